@@ -40,6 +40,7 @@ MARKERS = (
 _CACHE_DIR_VARIABLE = "RETARGET_CACHE_DIR"
 _CACHE_SIZE_VARIABLE = "RETARGET_CACHE_SIZE"
 _CLUSTER_VARIABLE = "RETARGET_CLUSTER"
+_REUSE_VARIABLE = "RETARGET_REUSE_RESULTS"
 _EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
 _MOST_BUNDLES = 10
 
@@ -75,8 +76,15 @@ def add_options(parser: pytest.Parser) -> None:
         action=_FailedFirst,
         nargs=0,
         default=False,
-        help="run only what can have changed: targets whose artifact, cases, runtime config or driver is another than "
-        "when they last ran, and those that failed, which come first (--ff); the others are shown as unchanged",
+        help="run only what can have changed: targets whose artifact, cases, runtime config, device or driver is "
+        "another than when they last ran, and those that failed, which come first (--ff); the others are shown as "
+        "unchanged",
+    )
+    group.addoption(
+        "--retarget-reuse-results",
+        action="store_true",
+        help="take the result of an earlier run for targets whose artifact, cases, runtime config, device and driver "
+        f"are the same; failures run again (also {_REUSE_VARIABLE}=1 and the ini key retarget_reuse_results)",
     )
     group.addoption(
         "--retarget-export",
@@ -158,6 +166,7 @@ def add_options(parser: pytest.Parser) -> None:
         help="take the toolchain NAME from PATH, not from where it is declared (repeatable)",
     )
     parser.addini("retarget_cache_dir", "keep compiled artifacts here, relative to this file")
+    parser.addini("retarget_reuse_results", "take results of earlier runs that still hold", type="bool", default=False)
     parser.addini("retarget_jobs", "compiles at a time")
     parser.addini("retarget_cluster", "compile and run on the workers of this scheduler")
     parser.addini("retarget_compile_timeout", "end a compile after this many seconds")
@@ -219,6 +228,7 @@ class Settings:
     ignore_expectations: bool = False
     update_expectations: bool = False
     changed: bool = False
+    reuses: bool = False
 
     @classmethod
     def of(cls, config: pytest.Config) -> Settings:
@@ -266,7 +276,8 @@ class Settings:
             ignore_expectations=bool(config.getoption("retarget_ignore_expectations"))
             or bool(config.getoption("runxfail", False)),
             update_expectations=_update_expectations(config),
-            changed=_changed(config),
+            changed=bool(config.getoption("retarget_changed")),
+            reuses=_reuses(config),
         )
 
 
@@ -316,19 +327,26 @@ def _update_expectations(config: pytest.Config) -> bool:
     return True
 
 
-def _changed(config: pytest.Config) -> bool:
-    if not config.getoption("retarget_changed"):
-        return False
-    if config.getoption("retarget_update_expectations"):
-        msg = (
-            "--retarget-changed and --retarget-update-expectations were both given; expected one of them: "
-            "expectations are made from what runs"
-        )
-        raise pytest.UsageError(msg)
-    if not config.pluginmanager.hasplugin("cacheprovider"):
-        msg = "--retarget-changed needs pytest's cache, where the last runs are kept; leave out -p no:cacheprovider"
-        raise pytest.UsageError(msg)
-    return True
+def _reuses(config: pytest.Config) -> bool:
+    """Whether results of earlier runs are taken: by an option, which others contradict, or where none does."""
+    others = {
+        "update_expectations": "expectations are made from what runs",
+        "no_cache": "results are kept in the cache",
+    }
+    given = [other for other in others if config.getoption(f"retarget_{other}")]
+    for name in ("changed", "reuse_results"):
+        if config.getoption(f"retarget_{name}"):
+            for other in given:
+                options = " and ".join(f"--retarget-{one.replace('_', '-')}" for one in (name, other))
+                msg = f"{options} were both given; expected one of them: {others[other]}"
+                raise pytest.UsageError(msg)
+            return True
+    if text := os.environ.get(_REUSE_VARIABLE):
+        if text not in {"0", "1"}:
+            msg = f"found {_REUSE_VARIABLE}={text!r}, expected 1 to reuse results of earlier runs, or 0"
+            raise pytest.UsageError(msg)
+        return text == "1" and not given
+    return bool(config.getini("retarget_reuse_results")) and not given
 
 
 def _cluster(config: pytest.Config) -> str:

@@ -87,24 +87,17 @@ def activate(config: pytest.Config) -> ModuleType:
         from pytest_retarget.report.terminal import TerminalHooks
 
         adjustments = []
-        remembers = config.pluginmanager.hasplugin("cacheprovider")
         if (requirements := config.pluginmanager.get_plugin(REQUIREMENTS)) is not None:
             adjustments.append(requirements.adjust)
         plugins: dict[str, object] = {
             "": (collection := CollectionHooks()),
             "-services": ServiceHooks(config),
-            "-recorder": Recorder(
-                adjustments, with_digests=config.stash[SETTINGS].results is not None, remembers=remembers
-            ),
+            "-recorder": Recorder(adjustments, with_digests=config.stash[SETTINGS].results is not None),
             "-terminal": (terminal := TerminalHooks(config, collection)),
             "-lastfailed": RememberBlocked(config),
             "-attribution": Attribution(config),
         }
         if not hasattr(config, "workerinput"):
-            if remembers:
-                from pytest_retarget.session.last_runs import RememberRuns
-
-                plugins["-last-runs"] = RememberRuns(config)
             plugins |= {"-fold": (fold := FoldAlike(config)), "-unfold": Unfold(fold)}
             if on_github():
                 from pytest_retarget.report.github import EndOfFailures, GitHub

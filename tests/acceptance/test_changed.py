@@ -1,13 +1,27 @@
-"""`--retarget-changed`: what cannot have changed does not run again, and is never shown as passed."""
+"""`--retarget-changed` and `--retarget-reuse-results`: what cannot have changed does not run again, and is never shown
+as run."""
 
 from __future__ import annotations
 
+import platform
+from typing import Any
+
 import pytest
-from acceptance_support import DOUBLES, Project, alone_and_xdist, expecting
+from acceptance_support import DOUBLES, Project, alone_and_xdist, expecting, matrix
+from declaration_texts import compiler, runtime, target
+from retarget.engine.compile.pool import CompilePool
+from retarget.engine.run.service import RunService
+from retarget.model import RunTarget
+from retarget.model.outcomes import RunOutcome
 from retarget.results.files import read_results
-from retarget.worker.process import WorkerProcess
 
 CHANGED = (*DOUBLES, "--retarget-changed")
+REUSE = (*DOUBLES, "--retarget-reuse-results")
+
+
+def refuse(*_: object, **__: object) -> None:
+    msg = "something was compiled or run"
+    raise AssertionError(msg)
 
 
 def test_only_what_changed_runs_failures_first_and_the_rest_is_unchanged(
@@ -21,11 +35,11 @@ def test_only_what_changed_runs_failures_first_and_the_rest_is_unchanged(
     second.stdout.fnmatch_lines(
         [
             "suites/suite.toml::twice::c_dc_dr FAILED*",
-            "suites/suite.toml::twice::a_dc UNCHANGED (passed *)*",
+            "suites/suite.toml::twice::a_dc UNCHANGED (passed)*",
             "suites/suite.toml::twice::a_dc_dr UNCHANGED (passed *)*",
             "suites/suite.toml::twice::b_dc PASSED*",
             "suites/suite.toml::twice::b_dc_dr PASSED*",
-            "suites/suite.toml::twice::c_dc UNCHANGED (passed *)*",
+            "suites/suite.toml::twice::c_dc UNCHANGED (passed)*",
             "unchanged since their last run: 3 targets (3 passed); without --retarget-changed they run, too",
         ]
     )
@@ -33,15 +47,12 @@ def test_only_what_changed_runs_failures_first_and_the_rest_is_unchanged(
     records = {record.target: record for record in results.records}
     kept = records["a_dc_dr"]
     assert (kept.outcome, kept.unchanged, len(kept.cases), kept.devices[0].name) == ("passed", True, 1, "Double 9000")
-    assert kept.ended < records["b_dc_dr"].started
+    assert kept.reused is not None
+    assert (kept.reused.host, kept.reused.ended < results.start.started) == (platform.node(), True)
     assert not records["b_dc_dr"].unchanged
     (project.path / "suites/c.mlir").unlink()
-
-    def refuse(*_: object, **__: object) -> None:
-        msg = "a worker was started"
-        raise AssertionError(msg)
-
-    monkeypatch.setattr(WorkerProcess, "__init__", refuse)
+    monkeypatch.setattr(RunService, "run", refuse)
+    monkeypatch.setattr(CompilePool, "compile", refuse)
     third = project.run(*CHANGED)
     assert (third.ret, third.parseoutcomes()) == (0, {"unchanged": 4})
     assert project.run(*CHANGED, "-m", "run", "-k", "a_").parseoutcomes() == {"unchanged": 1, "deselected": 3}
@@ -59,14 +70,77 @@ def test_an_expected_failure_is_unchanged_until_its_rule_is_another(project: Pro
     assert project.run(*CHANGED).parseoutcomes() == {"failed": 1, "unchanged": 3}
 
 
-@pytest.mark.parametrize("selected", [("--retarget-case", "f"), ("--cache-clear",)])
-def test_another_selection_of_cases_runs_and_a_cleared_cache_knows_nothing(
-    project: Project, selected: tuple[str, ...]
-) -> None:
+def test_another_selection_of_cases_runs(project: Project) -> None:
     project.doubles(a="f: pass\ng: pass")
     assert project.run(*CHANGED).parseoutcomes()["passed"] == 2
-    found = project.run(*CHANGED, *selected).parseoutcomes()
-    assert (found["passed"], found.get("unchanged", 0)) == (2, 0)
+    found = project.run(*CHANGED, "--retarget-case", "f").parseoutcomes()
+    assert (found["passed"], found["unchanged"]) == (1, 1)
+
+
+def test_results_that_hold_are_reused_where_a_compile_gives_the_same_artifact_too(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.doubles(a="f: pass\ng: pass", b="f: fail", c="f: fail")
+    expecting(project, '[[expectation]]\nmatch = ["c"]\nstage = "compare"\nreason = "known"\n')
+    project.run(*DOUBLES).assert_outcomes(passed=4, failed=1, xfailed=1)
+    ran: list[str] = []
+    run = RunService.run
+
+    def counted(service: RunService, target: RunTarget, *rest: Any, **more: Any) -> RunOutcome:
+        ran.append(target.name)
+        return run(service, target, *rest, **more)
+
+    monkeypatch.setattr(RunService, "run", counted)
+    flagged = compiler("dc", "double", flags=["--another-key"])
+    project.write({"matrix.toml": matrix(flagged, runtime("dr", "double-device"), target("doubles", "dc", ["dr"]))})
+    again = project.run(*REUSE, "-v", "--retarget-results", "results", "--junitxml", "junit.xml")
+    assert (ran, again.parseoutcomes()) == (["b_dc_dr"], {"passed": 3, "failed": 1, "subtests": 2, "reused": 2})
+    again.stdout.fnmatch_lines(
+        [
+            "suites/suite.toml::twice::a_dc PASSED*",
+            "suites/suite.toml::twice::a_dc_dr PASSED (reused)*",
+            "suites/suite.toml::twice::b_dc_dr FAILED*",
+            "suites/suite.toml::twice::c_dc_dr XFAIL (reused)*",
+            f"reused: 2 targets (1 passed, 1 xfailed), run ??:?? on {platform.node()}; "
+            "without --retarget-reuse-results they run again",
+            "device: double-device: Double 9000 (dr)",
+            "compiled 3, reused 0;*",
+        ]
+    )
+    (results,) = read_results([project.path / "results"])
+    records = {record.target: record for record in results.records}
+    assert [name for name, record in records.items() if record.unchanged] == ["a_dc_dr", "c_dc_dr"]
+    passed, failed = records["a_dc_dr"], records["c_dc_dr"]
+    assert (passed.outcome, len(passed.cases), failed.outcome) == ("passed", 2, "xfailed")
+    assert failed.observation == records["b_dc_dr"].observation
+    assert passed.run is not None
+    assert passed.run.started == 0
+    junit = (project.path / "junit.xml").read_text()
+    assert junit.count(f'Z on {platform.node()}"') == junit.count("retarget.result_reused") == 2
+
+    (project.path / "suites/unplugged").touch()
+    project.run(*REUSE, "-m", "run").assert_outcomes(errors=3)
+
+
+def test_what_passes_and_fails_with_nothing_changed_runs_always(project: Project) -> None:
+    project.doubles(a="f: fail-1")
+    counter = project.path / "suites/a.mlir.count"
+    counter.write_text("1")
+    project.run(*REUSE).assert_outcomes(passed=2)
+    assert project.run(*REUSE).parseoutcomes() == {"passed": 1, "reused": 1}
+    counter.unlink()
+    project.run(*DOUBLES).assert_outcomes(passed=1, failed=1)
+    project.run(*REUSE).assert_outcomes(passed=2)
+    project.run(*REUSE).assert_outcomes(passed=2)
+
+
+@pytest.mark.slow
+def test_results_of_artifacts_that_are_compiled_elsewhere_are_reused(project: Project) -> None:
+    project.doubles(a="f: pass")
+    project.run(*DOUBLES, "-m", "compile", "--retarget-export", "out").assert_outcomes(passed=1)
+    project.run(*REUSE, "-m", "run", "--retarget-artifacts", "out").assert_outcomes(passed=1)
+    again = project.run(*REUSE, "-m", "run", "--retarget-artifacts", "out")
+    assert again.parseoutcomes() == {"reused": 1, "deselected": 1}
 
 
 @alone_and_xdist(2)
@@ -80,18 +154,3 @@ def test_an_edit_of_a_driver_runs_all_and_compiles_nothing(project: Project, arg
     edited = project.run(*CHANGED, *arguments, "-m", "run", apart=True)
     assert edited.parseoutcomes()["passed"] == 2
     edited.stdout.fnmatch_lines(["compiled 0, reused 2 *"])
-
-
-def test_what_cannot_be_together_is_a_usage_error(project: Project) -> None:
-    project.doubles(a="f: pass")
-    both = project.run(*CHANGED, "--retarget-update-expectations")
-    both.stderr.fnmatch_lines(
-        [
-            "ERROR: --retarget-changed and --retarget-update-expectations were both given; expected one of them: "
-            "expectations are made from what runs"
-        ]
-    )
-    without = project.run(*CHANGED, "-p", "no:cacheprovider")
-    without.stderr.fnmatch_lines(
-        ["ERROR: --retarget-changed needs pytest's cache, where the last runs are kept; leave out -p no:cacheprovider"]
-    )

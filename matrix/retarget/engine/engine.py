@@ -31,13 +31,18 @@ from retarget.engine.requirements import (
     profiles_of,
     unknown_devices,
 )
+from retarget.engine.run.case_digest import CaseDigests
+from retarget.engine.run.dependencies import RunDependencies
 from retarget.engine.run.elsewhere import RunsElsewhere
+from retarget.engine.run.kept_results import KeptResult, KeptResults
 from retarget.engine.run.lease import Holder, WaitNotes
 from retarget.engine.run.service import RunService
 from retarget.engine.toolchains import worker_environment
+from retarget.expect.cases import TargetRules
+from retarget.expect.verdict import today
 from retarget.extension import Resolved, Tolerance, UnavailableError
 from retarget.extension.registry import Registry
-from retarget.model import CompilerConfig, CompileTarget, Requirement, RunTarget, RuntimeConfig
+from retarget.model import CompilerConfig, CompileTarget, Requirement, RunTarget, RuntimeConfig, Target
 from retarget.model.case_names import selected_cases
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, OutputComparison, RunOutcome, first_failure
@@ -264,6 +269,30 @@ class Engine:
                 on_wait=self._on_device_wait,
             )
 
+    def kept_result(self, target: Target, artifact: Artifact, rules: TargetRules) -> KeptResult | None:
+        """Return the result of a run of the target's selected cases, or of a check of its artifact, that need not be
+        repeated: nothing that it depends on has changed, and it stands by the `rules` in force. None where it is to
+        run. Opens the devices of a run target, and raises as `devices` does."""
+        key = self._result_key(target, artifact, rules)
+        return self._kept_results.find(key, rules, today()) if key else None
+
+    def keep_result(self, target: Target, artifact: Artifact, rules: TargetRules, outcome: RunOutcome) -> None:
+        """Keep what a run or a check gave for `kept_result`, if it stands. Raises as that does."""
+        key = self._result_key(target, artifact, rules)
+        if key:
+            self._kept_results.keep(key, rules, outcome, today())
+
+    def _result_key(self, target: Target, artifact: Artifact, rules: TargetRules) -> str:
+        devices: tuple[DeviceInfo, ...] = ()
+        if isinstance(target, RunTarget):
+            target = replace(target, compile=self.generated(target.compile))
+            devices = self.devices(target.runtime)
+        else:
+            target = self.generated(target)
+        cases = self.case_digests.of(target)
+        more = self._cases, rules.skipping(today())
+        return self._dependencies.of(target, artifact.digest, cases, devices, *more)
+
     def export_cases(
         self,
         target: RunTarget,
@@ -330,7 +359,10 @@ class Engine:
         stored = self._builds.notes if "_builds" in vars(self) else ()
         ran = self._runs.notes if "_runs" in vars(self) else ()
         elsewhere = self._executor.notes if self._executor is not None else ()
-        return (*stored, *filter(None, self._differences.values()), *ran, *elsewhere)
+        kept = self._kept_results.notes if "_kept_results" in vars(self) else ()
+        store = self._store.notes if "_store" in vars(self) else ()
+        found = (*stored, *store, *filter(None, self._differences.values()), *ran, *elsewhere, *kept)
+        return tuple(dict.fromkeys(found))
 
     def kill(self) -> None:
         """Kill all worker processes, so that `close` has none to wait for. Safe in a signal handler."""
@@ -356,6 +388,19 @@ class Engine:
     @cached_property
     def _store(self) -> Store:
         return Store(self._cache, remote=self._remote)
+
+    @cached_property
+    def case_digests(self) -> CaseDigests:
+        """The case digests of targets."""
+        return CaseDigests(self.registry)
+
+    @cached_property
+    def _kept_results(self) -> KeptResults:
+        return KeptResults(self._store)
+
+    @cached_property
+    def _dependencies(self) -> RunDependencies:
+        return RunDependencies(self.registry, self._extensions)
 
     @cached_property
     def _builds(self) -> BuildService:

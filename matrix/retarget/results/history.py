@@ -102,6 +102,11 @@ def seconds_of(record: TargetRecord) -> float:
     return record.compile.seconds if record.compile is not None else 0.0
 
 
+def _measured(record: TargetRecord) -> float:
+    """Return how long a target took in its session; 0 where it did not run."""
+    return 0.0 if record.reused is not None else seconds_of(record)
+
+
 def pack(sessions: Sequence[SessionResults]) -> tuple[Run, bytes]:
     """Return the run that sessions make together, and its file's content: the same for the same sessions in any order.
 
@@ -134,7 +139,7 @@ def pack(sessions: Sequence[SessionResults]) -> tuple[Run, bytes]:
             of=of,
             ids=list(states),
             states=[numbers[state] for state in states.values()],
-            milliseconds=[_milliseconds(seconds_of(found[name])) for name in states],
+            milliseconds=[_milliseconds(_measured(found[name])) for name in states],
         )
     )
     when = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(run.started))

@@ -36,6 +36,8 @@ def _properties(record: TargetRecord) -> Iterator[tuple[str, str | float]]:
             yield "device_id", device.physical_id
             yield "driver_version", device.driver_version
         yield from (("runtime_build", build) for build in record.runtime_builds)
+    if record.reused is not None:
+        yield "result_reused", record.reused.words
     if record.attempt > 1:
         yield "attempts", str(record.attempt)
     yield from ((f"case_dispatches.{case.name}", case.dispatches) for case in record.cases)

@@ -8,6 +8,7 @@ results stay readable; one whose meaning changes raises `retarget.results.files.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -22,6 +23,7 @@ __all__ = [
     "DeviceRecord",
     "Outcome",
     "Result",
+    "ReusedRecord",
     "RunRecord",
     "Seconds",
     "Sibling",
@@ -133,6 +135,19 @@ class RunRecord(_Record, frozen=True, kw_only=True):
     host: str = ""
 
 
+class ReusedRecord(_Record, frozen=True, kw_only=True):
+    """Where the result of a target comes from that was not run: the `host` that ran it, and when the run `ended`
+    (seconds since 1970, UTC)."""
+
+    host: str
+    ended: When
+
+    @property
+    def words(self) -> str:
+        """When and where it was run: `2026-11-22T14:02:11Z on build-7`."""
+        return f"{datetime.fromtimestamp(self.ended, UTC):%Y-%m-%dT%H:%M:%SZ} on {self.host}"
+
+
 class DeviceRecord(_Record, frozen=True, kw_only=True):
     """A device that a target ran on, as `retarget.model.outcomes.DeviceInfo` has it."""
 
@@ -180,8 +195,9 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     `unsuitable` means that its device lacks what the target requires.
     `excused` means that a rule with `outcome = "skip"` has it skipped: nobody expects a result.
 
-    `unchanged` means that it did not run in this session (`--retarget-changed`): what its run gives, `started` and
-    `ended` among it, is that of its last run, and nothing that it depends on has changed since.
+    `unchanged` means that it did not run in this session (`--retarget-reuse-results`, `--retarget-changed`): nothing
+    that it depends on has changed since an earlier run, of which the cases and their durations are. `reused` says which
+    run that was; None for a compile, which the cache has.
 
     `attempt` counts from 1; the record with the highest is the target's result, those below are of the attempts before.
 
@@ -222,6 +238,7 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     blocked_by: str = ""
     excused: bool = False
     unchanged: bool = False
+    reused: ReusedRecord | None = None
     text: str = ""
     commands: tuple[str, ...] = ()
     attempt: int = 1

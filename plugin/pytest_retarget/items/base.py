@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Generator, MutableMapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, NoReturn, Protocol
 
@@ -18,15 +18,15 @@ from retarget.expect.verdict import Ruling, excuse, is_expired, today
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
 from retarget.model.case_names import is_one_of
-from retarget.model.outcomes import CompileOutcome, Failure, Observation, RunOutcome, Stage, first_failure
+from retarget.model.outcomes import Artifact, CompileOutcome, Failure, Observation, RunOutcome, Stage, first_failure
 from retarget.model.rungs import Rung
-from retarget.results.record import CompileRecord, Outcome, Result, TargetRecord
+from retarget.results.record import CompileRecord, Outcome, Result, ReusedRecord, TargetRecord
 from retarget.support.errors import RetargetError
 
 from pytest_retarget.items.cases import case_records
 from pytest_retarget.items.expected import AsExpected, Attempts, attempts
 from pytest_retarget.items.failures import StageFailedError, compile_failed, error_repr, failure_fields
-from pytest_retarget.items.skips import ExcusedByRule, Unavailable, Unchanged, Unselected
+from pytest_retarget.items.skips import ExcusedByRule, Unavailable, Unselected
 from pytest_retarget.record import declared_record
 from pytest_retarget.session.services import SERVICES, Services
 
@@ -67,8 +67,6 @@ class MatrixItem(pytest.Item):
     """The one in force for the compile target; of a compile target itself, the same."""
     is_deferred = False
     """Whether the compile target's rule is judged at run targets, if the compile passes."""
-    compiled: CompileOutcome | None = None
-    """What its compile came to, once that is known."""
     compile_observation: Observation | None = None
     """How the compile target failed that blocks this one, or that excuses it."""
     earlier: tuple[TargetRecord, ...] = ()
@@ -148,7 +146,7 @@ class MatrixItem(pytest.Item):
         except (UnavailableError, RetargetError):
             return {}
         target = replace(self.target, compile=compiled) if isinstance(self.target, RunTarget) else compiled
-        digests = self.services.case_digests
+        digests = self.services.engine.case_digests
         return {"case_digest": digests.of(target, self.rules), "trial_digest": digests.trial(target)}
 
     @property
@@ -251,7 +249,7 @@ class MatrixItem(pytest.Item):
 
     def setup(self) -> None:
         """Forget an earlier try; skip if an expectation says so."""
-        self._record = self.compile_observation = self.compiled = None
+        self._record = self.compile_observation = None
         self._started, self.earlier = time.time(), ()
         if (rule := self.skipping) is not None:
             raise ExcusedByRule(excuse(rule))
@@ -265,35 +263,6 @@ class MatrixItem(pytest.Item):
         """Skip if the compiler is not installed. Raises `RetargetError` for one that no extension provides."""
         with self._compiling():
             self.services.engine.check_compiler(self.compile_target.compiler)
-
-    def leave_if_unchanged(self) -> None:
-        """Skip if nothing that the outcome depends on has changed since its last run. Only with `--retarget-changed`.
-
-        A compile is one only where the cache has it.
-        """
-        last = self.services.last_run(self.nodeid)
-        rules = [*self.rules.all, *self.compile_rules.all]
-        if last is None or any(is_expired(rule, today()) for rule in rules):
-            return
-        try:
-            self.compiled = outcome = self._compiled()
-        except (RetargetError, Unavailable):
-            return  # the run will say so
-        is_there = outcome.reused or (self.runtime is not None and outcome.artifact is not None)
-        if is_there and self.depends == last.depends:
-            self._enter_compile(outcome)
-            raise Unchanged(last.record)
-
-    @property
-    def depends(self) -> str:
-        """The digest of what the outcome depends on; empty before the compile, and where its files cannot be had."""
-        digests = self.digests if self.compiled is not None else {}
-        if self.compiled is None or not digests:
-            return ""
-        of_compile = self.services.case_digests.of(self.generated, self.compile_rules)
-        return self.services.dependencies.of(
-            self.target, self.compiled, digests["case_digest"], of_compile, *self.services.settings.cases
-        )
 
     def try_compile(self) -> tuple[CompileOutcome, Attempts]:
         """Wait for the compile, with its retries if it is flaky, and enter what is known of it."""
@@ -323,7 +292,10 @@ class MatrixItem(pytest.Item):
         if tried.before and tried.error is not None:
             exhausted[self.compile_id] = tried
         self._enter_compile(outcome)
-        self.compiled = outcome
+        checks = self.services.registry.artifact_checker(self.compile_target.kind) is not None
+        is_all = outcome.artifact is None or not (checks or self.runtime is not None)
+        if self.services.settings.changed and outcome.reused and is_all:
+            self.enter(unchanged=True)
         return outcome, tried
 
     def _enter_compile(self, outcome: CompileOutcome) -> None:
@@ -358,6 +330,24 @@ class MatrixItem(pytest.Item):
             yield
         except UnavailableError as error:
             raise Unavailable(str(error), error.hint, by=self.compile_id) from None
+
+    # ------------------------------------------------------------ results that need not be run again
+
+    def kept_result(self, artifact: Artifact) -> RunOutcome | None:
+        """Return what an earlier run gave, or check, if the session reuses results and it stands; and enter that it is
+        no run of this session."""
+        if not self.services.settings.reuses:
+            return None
+        kept = self.services.engine.kept_result(self.target, artifact, self.rules)
+        if kept is None:
+            return None
+        self.enter(unchanged=True, reused=ReusedRecord(host=kept.host, ended=kept.ended))
+        return kept.outcome(self.services.engine.devices(self.runtime) if self.runtime is not None else ())
+
+    def keep_result(self, artifact: Artifact, outcome: RunOutcome) -> None:
+        """Keep what a run of this session gave, for later ones. What keeps it from being kept is no error."""
+        with suppress(RetargetError, UnavailableError):
+            self.services.engine.keep_result(self.target, artifact, self.rules, outcome)
 
     # ------------------------------------------------------------ cases
 

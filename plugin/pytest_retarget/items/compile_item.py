@@ -35,7 +35,6 @@ class CompileItem(MatrixItem):
         self.services.registry.case_loader(self.target.kind)
         self.check_compiler()
         self.check_files()
-        self.leave_if_unchanged()
 
     def runtest(self) -> None:
         outcome, tried = self.try_compile()
@@ -52,7 +51,10 @@ class CompileItem(MatrixItem):
     def _checked(self, artifact: Artifact) -> Attempts:
         """Check the artifact as its module requires."""
         try:
-            checked = self.services.engine.check(self.target, artifact, skipping=self.rules.skipping(today()))
+            checked = self.kept_result(artifact)
+            if checked is None:
+                checked = self.services.engine.check(self.target, artifact, skipping=self.rules.skipping(today()))
+                self.keep_result(artifact, checked)
         except UnavailableError as error:
             raise Unavailable(str(error), error.hint) from None
         self.enter_rung(checked.rung, checked.names)

@@ -46,7 +46,7 @@ def queue_runs(services: Services, items: Sequence[MatrixItem]) -> None:
     """
     for item in items:
         target = item.target
-        if not isinstance(target, RunTarget) or services.last_run(item.nodeid) is not None:
+        if not isinstance(target, RunTarget):
             continue
         with suppress(UnavailableError, RetargetError):  # its own setup will say so
             if item.skipping is None and not services.references.needed(target):
@@ -63,7 +63,7 @@ def _is_needed(services: Services, item: MatrixItem) -> bool:
             return True
         if services.engine.host_mismatch(item.target.runtime) is not None:
             return False
-        if item.compile_id not in services.selected_compiles and services.last_run(item.nodeid) is None:
+        if item.compile_id not in services.selected_compiles:
             services.registry.driver(item.target.runtime.driver)
             services.engine.devices_of(item.target)
     except (UnavailableError, RetargetError):

@@ -63,7 +63,6 @@ class RunItem(MatrixItem):
                 self.check_compiler()
             except RetargetError as error:
                 self._block_or_raise(error)
-        self.leave_if_unchanged()
         try:
             self._enter_devices(self.services.engine.devices_of(self.target))
         except UnavailableError as error:
@@ -91,12 +90,15 @@ class RunItem(MatrixItem):
             raise as_expected
 
     def _tried(self, artifact: Artifact) -> Attempts:
-        """Run, with retries if the target is flaky."""
+        """Run, with retries if the target is flaky; or take what an earlier run gave."""
 
         def once() -> Attempts:
             try:
-                others = self.home.run_targets(self.target.compile.module.name)
-                run = self.services.run(self.target, artifact, others, skipping=self.rules.skipping(today()))
+                run = self.kept_result(artifact)
+                if run is None:
+                    others = self.home.run_targets(self.target.compile.module.name)
+                    run = self.services.run(self.target, artifact, others, skipping=self.rules.skipping(today()))
+                    self.keep_result(artifact, run)
             except UnavailableError as error:
                 self._unavailable_device(error)
             self._enter_run(run)

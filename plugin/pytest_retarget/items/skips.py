@@ -1,14 +1,11 @@
 """The ways in which a target does not run: what it needs is missing, another target blocks it, a rule or an option
-skips it, or its last run holds."""
+skips it."""
 
 from __future__ import annotations
 
-import time
-
 from _pytest.outcomes import Skipped
-from retarget.results.record import TargetRecord
 
-__all__ = ["Blocked", "Excused", "ExcusedByRule", "NotTried", "Unavailable", "Unchanged", "Unselected"]
+__all__ = ["Blocked", "Excused", "ExcusedByRule", "NotTried", "Unavailable", "Unselected"]
 
 
 class Unavailable(Skipped):
@@ -48,13 +45,3 @@ class ExcusedByRule(Excused):
 
 class Unselected(Excused):
     """`--retarget-case` selects no case of the target."""
-
-
-class Unchanged(Excused):
-    """`--retarget-changed`: nothing that the outcome depends on has changed since the run with the record `last`."""
-
-    def __init__(self, last: TargetRecord) -> None:
-        ended, today = time.localtime(last.ended), time.localtime()
-        form = "%H:%M" if ended[:3] == today[:3] else "%Y-%m-%d"
-        super().__init__(f"{last.outcome} {time.strftime(form, ended)}")
-        self.last = last

@@ -15,9 +15,8 @@ from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.expected import AsExpected, UnexpectedPassError
 from pytest_retarget.items.failures import error_repr, failure_fields
 from pytest_retarget.items.run_item import RunItem
-from pytest_retarget.items.skips import Blocked, ExcusedByRule, NotTried, Unavailable, Unchanged
+from pytest_retarget.items.skips import Blocked, ExcusedByRule, NotTried, Unavailable
 from pytest_retarget.record import EARLIER, RECORD
-from pytest_retarget.session.last_runs import DEPENDS, as_it_was, is_kept
 
 __all__ = ["Adjustment", "Recorder"]
 
@@ -27,15 +26,11 @@ Adjustment = Callable[[MatrixItem, pytest.TestReport, BaseException | None, Targ
 
 class Recorder:
     """The hooks of one process in which targets run. `adjustments` are applied to each report, in order. `with_digests`
-    says whether case digests are recorded, which the files of the cases are read for, `remembers` whether reports carry
-    what their targets depend on, for `--retarget-changed`."""
+    says whether case digests are recorded, which the files of the cases are read for."""
 
-    def __init__(
-        self, adjustments: Sequence[Adjustment], *, with_digests: bool = False, remembers: bool = False
-    ) -> None:
+    def __init__(self, adjustments: Sequence[Adjustment], *, with_digests: bool = False) -> None:
         self._adjustments = adjustments
         self._with_digests = with_digests
-        self._remembers = remembers
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -57,16 +52,13 @@ class Recorder:
             unsuitable=isinstance(error, Unavailable) and error.unsuitable,
             blocked_by=error.by if isinstance(error, Blocked) else "",
             excused=isinstance(error, ExcusedByRule),
+            unchanged=item.record.unchanged and outcome in {Outcome.PASSED, Outcome.XFAILED},
             siblings=_siblings(item) if report.failed and isinstance(item, RunItem) else (),
             **(item.digests if self._with_digests else {}),
             started=item.record.started or call.start,
             ended=call.stop,
             **(failure_fields(failure) if failure is not None else {}),
         )
-        if isinstance(error, Unchanged):
-            record = as_it_was(record, error.last)
-        elif self._remembers and is_kept(record):
-            setattr(report, DEPENDS, item.depends)
         others = [pair for pair in item.user_properties if not pair[0].startswith("retarget.")]
         item.user_properties[:] = [*others, *properties(record)]
         report.user_properties = list(item.user_properties)

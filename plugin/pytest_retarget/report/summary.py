@@ -5,6 +5,7 @@ Rows are compiler configs, columns runtime configs, one table per suite. A suite
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from retarget.model.signatures import CRASH, TIMEOUT
 from retarget.results.record import Result, TargetRecord
 from retarget.support.text import counted, size_text
 
-__all__ = ["NOT_RUN", "Line", "Tally"]
+__all__ = ["NOT_RUN", "Line", "Tally", "moment"]
 
 NOT_RUN = "not run"
 """Where a device was lost, as pytest's terminal counts it."""
@@ -30,6 +31,7 @@ WORDS = {
     "xfailed": "xfail",
     "xpassed": "XPASS",
     "unchanged": "unchanged",
+    "reused": "reused",
 }
 """How an outcome reads in a cell, in this order. Other plugins' outcomes follow under their own names."""
 
@@ -67,7 +69,7 @@ class Tally:
     reasons: dict[str, Counter[str]] = field(default_factory=dict)
     hints: dict[str, str] = field(default_factory=dict)
     chances: dict[str, Counter[str]] = field(default_factory=dict)
-    unchanged: Counter[str] = field(default_factory=Counter)
+    kept: dict[str, list[TargetRecord]] = field(default_factory=dict)
     devices: dict[str, dict[str, None]] = field(default_factory=dict)
     builds: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
@@ -83,16 +85,16 @@ class Tally:
         self.order[suite] = min(position, self.order.get(suite, position))
         self.order[suite, cell] = min(position, self.order.get((suite, cell), position))
         if record.unchanged:
-            self.unchanged[record.outcome] += 1
+            self.kept.setdefault(category, []).append(record)
         elif category == "intermittent":
             self.chances.setdefault(record.reason, Counter())[_chance(record)] += 1
         elif record.reason:
             self.reasons.setdefault(category, Counter())[record.reason] += 1
             if record.hint:
                 self.hints[record.reason] = record.hint
-        for device in record.devices if not record.unchanged else ():
+        for device in record.devices:
             self.devices.setdefault(f"{device.driver}: {device.name}", {})[record.runtime] = None
-        if (build := ", ".join(record.runtime_builds)) and not record.unchanged:
+        if build := ", ".join(record.runtime_builds):
             self.builds.setdefault(("runtime", build), {})[record.runtime] = None
         if (compiled := record.compile) is not None:
             self.keys.add(compiled.key)
@@ -130,10 +132,7 @@ class Tally:
         for reason, results in sorted(self.chances.items()):
             which = ", ".join(f"{count} {result}" for result, count in results.most_common())
             yield Line(text=f"intermittent: {reason} ({_targets(results.total())}: {which})")
-        if self.unchanged:
-            outcomes = ", ".join(f"{count} {outcome}" for outcome, count in self.unchanged.most_common())
-            again = "without --retarget-changed they run, too"
-            yield Line(text=f"unchanged since their last run: {_targets(self.unchanged.total())} ({outcomes}); {again}")
+        yield from (Line(text=_not_run(category, records)) for category, records in self.kept.items())
         if verbosity >= 0:
             for device, runtimes in sorted(self.devices.items()):
                 own = device.partition(": ")[0]
@@ -184,6 +183,26 @@ class Tally:
         if rest := blocked[len(shown) :]:
             count = sum(count for _, count in rest)
             yield Line(text=f"blocked by {len(rest)} others ({_targets(count)}; -v names them)")
+
+
+def moment(seconds: float) -> str:
+    """Return when something was, as short as it is clear: `14:02` today, `2026-11-21` before."""
+    when, today = time.localtime(seconds), time.localtime()
+    return time.strftime("%H:%M" if when[:3] == today[:3] else "%Y-%m-%d", when)
+
+
+def _not_run(category: str, records: Sequence[TargetRecord]) -> str:
+    """Say of how many targets an earlier result holds; and of which runs these are."""
+    counts = Counter(one.outcome for one in records).most_common()
+    outcomes = ", ".join(f"{count} {outcome}" for outcome, count in counts)
+    text = f"{_targets(len(records))} ({outcomes})"
+    if category == "unchanged":
+        return f"unchanged since their last run: {text}; without --retarget-changed they run, too"
+    runs = [one.reused for one in records if one.reused is not None]
+    ended = [one.ended for one in runs]
+    when = dict.fromkeys(moment(seconds) for seconds in (min(ended), max(ended)))
+    where = ", ".join(sorted({one.host for one in runs}))
+    return f"reused: {text}, run {' to '.join(when)} on {where}; without --retarget-reuse-results they run again"
 
 
 def table(name: str, cells: Mapping[Cell, Counter[str]], width: int) -> Iterator[Line]:

@@ -13,17 +13,17 @@ from typing import Any
 
 import pytest
 from _pytest._code.code import ReprExceptionInfo
-from retarget.results.record import Outcome
+from retarget.results.record import Outcome, TargetRecord
 from retarget.support.github import group, on_github
 
 from pytest_retarget.collect.case_names import CaseNames, PlainUse, plain_uses
 from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.failures import PlainWhereItMust
-from pytest_retarget.options import SETTINGS
+from pytest_retarget.options import SETTINGS, Settings
 from pytest_retarget.record import record_of
 from pytest_retarget.report.subtests import case_status, log_cases
-from pytest_retarget.report.summary import NOT_RUN, Tally
+from pytest_retarget.report.summary import NOT_RUN, Tally, moment
 from pytest_retarget.session.cachedir import cache_dir
 from pytest_retarget.session.declared import declared
 from pytest_retarget.session.services import SERVICES
@@ -40,9 +40,6 @@ _STATUS: dict[Outcome, tuple[str, str, tuple[str, dict[str, bool]]]] = {
     Outcome.INTERMITTENT: ("intermittent", "i", ("INTERMITTENT", {"yellow": True})),
 }
 """Category, letter and word of the outcomes that pytest does not know."""
-
-_UNCHANGED = ("unchanged", "u", ("UNCHANGED", {"cyan": True}))
-"""The same for a target that did not run again, whatever its outcome was."""
 
 
 class TerminalHooks:
@@ -98,8 +95,9 @@ class TerminalHooks:
         record = record_of(report)
         if record is None:
             return case_status(report, config)
-        known = _UNCHANGED if record.unchanged else _STATUS.get(record.outcome)
-        return None if report.failed else known
+        if report.failed:
+            return None
+        return not_run_again(record, self._settings) if record.unchanged else _STATUS.get(record.outcome)
 
     # ------------------------------------------------------------ at the end
 
@@ -194,6 +192,16 @@ class TerminalHooks:
         export = self._settings.export
         if export is not None and self._tally.keys:
             terminalreporter.write_line(f"artifacts exported to {_home(export)}, for --retarget-artifacts")
+
+
+def not_run_again(record: TargetRecord, settings: Settings) -> tuple[str, str, tuple[str, dict[str, bool]]]:
+    """Return category, letter and word of a target whose result is that of an earlier run."""
+    outcome = str(record.outcome)
+    if not settings.changed:
+        word = {Outcome.XFAILED: "XFAIL"}.get(record.outcome, outcome.upper())
+        return "reused", "r", (f"{word} (reused)", {"green": True})
+    when = f" {moment(record.reused.ended)}" if record.reused is not None else ""
+    return "unchanged", "u", (f"UNCHANGED ({outcome}{when})", {"cyan": True})
 
 
 def _home(path: Path) -> str:

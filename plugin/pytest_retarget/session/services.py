@@ -7,7 +7,7 @@ lets them work together. Nothing is started before something selected needs it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +25,6 @@ from retarget.worker.process import available_cores
 from pytest_retarget.options import SETTINGS, Settings
 from pytest_retarget.session.cachedir import cache_dir
 from pytest_retarget.session.declared import declared
-from pytest_retarget.session.last_runs import LastRun, read_last_runs
 from pytest_retarget.session.progress import Progress
 from pytest_retarget.session.workers import publish
 
@@ -46,8 +45,6 @@ class Services:
     def __init__(self, config: pytest.Config) -> None:
         from retarget.engine.engine import Engine  # only a session that runs targets needs it
         from retarget.engine.references import ReferenceRuns
-        from retarget.engine.run.case_digest import CaseDigests
-        from retarget.engine.run.dependencies import RunDependencies
         from retarget.engine.run.lease import current_holder
 
         workerinput = getattr(config, "workerinput", {})
@@ -80,10 +77,6 @@ class Services:
             executor=self._executor(cache_dir(config)) if settings.cluster else None,
         )
         self.references = ReferenceRuns(self.engine)
-        self.case_digests = CaseDigests(registry)
-        self.dependencies = RunDependencies(registry, settings.extensions)
-        self.last_run: Callable[[str], LastRun | None] = read_last_runs(config) if settings.changed else lambda _: None
-        """The last run of a target by its node id; None where that does not matter."""
         progress.follow(self._activity)
         self._published = publish(config, self._activity) if workerinput else None
 

@@ -125,6 +125,7 @@ def _verify_results(file: Path, results: Sequence[Path]) -> int:
         sys.stderr.write(f"{counted(problems, 'problem')} of {what}; {with_result}\n")
         return 1
     counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(found.outcomes.items()))
+    counts += f"; {found.reused} of them reused from earlier runs" if found.reused else ""
     outcomes = f": {counts}" if counts else ""
     targets = sum(found.outcomes.values())
     sys.stdout.write(f"verified {what}: {counted(targets, 'target')} with one result each{outcomes}\n")

@@ -45,12 +45,13 @@ _EXIT_STATUSES = {
 class Verified:
     """What became of a plan. `failures` are the problems of targets that failed, `lost` all others.
 
-    `outcomes` counts the results of planned targets.
+    `outcomes` counts the results of planned targets, `reused` those among them that are of earlier runs.
     """
 
     lost: tuple[str, ...]
     failures: tuple[str, ...]
     outcomes: Mapping[str, int]
+    reused: int = 0
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -67,7 +68,8 @@ def verify_results(plan: Plan, sessions: Sequence[SessionResults]) -> Verified:
     lost += found.revisions()
     failures = tuple(found.failures())
     outcomes = Counter(str(record.outcome) for record in found.results.values())
-    return Verified(lost=tuple(lost), failures=failures, outcomes=outcomes)
+    reused = sum(record.unchanged for record in found.results.values())
+    return Verified(lost=tuple(lost), failures=failures, outcomes=outcomes, reused=reused)
 
 
 class _Results:

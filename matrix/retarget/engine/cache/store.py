@@ -248,6 +248,10 @@ class Store:
         """Return what `write_result` stored under `key`, or None. A damaged one is removed and noted."""
         return self._read("results", key)
 
+    def has_result(self, key: str) -> bool:
+        """Return whether this folder has something under `key`, sound or not."""
+        return self._path("results", key).exists()
+
     def write_result(self, key: str, body: dict[str, Any]) -> None:
         """Store the result of a run, in place of what is there. Raises `StoreError` if it cannot be written."""
         self._write("results", key, body)

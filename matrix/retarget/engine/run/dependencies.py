@@ -1,16 +1,18 @@
-"""What the outcome of a target depends on, as a digest: where it is the digest of an earlier run, nothing needs to run.
+"""What the result of a run depends on, as a digest: where it is that of an earlier run, nothing needs to run.
 
-It covers the artifact, the case digest, the builds of the driver and of the runtime, the code that makes and compares
-cases, the kind of host, and the variables by which loaders choose drivers and devices. Devices are not asked: that one
-was replaced, or its system driver, is not seen.
+It covers the artifact, the case digest, the devices as their drivers report them, the builds of driver and runtime, the
+code that makes and compares cases, the kind of host, and the variables by which loaders choose drivers. Of what runs
+behind `run_under` nothing is reported: there the content of the command counts.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from retarget.engine.cache.host import host_identity
 from retarget.engine.cache.key import digest_of
@@ -18,14 +20,14 @@ from retarget.engine.compile.builds import describe_build
 from retarget.extension import code_digest
 from retarget.extension.registry import Registry
 from retarget.model import RunTarget, RuntimeConfig, Target
-from retarget.model.outcomes import CompileOutcome
+from retarget.model.outcomes import DeviceInfo
 
 __all__ = ["RunDependencies"]
 
-_FORMAT = "1"
-"""Raised whenever what the digest covers changes."""
+_FORMAT = "2"
+"""Raised whenever what the digest covers, or what is kept under it, changes."""
 
-_CORE = ("retarget.arrays", "retarget.engine.run", "retarget.expect", "retarget.model", "retarget.worker")
+_CORE = ("retarget.arrays", "retarget.engine.run", "retarget.model", "retarget.worker")
 _VARIABLES = ("LD_*", "DYLD_*", "*ICD*", "*VISIBLE_DEVICES", "*DRIVER_FILES*", "*LAYER*")
 
 
@@ -38,14 +40,19 @@ class RunDependencies:
         self._extensions = tuple(extensions)
         self._known: dict[RuntimeConfig | str, str] = {}
 
-    def of(self, target: Target, compiled: CompileOutcome, case_digest: str, *more: str) -> str:
-        """Return the digest (SHA-256 hex) for a target whose compile came to `compiled`. `more` is covered, too."""
-        runs = isinstance(target, RunTarget)
+    def of(
+        self, target: Target, artifact: str, case_digest: str, devices: Sequence[DeviceInfo] = (), *more: object
+    ) -> str:
+        """Return the digest (SHA-256 hex) for a target and the digest of its artifact. `more` is covered, too.
+
+        `devices` are those of a run target. It is empty where they, and what stands for them, are not known.
+        """
         kind = target.compile.kind if isinstance(target, RunTarget) else target.kind
-        artifact = compiled.artifact.digest if compiled.artifact is not None else f"none {compiled.key}"
-        parts = [_FORMAT, runs, artifact, case_digest, self._of_kind(kind), *more]
+        parts: list[object] = [_FORMAT, artifact, case_digest, self._of_kind(kind), *more]
         if isinstance(target, RunTarget):
-            parts.append(self._of_runtime(target.runtime))
+            if not devices and not target.runtime.run_under:
+                return ""
+            parts += [self._of_runtime(target.runtime), [_identity(device) for device in devices]]
         return digest_of(json.dumps(parts).encode())
 
     def _of_kind(self, kind: str) -> str:
@@ -58,8 +65,15 @@ class RunDependencies:
         if runtime not in self._known:
             drivers = [self._registry.code_of(self._registry.drivers[name]) for name in runtime.drivers]
             build = describe_build(self._registry, self._extensions, runtime)
+            command = shutil.which(runtime.run_under[0]) if runtime.run_under else None
+            under = digest_of(Path(command).read_bytes()) if command is not None else ""
             variables = sorted(
                 one for one in os.environ.items() if any(fnmatchcase(one[0], like) for like in _VARIABLES)
             )
-            self._known[runtime] = digest_of(json.dumps([drivers, build, variables, host_identity()]).encode())
+            self._known[runtime] = digest_of(json.dumps([drivers, build, under, variables, host_identity()]).encode())
         return self._known[runtime]
+
+
+def _identity(device: DeviceInfo) -> list[object]:
+    """What a driver reports of a device, but for where it is listed and what may change from one moment to the next."""
+    return [device.driver, device.name, device.physical_id, device.driver_version, device.runtime, device.features]

@@ -3,42 +3,57 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from model_targets import compile_target, run_target
 from retarget.engine.run.dependencies import RunDependencies
 from retarget.extension.registry import load_extensions
-from retarget.model.outcomes import Artifact, CompileOutcome
+from retarget.model import Target
+from retarget.model.outcomes import DeviceInfo
 
-COMPILED = CompileOutcome(
-    key="k", seconds=1.0, reused=False, artifact=Artifact(digest="d", size=1, path="/here"), build="iree 1"
+DEVICE = DeviceInfo(
+    driver="d", uri="d://0", ordinal=0, name="n", physical_id="p", driver_version="1", features=(("memory", 1),)
 )
+RUN = run_target(compile_target(kind="check"))
 REGISTRY = load_extensions(())
 
 
-def digest(target: object = None, compiled: CompileOutcome = COMPILED, *more: str, cases: str = "c") -> str:
-    found = target if target is not None else run_target(compile_target(kind="check"))
-    return RunDependencies(REGISTRY, ()).of(found, compiled, cases, *more)  # type: ignore[arg-type]
+def digest(target: Target = RUN, artifact: str = "a", *more: str, cases: str = "c", device: DeviceInfo = DEVICE) -> str:
+    return RunDependencies(REGISTRY, ()).of(target, artifact, cases, (device,), *more)
 
 
-def test_neither_the_compile_key_nor_where_the_artifact_lies_counts_where_there_is_one() -> None:
-    same = replace(COMPILED, key="other", reused=True, artifact=Artifact(digest="d", size=1, path="/there"))
-    assert digest(compiled=same) == digest()
+def test_where_a_device_is_listed_does_not_count() -> None:
+    assert digest(device=replace(DEVICE, uri="d://1", ordinal=1, capabilities=(("free", "1 GiB"),))) == digest()
 
 
-def test_artifact_cases_runtime_and_what_else_is_given_count() -> None:
-    target = run_target(compile_target(kind="check"))
+def test_artifact_cases_runtime_device_driver_and_what_else_is_given_count() -> None:
     others = [
-        digest(compiled=replace(COMPILED, artifact=Artifact(digest="e", size=1, path="/here"))),
-        digest(compiled=replace(COMPILED, artifact=None)),
-        digest(compiled=replace(COMPILED, artifact=None, key="other")),
+        digest(RUN, "b"),
         digest(cases="other"),
-        digest(None, COMPILED, "more"),
-        digest(target.compile),
-        digest(replace(target, runtime=replace(target.runtime, driver="opencl"))),
+        digest(RUN, "a", "more"),
+        digest(RUN.compile),
+        digest(replace(RUN, runtime=replace(RUN.runtime, driver="opencl"))),
         digest(run_target(compile_target(kind="run-module"))),
+        digest(device=replace(DEVICE, physical_id="q")),
+        digest(device=replace(DEVICE, driver_version="2")),
+        digest(device=replace(DEVICE, runtime="3")),
+        digest(device=replace(DEVICE, features=(("memory", 2),))),
     ]
     assert len({digest(), *others}) == 1 + len(others)
+
+
+def test_where_no_device_is_reported_the_command_that_it_runs_under_counts(tmp_path: Path) -> None:
+    of = RunDependencies(REGISTRY, ()).of
+    assert of(RUN, "a", "c") == ""
+    command = tmp_path / "qemu"
+    found = set()
+    for text in ("one", "two"):
+        command.write_text(text)
+        command.chmod(0o755)
+        under = replace(RUN, runtime=replace(RUN.runtime, run_under=(str(command), text)))
+        found.add(of(under, "a", "c"))
+    assert len(found - {""}) == 2
 
 
 @pytest.mark.parametrize(
