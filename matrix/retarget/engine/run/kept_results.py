@@ -28,7 +28,7 @@ _BY_CHANCE: dict[str, Any] = {"by_chance": True}
 
 
 class KeptResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a run gave, in the fields of `RunOutcome`; the host of its session, and when it ended (seconds since 1970,
+    """What a run gave, in the fields of `RunOutcome`; the host that ran it, and when it ended (seconds since 1970,
     UTC)."""
 
     host: str
@@ -47,7 +47,7 @@ class KeptResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return RunOutcome(devices=tuple(devices), **{name: getattr(self, name) for name in _FIELDS})
 
 
-_FIELDS = [one.name for one in dataclasses.fields(RunOutcome) if one.name in KeptResult.__struct_fields__]
+_FIELDS = [one.name for one in dataclasses.fields(RunOutcome) if one.name in {*KeptResult.__struct_fields__} - {"host"}]
 
 
 def stands(rules: TargetRules, outcome: RunOutcome, day: date) -> bool:
@@ -97,7 +97,7 @@ class KeptResults:
                     self._store.write_result(key, _BY_CHANCE)
             elif stands(rules, outcome, day):
                 gave = {name: getattr(outcome, name) for name in _FIELDS}
-                kept = KeptResult(host=platform.node(), ended=time.time(), **gave)
+                kept = KeptResult(host=outcome.host or platform.node(), ended=time.time(), **gave)
                 self._store.write_result(key, msgspec.to_builtins(kept))
         except StoreError as error:
             if not self.notes:
