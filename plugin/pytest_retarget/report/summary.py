@@ -165,7 +165,9 @@ class Tally:
             for what in ("fetched", "uploaded")
         )
         put = f", {uploaded} uploaded{written}" if uploaded else ""
-        return f"{fetched} of {counted(asked, 'outcome')} from the shared store{read}{put}"
+        asked_by_one = f"{fetched} of {counted(asked, 'outcome')}"
+        of = asked_by_one if self.processes < 2 else counted(fetched, "outcome")  # several ask for the same
+        return f"{of} from the shared store{read}{put}"
 
     def _ordered(self, suite: Suite) -> dict[Cell, Counter[str]]:
         """A suite's cells in declared order."""

@@ -231,3 +231,19 @@ def test_many_targets_that_block_others_are_counted_unless_all_are_requested() -
         "blocked by 3 others (3 targets; -v names them)",
     ]
     assert sum(line.text.startswith("blocked") for line in made.lines(width=80, verbosity=1)) == 7
+
+
+def test_what_the_shared_store_gave_and_got_is_one_line() -> None:
+    moved = {"fetched": 3, "absent": 2, "fetched_bytes": 5 << 20, "uploaded": 1, "uploaded_bytes": 100}
+    made = Tally()
+    made.add_compiles({"compiled": 2})
+    assert made.shared_line() == ""
+
+    alone = Tally()
+    alone.add_compiles(moved)
+    assert alone.shared_line() == "3 of 5 outcomes from the shared store (5.0 MiB), 1 uploaded (100 B)"
+
+    several = Tally()
+    several.add_compiles({"absent": 1})
+    several.add_compiles({"absent": 1, "uploaded": 1, "uploaded_bytes": 100})
+    assert several.shared_line() == "0 outcomes from the shared store, 1 uploaded (100 B)"

@@ -125,7 +125,8 @@ class Guard:
     def _failed(self, error: Exception, seconds: float) -> str:
         text = _DIGEST.sub(r"\1…", first_line(without_secrets(str(error))))[:300] or type(error).__name__
         if isinstance(error, TimeoutError):
-            text = f"it did not answer within {seconds:.1f} s; check the network, or set {TIMEOUT_VARIABLE} higher"
+            check = f"check network and server, or set {TIMEOUT_VARIABLE} higher"
+            text = f"no good answer came within {seconds:.1f} s; {check}"
         elif isinstance(error, PermissionError):
             text += "; check the credentials (they must allow to list, too: if not, what is absent is forbidden)"
         with self._lock:

@@ -82,7 +82,7 @@ class _Remote:
             url = urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
             options = {"client_kwargs": {"trust_env": True}}  # proxies
         self._system: Any
-        self._system, self._path = fsspec.core.url_to_fs(url, **options)
+        self._system, self._path = fsspec.core.url_to_fs(url, skip_instance_cache=True, **options)
 
     def read(self, name: str, most: int) -> bytes:
         path = f"{self._path}/{name}{self._query}"

@@ -127,7 +127,7 @@ def test_a_request_that_hangs_is_left_behind(never: threading.Event) -> None:
     guard = Guard(0.01)
     for _ in range(3):
         message = fail(guard, lambda: str(never.wait()))
-        assert message.startswith("it did not answer within 0.0 s; check the network, or set RETARGET_REMOTE_STORE")
+        assert message.startswith("no good answer came within 0.0 s; check network and server, or set RETARGET_REM")
 
     refuse(guard)
 
