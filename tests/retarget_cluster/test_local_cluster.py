@@ -1,0 +1,139 @@
+"""A real scheduler and real workers on this machine: what comes of compiles and runs, whoever dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from retarget.engine.engine import Engine
+from retarget.engine.executor import ExecutorSession, connect
+from retarget.extension.registry import load_extensions
+from retarget.model import RunTarget
+from retarget.support.errors import RetargetError
+from retarget_cluster.session.executor import ClusterExecutor
+from targets_of_doubles import EXTENSIONS, compile_target, has_ended, lines_of, run_target, runtime_config, wait_until
+
+
+@contextmanager
+def cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str = "local:2"
+) -> Iterator[tuple[Engine, ClusterExecutor]]:
+    monkeypatch.setenv("DOUBLE_LOG", str(tmp_path / "log"))
+    registry = load_extensions(EXTENSIONS)
+    session = ExecutorSession(
+        registry=registry, extensions=EXTENSIONS, cache=tmp_path / "cache", jobs=None, note=lambda _: None
+    )
+    executor = connect(address, session)
+    assert isinstance(executor, ClusterExecutor)
+    with Engine(registry=registry, cache=tmp_path / "cache", extensions=EXTENSIONS, executor=executor) as engine:
+        yield engine, executor
+
+
+def target(folder: Path, name: str, text: str) -> RunTarget:
+    compiled = compile_target(folder, name, text)
+    return replace(run_target(folder, runtime_config()), name=f"{name}_run", compile=compiled)
+
+
+def pids(executor: ClusterExecutor) -> list[int]:
+    """The scheduler's, then the workers'."""
+    assert executor._local is not None
+    return [one.pid for one in executor._local._processes]
+
+
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def test_workers_compile_and_run_and_end_with_the_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    targets = [target(tmp_path, f"module{number}", f"eq a{number} 1 1") for number in range(4)]
+    targets.append(target(tmp_path, "wrong", "eq a 1 2"))
+    refused = compile_target(tmp_path, "refused", "@refuse no such op")
+    with cluster(tmp_path, monkeypatch) as (engine, executor):
+        engine.submit([*(one.compile for one in targets), refused])
+        outcomes = [engine.compile(one.compile) for one in targets]
+        assert {one.host for one in outcomes} <= {"local-1", "local-2"}
+        assert [info.name for info in engine.devices(targets[0].runtime)] == ["Double Device"]
+        runs = [engine.run(one, found.artifact) for one, found in zip(targets, outcomes, strict=True) if found.artifact]
+        assert [run.failure is None for run in runs] == [True] * 4 + [False]
+        assert all(run.host for run in runs)
+        failure = engine.compile(refused).failure
+        assert failure is not None
+        assert failure.summary == "no such op"
+        assert engine.notes == ()
+        processes = pids(executor)
+        workers = {int(line.split()[-1]) for line in lines_of(tmp_path / "log") if line.startswith("compile")}
+        assert {parent(pid) for pid in workers if Path(f"/proc/{pid}").exists()} <= set(processes[1:])
+    calls = [line.split()[1] for line in lines_of(tmp_path / "log") if line.startswith("call")]
+    assert sorted(calls) == ["a", "a0", "a1", "a2", "a3"]
+    assert all(wait_until(lambda pid=pid: has_ended(pid)) for pid in (*processes, *workers))
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_in_a_run_costs_one_more_try_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = target(tmp_path, "held", "sleep a 4\neq b 1 1")
+    with cluster(tmp_path, monkeypatch) as (engine, executor):
+        compiled = engine.compile(held.compile)
+        assert compiled.artifact is not None
+        engine.devices(held.runtime)
+        killer = threading.Thread(target=kill_who_runs, args=(executor, tmp_path / "log"))
+        killer.start()
+        outcome = engine.run(held, compiled.artifact)
+        killer.join()
+        assert outcome.failure is None
+        assert any("was lost; what it did is tried once more" in note for note in engine.notes)
+    assert len(begun(tmp_path / "log", "call a")) == 2
+
+
+def kill_who_compiles(log: Path, word: str, times: int) -> None:
+    """Kill the Dask worker process in which a compile begins, as often as that."""
+    for number in range(times):
+        assert wait_until(lambda number=number: len(begun(log, word)) > number)
+        os.killpg(parent(int(begun(log, word)[number].split()[-1])), signal.SIGKILL)
+
+
+def kill_who_runs(executor: ClusterExecutor, log: Path) -> None:
+    """Kill the Dask worker process that the scheduler knows to run something, once it does."""
+    assert wait_until(lambda: bool(begun(log, "call a")))
+    status = executor._link.submit(executor._link._call("status")).result()
+    (name,) = [one["name"] for one in status["workers"] if one["running"]]
+    os.killpg(pids(executor)[int(name.removeprefix("local-"))], signal.SIGKILL)
+
+
+def begun(log: Path, word: str) -> list[str]:
+    return [line for line in lines_of(log) if line.startswith(word)]
+
+
+@pytest.mark.slow
+def test_a_module_that_kills_two_workers_is_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    poison = compile_target(tmp_path, "poison", "@sleep 5\npass a")
+    fine = compile_target(tmp_path, "fine", "pass a")
+    with cluster(tmp_path, monkeypatch, "local:3") as (engine, _):
+        killer = threading.Thread(target=kill_who_compiles, args=(tmp_path / "log", "compile poison", 2))
+        killer.start()
+        failure = engine.compile(poison).failure
+        killer.join()
+        assert failure is not None
+        assert failure.summary.startswith("compiler crashed: lost with its worker, 2 times (local-")
+        assert engine.compile(fine).artifact is not None
+    assert len(begun(tmp_path / "log", "compile poison")) == 2
+
+
+@pytest.mark.slow
+def test_without_its_scheduler_a_session_ends_its_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = compile_target(tmp_path, "held", "@sleep 3600\npass a")
+    with cluster(tmp_path, monkeypatch) as (engine, executor):
+        engine.submit([held])
+        assert wait_until(lambda: bool(begun(tmp_path / "log", "compile held")))
+        os.kill(pids(executor)[0], signal.SIGKILL)
+        with pytest.raises(RetargetError, match=r"the scheduler at tcp://.* does not answer any more"):
+            engine.compile(held)
+        processes = pids(executor)
+    assert all(wait_until(lambda pid=pid: has_ended(pid)) for pid in processes)

@@ -1,0 +1,45 @@
+"""Addresses: TLS with certificates, or this machine."""
+
+from __future__ import annotations
+
+import pytest
+from retarget.support.errors import RetargetError
+
+pytest.importorskip("distributed")
+import dask.config
+from retarget_cluster.security import check_listener, security_for
+
+HOW = (
+    "give certificates to Dask on all sides, in its configuration (distributed.comm.tls: ca-file, scheduler.cert, "
+    "scheduler.key, worker.cert, …; see https://distributed.dask.org/en/stable/tls.html), and use tls://"
+)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:8786", "tcp://localhost:1", "tcp://[::1]:65535"])
+def test_loopback_needs_no_certificates(address: str) -> None:
+    assert security_for(address, "client").require_encryption is False
+
+
+@pytest.mark.parametrize("address", ["tcp://10.0.0.7:8786", "tcp://ci.example.com:8786", "tcp://0.0.0.0:8786"])
+def test_other_machines_need_tls(address: str) -> None:
+    with pytest.raises(RetargetError) as caught:
+        security_for(address, "worker")
+    reason = "without TLS: whoever reaches a scheduler or a worker can run code there"
+    assert str(caught.value) == f"found {address}, which is not on this machine, {reason}; {HOW}"
+
+
+def test_tls_without_certificates_says_which_are_missing() -> None:
+    with dask.config.set({"distributed.comm.tls.ca-file": "ca.pem"}), pytest.raises(RetargetError) as caught:
+        check_listener("tls", "ci.example.com")
+    lacking = "distributed.comm.tls.scheduler.cert, distributed.comm.tls.scheduler.key"
+    assert str(caught.value) == f"tls://ci.example.com: Dask's configuration does not say {lacking}; {HOW}"
+
+
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1:8786", "tcp://127.0.0.1", "tcp://127.0.0.1:0", "http://a:1", "tcp://a b:1"]
+)
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(RetargetError) as caught:
+        security_for(address, "client")
+    expected = "expected tcp://HOST:PORT or tls://HOST:PORT, such as tcp://127.0.0.1:8786"
+    assert str(caught.value) == f"found {address!r}, {expected}"
