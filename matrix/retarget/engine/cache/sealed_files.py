@@ -35,7 +35,9 @@ class _Artifact(msgspec.Struct, frozen=True, kw_only=True):
     suffix: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_.+-]{0,64}\Z")]
 
 
-class _Failure(msgspec.Struct, frozen=True, kw_only=True):
+class _Failure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Of a failure that the compiler diagnosed: one of a crash has more fields, and must not be reused."""
+
     summary: str
     text: str = ""
     hint: str = ""
