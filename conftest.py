@@ -1,9 +1,11 @@
-"""What the project's own tests share: `--run-slow`, and what a test marked `needs_vulkan` needs."""
+"""What the project's own tests share: `--run-slow`, and what tests marked `needs_vulkan` and `needs_sshd` need."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,10 @@ pytest_plugins = ["pytester"]
 
 REQUIRE_VULKAN = "RETARGET_REQUIRE_VULKAN"
 """Set to 1 where a machine without Vulkan is an error: continuous integration."""
+
+
+REQUIRE_SSHD = "RETARGET_REQUIRE_SSHD"
+"""The same, without OpenSSH's server."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,10 +31,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("needs_vulkan") and (reason := _no_vulkan()):
-        if os.environ.get(REQUIRE_VULKAN) == "1":
-            pytest.fail(f"{reason}; {REQUIRE_VULKAN}=1 does not let this test be skipped", pytrace=False)
-        pytest.skip(reason)
+    for marker, why_not, variable in (("vulkan", _no_vulkan, REQUIRE_VULKAN), ("sshd", _no_sshd, REQUIRE_SSHD)):
+        if item.get_closest_marker(f"needs_{marker}") and (reason := why_not()):
+            if os.environ.get(variable) == "1":
+                pytest.fail(f"{reason}; {variable}=1 does not let this test be skipped", pytrace=False)
+            pytest.skip(reason)
+
+
+def _no_sshd() -> str:
+    """Why no SSH server can be started here; empty if one can."""
+    found = shutil.which("sshd") or Path("/usr/sbin/sshd").exists()
+    return "" if found and shutil.which("ssh") else "needs sshd: install openssh-server and openssh-client"
 
 
 @cache

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ssh_server import SshServer
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -26,6 +27,14 @@ def _own_leases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RETARGET_LEASE_DIR", str(tmp_path_factory.getbasetemp() / "leases"))
         yield
+
+
+@pytest.fixture(scope="session")
+def ssh_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshServer]:
+    """An OpenSSH server on the loopback, for tests marked `needs_sshd`."""
+    server = SshServer(tmp_path_factory.mktemp("sshd") / "server")
+    yield server
+    server.close()
 
 
 @pytest.fixture(scope="session")

@@ -7,16 +7,19 @@ import json
 import re
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from retarget.cli.support import seconds_above_0
+from retarget.declare.load import DeclarationLoader
+from retarget.declare.scope import unknown_name
 from retarget.engine.limits import OPEN_TIMEOUT
 from retarget.engine.run.service import RunService
 from retarget.extension import UnavailableError
 from retarget.extension.registry import load_extensions
+from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.files import write_profile
 from retarget.profiles.profile import Profile, profile_of_device
@@ -43,6 +46,8 @@ class Finding:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget devices`."""
     parser.add_argument("driver", nargs="*", help="drivers to ask (all that are registered)")
+    of_host = "list what the tool finds on a [[host]] of the matrix.toml files here and above"
+    parser.add_argument("--host", metavar="NAME", default="", help=of_host)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
     of_device = "write the device profile of URI, such as vulkan://0, and list nothing"
     parser.add_argument("--profile", metavar="URI", default="", help=of_device)
@@ -67,7 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         raise argparse.ArgumentError(None, "found --output without --profile, expected both")
     names = [registry.driver(name).name for name in arguments.driver] or sorted(registry.drivers)
-    findings = find_devices(names, extensions=extensions, timeout=arguments.timeout)
+    configs = _configs_of(arguments.host, names) if arguments.host else dict.fromkeys(names)
+    findings = find_devices(configs, extensions=extensions, timeout=arguments.timeout)
     if arguments.format == "json":
         sys.stdout.write(json.dumps([asdict(finding) for finding in findings], indent=2) + "\n")
     else:
@@ -96,18 +102,36 @@ def _profile(finding: Finding, uri: str, output: Path | None) -> Profile:
     return replace(profile, name=output.stem if output is not None else profile.name)
 
 
-def find_devices(names: Sequence[str], *, extensions: Sequence[str], timeout: float) -> Sequence[Finding]:
-    """Ask each driver for its devices, each in a process of its own that may take `timeout` seconds."""
+def _configs_of(host: str, drivers: Sequence[str]) -> Mapping[str, RuntimeConfig | None]:
+    """Return for each of `drivers` that runtime configs use on a host one of them. Raises `RetargetError`."""
+    scope = DeclarationLoader().scope_of(Path.cwd())
+    if host not in scope.hosts.configs:
+        msg = f"--host: {unknown_name('host', host, scope.hosts.configs).replace('this file', 'a matrix.toml here')}"
+        raise RetargetError(msg)
+    configs = [one for one in scope.runtimes.configs.values() if one.host is not None and one.host.name == host]
+    found = {one.driver: one for one in reversed(configs) if one.driver in drivers}
+    if not found:
+        msg = f"--host: found no runtime config with host = {host!r} of a driver among {', '.join(drivers)}"
+        raise RetargetError(msg)
+    return dict(sorted(found.items()))
+
+
+def find_devices(
+    names: Iterable[str] | Mapping[str, RuntimeConfig | None], *, extensions: Sequence[str], timeout: float
+) -> Sequence[Finding]:
+    """Ask each driver for its devices, each in a process of its own that may take `timeout` seconds: those of this
+    machine, or of the host of a config."""
+    configs = names if isinstance(names, Mapping) else dict.fromkeys(names)
     with (
         RunService(extensions=extensions, default_timeout=timeout, open_timeout=timeout) as service,
         ThreadPoolExecutor(max_workers=available_cores()) as executor,
     ):
-        return list(executor.map(lambda name: _ask(service, name), names))
+        return list(executor.map(lambda name: _ask(service, name, configs[name]), configs))
 
 
-def _ask(service: RunService, driver: str) -> Finding:
+def _ask(service: RunService, driver: str, config: RuntimeConfig | None) -> Finding:
     try:
-        return Finding(driver=driver, devices=service.probe(driver))
+        return Finding(driver=driver, devices=service.probe(driver, () if config is None else config.env, config))
     except UnavailableError as error:
         return Finding(driver=driver, unavailable=str(error), hint=error.hint)
     except RetargetError as error:

@@ -210,6 +210,9 @@ class _Explainer:
                 where = toolchain.path or "the tools on PATH"
                 yield "toolchain", f"{toolchain.name} ({where})", self.locations.location(toolchain.origin)
         if runtime is not None:
+            if (host := runtime.host) is not None:
+                where = " ".join(filter(None, (host.kind, host.address)))
+                yield "host", f"{host.name} ({where})", self.locations.location(host.origin)
             if runtime.run_under:
                 yield "run under", shlex.join(runtime.run_under), ""
             if runtime.profile:

@@ -128,7 +128,8 @@ def _runtimes(selected: _Selected) -> Iterable[tuple[RuntimeConfig, int]]:
 
 
 def _runtime_row(runtime: RuntimeConfig, count: int) -> _Row:
-    host = " ".join((*runtime.host_os, *runtime.host_arch)) or "any"
+    on = () if runtime.host is None else (f"{runtime.host.name}:",)
+    host = " ".join((*on, *runtime.host_os, *runtime.host_arch)) or "any"
     defines = (f"{name}={value}" for name, value in runtime.defines)
     needs = " ".join((*runtime.run_under[:1], *runtime.deps, *defines))
     requires = ", ".join(_texts(runtime.requires))
@@ -139,6 +140,7 @@ def _runtime_json(runtime: RuntimeConfig, count: int) -> _Json:
     return {
         **_fields(runtime, "name", "driver", "devices", "roles", "flags"),
         "toolchain": _toolchain(runtime) or None,
+        "host": runtime.host.name if runtime.host is not None else None,
         "env": dict(runtime.env),
         **_fields(runtime, "host_os", "host_arch", "run_under", "deps"),
         "defines": dict(runtime.defines),

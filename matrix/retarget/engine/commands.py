@@ -105,7 +105,7 @@ class Commands:
         for case in (*cases[:limit],) or (None,):
             if case is not None and case.command and artifact is not None:
                 argv = tuple(word.replace(artifact.path, str(path)) for word in case.command)
-                lines.append(self._line(target.runtime.env, argv))
+                lines.append(self._line(() if target.runtime.host is not None else target.runtime.env, argv))
                 continue
             if case is not None and case.agree_with and self._compiles and not target.runtime.run_under:
                 lines.append(self._compared(target, case.agree_with))
@@ -113,10 +113,12 @@ class Commands:
             name, called = ("", function) if case is None else (case.name, case.function or case.name)
             plan = plan_by_hand(self._registry, target, path, case=name, function=called)
             if plan is not None:
-                own = self._environment(target.runtime, plan.argv)
+                is_here = target.runtime.host is None
+                own = self._environment(target.runtime, plan.argv) if is_here else ()
                 env = {**self._named_extensions(plan.argv), **dict(own), **dict(plan.env)}
-                argv = (*target.runtime.run_under, program(plan.argv[0]), *plan.argv[1:])
-                lines.append(self._line(tuple(env.items()), argv, plan.cwd))
+                under = target.runtime.run_under if is_here else ()
+                line = self._line(tuple(env.items()), (*under, program(plan.argv[0]), *plan.argv[1:]), plan.cwd)
+                lines.append(line if plan.stdin is None else f"{line} < {shlex.quote(str(plan.stdin))}")
         return list(dict.fromkeys(lines))
 
     def _compared(self, target: RunTarget, other: str) -> str:

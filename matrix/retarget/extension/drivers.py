@@ -105,7 +105,8 @@ class LoadsParameters(Protocol):
 class RunPlan:
     """How a run target is reproduced or run out of process: argument list, and what must be in its environment.
 
-    `cwd` is the folder to run it in, None for any: paths in `argv` that are relative start there. `telling` says how to
+    `cwd` is the folder to run it in, None for any: paths in `argv` that are relative start there. `stdin` is what it
+    reads, if anything: a file. `telling` says how to
     read what a failing tool prints: the stage that a line speaks of, and a regular expression of the line whose first
     group is what it says; the most informative first. Without it the first line counts, and all fails at `run`.
     """
@@ -114,6 +115,7 @@ class RunPlan:
     env: tuple[tuple[str, str], ...] = ()
     cwd: Path | None = None
     telling: tuple[tuple[Stage, str], ...] = ()
+    stdin: Path | None = None
 
 
 @runtime_checkable
@@ -137,8 +139,8 @@ class Driver(Protocol):
         """Words derived from the config for `-m`. Pure; runs in pytest's process."""
 
     def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
-        """The command that runs one function of an artifact by hand, without `run_under`; None if there is no tool for
-        it. Exit status 0 must mean passed. Pure; runs in pytest's process."""
+        """The command that runs one function of an artifact by hand, without `run_under`; with it where it is to run on
+        a host. None if there is no tool for it. Exit status 0 must mean passed. Pure; runs in pytest's process."""
 
 
 @runtime_checkable

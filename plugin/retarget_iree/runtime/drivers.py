@@ -151,6 +151,10 @@ class IreeDriver:
         if kind == "check" and not self.runs_by_tool(config):
             return check_plan(config, artifact, function)
         argv = run_module_command(config, artifact, (f"--function={function}",) if function else ())
+        if argv is not None and config.host is not None:
+            from retarget_iree.runtime.tool.places import plan_on_host
+
+            return plan_on_host(config, config.host, artifact, argv)
         return None if argv is None else RunPlan(argv=argv, env=config.env)
 
     def records(self, *, complete: bool = False) -> tuple[Any, tuple[DeviceInfo, ...], list[dict[str, Any]]]:

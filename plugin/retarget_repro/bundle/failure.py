@@ -58,6 +58,9 @@ def find_failure(engine: Engine, chosen: Chosen, *, attempts: int = 3) -> Failed
     if isinstance(chosen.target, RunTarget) and engine.registry.gives_no_outputs(chosen.target.runtime):
         msg = f"{chosen.id} runs behind run_under, which gives no outputs back: it cannot be reproduced alone"
         raise RetargetError(msg)
+    if isinstance(chosen.target, RunTarget) and (host := chosen.target.runtime.host) is not None:
+        msg = f"{chosen.id} runs on host {host.name!r}: what a bundle reproduces runs on the machine that opens it"
+        raise RetargetError(msg)
     for _ in range(attempts):
         found = attempt(engine, chosen)
         if found.unavailable:

@@ -109,7 +109,11 @@ def check_driver(
 def _found(service: RunService, config: RuntimeConfig) -> Rung:
     """Return whether the driver lists a device, which does not open."""
     try:
-        return Rung.FOUND if service.probe(config.driver, config.env) else Rung.NONE
+        return (
+            Rung.FOUND
+            if service.probe(config.driver, config.env, config if config.host is not None else None)
+            else Rung.NONE
+        )
     except (UnavailableError, RetargetError):
         return Rung.NONE
 

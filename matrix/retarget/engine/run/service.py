@@ -224,14 +224,20 @@ class RunService:
         if isinstance(answer, Refused):
             raise refusal_error(answer, f"the modules of {description} cannot be generated")
 
-    def probe(self, driver: str, env: Sequence[tuple[str, str]] = ()) -> tuple[DeviceInfo, ...]:
-        """List a driver's devices, in a process of its own that ends afterwards. Safe from several threads.
+    def probe(
+        self, driver: str, env: Sequence[tuple[str, str]] = (), config: RuntimeConfig | None = None
+    ) -> tuple[DeviceInfo, ...]:
+        """List a driver's devices, in a process of its own that ends afterwards: on the host of a config, if it has
+        one. Safe from several threads.
 
         Raises `UnavailableError` with the reason why there is none, `RetargetError` if the driver crashes, hangs or
         fails.
         """
-        with closing(WorkerProcess(spawner=self._spawner, extensions=self._extensions, env=env)) as worker:
-            answer = worker.ask(ProbeDriver(driver=driver), Devices, timeout=self._open_timeout)
+        started = WorkerProcess(
+            spawner=self._spawner, extensions=self._extensions, env=env, starts_processes=config is not None
+        )
+        with closing(started) as worker:
+            answer = worker.ask(ProbeDriver(driver=driver, config=config), Devices, timeout=self._open_timeout)
         return device_infos(answer, f"driver {driver!r}", "list")
 
     def driver_checks(self) -> tuple[DriverCheck, ...]:

@@ -54,7 +54,7 @@ touch -c {{used}}
 rm -rf {{call}}; mkdir -p {{call}} || exit {_UNUSABLE}
 {{command}} >{{call}}/stdout 2>{{call}}/stderr 3<&- &
 tool=$!
-{{{{ read -r _ <&3; kill -9 $tool; kill -9 -$$; }}}} >/dev/null 2>&1 &
+{{{{ read -r _ <&3; kill -9 -$$ || kill -9 $tool; }}}} >/dev/null 2>&1 &
 watch=$!
 wait $tool; status=$?
 kill $watch 2>/dev/null
@@ -89,7 +89,11 @@ class RemoteCalls:
         self._connection = Connection(host)
         self._call = f"calls/{uuid.uuid4().hex}"
         self._has_called = False
-        answer = self._connection.run(_SET_UP.format(folder=shlex.quote(folder_of(host))))
+        try:
+            answer = self._connection.run(_SET_UP.format(folder=shlex.quote(folder_of(host))))
+        except HostError:
+            self._connection.close()
+            raise
         lines = answer.out.decode(errors="replace").splitlines()
         if answer.status or len(lines) < 3:
             self._connection.close()

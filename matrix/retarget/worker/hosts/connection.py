@@ -30,6 +30,8 @@ __all__ = ["Answer", "Connection", "HostError", "by_hand", "folder_of", "lease_f
 ANSWER_SECONDS = 20.0
 """What a host may take to connect, and for each command that runs no module."""
 
+_END_SECONDS = 2.0
+
 _SSH = (
     "-T",
     *("-o", "BatchMode=yes"),  # no prompts
@@ -136,11 +138,13 @@ class Connection:
 
     def close(self) -> None:
         """End the connection."""
-        self._process.kill()
-        self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
                 stream.close()
+        with suppress(subprocess.TimeoutExpired):  # the shell ends with its input, and the client with the shell
+            self._process.wait(_END_SECONDS)
+        self._process.kill()
+        self._process.wait()
         self._clear()
 
     def run(self, command: str, *, timeout: float | None = ANSWER_SECONDS) -> Answer:
@@ -154,8 +158,8 @@ class Connection:
         try:
             _written(self._process.stdin, line.encode())
             out, status = self._until(token, timeout)
-        except (OSError, HostError) as error:
-            why = self._reason() if isinstance(error, OSError) else error
+        except (OSError, ValueError, HostError) as error:  # ValueError: it was closed
+            why = error if isinstance(error, HostError) else self._reason()
             msg = f"the connection to host {self.host.name!r} broke: {why}"
             raise HostError(msg) from error
         return Answer(status=int(status), out=out)
@@ -223,6 +227,8 @@ class Connection:
 
     def _reason(self) -> str:
         """Return why the client has ended."""
+        if self._said.closed:
+            return "it was closed"
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(ANSWER_SECONDS)
         self._said.seek(0)
