@@ -6,7 +6,7 @@ It compiles in worker processes or takes artifacts from the cache, generates mod
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -48,6 +48,7 @@ from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, OutputComparison, RunOutcome, first_failure
 from retarget.profiles.profile import Profile
 from retarget.profiles.requirements import Answer
+from retarget.support.errors import RetargetError
 from retarget.targets.availability import host_mismatch
 
 __all__ = ["Engine"]
@@ -216,15 +217,23 @@ class Engine:
 
     # ---------------------------------------------------------------- running
 
-    def run_ahead(self, target: RunTarget, *, skipping: Sequence[tuple[str, bool]] = ()) -> None:
+    def run_ahead(self, target: RunTarget, rules: TargetRules, *, reuses: bool = False) -> None:
         """Have a target run as soon as its compile is done, and `run` take what comes of it. Only an executor does so.
+        If the session `reuses` results, not a target that `kept_result` has one for.
 
-        Raises as `submit` does.
+        Raises as `submit` and `devices` do.
         """
         if self._elsewhere is None:
             return
         target = replace(target, compile=self.generated(target.compile))
-        self._elsewhere.queue(target, skipping)
+        devices = self.devices(target.runtime) if reuses else ()
+
+        def is_kept(artifact: Artifact) -> bool:
+            with suppress(RetargetError, UnavailableError):  # the run says so
+                return reuses and self._kept_result(target, artifact, rules, devices) is not None
+            return False
+
+        self._elsewhere.queue(target, rules.skipping(today()), is_kept)
         if self._artifact_folder is not None:
             outcome: CompileOutcome | None = self._artifacts.outcome(target.compile)
         else:
@@ -273,20 +282,28 @@ class Engine:
         """Return the result of a run of the target's selected cases, or of a check of its artifact, that need not be
         repeated: nothing that it depends on has changed, and it stands by the `rules` in force. None where it is to
         run. Opens the devices of a run target, and raises as `devices` does."""
-        key = self._result_key(target, artifact, rules)
-        return self._kept_results.find(key, rules, today()) if key else None
+        devices = self.devices(target.runtime) if isinstance(target, RunTarget) else ()
+        return self._kept_result(target, artifact, rules, devices)
 
     def keep_result(self, target: Target, artifact: Artifact, rules: TargetRules, outcome: RunOutcome) -> None:
         """Keep what a run or a check gave for `kept_result`, if it stands. Raises as that does."""
-        key = self._result_key(target, artifact, rules)
-        if key:
+        devices = outcome.devices
+        if isinstance(target, RunTarget) and self._executor is None:
+            devices = self.devices(target.runtime)
+        if key := self._result_key(target, artifact, rules, devices):
             self._kept_results.keep(key, rules, outcome, today())
 
-    def _result_key(self, target: Target, artifact: Artifact, rules: TargetRules) -> str:
-        devices: tuple[DeviceInfo, ...] = ()
+    def _kept_result(
+        self, target: Target, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo]
+    ) -> KeptResult | None:
+        key = self._result_key(target, artifact, rules, devices)
+        return self._kept_results.find(key, rules, today()) if key else None
+
+    def _result_key(self, target: Target, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo]) -> str:
         if isinstance(target, RunTarget):
+            if self._executor is not None and not devices:  # nothing says where it runs
+                return ""
             target = replace(target, compile=self.generated(target.compile))
-            devices = self.devices(target.runtime)
         else:
             target = self.generated(target)
         cases = self.case_digests.of(target)

@@ -47,7 +47,8 @@ class DeviceInfo:
     `features` those of a device profile: (`vulkan.shaderFloat16`, True), (`memory`, bytes).
     `runtime` names the build of the runtime that reports it, for people.
     An `exclusive` device is used by one run at a time, unless a runtime config says otherwise; any number may use
-    others, such as the host's cores.
+    others, such as the host's cores. `host` is a digest of the kind of CPU of the machine that opened it
+    (`host_identity`), empty where it is only listed.
     """
 
     driver: str
@@ -60,6 +61,7 @@ class DeviceInfo:
     features: tuple[tuple[str, FeatureValue], ...] = ()
     runtime: str = ""
     exclusive: bool = True
+    host: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

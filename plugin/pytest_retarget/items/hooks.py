@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from retarget.expect.verdict import today
 from retarget.extension import UnavailableError
 from retarget.model import RunTarget
 from retarget.support.errors import RetargetError
@@ -51,7 +50,7 @@ def queue_runs(services: Services, items: Sequence[MatrixItem]) -> None:
         with suppress(UnavailableError, RetargetError):  # its own setup will say so
             if item.skipping is None and not services.references.needed(target):
                 services.engine.devices_of(target)
-                services.engine.run_ahead(target, skipping=item.rules.skipping(today()))
+                services.engine.run_ahead(target, item.rules, reuses=services.settings.reuses)
 
 
 def _is_needed(services: Services, item: MatrixItem) -> bool:

@@ -70,10 +70,12 @@ class RunDependencies:
             variables = sorted(
                 one for one in os.environ.items() if any(fnmatchcase(one[0], like) for like in _VARIABLES)
             )
-            self._known[runtime] = digest_of(json.dumps([drivers, build, under, variables, host_identity()]).encode())
+            host = host_identity() if runtime.run_under else ""
+            self._known[runtime] = digest_of(json.dumps([drivers, build, under, variables, host]).encode())
         return self._known[runtime]
 
 
 def _identity(device: DeviceInfo) -> list[object]:
     """What a driver reports of a device, but for where it is listed and what may change from one moment to the next."""
-    return [device.driver, device.name, device.physical_id, device.driver_version, device.runtime, device.features]
+    about = [device.driver, device.name, device.physical_id, device.driver_version, device.runtime, device.host]
+    return [*about, device.features]

@@ -31,6 +31,7 @@ class _Ahead:
 
     target: RunTarget
     skipping: Skipping
+    is_kept: Callable[[Artifact], bool]
     digest: str = ""
     future: Future[RunOutcome] | None = None
 
@@ -76,10 +77,12 @@ class RunsElsewhere:
             raise known.with_traceback(None)  # raised for every target: its traceback must not grow
         return known
 
-    def queue(self, target: RunTarget, skipping: Sequence[tuple[str, bool]]) -> None:
-        """Have a target run once `compiled` is called for its compile."""
+    def queue(
+        self, target: RunTarget, skipping: Sequence[tuple[str, bool]], is_kept: Callable[[Artifact], bool]
+    ) -> None:
+        """Have a target run once `compiled` is called for its compile, unless a result is kept for the artifact."""
         with self._lock:
-            self._ahead[target] = ahead = _Ahead(target=target, skipping=tuple(skipping))
+            self._ahead[target] = ahead = _Ahead(target=target, skipping=tuple(skipping), is_kept=is_kept)
             self._waiting.setdefault(target.compile, []).append(ahead)
 
     def compiled(self, target: CompileTarget, outcome: CompileOutcome) -> None:
@@ -87,12 +90,14 @@ class RunsElsewhere:
         tried again."""
         with self._lock:
             waiting = self._waiting.pop(target, ())
-            if outcome.artifact is None:
-                return
-            for ahead in waiting:
+        if (artifact := outcome.artifact) is None:
+            return
+        due = [ahead for ahead in waiting if not ahead.is_kept(artifact)]
+        with self._lock:
+            for ahead in due:
                 if ahead.target in self._ahead:  # not taken in the meantime
-                    ahead.digest = outcome.artifact.digest
-                    job = self._message(ahead.target, outcome.artifact, ahead.skipping)
+                    ahead.digest = artifact.digest
+                    job = self._message(ahead.target, artifact, ahead.skipping)
                     ahead.future = self._dispatch(job, urgent=False)
                     self._dispatched.append(ahead.future)
 

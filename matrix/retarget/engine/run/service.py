@@ -8,11 +8,13 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
+from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 from typing import Self
 
 from retarget.engine import limits
+from retarget.engine.cache.host import host_identity
 from retarget.engine.refusals import device_infos, refusal_error, refusal_failure
 from retarget.engine.run.device_worker import DeviceWorker
 from retarget.engine.run.healthy_runs import HealthyRuns
@@ -100,7 +102,7 @@ class RunService:
         Raises `UnavailableError` if this machine lacks them (determined once, then remembered), `RetargetError` if they
         are there and cannot be opened; `SickDeviceError` if that may be because a device was lost since.
         """
-        return self._runs.devices(self._worker(runtime))
+        return self._here(self._runs.devices(self._worker(runtime)))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -160,7 +162,7 @@ class RunService:
         with self._hold(target.runtime, infos, on_wait):
             waited, started = time.monotonic() - asked, time.time()
             outcome = self._runs.outcome(worker, message, timeout)
-            return replace(outcome, started=started, wait_seconds=waited)
+            return replace(outcome, devices=self._here(outcome.devices), started=started, wait_seconds=waited)
 
     def check(self, target: CompileTarget, artifact: Artifact | Path) -> RunOutcome:
         """Judge an artifact of a kind that runs nothing, in a process without a device.
@@ -286,6 +288,13 @@ class RunService:
         if runtime.host is not None:
             return self._host_leases.hold(runtime.host, leases, on_wait)
         return self._leases.hold(leases, on_wait)
+
+    def _here(self, infos: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
+        return tuple(replace(info, host=self._host) for info in infos)
+
+    @cached_property
+    def _host(self) -> str:
+        return host_identity()
 
     def _plain(self) -> WorkerProcess:
         """A process without a device, kept for what needs none."""
