@@ -60,6 +60,9 @@ test-all: $(DEV_STAMP)
 SEED ?= 1
 reliability: $(DEV_STAMP)
 	$(BIN)/python tests/reliability/fuzz.py --inputs 100000 --seed $(SEED) --keep build/faults
+	$(BIN)/python tests/reliability/fuzz_artifacts.py --inputs 1000 --seed $(SEED)
+	$(BIN)/python tests/reliability/kills.py sessions --kills 200 --seed $(SEED)
+	$(BIN)/python tests/reliability/kills.py workers --kills 200 --seed $(SEED)
 
 # The page is written from what was found, also where that is not what was expected.
 conformance: $(STAMP)

@@ -61,7 +61,7 @@ from retarget_profiles.importers.merge import import_profile
 from retarget_repro.bundle.archive import pack, unpack
 from retarget_repro.bundle.format import Bundle, CompileStep, Observed, Reproduced, read_bundle, write_json
 
-__all__ = ["Kind", "kinds"]
+__all__ = ["Kind", "kinds", "sealed_opencl"]
 
 _ROOT = Path(__file__).parents[2]
 _SUITES = ("cases", "small-types", "multi-device", "run-module", "onnx", "filecheck", "data-tiling")
@@ -443,6 +443,17 @@ def _bundles(folder: Path) -> list[Kind]:
     ]
 
 
+def sealed_opencl(data: bytes, others: Sequence[bytes], chance: random.Random) -> bytes:
+    """Return an OpenCL artifact whose header is mutated and whose digest is right; a fifth are mutated as they are."""
+    if chance.random() < 0.2:
+        return mutated(data, others, chance)
+    length = struct.unpack_from("<Q", data, 44)[0]
+    header = mutated_json(data[52 : 52 + length], [data[52 : 52 + length]], chance)
+    said = chance.choice((len(header), len(header), len(header), 0, 2**63, length))
+    body = struct.pack("<Q", said) + header + data[52 + length :]
+    return data[:12] + hashlib.sha256(body).digest() + body
+
+
 def _opencl(folder: Path) -> Kind:
     function = Function(
         name="main", registers=3, parameters=(0,),
@@ -473,16 +484,7 @@ def _opencl(folder: Path) -> Kind:
         except ArtifactError as error:  # the driver says whose
             raise RetargetError(str(error)) from error
 
-    def sealed(data: bytes, others: Sequence[bytes], chance: random.Random) -> bytes:
-        if chance.random() < 0.2:
-            return mutated(data, others, chance)
-        length = struct.unpack_from("<Q", data, 44)[0]
-        header = mutated_json(data[52 : 52 + length], [data[52 : 52 + length]], chance)
-        said = chance.choice((len(header), len(header), len(header), 0, 2**63, length))
-        body = struct.pack("<Q", said) + header + data[52 + length :]
-        return data[:12] + hashlib.sha256(body).digest() + body
-
-    return Kind(name="OpenCL artifacts", files=[path], read=read, mutate=sealed, weight=2, names_file=False)
+    return Kind(name="OpenCL artifacts", files=[path], read=read, mutate=sealed_opencl, weight=2, names_file=False)
 
 
 def _lease(folder: Path) -> Kind:

@@ -83,7 +83,7 @@ def read_artifact(data: bytes) -> OpenClArtifact:
         return OpenClArtifact(
             profile=DeviceProfile.from_json(header["profile"]),
             needs=tuple(map(str, header["needs"])),
-            source=header["source"],
+            source=str(header["source"]),
             program=Program.from_json(header["program"]),
             blobs=tuple(blobs),
             digest=hashlib.sha256(data).hexdigest(),
