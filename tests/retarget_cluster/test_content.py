@@ -1,0 +1,164 @@
+"""Files of a session on a worker's machine: left where both see the same, else fetched, and named at both ends."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from retarget.engine.cache.inputs import Inputs
+from retarget.engine.executor import CompileJob, RunJob
+from retarget.extension import CompileRequest, Resolved
+from retarget.model.outcomes import Failure, RunOutcome, Stage
+from retarget.support.errors import RetargetError
+from retarget.worker.messages import CompileModule, RunModule
+from retarget_cluster.jobs import Job
+from retarget_cluster.worker.content import Content, translated
+from targets_of_doubles import compile_target, run_target, runtime_config
+
+ELSEWHERE = Path("/elsewhere/suite")
+
+
+def digest_of(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def session(files: dict[str, bytes]) -> Callable[[str, int], bytes | None]:
+    """A session that gives files by digest, four bytes at a time."""
+    known = {digest_of(data): data for data in files.values()}
+
+    def fetch(digest: str, offset: int) -> bytes | None:
+        return known[digest][offset : offset + 4] if digest in known else None
+
+    return fetch
+
+
+def run_job(tmp_path: Path, files: dict[str, bytes]) -> Job:
+    target = run_target(tmp_path, runtime_config())
+    moved = {
+        name: Path(str(path).replace(str(tmp_path), str(ELSEWHERE)))
+        for name, path in (("folder", target.compile.folder), ("path", target.compile.module.path))
+    }
+    from dataclasses import replace
+
+    module = replace(target.compile.module, path=moved["path"], data=(ELSEWHERE / "cases.toml",))
+    target = replace(target, compile=replace(target.compile, folder=moved["folder"], module=module))
+    message = RunModule(target=target, artifact=Path("/elsewhere/cache/a.vmfb"), digest=digest_of(b"artifact"))
+    inputs = tuple((name, digest_of(data)) for name, data in files.items())
+    return Job(work=RunJob(message=message, files=(), timeout=1.0), extensions=(), folder=ELSEWHERE, files=inputs)
+
+
+def test_files_of_a_run_are_fetched_and_named_where_they_are(tmp_path: Path) -> None:
+    files = {
+        "/elsewhere/suite/module.txt": b"module",
+        "/elsewhere/suite/cases.toml": b"some cases",
+        "/elsewhere/suite/data/x.npy": b"values",
+        "/elsewhere/cache/a.vmfb": b"artifact",
+    }
+    scratch = tmp_path / "scratch"
+    content = Content(tmp_path / "content", 1000)
+    job, held = content.localised(run_job(tmp_path, files), scratch, session(files))
+    assert held == [digest_of(data) for data in files.values()]
+    assert isinstance(job.work, RunJob)
+    message, compiled = job.work.message, job.work.message.target.compile
+    assert message.artifact.read_bytes() == b"artifact"
+    assert compiled.folder == Path(f"{scratch}/elsewhere/suite")
+    assert compiled.module.path.read_bytes() == b"module"
+    assert [path.read_bytes() for path in compiled.module.data] == [b"some cases"]
+    assert (compiled.folder / "data/x.npy").read_bytes() == b"values"
+    failure = Failure(stage=Stage.LOAD, summary=f"{compiled.module.data[0]}:3: found no case")
+    outcome = translated(RunOutcome(devices=(), failure=failure), scratch)
+    assert outcome.failure.summary == "/elsewhere/suite/cases.toml:3: found no case"
+
+
+def test_content_is_fetched_once(tmp_path: Path) -> None:
+    files = {
+        "/elsewhere/suite/module.txt": b"module",
+        "/elsewhere/suite/cases.toml": b"cases",
+        "/elsewhere/cache/a.vmfb": b"artifact",
+    }
+    content = Content(tmp_path / "content", 1000)
+    content.localised(run_job(tmp_path, files), tmp_path / "1", session(files))
+    again, _ = content.localised(run_job(tmp_path, files), tmp_path / "2", session({}))
+    assert isinstance(again.work, RunJob)
+    assert again.work.message.artifact.read_bytes() == b"artifact"
+
+
+def test_what_is_the_same_here_stays_where_it_is(tmp_path: Path) -> None:
+    target = run_target(tmp_path, runtime_config())
+    path = target.compile.module.path
+    message = RunModule(target=target, artifact=path, digest=digest_of(path.read_bytes()))
+    work = RunJob(message=message, files=(), timeout=1.0)
+    job = Job(work=work, extensions=(), folder=tmp_path, files=((str(path), digest_of(path.read_bytes())),))
+    found, _ = Content(tmp_path / "content", 1000).localised(job, tmp_path / "scratch", session({}))
+    assert found is job
+    assert not (tmp_path / "content").exists()
+
+
+def test_damaged_content_is_not_used(tmp_path: Path) -> None:
+    files = {"/elsewhere/suite/module.txt": b"module"}
+    content = Content(tmp_path / "content", 1000)
+    with pytest.raises(
+        RetargetError, match=r"^/elsewhere/suite/module.txt changed while it was sent, or the session is gone$"
+    ):
+        content.localised(run_job(tmp_path, files), tmp_path / "1", lambda _, offset: b"other"[offset:])
+    with pytest.raises(RetargetError, match=r"^the session did not send /elsewhere/suite/module.txt$"):
+        content.localised(run_job(tmp_path, files), tmp_path / "2", lambda *_: None)
+    assert not [path for path in (tmp_path / "content").rglob("*") if path.is_file()]
+
+
+def compile_job(tmp_path: Path, flags: tuple[str, ...], inputs: Inputs) -> Job:
+    target = compile_target(tmp_path, "module", "")
+    request = CompileRequest(
+        source=b"", source_name="m", source_path=tmp_path / "m", resolved=Resolved(build_id="1", flags=flags)
+    )
+    work = CompileJob(
+        title="t",
+        config=target.compiler,
+        fingerprint="",
+        env=(),
+        message=CompileModule(compiler="double", request=request),
+        inputs=inputs,
+        timeout=1.0,
+    )
+    return Job(work=work, extensions=(), folder=ELSEWHERE, files=inputs)
+
+
+def test_flags_name_the_files_that_were_fetched(tmp_path: Path) -> None:
+    inputs = (("weights/a.irpa", digest_of(b"weights")), ("/elsewhere/b.mlir", digest_of(b"other")))
+    flags = (
+        "--parameters=model=weights/a.irpa",
+        "--libs=/elsewhere/b.mlir,x",
+        "--name=weights/a.irpa.old",
+        "-Iweights/a.irpa",
+    )
+    files = {"a": b"weights", "b": b"other"}
+    scratch = tmp_path / "scratch"
+    job, _ = Content(tmp_path / "content", 1000).localised(
+        compile_job(tmp_path, flags, inputs), scratch, session(files)
+    )
+    assert isinstance(job.work, CompileJob)
+    assert job.work.message.request.resolved.flags == (
+        f"--parameters=model={scratch}/elsewhere/suite/weights/a.irpa",
+        f"--libs={scratch}/elsewhere/b.mlir,x",
+        "--name=weights/a.irpa.old",
+        f"-I{scratch}/elsewhere/suite/weights/a.irpa",
+    )
+    assert Path(f"{scratch}/elsewhere/b.mlir").read_bytes() == b"other"
+
+
+def test_a_folder_that_is_not_here_is_refused(tmp_path: Path) -> None:
+    inputs = (("/elsewhere/include", "tree 1234"),)
+    job = compile_job(tmp_path, ("-I/elsewhere/include",), inputs)
+    reason = "^/elsewhere/include is not the same on this machine, and only single files are brought here$"
+    with pytest.raises(RetargetError, match=reason):
+        Content(tmp_path / "content", 1000).localised(job, tmp_path / "scratch", session({}))
+
+
+def test_content_is_bounded(tmp_path: Path) -> None:
+    content = Content(tmp_path / "content", 20)
+    for number in range(5):
+        files = {"/elsewhere/suite/module.txt": b"12345678" + str(number).encode()}
+        content.localised(run_job(tmp_path, files), tmp_path / str(number), session(files))
+    assert sum(path.stat().st_size for path in (tmp_path / "content").rglob("*") if path.is_file()) <= 20
