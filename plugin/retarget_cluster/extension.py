@@ -38,6 +38,9 @@ def retarget_commands() -> Iterable[Command]:
 
 def connect_to(address: str, session: Any) -> Any:
     """Return the executor at an address: an entry point of the group `retarget.executors`."""
-    from retarget_cluster.session.executor import connect_to as connect
+    from retarget_cluster.security import expect_distributed
 
-    return connect(address, session)
+    expect_distributed("--retarget-cluster")
+    from retarget_cluster.session.executor import ClusterExecutor
+
+    return ClusterExecutor(address, session)

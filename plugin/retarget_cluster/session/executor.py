@@ -26,11 +26,11 @@ from retarget.support.files import write_atomically
 from retarget.worker.messages import CompiledModule, Refusal, Refused
 
 from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, encoded
-from retarget_cluster.security import expect_distributed, security_for
+from retarget_cluster.security import security_for
 from retarget_cluster.session.link import Declined, GoneError, Link, Lost, Worker
 from retarget_cluster.session.local import LocalCluster
 
-__all__ = ["ClusterExecutor", "connect_to"]
+__all__ = ["ClusterExecutor"]
 
 _T = TypeVar("_T")
 _TRIES = 2
@@ -39,12 +39,6 @@ _NO_WORKER = 20.0
 """How long a session waits for a worker, at the start and when all that can do a job are gone, in seconds."""
 _LOCAL_START = 60.0
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-
-
-def connect_to(address: str, session: ExecutorSession) -> ClusterExecutor:
-    """Return the executor at an address. Raises `RetargetError`."""
-    expect_distributed("--retarget-cluster")
-    return ClusterExecutor(address, session)
 
 
 class _Turns:

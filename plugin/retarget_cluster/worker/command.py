@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from retarget.cli.support import add_toolchain_argument, seconds_above_0, whole_number
 from retarget.engine.cache.folder import cache_of_command
@@ -18,7 +19,9 @@ from retarget.worker.process import available_cores
 
 from retarget_cluster.parent import add_parent_argument, end_with_parent
 from retarget_cluster.security import expect_distributed, security_for
-from retarget_cluster.worker.site import Site, SiteOptions
+
+if TYPE_CHECKING:
+    from retarget_cluster.worker.site import SiteOptions
 
 __all__ = ["add_arguments", "run"]
 
@@ -55,6 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
     Raises `RetargetError` for an address that cannot be used, and for a scheduler that is gone.
     """
     expect_distributed("retarget worker")
+    from retarget_cluster.worker.site import SiteOptions
+
     security = security_for(arguments.address, "worker")
     options = SiteOptions(
         address=arguments.address,
@@ -70,6 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _serve(options: SiteOptions, security: object, *, with_parent: bool) -> int:
+    from retarget_cluster.worker.site import Site
+
     site = Site(options)
     if with_parent:
         end_with_parent(lambda: site.close(kill=True))
