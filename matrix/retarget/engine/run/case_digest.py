@@ -91,11 +91,11 @@ class CaseDigests:
             [runtime.driver, runtime.devices, runtime.roles, runtime.used, runtime.distinct],
             [runtime.flags, sorted(runtime.env), runtime.run_under],
             [toolchain.name, toolchain.run_with] if toolchain is not None else [],
-            [runtime.host.identity, runtime.host.run_with, runtime.host.env] if runtime.host is not None else [],
             self._content(Path(runtime.profile)) if Path(runtime.profile).is_absolute() else runtime.profile,
             target.timeout,
             [requirement.text for requirement in target.requires],
-        ]
+            *([[host.identity, host.run_with, host.env]] if (host := runtime.host) is not None else []),
+        ]  # what is new is left out where it is not declared: ladders and results of earlier releases have digests
 
     def _content(self, path: Path) -> str:
         ((_, digest),) = self._inputs.of((), files=[path])
