@@ -69,6 +69,17 @@ def test_a_flaky_target_is_dispatched_once_ahead_and_again_for_each_retry(cluste
 
 
 @pytest.mark.slow
+def test_what_an_earlier_session_has_run_is_reused_and_not_dispatched(cluster: Project) -> None:
+    cluster.doubles(a="f: pass", b="f: fail")
+    options = (*HERE, "--retarget-reuse-results")
+    cluster.run(*options).assert_outcomes(passed=3, failed=1)
+    (cluster.path / "here.log").unlink()
+    result = cluster.run(*options)
+    assert result.parseoutcomes()["failed"] == 1
+    assert done(cluster) == ["ahead b_dc_dr"]
+
+
+@pytest.mark.slow
 def test_what_a_cluster_that_is_gone_has_not_run_fails_and_says_so(cluster: Project) -> None:
     cluster.doubles(a="f: pass", b="f: pass")
     result = cluster.run(*DOUBLES, "--retarget-cluster=here:gone")

@@ -1,10 +1,10 @@
 """Where a session's compiles and runs are done, if not on this machine: what `--retarget-cluster ADDRESS` names.
 
 An executor is made by an entry point of the group `retarget.executors`, named by the scheme of the address (`tcp`,
-`local`): a function that is called as `connect_to(address, session)`, and imports what it needs when it is called. The
-session keeps keys, store, single flight, expectations and reports. It hands out compiles that its store does not have,
-and runs of artifacts that its store has. No file is sent by name alone: each comes with its SHA-256 digest, for the
-executor to see whether the other side has it.
+`local`): a function that is called as `connect_to(address, session)`, imports what it needs when it is called, and
+raises `RetargetError` where a package is missing. The session keeps keys, store, single flight, expectations and
+reports. It hands out compiles that its store does not have, and runs of artifacts that its store has. No file is sent
+by name alone: each comes with its SHA-256 digest, for the executor to see whether the other side has it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from retarget.engine.cache.inputs import Inputs
 from retarget.extension.registry import Registry
@@ -28,7 +28,6 @@ __all__ = ["CompileJob", "Executor", "ExecutorSession", "RunJob", "Working", "ch
 
 _GROUP = "retarget.executors"
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*):(\S+)", re.IGNORECASE)
-_EXTRA = "pip install 'retarget[cluster]'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,15 +147,7 @@ def check_address(address: str) -> str:
 
 def connect(address: str, session: ExecutorSession) -> Executor:
     """Return the executor at an address. Raises `RetargetError`, also where a package is missing."""
-    point = _entry_point(address)
-    try:
-        make: Any = point.load()
-        executor: Executor = make(address, session)
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in {"dask", "distributed", "tornado"}:
-            raise
-        msg = f"{address}: the package {error.name!r} is not installed; `{_EXTRA}` installs it"
-        raise RetargetError(msg) from error
+    executor: Executor = _entry_point(address).load()(address, session)
     return executor
 
 
