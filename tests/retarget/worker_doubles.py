@@ -117,6 +117,8 @@ class DoubleCompiler:
         not_inputs = tuple(flag for flag in flags if flag.startswith("--dump-to="))
         build = os.environ.get("DOUBLE_BUILD") or build_found() or "double 1"
         front_end = extension.Resolved(build_id="front 1", flags=flags) if "--front-end" in flags else None
+        if "--shared-front-end" in flags:
+            front_end = extension.Resolved(build_id="front 1", flags=("--shared-front-end",), compiler=self.name)
         return extension.Resolved(
             build_id=build, flags=flags, not_inputs=not_inputs, build=self.describe_build(None), front_end=front_end
         )

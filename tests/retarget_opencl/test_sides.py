@@ -72,9 +72,12 @@ INDIFFERENT = (
     "retarget.model",
     "retarget.support",
     "retarget_iree.compiler.command",
+    "retarget_iree.compiler.compiler",
     "retarget_iree.compiler.devices",
     "retarget_iree.compiler.flags",
     "retarget_iree.compiler.hostcpu",
+    "retarget_iree.compiler.tool",
+    "retarget_iree.modules.measure",
     "retarget_iree.toolchain",
     "retarget_opencl.builds",
 )

@@ -28,7 +28,9 @@ from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 from retarget_iree.builds import COMPILER_PACKAGE
 from retarget_iree.compiler.command import reduce_command, shrink_command
+from retarget_iree.compiler.compiler import front_half
 from retarget_iree.compiler.flags import not_inputs
+from retarget_iree.compiler.library import in_one_step_if_it_prints
 from retarget_iree.modules.onnx_import import onnx_version
 from retarget_iree.toolchain import compiler_environment, find_compiler
 
@@ -166,6 +168,14 @@ def _with_target(flags: Sequence[str], profile: DeviceProfile) -> tuple[str, ...
     return (*flags, f"--iree-hal-target-device=opencl={target_attribute(profile)}")
 
 
+def _run_front_end(request: CompileRequest) -> Compiled:
+    from retarget_opencl.compile.frontend import bytecode_of, compiled_module
+
+    name, flags = request.source_name, request.resolved.flags
+    with compiled_module(request.source, name, flags, request.front_end) as (module, diagnostics):
+        return Compiled(artifact=bytecode_of(module), diagnostics=diagnostics)
+
+
 def _translated(module: Ir, diagnostics: str, profile: DeviceProfile) -> Compiled:
     """Return the artifact for a module of IREE's. Raises `CompilerError`."""
     _require_templates()
@@ -240,12 +250,15 @@ class OpenClCompiler:
             msg = f"{clash!r}: iree-opencl sets the target itself; choose it with target_from or --opencl-profile"
             raise CompilerError(msg, verdict=True)
         profile = _compiled_for(config, split)
+
         iree, build = find_compiler().build_id(), self.describe_build(None)
         front_end = Resolved(
             build_id=f"{iree}; front end of retarget_opencl {front_end_build()}",
             flags=_with_target(split.iree, profile),
+            not_inputs=not_inputs(_with_target(split.iree, profile)),
             suffix_facts=((".onnx", f"onnx {onnx_version()}"),),
             build=build,
+            front_end=front_half(split.iree),
         )
         return Resolved(
             build_id=f"{iree}; {_BUILD}{translation_build()}",
@@ -258,11 +271,9 @@ class OpenClCompiler:
         )
 
     def run_front_end(self, request: CompileRequest) -> Compiled:
-        """Run IREE alone, and return its module as bytecode. Implements `retarget.extension.HasFrontEnd`."""
-        from retarget_opencl.compile.frontend import bytecode_of, compiled_module
-
-        with compiled_module(request.source, request.source_name, request.resolved.flags) as (module, diagnostics):
-            return Compiled(artifact=bytecode_of(module), diagnostics=diagnostics)
+        """Run IREE alone, all of it or what its front half leaves, and return its module as bytecode. Implements
+        `retarget.extension.HasFrontEnd`."""
+        return in_one_step_if_it_prints(_run_front_end, request)
 
     def compile(self, request: CompileRequest) -> Compiled:
         """Compile one module; where the front end has run, translate what it gave. Raises `CompilerError`."""

@@ -5,7 +5,6 @@ The compiled module is read through `iree.compiler.ir`: in place, or from byteco
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import io
 import sys
@@ -14,10 +13,10 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import PurePath
 from types import ModuleType
-from typing import Any
 
 from retarget.extension import CompilerError
 from retarget_iree.compiler.capture import CapturedStderr
+from retarget_iree.compiler.library import FRONT_PHASE, set_phases
 from retarget_iree.modules.onnx_import import import_onnx
 from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 from retarget_iree.toolchain import compiler_api
@@ -26,7 +25,7 @@ from retarget_opencl.translation import Ir
 
 __all__ = ["bytecode_of", "compiled_module", "module_of"]
 
-_PHASE = b"executable-targets"
+_PHASE = "executable-targets"
 _BYTECODE_MAGIC = b"ML\xefR"
 
 
@@ -45,27 +44,21 @@ def _settle_dialects() -> None:
             sys.modules[name] = ModuleType(name)
 
 
-@cache
-def _set_phase() -> Any:
-    """Return the library's function that sets the last phase of an invocation; the wrapper package does not have it."""
-    from iree.compiler.api import ctypes_dl
-
-    function = ctypes_dl._dylib.ireeCompilerInvocationSetCompileToPhase  # noqa: SLF001 - the library has no public function for it
-    function.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-    function.restype = None
-    return function
-
-
 @contextmanager
-def compiled_module(source: bytes, source_name: str, flags: Sequence[str]) -> Iterator[tuple[Ir, str]]:
-    """Compile `source` and yield the module as an operation of `iree.compiler.ir`, with the compiler's diagnostics.
+def compiled_module(
+    source: bytes, source_name: str, flags: Sequence[str], front_half: bytes | None = None
+) -> Iterator[tuple[Ir, str]]:
+    """Compile `source`, or what IREE's front half gave for it, and yield the module as an operation of
+    `iree.compiler.ir`, with the compiler's diagnostics.
 
     The operation is valid inside the `with` block only. Raises `CompilerError`, whose summary is the compiler's first
     error, and `UnavailableError` if there is no compiler.
     """
     api = compiler_api()
     _settle_dialects()
-    content = import_onnx(source, source_name) if PurePath(source_name).suffix == ".onnx" else source
+    content = source if front_half is None else front_half
+    if front_half is None and PurePath(source_name).suffix == ".onnx":
+        content = import_onnx(source, source_name)
     # Text must end in a null byte, or the library copies and checks it anew; bytecode must not.
     buffer = content if content[:4] == _BYTECODE_MAGIC else content + b"\0"
     with api.Session() as session:
@@ -77,7 +70,7 @@ def compiled_module(source: bytes, source_name: str, flags: Sequence[str]) -> It
                 context = session.context
                 invocation = session.invocation()
                 invocation.enable_console_diagnostics()
-                _set_phase()(invocation._inv_p, _PHASE)  # noqa: SLF001 - as above
+                set_phases(invocation, "" if front_half is None else FRONT_PHASE, _PHASE)
                 wrapped = api.Source.wrap_buffer(session, buffer, buffer_name=source_name)
                 if invocation.parse_source(wrapped) and invocation.execute():
                     module = invocation.export_module()

@@ -66,6 +66,8 @@ class Resolved:
     value) pairs for the key, such as a device profile; `suffix_facts` are (suffix, fact) pairs and count for modules
     of that suffix only. `build` names the build for people: `iree 3.13.0 (build 1a2b3c4d5e6f)`. `front_end` is what
     the front end's output depends on, of a compiler that implements `HasFrontEnd`: its build, its flags, its facts.
+    It may have one itself. `compiler` names the compiler that runs it, where that is not the config's: what two
+    compilers begin with is done once for both.
     """
 
     build_id: str
@@ -76,13 +78,14 @@ class Resolved:
     suffix_facts: tuple[tuple[str, str], ...] = ()
     build: str = ""
     front_end: Resolved | None = None
+    compiler: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileRequest:
     """One compile. `source` is the module's bytes, `source_name` its file name (no folder, so that artifacts do not
     depend on where a checkout lies), `source_path` the file for tools that need one. `front_end` is what
-    `run_front_end` returned, and `source` then empty; None where it was not called."""
+    `run_front_end` returned; None where it was not called."""
 
     source: bytes
     source_name: str
@@ -136,12 +139,14 @@ class Compiler(Protocol):
 
 @runtime_checkable
 class HasFrontEnd(Protocol):
-    """What a compiler may implement in addition to `Compiler`: a first step that takes most of the time, and whose
-    output stays the same while the steps after it are worked on. The core keeps the output under a key of its own."""
+    """What a compiler may implement in addition to `Compiler`: a first step that takes much of the time, and whose
+    output is the same for several configs, or while the steps after it are worked on. The core keeps the output under
+    a key of its own."""
 
     def run_front_end(self, request: CompileRequest) -> Compiled:
         """Return what `compile` continues from, as its `request.front_end`. `request.resolved` is `Resolved.front_end`;
-        where `resolve` gives none, this is not called. Otherwise as `compile`, whose errors it raises."""
+        where `resolve` gives none, this is not called. Where that has a front end itself, `request.front_end` is what
+        it gave. Otherwise as `compile`, whose errors it raises."""
 
 
 @runtime_checkable

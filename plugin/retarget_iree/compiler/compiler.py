@@ -26,6 +26,7 @@ from retarget_iree.compiler.command import compile_command, reduce_command, shri
 from retarget_iree.compiler.devices import device_order, device_problems
 from retarget_iree.compiler.flags import (
     PHASE_FLAG,
+    front_flags,
     missing_files,
     not_inputs,
     split_flag,
@@ -35,7 +36,13 @@ from retarget_iree.compiler.flags import (
     without_phase,
 )
 from retarget_iree.compiler.hostcpu import explicit_host
-from retarget_iree.compiler.library import compile_with_library, library_answer, library_error, precompile_with_library
+from retarget_iree.compiler.library import (
+    compile_with_library,
+    in_one_step_if_it_prints,
+    library_answer,
+    library_error,
+    precompile_with_library,
+)
 from retarget_iree.compiler.targets.combined import (
     asks_devices,
     profile_words,
@@ -98,25 +105,15 @@ class IreeCompiler:
         complete = with_one_phase(with_devices(config, with_profiles(config, flags, _named_target)))
         _check_flags(build, complete)
         explicit = explicit_host(complete, _precompile)
-        return Resolved(
-            build_id=build.build_id(),
-            flags=explicit,
-            not_inputs=not_inputs(explicit),
-            files=tuple(Path(path) for _, path in environment_facts()),
-            facts=environment_facts(),
-            suffix_facts=((".onnx", f"onnx {onnx_version()}"),),
-            build=build.describe(),
-        )
+        return _resolved(build, explicit, front_end=front_half(explicit))
 
     def compile(self, request: CompileRequest) -> Compiled:
         """Compile one module. Raises `CompilerError` whose summary is the compiler's first error."""
-        content = request.source
-        if Path(request.source_name).suffix == ".onnx":
-            content = import_onnx(content, request.source_name)
-        build = find_compiler()
-        if not _loads(build) or tool_only_flags(without_phase(request.resolved.flags)):
-            return compile_with_tool(build, content, request)
-        return compile_with_library(content, request)
+        return in_one_step_if_it_prints(_compile, request)
+
+    def run_front_end(self, request: CompileRequest) -> Compiled:
+        """Compile one module to where devices are assigned. Implements `retarget.extension.HasFrontEnd`."""
+        return compile_with_library(_mlir(request), request, is_front=True)
 
     def tags(self, config: CompilerConfig) -> Sequence[str]:
         """Return backend, platform and chip words that the config's flags and devices imply."""
@@ -170,6 +167,48 @@ class IreeCompiler:
 def tool_only_flags(flags: Sequence[str]) -> tuple[str, ...]:
     """Return those of `flags` that hold for a whole process: the tool's own, LLVM's and MLIR's, some of IREE's."""
     return tuple(flag for flag in flags if library_answer(flag).tool)
+
+
+def _compile(request: CompileRequest) -> Compiled:
+    if request.front_end is not None:
+        return compile_with_library(request.front_end, request)
+    content, build = _mlir(request), find_compiler()
+    if not _loads(build) or tool_only_flags(without_phase(request.resolved.flags)):
+        return compile_with_tool(build, content, request)
+    return compile_with_library(content, request)
+
+
+def front_half(flags: Sequence[str]) -> Resolved | None:
+    """Return what the phases before devices are assigned depend on; compiler configs with equal ones share them.
+
+    None where the flags leave no such half to the library. Raises `UnavailableError`.
+    """
+    build, kept = find_compiler(), front_flags(flags)
+    if kept is None or not _loads(build) or tool_only_flags(flags):
+        return None
+    return _resolved(build, kept, compiler=IreeCompiler.name)
+
+
+def _resolved(
+    build: CompilerBuild, flags: tuple[str, ...], *, front_end: Resolved | None = None, compiler: str = ""
+) -> Resolved:
+    return Resolved(
+        build_id=build.build_id(),
+        flags=flags,
+        not_inputs=not_inputs(flags),
+        files=tuple(Path(path) for _, path in environment_facts()),
+        facts=environment_facts(),
+        suffix_facts=((".onnx", f"onnx {onnx_version()}"),),
+        build=build.describe(),
+        front_end=front_end,
+        compiler=compiler,
+    )
+
+
+def _mlir(request: CompileRequest) -> bytes:
+    """Return the module as MLIR, imported if it is an ONNX model. Raises as `import_onnx` does."""
+    is_model = Path(request.source_name).suffix == ".onnx"
+    return import_onnx(request.source, request.source_name) if is_model else request.source
 
 
 def _loads(build: CompilerBuild) -> bool:

@@ -19,6 +19,7 @@ __all__ = [
     "device_flags",
     "flag_value",
     "flag_values",
+    "front_flags",
     "missing_files",
     "not_inputs",
     "phase_of",
@@ -34,6 +35,9 @@ PHASE_FLAG = "compile-to"
 
 LAST_PHASE = "end"
 """The phase that is the whole pipeline; its artifact is none of text."""
+
+_TARGET_FLAG = re.compile(r"iree-(?:hal|codegen|llvmcpu|vmvx|llvmgpu|gpu|vulkan|spirv|cuda|rocm|hip|metal|webgpu)-")
+"""Flags that nothing reads before devices are assigned, which IREE does after its phase `abi`."""
 
 _OUTPUT_FLAG = re.compile(
     r"(?:-dump-.*|-to|-output(?:-file|-path)?|-o|save-temps.*|print-.*-(?:file|dir)|stack-usage-file|write-config-file"
@@ -116,6 +120,12 @@ def phase_of(flags: Sequence[str]) -> str:
 
 def _names_phase(flag: str) -> bool:
     return split_flag(flag)[0] == PHASE_FLAG and flag.startswith("-")
+
+
+def front_flags(flags: Iterable[str]) -> tuple[str, ...] | None:
+    """Return those of `flags` that can change a program before devices are assigned; None where they name a phase."""
+    kept = tuple(flag for flag in flags if not _TARGET_FLAG.match(split_flag(flag)[0]))
+    return None if any(map(_names_phase, kept)) else kept
 
 
 def not_inputs(flags: Iterable[str]) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ import ctypes
 import functools
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 from retarget.extension import Compiled, CompileRequest, CompilerError, UnavailableError
@@ -16,7 +17,19 @@ from retarget_iree.compiler.flags import PHASE_FLAG, flag_value, phase_of, witho
 from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 from retarget_iree.toolchain import compiler_api
 
-__all__ = ["FlagAnswer", "compile_with_library", "library_answer", "library_error", "precompile_with_library"]
+__all__ = [
+    "FRONT_PHASE",
+    "FlagAnswer",
+    "compile_with_library",
+    "in_one_step_if_it_prints",
+    "library_answer",
+    "library_error",
+    "precompile_with_library",
+    "set_phases",
+]
+
+FRONT_PHASE = "abi"
+"""The last phase of IREE in which the program is the same for all targets."""
 
 _TOOL_ONLY = re.compile(r"option not found: ")
 _OWN_NAME = re.compile(r"^[\w.-]*: ")
@@ -97,20 +110,34 @@ def _output(api: Any, write: Callable[[Any], None]) -> bytes:
         output.close()
 
 
-def _end_at(invocation: Any, phase: str) -> None:
-    """End an invocation at a phase that `resolve` has found to exist; empty: at the end.
+def set_phases(invocation: Any, start: str, end: str) -> None:
+    """Begin an invocation after a phase and end it at one, which `resolve` has found to exist; empty: at either end.
 
-    The package wraps all of the library's functions but this one.
+    The package wraps all of the library's functions but these.
     """
-    if phase:
-        from iree.compiler.api import ctypes_dl
+    from iree.compiler.api import ctypes_dl
 
-        library, pointer = ctypes_dl._dylib, ctypes.c_void_p(invocation._inv_p)  # noqa: SLF001 - see above
-        library.ireeCompilerInvocationSetCompileToPhase(pointer, ctypes.c_char_p(phase.encode()))
+    library, pointer = ctypes_dl._dylib, ctypes.c_void_p(invocation._inv_p)  # noqa: SLF001 - see above
+    if start:
+        library.ireeCompilerInvocationSetCompileFromPhase(pointer, ctypes.c_char_p(start.encode()))
+    if end:
+        library.ireeCompilerInvocationSetCompileToPhase(pointer, ctypes.c_char_p(end.encode()))
 
 
-def compile_with_library(content: bytes, request: CompileRequest) -> Compiled:
-    """Compile one module. Raises as `IreeCompiler.compile` does."""
+def in_one_step_if_it_prints(step: Callable[[CompileRequest], Compiled], request: CompileRequest) -> Compiled:
+    """Compile what the front half gave for a module; all of the module where diagnostics come of that, or nothing is
+    given: bytecode has no source, of which diagnostics show the line. Raises what `step` does."""
+    if request.front_end is not None:
+        with suppress(CompilerError):
+            compiled = step(request)
+            if not compiled.diagnostics:
+                return compiled
+    return step(replace(request, front_end=None))
+
+
+def compile_with_library(content: bytes, request: CompileRequest, *, is_front: bool = False) -> Compiled:
+    """Compile one module, or what the front half gave for it if the request has that; with `is_front` the front half
+    alone, to bytecode. Raises as `IreeCompiler.compile` does."""
     api = compiler_api()
     # Text must end in a null byte, or the library copies and checks it anew; bytecode must not.
     buffer = content if content[:4] == b"ML\xefR" else content + b"\0"
@@ -120,12 +147,13 @@ def compile_with_library(content: bytes, request: CompileRequest) -> Compiled:
         session.set_flags(*without_phase(request.resolved.flags))
         invocation = session.invocation()
         invocation.enable_console_diagnostics()
-        _end_at(invocation, flag_value(request.resolved.flags, PHASE_FLAG))
+        end = FRONT_PHASE if is_front else flag_value(request.resolved.flags, PHASE_FLAG)
+        set_phases(invocation, "" if request.front_end is None else FRONT_PHASE, end)
         source = api.Source.wrap_buffer(session, buffer, buffer_name=request.source_name)
         try:
             if invocation.parse_source(source) and invocation.execute():
-                phase = phase_of(request.resolved.flags)
-                artifact = _output(api, invocation.output_ir if phase else invocation.output_vm_bytecode)
+                write = invocation.output_ir if phase_of(request.resolved.flags) else invocation.output_vm_bytecode
+                artifact = _output(api, invocation.output_ir_bytecode if is_front else write)
         except ValueError as error:
             diagnostic = str(error)
         invocation.close()

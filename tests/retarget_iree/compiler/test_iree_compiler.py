@@ -8,6 +8,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -359,3 +360,38 @@ def test_nothing_heavy_is_imported_with_the_extension() -> None:
 
 def test_the_origin_is_never_part_of_what_is_resolved(iree: IreeCompiler) -> None:
     assert str(ORIGIN.file) not in repr(resolve(iree, *VMVX))
+
+
+def test_the_front_half_is_one_for_configs_of_several_targets_and_changes_no_artifact(iree: IreeCompiler) -> None:
+    targets = [VMVX, ("--iree-hal-target-device=vulkan", "--iree-vulkan-target=vp_android_baseline_2022")]
+    fronts = []
+    for flags in targets:
+        resolved = resolve(iree, *flags, "--iree-input-demote-f64-to-f32=false")
+        assert resolved.front_end is not None
+        assert resolved.front_end.flags == ("--iree-input-demote-f64-to-f32=false",)
+        whole = replace(request(ARITHMETIC, "a.mlir"), resolved=resolved)
+        front = iree.run_front_end(replace(whole, resolved=resolved.front_end)).artifact
+        assert iree.compile(replace(whole, front_end=front)).artifact == iree.compile(whole).artifact
+        fronts.append((resolved.front_end, front))
+    assert fronts[0] == fronts[1]
+
+
+def test_a_failure_after_the_front_half_shows_its_line_of_source(iree: IreeCompiler) -> None:
+    resolved = resolve(iree, *VMVX)
+    assert resolved.front_end is not None
+    whole = replace(request(UNSUPPORTED, "a.mlir"), resolved=resolved)
+    front = iree.run_front_end(replace(whole, resolved=resolved.front_end)).artifact
+    said = []
+    for front_end in (None, front):
+        with pytest.raises(CompilerError) as raised:
+            iree.compile(replace(whole, front_end=front_end))
+        said.append((str(raised.value), raised.value.diagnostics))
+    assert said[0] == said[1]
+    assert "%0 = math.sin %a" in said[0][1]
+
+
+@pytest.mark.parametrize("flags", [("--compile-to=flow",), ("--mlir-disable-threading",)])
+def test_flags_that_name_a_phase_or_are_the_tools_have_all_done_in_one_step(
+    iree: IreeCompiler, flags: tuple[str, ...]
+) -> None:
+    assert resolve(iree, *VMVX, *flags).front_end is None

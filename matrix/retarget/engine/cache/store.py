@@ -7,7 +7,8 @@ Layout below the cache folder::
     v1/artifacts/<d>/<digest><suffix> what it produced, by the SHA-256 hex of its content
     v1/resolutions/<k>/<key>          what a compiler config came to on this machine (`engine.compile.resolution`)
     v1/results/<k>/<key>              what a run, or the check of an artifact, came to (`engine.run.kept_results`)
-    v1/locks/<lock>                   held by the process that compiles a key which begins with these three digits
+    v1/locks/<lock>                   held by the process that compiles a key which begins with these three digits,
+                                      or runs a front end (`.1`, `.2` after them)
     v1/trim.lock                      held by the process that evicts
     v1/swept                          its time is that of the last sweep (`retarget.engine.cache.sweep`)
     made/                             generated modules (`retarget.engine.cache.generated`)
@@ -220,16 +221,17 @@ class Store:
             if self._remote is not None:
                 self._remote.forget("entries", key)
 
-    def try_lock(self, key: str) -> FileLock | None:
+    def try_lock(self, key: str, *, step: int = 0) -> FileLock | None:
         """Return the held lock of `key`, to be released by the caller; None if another process or thread holds it.
 
         Keys share 4096 locks, so that the folder does not grow with the keys: one that is held may be another key's,
-        which only means to come back later. Raises `StoreError` if the folder cannot be written.
+        which only means to come back later. Who holds one for a key and wants another for a step of it names the
+        `step`, which has locks of its own. Raises `StoreError` if the folder cannot be written.
         """
         folder = self._root / "locks"
         with self._reported():
             folder.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(folder / key[:3], thread_local=False)
+            lock = FileLock(folder / (f"{key[:3]}.{step}" if step else key[:3]), thread_local=False)
             try:
                 lock.acquire(blocking=False)
             except Timeout:

@@ -20,7 +20,7 @@ from retarget.worker.messages import ResolvedFlags
 
 __all__ = ["NotBuiltError", "Resolver"]
 
-_FORMAT = 5
+_FORMAT = 6
 
 
 class NotBuiltError(Exception):
@@ -126,8 +126,10 @@ def _decode(body: dict[str, Any]) -> Resolved | None:
         pairs: dict[str, Any] = {name: tuple(map(_pair, body[name])) for name in ("facts", "suffix_facts")}
         files = tuple(map(Path, body["files"]))
         front_end = None if body["front_end"] is None else _decode(body["front_end"])
-        build_id, build = body["build_id"], body["build"]
-        return Resolved(build_id=build_id, build=build, files=files, front_end=front_end, **lists, **pairs)
+        build_id, build, compiler = body["build_id"], body["build"], body["compiler"]
+        return Resolved(
+            build_id=build_id, build=build, compiler=compiler, files=files, front_end=front_end, **lists, **pairs
+        )
     except (KeyError, TypeError, ValueError):
         return None
 

@@ -15,7 +15,7 @@ from retarget.engine.cache.store import Store, StoreError
 from retarget.engine.compile.activity import BuildActivity
 from retarget.engine.compile.pool import CompilePool
 from retarget.engine.compile.resolution import NotBuiltError, Resolver
-from retarget.engine.compile.steps import CompileSteps, key_of
+from retarget.engine.compile.steps import CompileSteps, key_of, with_fact
 from retarget.engine.executor import CompileJob, Executor
 from retarget.engine.toolchains import worker_environment
 from retarget.extension import Resolved, UnavailableError
@@ -350,7 +350,7 @@ class BuildService:
         resolved = self._resolver.resolve(target.compiler, target.flags)
         if target.returns_checks and (rewriter := self._registry.check_rewriter(target.kind)) is not None:
             fact = ("checks returned", rewriter.return_checks_version())
-            resolved = replace(resolved, facts=(*resolved.facts, fact))
+            resolved = with_fact(resolved, fact)
         return resolved, _read_source(target)
 
     def _locked(self, target: CompileTarget, key: str, source: bytes, resolved: Resolved) -> CompileOutcome | None:
@@ -368,7 +368,9 @@ class BuildService:
                 if (stored := self._store.lookup(key)) is not None:
                     return stored
                 outcome = self._steps.compile(target, key, source, resolved, inputs, anew=target in self._retried)
-                return outcome if outcome.reused else replace(outcome, started=time.time() - outcome.seconds)
+                if outcome is None or outcome.reused:
+                    return outcome
+                return replace(outcome, started=time.time() - outcome.seconds)
             finally:
                 lock.release()
         except StoreError as error:

@@ -19,7 +19,7 @@ from retarget.support.text import join_output
 from retarget.worker.artifact import read_artifact
 from retarget.worker.messages import CompiledModule, CompileModule, Refusal, Refused
 
-__all__ = ["CompileSteps", "key_of"]
+__all__ = ["CompileSteps", "key_of", "with_fact"]
 
 _FRONT_END_SUFFIX = ".front"
 """The suffix of what a compiler's front end gives, in the store."""
@@ -49,25 +49,55 @@ class CompileSteps:
         self._default_timeout = default_timeout
 
     def compile(
-        self, target: CompileTarget, key: str, source: bytes, resolved: Resolved, inputs: Inputs, *, anew: bool = False
-    ) -> CompileOutcome:
-        """Compile in one step; in two, where the compiler's front end has a key of its own.
+        self,
+        target: CompileTarget,
+        key: str,
+        source: bytes,
+        resolved: Resolved,
+        inputs: Inputs,
+        *,
+        anew: bool = False,
+        depth: int = 0,
+    ) -> CompileOutcome | None:
+        """Compile in one step; in two, where the compiler's front end has a key of its own. Compile keys with the same
+        front end share what it gives; it may itself be of two steps. None if the front end's lock is held elsewhere.
 
         `inputs` are those that the key covers. A failure of the front end is stored under the front end's key alone;
-        `anew` tries what is stored as a failure again. Raises `RetargetError`.
+        `anew` tries what is stored as a failure again. `depth` counts the steps that wait for this one. Raises
+        `RetargetError`.
         """
         name, path = target.module.path.name, target.module.path
         request = CompileRequest(source=source, source_name=name, source_path=path, resolved=resolved)
         if resolved.front_end is None:
-            return self._step(target, key, request, inputs)
-        front_key = key_of(target, source, resolved.front_end, inputs)
-        front = self._store.lookup(front_key)
-        if front is None or (front.failure is not None and anew):
-            front = self._step(target, front_key, replace(request, resolved=resolved.front_end), inputs, is_front=True)
+            return self._step(target, key, request, inputs, is_front=depth > 0)
+        front = self._front_end(target, source, resolved.front_end, anew=anew, depth=depth + 1)
+        if front is None:
+            return None
         if front.artifact is None:
             return replace(front, key=key)
         made = read_artifact(Path(front.artifact.path), front.artifact.digest)
-        return self._step(target, key, replace(request, source=b"", front_end=made), inputs, front=front)
+        return self._step(target, key, replace(request, front_end=made), inputs, is_front=depth > 0, front=front)
+
+    def _front_end(
+        self, target: CompileTarget, source: bytes, resolved: Resolved, *, anew: bool, depth: int
+    ) -> CompileOutcome | None:
+        """Return what a front end came to, from the store or done now; None if its lock is held elsewhere."""
+        inputs = self._inputs_of(target, resolved)
+        key = key_of(target, source, resolved, inputs)
+        if (stored := self._stored(key, anew=anew)) is not None:
+            return stored
+        lock = self._store.try_lock(key, step=depth)
+        if lock is None:
+            return None
+        try:
+            stored = self._stored(key, anew=anew)
+            return stored or self.compile(target, key, source, resolved, inputs, anew=anew, depth=depth)
+        finally:
+            lock.release()
+
+    def _stored(self, key: str, *, anew: bool) -> CompileOutcome | None:
+        stored = self._store.lookup(key)
+        return None if stored is not None and stored.failure is not None and anew else stored
 
     def _step(
         self,
@@ -80,8 +110,9 @@ class CompileSteps:
         front: CompileOutcome | None = None,
     ) -> CompileOutcome:
         """Have a worker do a step, and store what comes of it. `front` is the outcome of the step before."""
-        compiler, resolved = target.compiler.compiler, request.resolved
-        rewriting = target.kind if target.returns_checks and front is None else ""
+        resolved = request.resolved
+        compiler = resolved.compiler or target.compiler.compiler
+        rewriting = target.kind if target.returns_checks else ""
         message = CompileModule(compiler=compiler, rewriting=rewriting, front_end=is_front, request=request)
         timeout = self._default_timeout if target.timeout is None else target.timeout
         start = time.monotonic()
@@ -120,7 +151,7 @@ class CompileSteps:
 def key_of(target: CompileTarget, source: bytes, resolved: Resolved, inputs: Inputs) -> str:
     """Return the compile key of a target, or of its front end where `resolved` is that of it."""
     return compile_key(
-        compiler=target.compiler.compiler,
+        compiler=resolved.compiler or target.compiler.compiler,
         source=source,
         source_name=target.module.path.name,
         resolved=resolved,
@@ -129,9 +160,20 @@ def key_of(target: CompileTarget, source: bytes, resolved: Resolved, inputs: Inp
     )
 
 
+def with_fact(resolved: Resolved, fact: tuple[str, str]) -> Resolved:
+    """Return what is resolved with a further fact, which is one of all steps: it is the first that reads the source."""
+    front_end = None if resolved.front_end is None else with_fact(resolved.front_end, fact)
+    return replace(resolved, facts=(*resolved.facts, fact), front_end=front_end)
+
+
 def _after(front: CompileOutcome, answer: CompiledModule | Refused) -> CompiledModule | Refused:
     """Return the answer of a step with what the one before printed, and the time that it took, if it was done now."""
     seconds = answer.seconds + (0.0 if front.reused else front.seconds)
     if isinstance(answer, CompiledModule):
-        return replace(answer, seconds=seconds, diagnostics=join_output(front.diagnostics, answer.diagnostics))
-    return replace(answer, seconds=seconds, text=join_output(front.diagnostics, answer.text))
+        return replace(answer, seconds=seconds, diagnostics=_joined(front.diagnostics, answer.diagnostics))
+    return replace(answer, seconds=seconds, text=_joined(front.diagnostics, answer.text))
+
+
+def _joined(before: str, after: str) -> str:
+    """Join what two steps printed; the second may have done all again."""
+    return after if after.startswith(before) else join_output(before, after)

@@ -303,6 +303,17 @@ def test_what_a_front_end_gave_is_kept_for_other_builds_of_what_comes_after_it(
     assert steps(log)[3:] == ["front", "compile"]
 
 
+def test_a_front_end_that_configs_share_runs_once(make: Make, tmp_path: Path, log: Path) -> None:
+    flags = [("--shared-front-end",), ("--shared-front-end", "--small"), ("--shared-front-end", "--fast")]
+    targets = [compile_target(tmp_path, "a", "@@sleep 0.2\npass a", flags=one) for one in flags]
+    service = make(workers=2)
+    service.submit(targets)
+    outcomes = [service.result(target) for target in targets]
+    assert sorted(steps(log)) == ["compile", "compile", "compile", "front"]
+    assert len({one.key for one in outcomes}) == 3
+    assert {one.diagnostics for one in outcomes} == {"front end\n"}
+
+
 def test_what_a_front_end_refuses_is_stored_and_tried_again_where_that_is_asked(
     make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
