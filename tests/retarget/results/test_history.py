@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from retarget.results.changes import Change, State, change_of, state_of
 from retarget.results.history import SUFFIX, History, durations, pack, unpack
 from retarget.results.history_files import add_run, read_history
-from retarget.results.record import Outcome
+from retarget.results.record import Outcome, ReusedRecord
 from retarget.results.timeline import Regression, Transition, changes_between, timeline, timelines
 from retarget.support.errors import RetargetError
 from sample_results import compiled, failed, passed, session
@@ -256,6 +257,12 @@ def test_a_duration_is_the_median_of_the_last_runs_in_which_the_target_ran() -> 
     found = unpack([(run.name, "", content) for run, content in packed])
     assert durations(found) == {"c": 0.001, "t": 3.0}
     assert durations(found, last=1) == {"c": 0.001, "t": 8.0}
+
+
+def test_a_result_of_an_earlier_run_has_no_duration() -> None:
+    again = replace(passed("t", 5.0), unchanged=True, reused=ReusedRecord(host="there", ended=1.0))
+    packed, content = pack([session("a", again)])
+    assert durations(unpack([(packed.name, "", content)])) == {}
 
 
 def test_a_target_that_never_ran_has_no_duration() -> None:

@@ -28,6 +28,13 @@ def test_results_that_fulfil_their_plan_are_counted(plan: list[str], capsys: pyt
     )
 
 
+def test_results_of_earlier_runs_are_counted_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    first, *others = records_of(RUN)
+    write_leg(Path("results"), RUN, records=[replace(first, unchanged=True), *others])
+    assert main(["ci", "verify", "--results", "results"]) == 0
+    assert capsys.readouterr().out.endswith(": 6 passed; 1 of them reused from earlier runs\n")
+
+
 def test_a_change_that_concerns_no_target_has_no_results_and_is_in_order(capsys: pytest.CaptureFixture[str]) -> None:
     write_plan(replace(PLAN, legs=()), Path("empty.json"))
     assert main(["ci", "verify", "--plan", "empty.json", "--results", "none"]) == 0
