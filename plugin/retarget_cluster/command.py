@@ -22,6 +22,8 @@ __all__ = ["add_arguments", "run"]
 _PORT = 8786
 """That of `dask scheduler`."""
 _SECONDS = 10.0
+_WORKER_SECONDS = "60 seconds"
+"""A worker that says nothing for so long is gone; of `dask scheduler` it is five minutes."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,10 +62,12 @@ def _port(text: str) -> int:
 
 
 async def _start(scheme: str, arguments: argparse.Namespace, security: Any) -> int:
+    import dask.config
     from distributed import Scheduler
 
     from retarget_cluster.relay import Relay
 
+    dask.config.set({"distributed.scheduler.worker-ttl": _WORKER_SECONDS})
     try:
         scheduler = await Scheduler(
             host=arguments.host,

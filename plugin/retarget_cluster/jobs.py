@@ -36,12 +36,14 @@ class AskDevices:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """`work` for a worker with these extensions. `files` are all that it reads, as (path, digest) on the session's
-    machine; `folder` is the current folder there."""
+    machine; `folder` is the current folder there. `source` is the path of a compile's source, where that is one of
+    them and not in the message."""
 
     work: AskBuild | AskDevices | CompileJob | RunJob
     extensions: tuple[str, ...]
     folder: Path
     files: Inputs = ()
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

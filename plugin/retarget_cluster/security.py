@@ -33,6 +33,7 @@ def expect_distributed(what: str) -> None:
         raise RetargetError(msg)
     import dask.config
 
+    dask.config.set({"distributed.admin.large-graph-warning-threshold": "4 GiB"})  # a front end's output may be large
     if not dask.config.get("logging", None):
         quiet = (
             "distributed",

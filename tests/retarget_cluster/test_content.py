@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,8 +41,6 @@ def run_job(tmp_path: Path, files: dict[str, bytes]) -> Job:
         name: Path(str(path).replace(str(tmp_path), str(ELSEWHERE)))
         for name, path in (("folder", target.compile.folder), ("path", target.compile.module.path))
     }
-    from dataclasses import replace
-
     module = replace(target.compile.module, path=moved["path"], data=(ELSEWHERE / "cases.toml",))
     target = replace(target, compile=replace(target.compile, folder=moved["folder"], module=module))
     message = RunModule(target=target, artifact=Path("/elsewhere/cache/a.vmfb"), digest=digest_of(b"artifact"))
@@ -162,3 +161,13 @@ def test_content_is_bounded(tmp_path: Path) -> None:
         files = {"/elsewhere/suite/module.txt": b"12345678" + str(number).encode()}
         content.localised(run_job(tmp_path, files), tmp_path / str(number), session(files))
     assert sum(path.stat().st_size for path in (tmp_path / "content").rglob("*") if path.is_file()) <= 20
+
+
+def test_a_large_source_comes_as_a_file(tmp_path: Path) -> None:
+    inputs = (("/elsewhere/suite/big.mlir", digest_of(b"a large module")),)
+    job = replace(compile_job(tmp_path, (), inputs), source="/elsewhere/suite/big.mlir")
+    found, _ = Content(tmp_path / "content", 1000).localised(
+        job, tmp_path / "scratch", session({"a": b"a large module"})
+    )
+    assert isinstance(found.work, CompileJob)
+    assert found.work.message.request.source == b"a large module"

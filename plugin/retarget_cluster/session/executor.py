@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from retarget.engine.cache.inputs import InputDigests, Inputs, files_below
+from retarget.engine.cache.key import digest_of
 from retarget.engine.executor import CompileJob, ExecutorSession, RunJob, Working
 from retarget.engine.limits import OPEN_TIMEOUT
 from retarget.engine.run.sick_devices import SickDeviceError
@@ -38,6 +39,8 @@ _TRIES = 2
 _NO_WORKER = 20.0
 """How long a session waits for a worker, at the start and when all that can do a job are gone, in seconds."""
 _LOCAL_START = 60.0
+_LARGEST_INLINE = 64 * 1024
+"""A source of more bytes travels as a file, once to each machine."""
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -152,7 +155,12 @@ class ClusterExecutor:
         resolved = job.message.request.resolved
         builds = [one.build_id for one in (resolved, resolved.front_end) if one is not None]
         ask = AskBuild(config=job.config, fingerprint=job.fingerprint, build_ids=tuple(builds))
-        files = tuple((text, digest) for text, digest in job.inputs)
+        files, source = job.inputs, ""
+        request = job.message.request
+        if len(request.source) > _LARGEST_INLINE:
+            source = str(request.source_path)
+            files = (*files, (source, digest_of(request.source)))
+            job = replace(job, message=replace(job.message, request=replace(request, source=b"")))
 
         async def able(worker: Worker) -> bool:
             answer = await self._offer(worker, ask)
@@ -163,7 +171,7 @@ class ClusterExecutor:
                 self._notes[f"{worker.name} does not compile for {job.config.name}: {why}"] = None
             return False
 
-        answer = await self._tried(job, files, job.title, able, "compile")
+        answer = await self._tried(job, files, job.title, able, "compile", source=source)
         if isinstance(answer, str):
             self._notes[f"compiled by the session, not by a worker: {job.config.name}: {answer}"] = None
             return None
@@ -294,13 +302,15 @@ class ClusterExecutor:
         able: Callable[[Worker], Awaitable[bool]],
         resource: str,
         *,
+        source: str = "",
         urgent: bool = False,
     ) -> Answer | Lost | str:
         """Have a worker do a job, another one where that one is lost or declines, or says that its device is sick.
 
         Returns why where there is none that can.
         """
-        payload = encoded(Job(work=work, extensions=self._session.extensions, folder=self._folder, files=files))
+        extensions = self._session.extensions
+        payload = encoded(Job(work=work, extensions=extensions, folder=self._folder, files=files, source=source))
         self._link.offer({digest: self._folder / text for text, digest in files if _SHA256.fullmatch(digest)})
         digests = [digest for _, digest in files if _SHA256.fullmatch(digest)]
         lost: list[str] = []
@@ -335,14 +345,14 @@ class ClusterExecutor:
 
     async def _able(self, able: Callable[[Worker], Awaitable[bool]], refused: Mapping[str, str]) -> Sequence[Worker]:
         """Return the workers that can do a job; wait for one for a while where all are gone."""
-        deadline = time.monotonic() + _NO_WORKER
         while True:
             self._expect_there()
+            left = self._link.without_workers + _NO_WORKER - time.monotonic()
             there = [one for one in self._link.workers if not one.draining and one.id not in refused]
             found = [one for one in there if await able(one)]
-            if found or there or refused or time.monotonic() > deadline:
+            if found or there or refused or left < 0:
                 return found
-            await self._change(deadline - time.monotonic())
+            await self._change(left)
 
     async def _change(self, seconds: float) -> None:
         """Wait until workers come or go."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 import uuid
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
@@ -70,7 +71,10 @@ _AGAIN = object()
 
 
 class Link:
-    """One session at one scheduler. The coroutines are for its event loop; `submit` brings them there."""
+    """One session at one scheduler. The coroutines are for its event loop; `submit` brings them there.
+
+    `workers` are those there; where there are none, `without_workers` is since when (monotonic seconds).
+    """
 
     def __init__(self, address: str, security: Any) -> None:
         """Connect. Raises `RetargetError`."""
@@ -79,6 +83,7 @@ class Link:
         self.address = address
         self.id = uuid.uuid4().hex
         self.workers: tuple[Worker, ...] = ()
+        self.without_workers = time.monotonic()
         self.changed = asyncio.Event()
         self.gone = ""
         self.running: dict[str, str] = {}
@@ -225,6 +230,7 @@ class Link:
         """Learn which workers there are; attempts whose workers are all gone are given up after a while."""
         status = await self._client.scheduler.retarget_status()
         names = [field for field in Worker.__slots__ if field not in {"drivers", "quarantined"}]
+        before = self.workers
         self.workers = tuple(
             Worker(
                 drivers=None if one["drivers"] is None else tuple(one["drivers"]),
@@ -233,6 +239,8 @@ class Link:
             )
             for one in status["workers"]
         )
+        if before and not self.workers:
+            self.without_workers = time.monotonic()
         present = {one.address for one in self.workers}
         for attempt, (settled, among) in self._attempts.items():
             if present.isdisjoint(among) and not settled.done():

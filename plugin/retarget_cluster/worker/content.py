@@ -17,7 +17,7 @@ from typing import Any
 from retarget.engine.cache.inputs import InputDigests
 from retarget.engine.executor import CompileJob, RunJob
 from retarget.support.errors import RetargetError
-from retarget.support.files import replacing
+from retarget.support.files import read_regular, replacing
 
 from retarget_cluster.jobs import Job
 
@@ -53,7 +53,7 @@ class Content:
         held = [digest for _, digest in found.values() if _SHA256.fullmatch(digest)]
         is_same_folder = all(Path(text).is_absolute() for text in found) or _current_folder() == job.folder
         if not lacking and is_same_folder:
-            return job, held
+            return _with_source(job, job.source), held
         paths: dict[str, str] = {}
         for text, (path, digest) in found.items():
             place = Path(f"{scratch}{path}")
@@ -70,7 +70,8 @@ class Content:
             place.parent.mkdir(parents=True, exist_ok=True)
             _place(source, place)
             paths[text] = str(place)
-        return dataclasses.replace(job, work=_at(job.work, paths, scratch)), held
+        moved = dataclasses.replace(job, work=_at(job.work, paths, scratch))
+        return _with_source(moved, paths.get(job.source, "")), held
 
     def _digest(self, path: Path) -> str:
         ((_, digest),) = self._digests.of((), files=[path], fresh=True)
@@ -156,6 +157,17 @@ def _at(work: Any, paths: Mapping[str, str], scratch: Path) -> Any:
         moved -= set(target.compile.folder.parents)
         return dataclasses.replace(work, message=_mapped(work.message, lambda one: _moved(one, moved, scratch)))
     return work
+
+
+def _with_source(job: Job, path: str) -> Job:
+    """Return a compile with its source, where that came as a file."""
+    if not job.source or not isinstance(job.work, CompileJob):
+        return job
+    message = job.work.message
+    request = dataclasses.replace(message.request, source=read_regular(Path(path)))
+    return dataclasses.replace(
+        job, work=dataclasses.replace(job.work, message=dataclasses.replace(message, request=request))
+    )
 
 
 def _moved(one: Any, moved: set[Path], scratch: Path) -> Any:

@@ -1,0 +1,60 @@
+"""A worker: what it refuses to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("distributed")
+from retarget.engine.executor import RunJob
+from retarget.worker.messages import RunModule
+from retarget_cluster.jobs import Job
+from retarget_cluster.worker.site import Site, SiteOptions, _DeclinedError
+from targets_of_doubles import EXTENSIONS, run_target, runtime_config
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    options = SiteOptions(
+        address="tcp://127.0.0.1:1",
+        name="gpu-1",
+        cores=1,
+        cache=tmp_path,
+        extensions=EXTENSIONS,
+        toolchains={},
+        probes=False,
+        patience=1.0,
+    )
+    site = Site(options)
+    yield site
+    site.close()
+
+
+def run_of(tmp_path: Path, name: str) -> Job:
+    message = RunModule(target=run_target(tmp_path, runtime_config(name)), artifact=tmp_path / "a", digest="")
+    return Job(work=RunJob(message=message, files=(), timeout=1.0), extensions=(), folder=tmp_path)
+
+
+def test_a_device_is_quarantined_after_two_failures(
+    site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = run_of(tmp_path, "gpu")
+    site._device_failed(job, "it was gone at 12:00:01")
+    site._expect_fit(job)
+    assert site.quarantined == {}
+    site._device_failed(job, "it was gone at 12:00:09")
+    reason = "runtime config gpu is quarantined after 2 failures: it was gone at 12:00:09"
+    assert capsys.readouterr().err == f"retarget worker gpu-1: {reason}\n"
+    assert list(site.quarantined.values()) == [reason]
+    with pytest.raises(_DeclinedError, match=reason):
+        site._expect_fit(job)
+    site._expect_fit(run_of(tmp_path, "another"))
+
+
+def test_a_draining_worker_takes_no_more(site: Site) -> None:
+    site._expect_work()
+    site.draining = True
+    with pytest.raises(_DeclinedError, match="it is draining"):
+        site._expect_work()
