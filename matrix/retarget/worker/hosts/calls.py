@@ -124,6 +124,9 @@ class RemoteCalls:
         missing. In `argv`, paths of both are those of this machine.
         """
         needs = needs or {}
+        if not self._connection.alive:
+            self._connection.close()
+            self._connection = Connection(self.host)
         written = {str(path): f"{self._call}/{path.name}" for path in outputs}
         words = _words(argv, env, written | {str(path): name for name, path in needs.items()})
         self._has_called = True
