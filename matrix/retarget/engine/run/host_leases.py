@@ -32,7 +32,7 @@ STALE_SECONDS = 15.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
 
 _TAKE = """\
-umask 0; mkdir -p {folder} && cd {folder} || exit 98
+umask 0; cd {folder} 2>/dev/null || {{ mkdir -p {folder} && cd {folder}; }} || exit 98
 slot=0
 while [ $slot -lt {slots} ]; do
     top=0

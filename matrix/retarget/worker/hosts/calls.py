@@ -50,18 +50,18 @@ cd {{folder}} || exit {_UNUSABLE}
 absent=
 for f in {{needed}}; do [ -f "$f" ] || {{{{ absent=1; echo "$f"; }}}}; done
 [ -z "$absent" ] || exit {_ABSENT}
-touch -c {{used}}
-rm -rf {{call}}; mkdir -p {{call}} || exit {_UNUSABLE}
+{{touch}}
+if [ -d {{call}} ]; then rm -f {{call}}/*; else mkdir -p {{call}} || exit {_UNUSABLE}; fi
 {{command}} >{{call}}/stdout 2>{{call}}/stderr 3<&- &
 tool=$!
 {{{{ read -r _ <&3; kill -9 -$$ || kill -9 $tool; }}}} >/dev/null 2>&1 &
 watch=$!
 wait $tool; status=$?
 kill $watch 2>/dev/null
-for f in {{written}}; do
-    f={{call}}/$f
-    if [ -f "$f" ]; then wc -c <"$f"; cat "$f"; else echo -1; fi
-done {{collect}} 2>/dev/null
+cd {{call}} || exit {_UNUSABLE}
+set --
+for f in {{written}}; do [ -f $f ] && set -- "$@" $f; done
+{{{{ wc -c "$@" /dev/null; cat "$@"; }}}} {{collect}} 2>/dev/null
 exit $status"""
 """The tool, and what it has started, is killed where the connection, file descriptor 3, ends."""
 
@@ -89,6 +89,7 @@ class RemoteCalls:
         self._connection = Connection(host)
         self._call = f"calls/{uuid.uuid4().hex}"
         self._has_called = False
+        self._used: set[str] = set()
         try:
             answer = self._connection.run(_SET_UP.format(folder=shlex.quote(folder_of(host))))
         except HostError:
@@ -130,12 +131,13 @@ class RemoteCalls:
         written = {str(path): f"{self._call}/{path.name}" for path in outputs}
         words = _words(argv, env, written | {str(path): name for name, path in needs.items()})
         self._has_called = True
-        collected = f"{self._call}/collected"
+        collected = "collected"
         pulls = self.host.kind != "ssh"
+        used = {str(PurePosixPath(*PurePosixPath(name).parts[:2])) for name in needs} - self._used
         script = _CALL.format(
             folder=shlex.quote(self.folder),
             needed=shlex.join(needs),
-            used=shlex.join({str(PurePosixPath(*PurePosixPath(name).parts[:2])): None for name in needs} or ["store"]),
+            touch=f"touch -c {shlex.join(sorted(used))}" if used else "",
             call=self._call,
             command=shlex.join(words),
             written=shlex.join(["stdout", "stderr", *(path.name for path in outputs)]),
@@ -149,12 +151,13 @@ class RemoteCalls:
         if answer.status in {_ABSENT, _UNUSABLE}:
             msg = f"host {self.host.name!r}: the folder {self.folder} cannot be used: {answer.text}"
             raise HostError(msg)
-        data = self._connection.content(f"{self.folder}/{collected}") if pulls else answer.out
-        out, err, *contents = self._parts(data, 2 + len(outputs))
-        for path, content in zip(outputs, contents, strict=True):
-            if content is not None:
-                path.write_bytes(content)
-        texts = ((text or b"").decode(errors="replace") for text in (out, err))
+        data = self._connection.content(f"{self.folder}/{self._call}/{collected}") if pulls else answer.out
+        self._used |= used
+        contents = self._contents(data)
+        for path in outputs:
+            if path.name in contents:
+                path.write_bytes(contents[path.name])
+        texts = (contents.get(name, b"").decode(errors="replace") for name in ("stdout", "stderr"))
         return subprocess.CompletedProcess(words, answer.status, *texts)
 
     def by_hand(
@@ -193,20 +196,25 @@ class RemoteCalls:
             shown = shlex.join(by_hand(self.host, f"df -k {shlex.quote(self.folder)}"))
             raise HostError(msg + (said or answer.text), hint=f"`{shown}` shows the space in its folder")
 
-    def _parts(self, data: bytes, count: int) -> list[bytes | None]:
-        """Return the files that a call's script has written one after the other, each after its size."""
-        parts: list[bytes | None] = []
+    def _contents(self, data: bytes) -> dict[str, bytes]:
+        """Return the files that a call's script has written, by name: their sizes come first, as `wc` writes them."""
+        sizes: list[tuple[str, int]] = []
         start = 0
-        for _ in range(count):
-            line, newline, _ = data[start : start + 32].partition(b"\n")
-            size = int(line) if newline and line.strip().lstrip(b"-").isdigit() else None
+        while start < len(data) and sizes[-1:] != [("total", len(data) - start)]:
+            line, newline, _ = data[start : start + 1000].partition(b"\n")
+            size, _, name = line.decode(errors="replace").strip().partition(" ")
+            if not newline or not size.isdigit():
+                break
+            sizes.append((name, int(size)))
             start += len(line) + 1
-            if size is None or start + max(size, 0) > len(data):
-                msg = f"host {self.host.name!r}: what the call wrote came back incomplete: {len(data)} bytes"
-                raise HostError(msg, hint=f"is the folder {self.folder} on a full disk?")
-            parts.append(data[start : start + size] if size >= 0 else None)
-            start += max(size, 0)
-        return parts
+        if sizes[-1:] != [("total", len(data) - start)]:
+            msg = f"host {self.host.name!r}: what the call wrote came back incomplete: {len(data)} bytes"
+            raise HostError(msg, hint=f"is the folder {self.folder} on a full disk?")
+        contents = {}
+        for name, length in sizes[:-1]:
+            contents[name] = data[start : start + length]
+            start += length
+        return contents
 
 
 def with_paths(argv: Sequence[str], names: Mapping[str, str]) -> list[str]:
