@@ -166,6 +166,8 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
         self.kept += len(result)
         if not is_late:
             self._tell(session, "done", attempt)
+        if self.kept <= _KEPT_BYTES:
+            return
         for name in list(self.attempts):
             if self.kept <= _KEPT_BYTES or name == attempt:
                 break

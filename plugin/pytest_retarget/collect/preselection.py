@@ -12,10 +12,10 @@ are made; for one that comes while pytest collects, they are made before its `py
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import pytest
 from _pytest.mark import KeywordMatcher, MarkMatcher
@@ -23,10 +23,7 @@ from _pytest.mark.expression import Expression
 from retarget.model import Target
 from retarget.targets.selection import ExpressionError, compile_selector_of
 
-if TYPE_CHECKING:
-    from pytest_retarget.collect.suite_files import SuiteCollector
-
-__all__ = ["Indices", "Preselection", "preselection"]
+__all__ = ["Indices", "Preselection", "Suite", "preselection"]
 
 _REPORTED = ("pytest_make_collect_report", "pytest_collectreport")
 _SEEN = (*_REPORTED, "pytest_itemcollected", "pytest_collection_modifyitems", "pytest_deselected")
@@ -44,12 +41,29 @@ _MarksOf = Callable[[Target], list[pytest.Mark]]
 """The marks of a target: one list for all targets that have the same."""
 
 
+class Suite(Protocol):
+    """The collector of a suite."""
+
+    name: str
+    path: Path
+
+    @property
+    def nodeid(self) -> str:
+        """What the items' node ids start with."""
+
+    def iter_markers(self) -> Iterator[pytest.Mark]:
+        """The marks of the collector and of those above it."""
+
+    def complete(self, made: Iterable[pytest.Item], indices: Indices) -> list[pytest.Item]:
+        """Return the items of the targets with these indices; those in `made` are there already."""
+
+
 class Preselection:
     """What one session makes items of."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._left_out: dict[SuiteCollector, tuple[Indices, int]] = {}
+        self._left_out: dict[Suite, tuple[Indices, int]] = {}
         leg = config.pluginmanager.get_plugin("retarget-plan")
         self._leg: Names | None = frozenset(leg.leg.ids) if leg is not None else None
         self._mark, self._keyword = config.option.markexpr, config.option.keyword.lstrip()
@@ -57,7 +71,7 @@ class Preselection:
         is_sound = self._words is not None and _words(self._mark, arguments=True) is not None
         self._selects = is_sound and not config.getoption("keepduplicates")
 
-    def choose(self, home: SuiteCollector, targets: Sequence[Target], indices: Indices, marks: _MarksOf) -> Indices:
+    def choose(self, home: Suite, targets: Sequence[Target], indices: Indices, marks: _MarksOf) -> Indices:
         """Return which of the targets with these indices become items when a suite is collected."""
         if (names := self._named(home)) is not None:
             return indices if self._is_seen(_REPORTED) else [at for at in indices if targets[at].name in names]
@@ -96,7 +110,7 @@ class Preselection:
 
     # ------------------------------------------------------------ by node ids
 
-    def _named(self, home: SuiteCollector) -> Names | None:
+    def _named(self, home: Suite) -> Names | None:
         """The targets of a suite that the command line names; None where it asks for all, or in another way."""
         names: set[str] = set()
         for argument in self._config.args:
@@ -110,7 +124,7 @@ class Preselection:
 
     # ------------------------------------------------------------ by expressions
 
-    def _tests(self, home: SuiteCollector, marks: _MarksOf) -> Iterator[_Keeps]:
+    def _tests(self, home: Suite, marks: _MarksOf) -> Iterator[_Keeps]:
         """Yield what a target of a suite must pass, each as pytest evaluates it of an item."""
         if (ids := self._leg) is not None:
             prefix = f"{home.nodeid}::"
@@ -139,7 +153,7 @@ class Preselection:
 
             yield is_named
 
-    def _by_keyword(self, home: SuiteCollector, marks: Sequence[pytest.Mark]) -> Callable[[str], bool]:
+    def _by_keyword(self, home: Suite, marks: Sequence[pytest.Mark]) -> Callable[[str], bool]:
         """Return what decides by the lower-case name of a target, given its marks."""
         expression, above = Expression.compile(self._keyword), KeywordMatcher.from_item(home)  # type: ignore[arg-type]
         holds = {

@@ -27,11 +27,13 @@ Skipping = tuple[tuple[str, bool], ...]
 
 @dataclass(slots=True, kw_only=True)
 class _Ahead:
-    """One run that is done ahead of need: of which artifact, once that is known, and what comes of it."""
+    """One run that is done ahead of need: of which artifact, once that is known, and what comes of it. It waits until
+    its compile is done, or its item comes first."""
 
     target: RunTarget
     skipping: Skipping
     is_kept: Callable[[Artifact], bool]
+    waiting: bool = True
     digest: str = ""
     future: Future[RunOutcome] | None = None
 
@@ -60,7 +62,8 @@ class RunsElsewhere:
         self._lock = threading.Lock()
         self._ahead: dict[RunTarget, _Ahead] = {}
         self._waiting: dict[CompileTarget, list[_Ahead]] = {}
-        self._dispatched: list[Future[RunOutcome]] = []
+        self._queued = self._dispatched = 0  # queued are those that wait
+        self._open: set[Future[RunOutcome]] = set()  # those that are not done: outcomes are kept by who needs them
 
     def devices(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
         """Return what `Executor.devices` does, asked once. Raises what it does; that something is missing, again."""
@@ -84,22 +87,24 @@ class RunsElsewhere:
         with self._lock:
             self._ahead[target] = ahead = _Ahead(target=target, skipping=tuple(skipping), is_kept=is_kept)
             self._waiting.setdefault(target.compile, []).append(ahead)
+            self._queued += 1
 
     def compiled(self, target: CompileTarget, outcome: CompileOutcome) -> None:
         """Dispatch the runs that wait for a compile. Of one that failed they are left to their items, which may have it
         tried again."""
         with self._lock:
             waiting = self._waiting.pop(target, ())
-        if (artifact := outcome.artifact) is None:
-            return
-        due = [ahead for ahead in waiting if not ahead.is_kept(artifact)]
+        artifact = outcome.artifact
+        due = [artifact is not None and not ahead.is_kept(artifact) for ahead in waiting]
         with self._lock:
-            for ahead in due:
-                if ahead.target in self._ahead:  # not taken in the meantime
+            for ahead, is_due in zip(waiting, due, strict=True):
+                if self._ends_waiting(ahead) and is_due and artifact is not None:
                     ahead.digest = artifact.digest
                     job = self._message(ahead.target, artifact, ahead.skipping)
                     ahead.future = self._dispatch(job, urgent=False)
-                    self._dispatched.append(ahead.future)
+                    self._dispatched += 1
+                    self._open.add(ahead.future)
+                    ahead.future.add_done_callback(self._open.discard)
 
     def run(
         self,
@@ -125,6 +130,8 @@ class RunsElsewhere:
         )
         with self._lock:
             ahead = self._ahead.pop(target, None)
+            if ahead is not None:
+                self._ends_waiting(ahead)
         if ahead is not None and ahead.future is not None:
             if ahead.digest == artifact.digest and self._message(target, artifact, ahead.skipping) == message:
                 return ahead.future.result()
@@ -135,16 +142,22 @@ class RunsElsewhere:
     def progress(self) -> tuple[int, int]:
         """How many of the runs ahead are done, and how many there are."""
         with self._lock:
-            waiting = sum(ahead.target in self._ahead for some in self._waiting.values() for ahead in some)
-            return sum(future.done() for future in self._dispatched), len(self._dispatched) + waiting
+            return self._dispatched - len(self._open), self._dispatched + self._queued
 
     def close(self) -> None:
         """Cancel what has not run."""
         with self._lock:
             self._ahead.clear()
             self._waiting.clear()
-            for future in self._dispatched:
+            self._queued = 0
+            for future in tuple(self._open):
                 future.cancel()
+
+    def _ends_waiting(self, ahead: _Ahead) -> bool:
+        """Whether it did wait."""
+        self._queued -= ahead.waiting
+        waited, ahead.waiting = ahead.waiting, False
+        return waited
 
     def _message(self, target: RunTarget, artifact: Artifact, skipping: Sequence[tuple[str, bool]]) -> RunModule:
         return RunModule(
