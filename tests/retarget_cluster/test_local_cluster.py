@@ -137,3 +137,18 @@ def test_without_its_scheduler_a_session_ends_its_waits(tmp_path: Path, monkeypa
             engine.compile(held)
         processes = pids(executor)
     assert all(wait_until(lambda pid=pid: has_ended(pid)) for pid in processes)
+
+
+@pytest.mark.slow
+def test_a_session_that_loses_its_connection_gets_the_result_of_the_attempt_that_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = compile_target(tmp_path, "held", "@sleep 6\npass a")
+    with cluster(tmp_path, monkeypatch, "local:1") as (engine, executor):
+        engine.submit([held])
+        assert wait_until(lambda: bool(begun(tmp_path / "log", "compile held")))
+        link = executor._link
+        link._loop.call_soon_threadsafe(link._client.scheduler_comm.comm.abort)
+        assert engine.compile(held).artifact is not None
+        assert engine.notes == ()
+    assert len(begun(tmp_path / "log", "compile held")) == 1
