@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict, deque
+from collections.abc import Sequence
 from typing import Any
 
 from distributed.diagnostics.plugin import SchedulerPlugin
@@ -122,8 +123,17 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
 
     # ---------------------------------------------------------------- sessions
 
-    async def events(self, session: str, after: int, seconds: float) -> list[tuple[int, tuple[Any, ...]]]:
-        """Return the events of a session after the one that it had last; wait for one if there is none."""
+    async def events(
+        self, session: str, after: int, seconds: float, taken: Sequence[str] = ()
+    ) -> list[tuple[int, tuple[Any, ...]]]:
+        """Return the events of a session after the one that it had last; wait for one if there is none.
+
+        The results of attempts that it has taken are not kept any longer.
+        """
+        for name in taken:
+            if (done := self.attempts.get(name)) is not None:
+                self.kept -= len(done.result)
+                done.state, done.result = "taken", b""
         known = self.sessions.setdefault(session, _Session())
         known.seen = time.time()
         self._forget_sessions()
@@ -160,7 +170,7 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
     def deliver(self, attempt: str, session: str, result: bytes) -> None:
         """Keep what came of an attempt, and tell its session."""
         known = self.attempts.get(attempt)
-        if known is None or known.state == "done" or session not in self.sessions:
+        if known is None or known.state in {"done", "taken"} or session not in self.sessions:
             return
         is_late, known.state, known.result = known.state == "lost", "done", result
         self.kept += len(result)

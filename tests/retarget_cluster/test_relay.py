@@ -51,6 +51,9 @@ def test_a_repeated_dispatch_gets_the_stored_result() -> None:
         assert relay.claim("a", "s", "other", "t") is False
         assert told(relay) == [("done", "a"), ("done", "a")]
         assert relay.take("a") == b"result"
+        await relay.events("s", relay.sessions["s"].last - 1, 0, ["a"])
+        assert relay.kept == 0
+        assert relay.claim("a", "s", "other", "t") is False
 
     relayed(work)
 

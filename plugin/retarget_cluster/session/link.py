@@ -88,6 +88,7 @@ class Link:
         self.gone = ""
         self.running: dict[str, str] = {}
         self._files: dict[str, Path] = {}
+        self._taken: list[str] = []
         self._attempts: dict[str, tuple[asyncio.Future[Any], Sequence[str]]] = {}
         try:
             self._client = Client(address, security=security, set_as_default=False, timeout=_PATIENCE, name="retarget")
@@ -151,14 +152,15 @@ class Link:
                 finally:
                     future.release()  # one that has not begun is then forgotten
                 if outcome is not _AGAIN:
-                    return await self._taken(attempt) if outcome is None else outcome
+                    return await self._take(attempt) if outcome is None else outcome
                 await asyncio.sleep(1.0)
         finally:
             self._attempts.pop(attempt, None)
         raise GoneError(self.gone or f"the scheduler at {self.address} forgets tasks")
 
-    async def _taken(self, attempt: str) -> Answer | Lost | Declined:
+    async def _take(self, attempt: str) -> Answer | Lost | Declined:
         data = await self._call("take", attempt=attempt)
+        self._taken.append(attempt)
         answer = None if data is None else decoded(data)
         return answer if isinstance(answer, Answer) else Lost(worker="the scheduler")
 
@@ -187,9 +189,13 @@ class Link:
         """Take events until the session or the scheduler is gone."""
         last, since = 0, self._loop.time()
         while not self.gone:
+            taken = tuple(self._taken)
             try:
-                asked = self._client.scheduler.retarget_events(session=self.id, after=last, seconds=_POLL)
+                asked = self._client.scheduler.retarget_events(
+                    session=self.id, after=last, seconds=_POLL, taken=list(taken)
+                )
                 events = await asyncio.wait_for(asked, _POLL + _PATIENCE)
+                del self._taken[: len(taken)]
                 since = self._loop.time()
                 for number, event in events:
                     last = number

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
+import shutil
 import sys
 import threading
 import time
@@ -40,7 +41,8 @@ _FAILURES = 2
 """After so many failures of a device, a worker runs nothing on it any more."""
 _AGAIN = 0.5
 """Seconds between attempts to reach the scheduler."""
-_HEARTBEAT = 5.0
+_REMEMBERED = 100_000
+"""How many attempts a worker remembers, so that it begins none twice."""
 
 
 class _DeclinedError(Exception):
@@ -74,7 +76,7 @@ class Site:
         self._connected = asyncio.Event()
         self._ended = asyncio.Event()
         self._threads = ThreadPoolExecutor(4 * options.cores + 32, thread_name_prefix="retarget-job")
-        self._begun: set[str] = set()
+        self._begun: dict[str, None] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._engines: dict[tuple[str, ...], LocalEngine] = {}
         self._loading = threading.Lock()
@@ -234,7 +236,9 @@ class Site:
         """Do an attempt, unless it has begun. It goes on where the connection is lost."""
         if attempt in self._begun:
             return
-        self._begun.add(attempt)
+        self._begun[attempt] = None
+        if len(self._begun) > _REMEMBERED:
+            del self._begun[next(iter(self._begun))]
         task = asyncio.ensure_future(self._perform(attempt, session, title, payload))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -267,6 +271,8 @@ class Site:
         if not await self._ask("claim", attempt=attempt, session=session, worker=self.id, title=title):
             return
         answer = await loop.run_in_executor(self._threads, self._answer, job, scratch)
+        if scratch.exists():
+            await asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True)
         if isinstance(job.work, AskDevices | RunJob):
             await self._note_devices(job.work, answer)
         await self._ask("deliver", attempt=attempt, session=session, result=encoded(answer))
