@@ -137,7 +137,7 @@ class Engine:
         if (reason := self.host_mismatch(runtime)) is not None:
             raise UnavailableError(reason)
         with self._waiting():
-            devices = (self._elsewhere or self._runs).devices(runtime)
+            devices = (self._elsewhere_for(runtime) or self._runs).devices(runtime)
         if (expected := self._expected(runtime)) is not None and runtime not in self._differences:
             self._differences[runtime] = difference(runtime, expected, profiles_of(devices), self._locations)
         return devices
@@ -223,7 +223,7 @@ class Engine:
 
         Raises as `submit` and `devices` do.
         """
-        if self._elsewhere is None:
+        if (elsewhere := self._elsewhere_for(target.runtime)) is None:
             return
         target = replace(target, compile=self.generated(target.compile))
         devices = self.devices(target.runtime) if reuses else ()
@@ -233,14 +233,14 @@ class Engine:
                 return reuses and self._kept_result(target, artifact, rules, devices) is not None
             return False
 
-        self._elsewhere.queue(target, rules.skipping(today()), is_kept)
+        elsewhere.queue(target, rules.skipping(today()), is_kept)
         if self._artifact_folder is not None:
             outcome: CompileOutcome | None = self._artifacts.outcome(target.compile)
         else:
             self._builds.submit([target.compile])
             outcome = self._builds.outcome(target.compile)
         if outcome is not None:
-            self._elsewhere.compiled(target.compile, outcome)
+            elsewhere.compiled(target.compile, outcome)
 
     def run(
         self,
@@ -256,8 +256,8 @@ class Engine:
         """Run the selected cases of one target on its devices. The arguments are those of `RunService.run`."""
         target = replace(target, compile=self.generated(target.compile))
         with self._waiting():
-            if self._elsewhere is not None:
-                return self._elsewhere.run(
+            if (elsewhere := self._elsewhere_for(target.runtime)) is not None:
+                return elsewhere.run(
                     target,
                     artifact,
                     record=record,
@@ -455,6 +455,11 @@ class Engine:
             only=self._cases,
             means_this_host=self._means_this_host,
         )
+
+    def _elsewhere_for(self, runtime: RuntimeConfig) -> RunsElsewhere | None:
+        """Return who runs a runtime config elsewhere; None where this process does. It does so for a config with a
+        `[[host]]`, which this user's own ssh or adb reaches."""
+        return self._elsewhere if runtime.host is None else None
 
     def _means_this_host(self, target: CompileTarget) -> bool:
         return self._artifact_folder is None and self._builds.means_this_host(target)

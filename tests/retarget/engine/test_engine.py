@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn, cast
 
 import pytest
 from retarget.engine.engine import Engine
+from retarget.engine.executor import Executor
 from retarget.extension import UnavailableError
 from retarget.extension.registry import load_extensions
-from retarget.model import RunTarget
+from retarget.model import Host, RunTarget, RuntimeConfig
 from retarget.support.errors import RetargetError
 from retarget.worker.artifact import is_recorded
-from targets_of_doubles import EXTENSIONS, compile_target, lines_of, run_target, runtime_config
+from targets_of_doubles import EXTENSIONS, ORIGIN, compile_target, lines_of, run_target, runtime_config
 
 
 @pytest.fixture
@@ -42,6 +44,30 @@ def test_a_target_is_compiled_run_and_recorded(engine: Engine, tmp_path: Path) -
     assert is_recorded(tmp_path / "record")
     assert engine.statistics is not None
     assert engine.statistics.compiled == 1
+
+
+class Elsewhere:
+    """An executor that refuses whatever it is asked."""
+
+    platforms = frozenset({("linux", "x86_64")})
+    notes = ()
+
+    def devices(self, runtime: RuntimeConfig) -> NoReturn:
+        msg = f"the cluster was asked for {runtime.name}"
+        raise RetargetError(msg)
+
+    def close(self) -> None:
+        pass
+
+
+def test_an_executor_has_the_devices_but_those_of_a_host_which_this_user_reaches(tmp_path: Path) -> None:
+    registry = load_extensions(EXTENSIONS)
+    with Engine(registry=registry, cache=tmp_path, executor=cast("Executor", Elsewhere())) as engine:
+        with pytest.raises(RetargetError, match=r"^the cluster was asked for rc$"):
+            engine.devices(RuntimeConfig(name="rc", driver="absent", origin=ORIGIN))
+        host = Host(name="board", kind="ssh", address="board", origin=ORIGIN)
+        with pytest.raises((RetargetError, UnavailableError), match="absent"):
+            engine.devices(RuntimeConfig(name="rc", driver="absent", host=host, origin=ORIGIN))
 
 
 def test_nothing_is_started_before_a_target_needs_it(engine: Engine, log: Path) -> None:
