@@ -42,7 +42,7 @@ from retarget.expect.cases import TargetRules
 from retarget.expect.verdict import today
 from retarget.extension import Resolved, Tolerance, UnavailableError
 from retarget.extension.registry import Registry
-from retarget.model import CompilerConfig, CompileTarget, Requirement, RunTarget, RuntimeConfig, Target
+from retarget.model import CompilerConfig, CompileTarget, Requirement, RunTarget, RuntimeConfig
 from retarget.model.case_names import selected_cases
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, OutputComparison, RunOutcome, first_failure
@@ -278,34 +278,30 @@ class Engine:
                 on_wait=self._on_device_wait,
             )
 
-    def kept_result(self, target: Target, artifact: Artifact, rules: TargetRules) -> KeptResult | None:
-        """Return the result of a run of the target's selected cases, or of a check of its artifact, that need not be
-        repeated: nothing that it depends on has changed, and it stands by the `rules` in force. None where it is to
-        run. Opens the devices of a run target, and raises as `devices` does."""
-        devices = self.devices(target.runtime) if isinstance(target, RunTarget) else ()
-        return self._kept_result(target, artifact, rules, devices)
+    def kept_result(self, target: RunTarget, artifact: Artifact, rules: TargetRules) -> KeptResult | None:
+        """Return the result of a run of the target's selected cases that need not be repeated: nothing that it depends
+        on has changed, and it stands by the `rules` in force. None where the target is to run. Opens its devices, and
+        raises as `devices` does."""
+        return self._kept_result(target, artifact, rules, self.devices(target.runtime))
 
-    def keep_result(self, target: Target, artifact: Artifact, rules: TargetRules, outcome: RunOutcome) -> None:
-        """Keep what a run or a check gave for `kept_result`, if it stands. Raises as that does."""
-        devices = outcome.devices
-        if isinstance(target, RunTarget) and self._executor is None:
-            devices = self.devices(target.runtime)
+    def keep_result(self, target: RunTarget, artifact: Artifact, rules: TargetRules, outcome: RunOutcome) -> None:
+        """Keep what a run gave for `kept_result`, if it stands. Raises as that does."""
+        devices = outcome.devices if self._executor is not None else self.devices(target.runtime)
         if key := self._result_key(target, artifact, rules, devices):
             self._kept_results.keep(key, rules, outcome, today())
 
     def _kept_result(
-        self, target: Target, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo]
+        self, target: RunTarget, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo]
     ) -> KeptResult | None:
         key = self._result_key(target, artifact, rules, devices)
         return self._kept_results.find(key, rules, today()) if key else None
 
-    def _result_key(self, target: Target, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo]) -> str:
-        if isinstance(target, RunTarget):
-            if self._executor is not None and not devices:  # nothing says where it runs
-                return ""
-            target = replace(target, compile=self.generated(target.compile))
-        else:
-            target = self.generated(target)
+    def _result_key(
+        self, target: RunTarget, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo]
+    ) -> str:
+        if self._executor is not None and not devices:  # nothing says where it runs
+            return ""
+        target = replace(target, compile=self.generated(target.compile))
         cases = self.case_digests.of(target)
         more = self._cases, rules.skipping(today())
         return self._dependencies.of(target, artifact.digest, cases, devices, *more)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Generator, MutableMapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NoReturn, Protocol
 
@@ -18,9 +18,9 @@ from retarget.expect.verdict import Ruling, excuse, is_expired, today
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
 from retarget.model.case_names import is_one_of
-from retarget.model.outcomes import Artifact, CompileOutcome, Failure, Observation, RunOutcome, Stage, first_failure
+from retarget.model.outcomes import CompileOutcome, Failure, Observation, RunOutcome, Stage, first_failure
 from retarget.model.rungs import Rung
-from retarget.results.record import CompileRecord, Outcome, Result, ReusedRecord, TargetRecord
+from retarget.results.record import CompileRecord, Outcome, Result, TargetRecord
 from retarget.support.errors import RetargetError
 
 from pytest_retarget.items.cases import case_records
@@ -330,24 +330,6 @@ class MatrixItem(pytest.Item):
             yield
         except UnavailableError as error:
             raise Unavailable(str(error), error.hint, by=self.compile_id) from None
-
-    # ------------------------------------------------------------ results that need not be run again
-
-    def kept_result(self, artifact: Artifact) -> RunOutcome | None:
-        """Return what an earlier run gave, or check, if the session reuses results and it stands; and enter that it is
-        no run of this session."""
-        if not self.services.settings.reuses:
-            return None
-        kept = self.services.engine.kept_result(self.target, artifact, self.rules)
-        if kept is None:
-            return None
-        self.enter(unchanged=True, reused=ReusedRecord(host=kept.host, ended=kept.ended))
-        return kept.outcome(self.services.engine.devices(self.runtime) if self.runtime is not None else ())
-
-    def keep_result(self, artifact: Artifact, outcome: RunOutcome) -> None:
-        """Keep what a run of this session gave, for later ones. What keeps it from being kept is no error."""
-        with suppress(RetargetError, UnavailableError):
-            self.services.engine.keep_result(self.target, artifact, self.rules, outcome)
 
     # ------------------------------------------------------------ cases
 

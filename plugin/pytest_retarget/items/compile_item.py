@@ -51,10 +51,7 @@ class CompileItem(MatrixItem):
     def _checked(self, artifact: Artifact) -> Attempts:
         """Check the artifact as its module requires."""
         try:
-            checked = self.kept_result(artifact)
-            if checked is None:
-                checked = self.services.engine.check(self.target, artifact, skipping=self.rules.skipping(today()))
-                self.keep_result(artifact, checked)
+            checked = self.services.engine.check(self.target, artifact, skipping=self.rules.skipping(today()))
         except UnavailableError as error:
             raise Unavailable(str(error), error.hint) from None
         self.enter_rung(checked.rung, checked.names)

@@ -21,7 +21,7 @@ from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig,
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, Observation, RunOutcome, Stage
 from retarget.model.rungs import Rung
 from retarget.model.signatures import CRASH, TIMEOUT, observe_all
-from retarget.results.record import DeviceRecord, RunRecord
+from retarget.results.record import DeviceRecord, ReusedRecord, RunRecord
 from retarget.support.errors import RetargetError
 
 from pytest_retarget.items.base import MatrixItem
@@ -94,11 +94,12 @@ class RunItem(MatrixItem):
 
         def once() -> Attempts:
             try:
-                run = self.kept_result(artifact)
+                run = self._kept_result(artifact)
                 if run is None:
                     others = self.home.run_targets(self.target.compile.module.name)
                     run = self.services.run(self.target, artifact, others, skipping=self.rules.skipping(today()))
-                    self.keep_result(artifact, run)
+                    with suppress(RetargetError, UnavailableError):  # what keeps it from being kept is no error
+                        self.services.engine.keep_result(self.target, artifact, self.rules, run)
             except UnavailableError as error:
                 self._unavailable_device(error)
             self._enter_run(run)
@@ -112,6 +113,17 @@ class RunItem(MatrixItem):
             return self.attempted(run, word)
 
         return attempts(self.rules, once, lambda tried: self.keep_attempt(tried, self.rules))
+
+    def _kept_result(self, artifact: Artifact) -> RunOutcome | None:
+        """Return what an earlier run gave, if the session reuses results and it stands; and enter that it is no run of
+        this session."""
+        if not self.services.settings.reuses:
+            return None
+        kept = self.services.engine.kept_result(self.target, artifact, self.rules)
+        if kept is None:
+            return None
+        self.enter(unchanged=True, reused=ReusedRecord(host=kept.host, ended=kept.ended))
+        return kept.outcome(self.services.engine.devices(self.runtime))
 
     def _excuse_or_block_by_others(self, run: RunOutcome, failure: Failure) -> None:
         """Be an expected failure, blocked or skipped as are those that were to give the results to agree with.

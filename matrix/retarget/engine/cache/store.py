@@ -6,7 +6,7 @@ Layout below the cache folder::
     v1/entries/<k>/<key>              what a compile came to, by compile key: the SHA-256 hex of the rest, then JSON
     v1/artifacts/<d>/<digest><suffix> what it produced, by the SHA-256 hex of its content
     v1/resolutions/<k>/<key>          what a compiler config came to on this machine (`engine.compile.resolution`)
-    v1/results/<k>/<key>              what a run, or the check of an artifact, came to (`engine.run.kept_results`)
+    v1/results/<k>/<key>              what a run came to (`engine.run.kept_results`)
     v1/locks/<lock>                   held by the process that compiles a key which begins with these three digits,
                                       or runs a front end (`.1`, `.2` after them)
     v1/trim.lock                      held by the process that evicts

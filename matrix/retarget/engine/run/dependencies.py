@@ -19,7 +19,7 @@ from retarget.engine.cache.key import digest_of
 from retarget.engine.compile.builds import describe_build
 from retarget.extension import code_digest
 from retarget.extension.registry import Registry
-from retarget.model import RunTarget, RuntimeConfig, Target
+from retarget.model import RunTarget, RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
 
 __all__ = ["RunDependencies"]
@@ -41,19 +41,14 @@ class RunDependencies:
         self._known: dict[RuntimeConfig | str, str] = {}
 
     def of(
-        self, target: Target, artifact: str, case_digest: str, devices: Sequence[DeviceInfo] = (), *more: object
+        self, target: RunTarget, artifact: str, case_digest: str, devices: Sequence[DeviceInfo], *more: object
     ) -> str:
-        """Return the digest (SHA-256 hex) for a target and the digest of its artifact. `more` is covered, too.
-
-        `devices` are those of a run target. It is empty where they, and what stands for them, are not known.
-        """
-        kind = target.compile.kind if isinstance(target, RunTarget) else target.kind
-        parts: list[object] = [_FORMAT, artifact, case_digest, self._of_kind(kind), *more]
-        if isinstance(target, RunTarget):
-            if not devices and not target.runtime.run_under:
-                return ""
-            parts += [self._of_runtime(target.runtime), [_identity(device) for device in devices]]
-        return digest_of(json.dumps(parts).encode())
+        """Return the digest (SHA-256 hex) for a target, the digest of its artifact, and its devices. `more` is covered,
+        too. It is empty where devices, and what stands for them, are not known."""
+        if not devices and not target.runtime.run_under:
+            return ""
+        about = [self._of_kind(target.compile.kind), self._of_runtime(target.runtime), [*map(_identity, devices)]]
+        return digest_of(json.dumps([_FORMAT, artifact, case_digest, *about, *more]).encode())
 
     def _of_kind(self, kind: str) -> str:
         if kind not in self._known:

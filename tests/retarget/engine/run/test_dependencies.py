@@ -9,7 +9,7 @@ import pytest
 from model_targets import compile_target, run_target
 from retarget.engine.run.dependencies import RunDependencies
 from retarget.extension.registry import load_extensions
-from retarget.model import Target
+from retarget.model import RunTarget
 from retarget.model.outcomes import DeviceInfo
 
 DEVICE = DeviceInfo(
@@ -19,7 +19,9 @@ RUN = run_target(compile_target(kind="check"))
 REGISTRY = load_extensions(())
 
 
-def digest(target: Target = RUN, artifact: str = "a", *more: str, cases: str = "c", device: DeviceInfo = DEVICE) -> str:
+def digest(
+    target: RunTarget = RUN, artifact: str = "a", *more: str, cases: str = "c", device: DeviceInfo = DEVICE
+) -> str:
     return RunDependencies(REGISTRY, ()).of(target, artifact, cases, (device,), *more)
 
 
@@ -32,7 +34,6 @@ def test_artifact_cases_runtime_device_driver_and_what_else_is_given_count() -> 
         digest(RUN, "b"),
         digest(cases="other"),
         digest(RUN, "a", "more"),
-        digest(RUN.compile),
         digest(replace(RUN, runtime=replace(RUN.runtime, driver="opencl"))),
         digest(run_target(compile_target(kind="run-module"))),
         digest(device=replace(DEVICE, physical_id="q")),
@@ -45,14 +46,14 @@ def test_artifact_cases_runtime_device_driver_and_what_else_is_given_count() -> 
 
 def test_where_no_device_is_reported_the_command_that_it_runs_under_counts(tmp_path: Path) -> None:
     of = RunDependencies(REGISTRY, ()).of
-    assert of(RUN, "a", "c") == ""
+    assert of(RUN, "a", "c", ()) == ""
     command = tmp_path / "qemu"
     found = set()
     for text in ("one", "two"):
         command.write_text(text)
         command.chmod(0o755)
         under = replace(RUN, runtime=replace(RUN.runtime, run_under=(str(command), text)))
-        found.add(of(under, "a", "c"))
+        found.add(of(under, "a", "c", ()))
     assert len(found - {""}) == 2
 
 
