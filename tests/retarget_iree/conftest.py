@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 from iree_modules import ARITHMETIC, FAILING, SIGNATURES, element_types_module
 from iree_support import VMVX, Compile, OpenDevice, compiler_config, driver_named, runtime_config
 from retarget.extension import CompileRequest, Device, UnavailableError
+from retarget.support.locks import hold
 from retarget_iree.compiler.compiler import IreeCompiler
 
 
@@ -31,7 +31,7 @@ def compile_module(iree: IreeCompiler, shared_folder: Path) -> Compile:
     ) -> bytes:
         content = source.encode() if isinstance(source, str) else source
         kept = folder / hashlib.sha256(repr((content, flags, name, devices)).encode()).hexdigest()
-        with FileLock(f"{kept}.lock"):
+        with hold(kept.with_suffix(".lock")) or pytest.fail("it was waited for"):
             if not kept.exists():
                 resolved = iree.resolve(compiler_config(*flags, devices=devices), flags)
                 request = CompileRequest(source=content, source_name=name, source_path=Path(name), resolved=resolved)

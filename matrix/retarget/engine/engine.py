@@ -5,8 +5,8 @@ It compiles in worker processes or takes artifacts from the cache, generates mod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -49,11 +49,13 @@ from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, Output
 from retarget.profiles.profile import Profile
 from retarget.profiles.requirements import Answer
 from retarget.support.errors import RetargetError
+from retarget.support.locks import HeldLock, hold_existing
 from retarget.targets.availability import host_mismatch
 
 __all__ = ["Engine"]
 
 
+_MOST_EVICTIONS = 10
 _FLUSH_SECONDS = 30.0
 """How long the end of a session waits for uploads."""
 
@@ -255,20 +257,14 @@ class Engine:
     ) -> RunOutcome:
         """Run the selected cases of one target on its devices. The arguments are those of `RunService.run`."""
         target = replace(target, compile=self.generated(target.compile))
-        with self._waiting():
+        with self._used(target.compile, artifact) as used, self._waiting():
             if (elsewhere := self._elsewhere_for(target.runtime)) is not None:
                 return elsewhere.run(
-                    target,
-                    artifact,
-                    record=record,
-                    references=references,
-                    lacking=lacking,
-                    seed=seed,
-                    skipping=skipping,
+                    target, used, record=record, references=references, lacking=lacking, seed=seed, skipping=skipping
                 )
             return self._runs.run(
                 target,
-                artifact,
+                used,
                 record=record,
                 references=references,
                 lacking=lacking,
@@ -317,13 +313,27 @@ class Engine:
     ) -> tuple[str, ...] | None:
         """Write the cases of one target to files. The arguments are those of `RunService.export_cases`."""
         target = replace(target, compile=self.generated(target.compile))
-        return self._runs.export_cases(target, artifact, folder, references=references, only=only)
+        with self._used(target.compile, artifact) as used:
+            return self._runs.export_cases(target, used, folder, references=references, only=only)
+
+    @contextmanager
+    def _used(self, target: CompileTarget, artifact: Artifact) -> Iterator[Artifact]:
+        """Yield an artifact that is not evicted meanwhile; one that another session has evicted is made again."""
+        held = _held(artifact)
+        for _ in range(_MOST_EVICTIONS):
+            if held is not None or (made := self.compile(target).artifact) is None:
+                break
+            artifact, held = made, _held(made)
+        with held or nullcontext():
+            yield artifact
 
     def check(
         self, target: CompileTarget, artifact: Artifact, *, skipping: Sequence[tuple[str, bool]] = ()
     ) -> RunOutcome:
         """Judge an artifact of a kind that runs nothing by the checks that are selected and not in `skipping`."""
-        checked = self._runs.check(self.generated(target), artifact)
+        target = self.generated(target)
+        with self._used(target, artifact) as used:
+            checked = self._runs.check(target, used)
         cases = tuple(selected_cases(checked.cases, self._cases, skipping))
         return replace(checked, cases=cases, failure=first_failure(cases)) if cases != checked.cases else checked
 
@@ -467,3 +477,9 @@ class Engine:
     @cached_property
     def _artifacts(self) -> ArtifactFolder:
         return ArtifactFolder(self._artifact_folder or Path())
+
+
+def _held(artifact: Artifact) -> HeldLock | None:
+    with suppress(OSError):  # whoever reads it will say so
+        return hold_existing(Path(artifact.path))
+    return None

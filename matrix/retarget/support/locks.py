@@ -5,12 +5,13 @@ Shared ones say "in use", an exclusive one "being written or removed". Who holds
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from pathlib import Path
 from typing import Self
 
-__all__ = ["HeldLock", "hold"]
+__all__ = ["HeldLock", "hold", "hold_existing", "hold_where_possible", "remove_unheld"]
 
 
 class HeldLock:
@@ -38,10 +39,13 @@ class HeldLock:
         self.release()
 
 
+_NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP})
+
+
 def hold(path: Path, *, shared: bool = False, wait: bool = True) -> HeldLock | None:
     """Return the lock of the file `path`, which is created; None if another holds it and `wait` is false.
 
-    Raises `OSError` where the file cannot be created.
+    Raises `OSError` where the file cannot be created, or the file system has no locks.
     """
     how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
     while True:
@@ -57,6 +61,59 @@ def hold(path: Path, *, shared: bool = False, wait: bool = True) -> HeldLock | N
             os.close(descriptor)
             raise
         os.close(descriptor)  # its holder has deleted the file meanwhile
+
+
+def hold_where_possible(path: Path) -> HeldLock | None:
+    """Return as `hold` does without waiting; where the file system has no locks, one that nothing holds.
+
+    For what is right without a lock, too, only done twice.
+    """
+    try:
+        return hold(path, wait=False)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        return HeldLock(-1, path)
+
+
+def hold_existing(path: Path) -> HeldLock | None:
+    """Return a shared lock of a file, which `remove_unheld` leaves; None where the file has gone. Raises `OSError`.
+
+    Where the file system has no locks, nothing holds it.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    held = HeldLock(descriptor, path)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            held.release()
+            raise
+    if _is_same(descriptor, path):
+        return held
+    held.release()
+    return None
+
+
+def remove_unheld(path: Path) -> bool:
+    """Remove a file unless someone holds it; return whether it has gone. Raises `OSError`."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return True
+    with HeldLock(descriptor, path):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+        path.unlink(missing_ok=True)
+    return True
 
 
 def _is_same(descriptor: int, path: Path) -> bool:

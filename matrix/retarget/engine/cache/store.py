@@ -23,14 +23,13 @@ from __future__ import annotations
 import errno
 import os
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-from filelock import FileLock, Timeout
 
 from retarget.engine.cache.generated import ModuleSet, module_sets, remove_set
 from retarget.engine.cache.key import digest_of
@@ -48,6 +47,7 @@ from retarget.engine.cache.sealed_files import (
 from retarget.model.outcomes import Artifact, CompileOutcome, Failure
 from retarget.support.errors import RetargetError
 from retarget.support.files import write_atomically
+from retarget.support.locks import HeldLock, hold_where_possible, remove_unheld
 
 __all__ = ["DEFAULT_MAX_BYTES", "Store", "StoreError", "StoreInfo", "StoreVerification", "default_max_bytes"]
 
@@ -55,6 +55,8 @@ DEFAULT_MAX_BYTES = 4 * 1024**3
 
 _SIZE = re.compile(r"(\d+) ?([KMGT]?)(?:i?B)?", re.ASCII)
 _TRIM_TO = 0.9
+_CLOCKS_DIFFER = 60.0
+"""Seconds between the clocks of machines that share a folder."""
 _GROWTH = 0.05
 _KINDS = ("entries", "artifacts", "resolutions", "results")
 """The folders of files."""
@@ -221,22 +223,18 @@ class Store:
             if self._remote is not None:
                 self._remote.forget("entries", key)
 
-    def try_lock(self, key: str, *, step: int = 0) -> FileLock | None:
+    def try_lock(self, key: str, *, step: int = 0) -> HeldLock | None:
         """Return the held lock of `key`, to be released by the caller; None if another process or thread holds it.
 
         Keys share 4096 locks, so that the folder does not grow with the keys: one that is held may be another key's,
         which only means to come back later. Who holds one for a key and wants another for a step of it names the
-        `step`, which has locks of its own. Raises `StoreError` if the folder cannot be written.
+        `step`, which has locks of its own. Where the file system has no locks, each process compiles for itself.
+        Raises `StoreError` if the folder cannot be written.
         """
         folder = self._root / "locks"
         with self._reported():
             folder.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(folder / (f"{key[:3]}.{step}" if step else key[:3]), thread_local=False)
-            try:
-                lock.acquire(blocking=False)
-            except Timeout:
-                return None
-        return lock
+            return hold_where_possible(folder / (f"{key[:3]}.{step}" if step else key[:3]))
 
     def read_resolution(self, key: str) -> dict[str, Any] | None:
         """Return what `write_resolution` stored under `key`, or None. A damaged one is removed and noted."""
@@ -275,8 +273,9 @@ class Store:
         return body
 
     def _write(self, kind: str, key: str, body: dict[str, Any]) -> None:
+        is_new = not self._path(kind, key).exists()  # what is here has been uploaded, or was fetched
         self._write_here(kind, key, body)
-        if self._remote is not None and kind in _SHARED:
+        if is_new and self._remote is not None and kind in _SHARED:
             self._remote.offer(kind, key, body)
 
     def _write_here(self, kind: str, key: str, body: dict[str, Any]) -> None:
@@ -375,27 +374,33 @@ class Store:
         The outcome used last always stays. Does nothing while another process does it.
         """
         try:
-            lock = FileLock(self._root / "trim.lock", thread_local=False).acquire(blocking=False)
-        except (Timeout, OSError):
+            self._root.mkdir(parents=True, exist_ok=True)
+            lock = hold_where_possible(self._root / "trim.lock")
+        except OSError:
+            return 0
+        if lock is None:
             return 0
         with lock:
             return self._trim()
 
     def _trim(self) -> int:
+        now = time.time() + _CLOCKS_DIFFER
+
+        def used(one: StoredFile | ModuleSet) -> float:
+            return one.used if one.used <= now else 0.0  # the clock has jumped back since: it says nothing
+
         files = [file for kind in ("artifacts", "entries", "resolutions") for file in self._files(kind)]
-        files.sort(key=lambda file: file.used)
+        files.sort(key=used)
         kept: list[StoredFile | ModuleSet] = [*files[:-2], *module_sets(self.folder)]  # but the last outcome
         kept += self._files("results")
         total = sum(one.size for one in kept) + sum(file.size for file in files[-2:])
         freed = 0
         if total > self.max_bytes:
-            for one in sorted(kept, key=lambda one: one.used):
+            for one in sorted(kept, key=used):
                 if total - freed <= self.max_bytes * _TRIM_TO:
                     break
-                if isinstance(one, StoredFile):
-                    self._remove(one.path)
-                elif not _removed(one):
-                    continue  # a session uses them
+                if not _removed(one):
+                    continue  # a session uses it
                 freed += one.size
         return freed
 
@@ -474,10 +479,10 @@ class Store:
             raise StoreError(msg) from error
 
 
-def _removed(modules: ModuleSet) -> bool:
+def _removed(one: StoredFile | ModuleSet) -> bool:
     try:
-        return remove_set(modules.path)
-    except RetargetError:  # a read-only folder
+        return remove_unheld(one.path) if isinstance(one, StoredFile) else remove_set(one.path)
+    except (OSError, RetargetError):  # a read-only folder
         return False
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from retarget.engine.cache.key import digest_of
 from retarget.engine.cache.store import Store, StoreError, default_max_bytes
 from retarget.model.outcomes import Failure, Stage
 from retarget.support.errors import RetargetError
+from retarget.support.locks import hold_existing
 
 KEY = digest_of(b"key")
 OTHER = digest_of(b"other")
@@ -360,3 +362,46 @@ def test_what_is_kept_is_evicted_last(tmp_path: Path) -> None:
     Store(tmp_path, max_bytes=6000).trim()
     assert store.keep(old)
     assert not store.keep(new)
+
+
+def test_what_is_held_is_not_evicted(tmp_path: Path) -> None:
+    store = Store(tmp_path, max_bytes=3000)
+    path = put(store, KEY, b"held" * 500)
+    with hold_existing(path) or pytest.fail("it has gone"):
+        for number in range(5):
+            put(store, digest_of(bytes([number])), bytes([number]) * 2000)
+        assert path.exists()
+    put(store, OTHER, b"other" * 500)
+
+    assert not path.exists()
+    assert hold_existing(path) is None
+
+
+def test_after_the_clock_has_jumped_back_what_was_used_last_stays(tmp_path: Path) -> None:
+    unbounded = Store(tmp_path)
+    before = [put(unbounded, digest_of(bytes([number])), bytes([number]) * 1000) for number in range(4)]
+    for path in before:
+        age(path, -1_000_000)  # of a future that has not come
+    store = Store(tmp_path, max_bytes=3000)
+
+    after = [put(store, digest_of(bytes([number])), bytes([number]) * 1000) for number in (10, 11)]
+
+    assert [path.exists() for path in after] == [True, True]
+    assert store.info().size <= 3000
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    def flock(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    store = Store(tmp_path, max_bytes=3000)
+    first, second = store.try_lock(KEY), store.try_lock(KEY)
+    assert first is not None
+    assert second is not None  # each compiles for itself
+    first.release()
+    paths = [put(store, digest_of(bytes([number])), bytes([number]) * 1000) for number in range(5)]
+
+    assert [path.exists() for path in paths][0::4] == [False, True]
+    assert hold_existing(paths[-1]) is not None
