@@ -20,9 +20,9 @@ class Runner:
 
     `builds` means that it compiles for the others. `drivers` are what it has devices of, each as often as it has
     devices; `devices` are what is known of them: absolute paths of profile files, names of shipped profiles, and URIs.
-    `tools` are the commands of `run_under` that it has, `toolchains` names of toolchains and globs over them. An event
-    gives it at most `capacity` legs of a sort; `compiles` run at a time on it. `setup` are shell commands, `pytest`
-    further arguments.
+    `tools` are the commands of `run_under` that it has, `toolchains` names of toolchains and globs over them, `hosts`
+    those of hosts that it reaches. An event gives it at most `capacity` legs of a sort; `compiles` run at a time on it.
+    `setup` are shell commands, `pytest` further arguments.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Runner:
     drivers: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
     toolchains: tuple[str, ...] = ()
     capacity: int = 1
     compiles: int = 1

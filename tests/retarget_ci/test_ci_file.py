@@ -172,7 +172,7 @@ reason = "x"
         "ci.toml:6: runner[0].labels[0]: found 'ubuntu-24.4', "
         "expected one of the labels of this project (ubuntu-24.04, gpu); did you mean 'ubuntu-24.04'?",
         "ci.toml:7: runner[0].archh: found the unknown key 'archh', expected one of arch, builds, capacity, compiles, "
-        "devices, drivers, env, labels, name, os, pytest, setup, toolchains, tools; did you mean 'arch'?",
+        "devices, drivers, env, hosts, labels, name, os, pytest, setup, toolchains, tools; did you mean 'arch'?",
         "ci.toml:8: runner[0].os: found 'lunix', expected one of android, ios, linux, macos, windows; "
         "did you mean 'linux'?",
         "ci.toml:9: runner[0].devices[0]: found the device profile 'vulkan-lavapip', "

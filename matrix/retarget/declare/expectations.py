@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from retarget.declare.configs.resolve import word_problems
+from retarget.declare.configs.named import word_problems
 from retarget.declare.read import Declared, FileTables
 from retarget.declare.schema.tables import OUTCOMES, STAGES, ExpectationTable
 from retarget.model import Expectation, Origin

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.declare.configs.resolve import requirements, target_error, word_problems
+from retarget.declare.configs.named import word_problems
+from retarget.declare.configs.resolve import requirements, target_error
 from retarget.declare.read import Declared, FileTables
 from retarget.declare.schema.tables import ModuleTable, ModuleTestSuiteTable
 from retarget.declare.scope import Scope, find_named

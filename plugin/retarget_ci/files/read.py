@@ -166,6 +166,7 @@ class _Reader:
             drivers=tuple(table.drivers),
             devices=devices,
             tools=tuple(table.tools),
+            hosts=tuple(table.hosts),
             toolchains=tuple(table.toolchains),
             capacity=table.capacity,
             compiles=table.compiles,

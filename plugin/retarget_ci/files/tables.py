@@ -44,6 +44,9 @@ class RunnerTable(_Table):
     tools: list[str] = Field(default=[], examples=[["qemu-aarch64"]])
     """The commands of `run_under` that it has."""
 
+    hosts: list[str] = Field(default=[], examples=[["pi5"]])
+    """Names of [hosts](hosts.md) that it reaches, globs allowed: it takes what runs on them."""
+
     toolchains: list[str] = Field(default=[], examples=[["iree-3.12.0"], ["*"]])
     """The toolchains that it has, by name; globs allowed. `setup` installs them."""
 

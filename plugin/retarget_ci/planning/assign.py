@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Toolchain
+from retarget.model import CompilerConfig, CompileTarget, Host, RunTarget, RuntimeConfig, Toolchain
 from retarget.model.locations import SourceLocations
 from retarget.profiles.profile import Profile
 from retarget.profiles.references import find_profile, profile_file
@@ -146,7 +146,7 @@ def _run_key(target: RunTarget) -> tuple[int, int]:
     return id(target.runtime), id(target.requires)
 
 
-_SYSTEM, _TOOLCHAIN, _TOOL, _DRIVER, _DEVICE, _PROFILE, _LAST = range(1, 8)
+_SYSTEM, _HOST_NAME, _TOOLCHAIN, _TOOL, _DRIVER, _DEVICE, _PROFILE, _LAST = range(1, 9)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +181,8 @@ class _Machine:
 
     def refuses_run(self, target: RunTarget) -> _No | None:
         runtime = target.runtime
+        if runtime.host is not None:  # which has the devices and what runs there
+            return self._lacks_host(runtime.host) or self._lacks_toolchain(runtime.toolchain)
         for has, wanted in ((self.runner.os, runtime.host_os), (self.runner.arch, runtime.host_arch)):
             if wanted and has not in wanted:
                 return self._no(_SYSTEM, f"is {self.runner.os} on {self.runner.arch}, not {' or '.join(wanted)}")
@@ -192,6 +194,12 @@ class _Machine:
             if no := self._lacks_driver(driver):
                 return no
         return self._lacks_devices(runtime) or self._lacks_capability(target)
+
+    def _lacks_host(self, host: Host) -> _No | None:
+        has = self.runner.hosts
+        if any(fnmatch.fnmatchcase(host.name, one) for one in has):
+            return None
+        return self._no(_HOST_NAME, f"has no {host.name!r} in hosts{did_you_mean(host.name, has)}")
 
     def _lacks_toolchain(self, toolchain: Toolchain | None) -> _No | None:
         has = self.runner.toolchains

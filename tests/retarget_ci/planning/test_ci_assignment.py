@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
-from retarget.model import CompilerConfig, Origin, Requirement, RunTarget, Toolchain
+from retarget.model import CompilerConfig, Host, Origin, Requirement, RunTarget, Toolchain
 from retarget.support.errors import RetargetError
 from retarget_ci.model import Runner
 from retarget_ci.planning.assign import Assigner, Refused, is_bound
 
+_HOST = Host(name="pixel-5", kind="adb", origin=ORIGIN)
 _TOOLCHAIN = Toolchain(name="iree-3.12", path=Path("build"), origin=ORIGIN)
 
 
@@ -56,6 +57,9 @@ def _reason(target: RunTarget, **runner: Any) -> str:
         (_run(devices=("vulkan://GPU-1",)), {"devices": ("vulkan://GPU-2",)},
          "has no device 'vulkan://GPU-1' in devices; did you mean 'vulkan://GPU-2'?"),
         (_run(devices=("vulkan://GPU-1",)), {"devices": ("vulkan://GPU-1",)}, ""),
+        (_run(host=_HOST, host_os=("android",), devices=("9",), run_under=("x",)), {"hosts": ("pixel*",)}, ""),
+        (_run(host=_HOST), {"drivers": ("vulkan",), "hosts": ("pixel-4",)},
+         "has no 'pixel-5' in hosts; did you mean 'pixel-4'?"),
         (_run(run_under=("/usr/bin/qemu-aarch64", "-L")), {"drivers": ("vulkan",)},
          "has no 'qemu-aarch64' in tools"),
         (_run(run_under=("/usr/bin/qemu-aarch64", "-L")), {"drivers": ("vulkan",), "tools": ("qemu-aarch64",)}, ""),

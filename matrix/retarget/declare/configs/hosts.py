@@ -37,6 +37,3 @@ def host_problems(table: HostTable, path: KeyPath) -> Iterable[Problem]:
         if "~" in getattr(table, key):
             expected = "expected an absolute path, or one relative to the home folder"
             yield Problem((*path, key), f"found {getattr(table, key)!r}, {expected}")
-    for name in table.env:
-        if not name or "=" in name:
-            yield Problem((*path, "env", name), f"found {name!r}, expected the name of an environment variable")

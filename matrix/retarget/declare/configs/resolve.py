@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -16,19 +15,26 @@ from retarget.declare.configs.devices import (
     main_driver,
     role_problems,
 )
-from retarget.declare.configs.hosts import host_problems
+from retarget.declare.configs.named import (
+    env_problems,
+    hosts_of,
+    names_of,
+    new_names,
+    reference_problems,
+    toolchains_of,
+    word_problems,
+)
 from retarget.declare.read import Declared, FileTables
-from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, RuntimeConfigTable, ToolchainTable
+from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, RuntimeConfigTable
 from retarget.declare.scope import Names, Redirections, Scope, find_named, unknown_name
 from retarget.extension import CompilerError, TargetsProfiles
 from retarget.model import CompilerConfig, Host, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
-from retarget.model.names import config_name_error, name_error, tag_error
+from retarget.model.names import config_name_error, name_error
 from retarget.profiles.files import located
 from retarget.profiles.names import DEVICE_TYPES
 from retarget.profiles.references import reference_error
 from retarget.profiles.requirements import requirement_error
-from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import user_path
+from retarget.support.errors import RetargetError
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path, parse_key_path
 from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, SYSTEM_ALIASES, word_error
 
@@ -55,8 +61,8 @@ def extend_scope(
     `redirected` says where some toolchains are in this session.
     """
     problems: list[Problem] = []
-    toolchains = _toolchains(above.toolchains, tables, redirected or {}, problems)
-    hosts = _hosts(above.hosts, tables, problems)
+    toolchains = toolchains_of(above.toolchains, tables, redirected or {}, problems)
+    hosts = hosts_of(above.hosts, tables, problems)
     compilers = _heirs(
         above.compilers,
         tables,
@@ -81,54 +87,12 @@ def extend_scope(
     return scope, tuple(problems)
 
 
-def word_problems(
-    words: Sequence[str], path: KeyPath, error_of: Callable[[str], str | None] = tag_error
-) -> Iterable[Problem]:
-    """Yield what is wrong with each word of a list, of tags if nothing else is said."""
-    for index, word in enumerate(words):
-        if message := error_of(word):
-            yield Problem((*path, index), message)
-
-
 def requirements(texts: Sequence[str], file: Path, path: KeyPath) -> tuple[Requirement, ...]:
     """Return the requirements of a list, each with its origin."""
     return tuple(
         Requirement(text=text, origin=Origin(file=file, key_path=format_key_path((*path, index))))
         for index, text in enumerate(texts)
     )
-
-
-# ---------------------------------------------------------------- names
-
-
-def _new_names(
-    above: Names[_ConfigT],
-    declared: Sequence[Declared[_TableT]],
-    name_error_of: Callable[[str], str | None],
-    problems: list[Problem],
-) -> tuple[dict[str, Declared[_TableT]], set[str]]:
-    """Return the declarations with good, new names, and the names of the others."""
-    good: dict[str, Declared[_TableT]] = {}
-    bad: set[str] = set()
-    for entry in declared:
-        name = entry.table.name
-        message = name_error_of(name)
-        if message is not None:
-            bad.add(name)
-        elif name in good:
-            first = format_key_path(good[name].path)
-            message = f"found {name!r}, which {first} declares already; expected another name"
-        elif name in above.configs:
-            origin = above.configs[name].origin
-            message = (
-                f"found {name!r}, which {origin.key_path} of {display_path(origin.file)} declares already; "
-                "expected another name, because a nearer file never redefines one"
-            )
-        else:
-            good[name] = entry
-        if message is not None:
-            problems.append(Problem((*entry.path, "name"), message))
-    return good, bad
 
 
 # ---------------------------------------------------------------- inheritance
@@ -151,7 +115,7 @@ def _heirs(
     its base.
     """
     tool = {"compiler_config": "compiler", "runtime_config": "driver"}[above.sort]
-    good, bad = _new_names(above, declared, config_name_error, problems)
+    good, bad = new_names(above, declared, config_name_error, problems)
     unsound: set[str] = set()
     for declaration in declared:
         diagnostics = tuple(check(declaration))
@@ -243,76 +207,12 @@ def _chain(name: str, bases: Mapping[str, str]) -> list[str]:
 # ---------------------------------------------------------------- the sorts
 
 
-def _toolchains(
-    above: Names[Toolchain], tables: FileTables, redirected: Redirections, problems: list[Problem]
-) -> Names[Toolchain]:
-    good, bad = _new_names(above, tables.toolchains, name_error, problems)
-    configs = dict(above.configs)
-    for name, entry in good.items():
-        diagnostics = [*word_problems(entry.table.tags, (*entry.path, "tags"))]
-        if not entry.table.path.strip():
-            diagnostics.append(Problem((*entry.path, "path"), "found an empty path, expected a folder, or PATH"))
-        if entry.table.run_with and (message := _tool_error(entry.table)):
-            diagnostics.append(Problem((*entry.path, "run_with"), message))
-        problems += diagnostics
-        if diagnostics:
-            bad.add(name)
-            continue
-        folder = tables.file.parent / user_path(entry.table.path)
-        path = None if entry.table.path == "PATH" else Path(os.path.abspath(folder))  # noqa: PTH100  (keeps symbolic links)
-        path = redirected.get(name, path)
-        origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
-        configs[name] = Toolchain(**entry.table.values_for(Toolchain) | {"path": path}, origin=origin)
-    return _names(above, tables, configs, bad)
-
-
-def _hosts(above: Names[Host], tables: FileTables, problems: list[Problem]) -> Names[Host]:
-    good, bad = _new_names(above, tables.hosts, name_error, problems)
-    configs = dict(above.configs)
-    for name, entry in good.items():
-        found = [*word_problems(entry.table.tags, (*entry.path, "tags")), *host_problems(entry.table, entry.path)]
-        problems += found
-        if found:
-            bad.add(name)
-            continue
-        origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
-        configs[name] = Host(**entry.table.values_for(Host), origin=origin)
-    return _names(above, tables, configs, bad)
-
-
-def _names(
-    above: Names[_ConfigT], tables: FileTables, configs: Mapping[str, _ConfigT], bad: set[str]
-) -> Names[_ConfigT]:
-    return Names(
-        sort=above.sort,
-        configs=configs,
-        invalid=above.invalid | tables.invalid.get(above.sort, frozenset()) | bad,
-        is_complete=above.is_complete and above.sort not in tables.hiding,
-    )
-
-
-def _tool_error(table: ToolchainTable) -> str:
-    """Return what is wrong with `run_with`, which names a tool of the build."""
-    if table.path == "PATH":
-        return f"found {table.run_with!r} beside path = 'PATH', expected run_with where path is a folder"
-    if Path(table.run_with).is_absolute() or Path(os.path.normpath(table.run_with)).parts[:1] in {(), ("..",)}:
-        return f"found {table.run_with!r}, expected a file below path ({table.path!r}), relative to it"
-    return ""
-
-
-def _reference_problems(
-    names: Names[Toolchain] | Names[Host], reference: str | None, path: KeyPath
-) -> Iterable[Problem]:
-    if reference is not None and reference not in names.declared and names.is_complete:
-        yield Problem((*path, names.sort), unknown_name(names.sort, reference, names.declared))
-
-
 def _compiler_problems(
     names: Names[Toolchain], file: Path, registry: Registry | None, entry: Declared[CompilerConfigTable]
 ) -> Iterable[Problem]:
     yield from word_problems(entry.table.tags, (*entry.path, "tags"))
-    yield from _env_problems(entry.table.env, (*entry.path, "env"))
-    yield from _reference_problems(names, entry.table.toolchain, entry.path)
+    yield from env_problems(entry.table.env, (*entry.path, "env"))
+    yield from reference_problems(names, entry.table.toolchain, entry.path)
     compiler = registry.compilers.get(entry.table.compiler or "") if registry is not None else None
     if entry.table.target_from and compiler is not None and not isinstance(compiler, TargetsProfiles):
         message = f"found device profiles, but the compiler {compiler.name!r} does not compile for them"
@@ -349,10 +249,10 @@ def _runtime_problems(
     names: Names[Toolchain], hosts: Names[Host], entry: Declared[RuntimeConfigTable]
 ) -> Iterable[Problem]:
     table, given = entry.table, entry.table.model_fields_set
-    yield from _reference_problems(names, table.toolchain, entry.path)
-    yield from _reference_problems(hosts, table.host, entry.path)
+    yield from reference_problems(names, table.toolchain, entry.path)
+    yield from reference_problems(hosts, table.host, entry.path)
     yield from word_problems(table.tags, (*entry.path, "tags"))
-    yield from _env_problems(table.env, (*entry.path, "env"))
+    yield from env_problems(table.env, (*entry.path, "env"))
     yield from word_problems(_systems(table), (*entry.path, "host_os"), lambda word: word_error(word, HOST_SYSTEMS))
     path = (*entry.path, "host_arch")
     yield from word_problems(table.host_arch, path, lambda word: word_error(word, HOST_ARCHITECTURES))
@@ -398,7 +298,7 @@ def _target_configs(
     *,
     registry: Registry | None,
 ) -> Names[TargetConfig]:
-    good, bad = _new_names(above, tables.targets, name_error, problems)
+    good, bad = new_names(above, tables.targets, name_error, problems)
     configs = dict(above.configs)
     reported: Counter[KeyPath] = Counter()
     for entry in tables.targets:
@@ -426,7 +326,7 @@ def _target_configs(
             tags=tuple(table.tags),
             origin=Origin(file=tables.file, key_path=format_key_path(entry.path)),
         )
-    return _names(above, tables, configs, bad)
+    return names_of(above, tables, configs, bad)
 
 
 def _misfits(
@@ -438,9 +338,3 @@ def _misfits(
     pairs = ((maker, driver) for maker in makers.values() for driver in drivers.values())
     message = next((message for pair in pairs if (message := registry.misfit(*pair))), "")
     return (Problem(path, message),) if message else ()
-
-
-def _env_problems(env: Mapping[str, str], path: KeyPath) -> Iterable[Problem]:
-    for name in env:
-        if not name or "=" in name:
-            yield Problem((*path, name), f"found {name!r}, expected the name of an environment variable, without '='")

@@ -1,0 +1,133 @@
+"""The names of a file's configs; its toolchains and hosts, which compiler and runtime configs refer to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from retarget.declare.configs.hosts import host_problems
+from retarget.declare.read import Declared, FileTables
+from retarget.declare.schema.tables import ConfigTable, ToolchainTable
+from retarget.declare.scope import Names, Redirections, unknown_name
+from retarget.model import CompilerConfig, Host, Origin, RuntimeConfig, TargetConfig, Toolchain
+from retarget.model.names import name_error, tag_error
+from retarget.support.errors import display_path
+from retarget.support.files import user_path
+from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
+
+__all__ = ["env_problems", "hosts_of", "names_of", "new_names", "reference_problems", "toolchains_of", "word_problems"]
+
+_ConfigT = TypeVar("_ConfigT", bound=Toolchain | Host | CompilerConfig | RuntimeConfig | TargetConfig)
+_TableT = TypeVar("_TableT", bound=ConfigTable)
+
+
+def word_problems(
+    words: Sequence[str], path: KeyPath, error_of: Callable[[str], str | None] = tag_error
+) -> Iterable[Problem]:
+    """Yield what is wrong with each word of a list, of tags if nothing else is said."""
+    for index, word in enumerate(words):
+        if message := error_of(word):
+            yield Problem((*path, index), message)
+
+
+def env_problems(env: Mapping[str, str], path: KeyPath) -> Iterable[Problem]:
+    for name in env:
+        if not name or "=" in name:
+            yield Problem((*path, name), f"found {name!r}, expected the name of an environment variable, without '='")
+
+
+def new_names(
+    above: Names[_ConfigT],
+    declared: Sequence[Declared[_TableT]],
+    name_error_of: Callable[[str], str | None],
+    problems: list[Problem],
+) -> tuple[dict[str, Declared[_TableT]], set[str]]:
+    """Return the declarations with good, new names, and the names of the others."""
+    good: dict[str, Declared[_TableT]] = {}
+    bad: set[str] = set()
+    for entry in declared:
+        name = entry.table.name
+        message = name_error_of(name)
+        if message is not None:
+            bad.add(name)
+        elif name in good:
+            first = format_key_path(good[name].path)
+            message = f"found {name!r}, which {first} declares already; expected another name"
+        elif name in above.configs:
+            origin = above.configs[name].origin
+            message = (
+                f"found {name!r}, which {origin.key_path} of {display_path(origin.file)} declares already; "
+                "expected another name, because a nearer file never redefines one"
+            )
+        else:
+            good[name] = entry
+        if message is not None:
+            problems.append(Problem((*entry.path, "name"), message))
+    return good, bad
+
+
+def toolchains_of(
+    above: Names[Toolchain], tables: FileTables, redirected: Redirections, problems: list[Problem]
+) -> Names[Toolchain]:
+    good, bad = new_names(above, tables.toolchains, name_error, problems)
+    configs = dict(above.configs)
+    for name, entry in good.items():
+        diagnostics = [*word_problems(entry.table.tags, (*entry.path, "tags"))]
+        if not entry.table.path.strip():
+            diagnostics.append(Problem((*entry.path, "path"), "found an empty path, expected a folder, or PATH"))
+        if entry.table.run_with and (message := _tool_error(entry.table)):
+            diagnostics.append(Problem((*entry.path, "run_with"), message))
+        problems += diagnostics
+        if diagnostics:
+            bad.add(name)
+            continue
+        folder = tables.file.parent / user_path(entry.table.path)
+        path = None if entry.table.path == "PATH" else Path(os.path.abspath(folder))  # noqa: PTH100  (keeps symbolic links)
+        path = redirected.get(name, path)
+        origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
+        configs[name] = Toolchain(**entry.table.values_for(Toolchain) | {"path": path}, origin=origin)
+    return names_of(above, tables, configs, bad)
+
+
+def hosts_of(above: Names[Host], tables: FileTables, problems: list[Problem]) -> Names[Host]:
+    good, bad = new_names(above, tables.hosts, name_error, problems)
+    configs = dict(above.configs)
+    for name, entry in good.items():
+        found = [*word_problems(entry.table.tags, (*entry.path, "tags")), *host_problems(entry.table, entry.path)]
+        found += env_problems(entry.table.env, (*entry.path, "env"))
+        problems += found
+        if found:
+            bad.add(name)
+            continue
+        origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
+        configs[name] = Host(**entry.table.values_for(Host), origin=origin)
+    return names_of(above, tables, configs, bad)
+
+
+def names_of(
+    above: Names[_ConfigT], tables: FileTables, configs: Mapping[str, _ConfigT], bad: set[str]
+) -> Names[_ConfigT]:
+    return Names(
+        sort=above.sort,
+        configs=configs,
+        invalid=above.invalid | tables.invalid.get(above.sort, frozenset()) | bad,
+        is_complete=above.is_complete and above.sort not in tables.hiding,
+    )
+
+
+def _tool_error(table: ToolchainTable) -> str:
+    """Return what is wrong with `run_with`, which names a tool of the build."""
+    if table.path == "PATH":
+        return f"found {table.run_with!r} beside path = 'PATH', expected run_with where path is a folder"
+    if Path(table.run_with).is_absolute() or Path(os.path.normpath(table.run_with)).parts[:1] in {(), ("..",)}:
+        return f"found {table.run_with!r}, expected a file below path ({table.path!r}), relative to it"
+    return ""
+
+
+def reference_problems(
+    names: Names[Toolchain] | Names[Host], reference: str | None, path: KeyPath
+) -> Iterable[Problem]:
+    if reference is not None and reference not in names.declared and names.is_complete:
+        yield Problem((*path, names.sort), unknown_name(names.sort, reference, names.declared))
