@@ -29,15 +29,18 @@ help:
 	@echo "make bench-onnx   all of ONNX's node tests against one process per test (a quarter of an hour)"
 	@echo "make clean        remove the virtual environment and what tools have left"
 
-$(STAMP): pyproject.toml
+$(VENV)/pyvenv.cfg:
 	$(PYTHON) -c 'import sys; sys.exit("retarget needs Python 3.11 or newer, found " + sys.version.split()[0] + "; try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
+
+$(STAMP): pyproject.toml | $(VENV)/pyvenv.cfg
 	$(INSTALL) --editable '.[$(EXTRAS)]'
 	@touch $@
 
-$(DEV_STAMP): $(STAMP)
+# The extra `dev` has all of the others: one installation is enough for both.
+$(DEV_STAMP): pyproject.toml | $(VENV)/pyvenv.cfg
 	$(INSTALL) --editable '.[dev]'
-	@touch $@
+	@touch $(STAMP) $@
 
 demo: $(STAMP)
 	$(BIN)/pytest suites -m demo --retarget-report build/demo $(PYTEST_ARGS)
@@ -97,9 +100,13 @@ bench: $(DEV_STAMP)
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/results.py
 	$(BIN)/python benchmarks/edit_loop.py
+	$(BIN)/python benchmarks/warm_session.py
+	$(BIN)/python benchmarks/cluster_compiles.py
 
 bench-onnx: $(DEV_STAMP)
 	$(BIN)/python benchmarks/onnx_suite.py
+	$(BIN)/python benchmarks/front_half.py suites/onnx -m conformance --sample 60
+	$(BIN)/python benchmarks/cold_floor.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist

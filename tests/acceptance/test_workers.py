@@ -44,7 +44,9 @@ def test_killing_a_worker_in_mid_run_fails_one_target_only(
 
 
 @alone_and_xdist()
-@pytest.mark.parametrize("everyone", [True, False], ids=["terminal", "pytest-only"])
+@pytest.mark.parametrize(
+    "everyone", [pytest.param(True, id="terminal"), pytest.param(False, id="pytest-only", marks=pytest.mark.slow)]
+)
 def test_an_interrupt_ends_workers_and_session_without_a_traceback(
     project: Project, arguments: tuple[str, ...], everyone: bool
 ) -> None:

@@ -219,10 +219,13 @@ def _found(products: Mapping[str, _ProductT], word: str, name: str) -> _ProductT
     raise RetargetError(msg)
 
 
-def load_extensions(extra: Sequence[str] = (), *, entry_points: bool = True, folders: Sequence[Path] = ()) -> Registry:
+def load_extensions(
+    extra: Sequence[str] = (), *, entry_points: bool = True, folders: Sequence[Path] = (), checked: bool = False
+) -> Registry:
     """Import and check the extensions: entry points first, then `RETARGET_EXTENSIONS`, then `extra` (module names).
 
-    `folders` are where named modules are looked for in addition to `sys.path` and the current folder.
+    `folders` are where named modules are looked for in addition to `sys.path` and the current folder. What is `checked`
+    already, by the process that started this one, is not checked against its protocols again.
 
     Raises `RetargetError` for the first that is failing, naming it.
     """
@@ -230,7 +233,7 @@ def load_extensions(extra: Sequence[str] = (), *, entry_points: bool = True, fol
     for name, import_extension in _sources(extra, entry_points=entry_points, folders=folders):
         if name not in sources:
             sources[name] = import_extension()
-    return registry_of(sources)
+    return registry_of(sources, checked=checked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -359,8 +362,8 @@ def _imported(name: str, value: str, folders: Sequence[Path] = ()) -> object:
     return found
 
 
-def registry_of(extensions: Mapping[str, object]) -> Registry:
-    """Return the registry of extensions that are imported already, by name."""
+def registry_of(extensions: Mapping[str, object], *, checked: bool = False) -> Registry:
+    """Return the registry of extensions that are imported already, by name. `checked` as in `load_extensions`."""
     manager = pluggy.PluginManager(PROJECT)
     manager.add_hookspecs(HookSpecs)
     products: dict[str, dict[str, Any]] = {sort.word: {} for sort in SORTS}
@@ -373,7 +376,7 @@ def registry_of(extensions: Mapping[str, object]) -> Registry:
         _register(manager, name, extension)
         for sort in SORTS:
             for product in _products(manager, name, extension, sort):
-                key = checked_product(name, sort, product)
+                key = getattr(product, sort.name_attribute) if checked else checked_product(name, sort, product)
                 other = origins.setdefault((sort.word, key), name)
                 if key in products[sort.word]:
                     raise _taken(name, sort.word, key, other)

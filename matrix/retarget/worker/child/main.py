@@ -323,7 +323,7 @@ def _set_up(connection: Connection) -> _Server | None:
     try:
         from retarget.extension import registry as extensions
 
-        registry = extensions.load_extensions(setup.extensions)
+        registry = extensions.load_extensions(setup.extensions, checked=True)
     except RetargetError as error:
         connection.send(Refused(refusal=Refusal.INPUT, summary=str(error)))
         return None

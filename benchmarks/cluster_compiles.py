@@ -1,0 +1,130 @@
+"""How near to linear compiles grow with the cores of a cluster.
+
+    python benchmarks/cluster_compiles.py [--targets 60] [--rounds 3]
+
+The same cold compiles, in turns: a session alone with one compile at a time, on one core; a session with two simulated
+hosts, `retarget worker` processes with one core each and stores of their own; and one with `local:2`. Printed is the
+time of the first over twice that of the others: 1 is linear, the goal is 0.9. The scheduler and the session take their
+share of the same two cores. Wants Linux, two cores and a machine that does nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from timed_project import FLAGS, suite_text, timed_pytest, write_matrix
+
+RETARGET = str(Path(sys.executable).with_name("retarget"))
+PORT = 8799
+ADDRESS = f"tcp://127.0.0.1:{PORT}"
+MODULE = """\
+func.func @product(%a: tensor<{n}x64xf32>, %b: tensor<64x{n}xf32>) -> tensor<{n}x{n}xf32> {{
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<{n}x{n}xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<{n}x{n}xf32>) -> tensor<{n}x{n}xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<{n}x64xf32>, tensor<64x{n}xf32>) outs(%init : tensor<{n}x{n}xf32>)
+      -> tensor<{n}x{n}xf32>
+  %e = math.exp %p : tensor<{n}x{n}xf32>
+  return %e : tensor<{n}x{n}xf32>
+}}
+"""
+
+
+def write_project(folder: Path, modules: int) -> Path:
+    """Declare modules of one size each, compiled for llvm-cpu and not run."""
+    folder.mkdir()
+    write_matrix(folder, FLAGS, [])
+    (folder / "suite.toml").write_text(suite_text("wide", "*.mlir", "check"))
+    for number in range(modules):
+        (folder / f"module{number}.mlir").write_text(MODULE.format(n=16 + number))
+    return folder
+
+
+@contextmanager
+def on_core(number: int) -> Iterator[None]:
+    """Processes that are started meanwhile stay on one of this process's cores."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {sorted(cores)[number % len(cores)]})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+@contextmanager
+def hosts(folder: Path) -> Iterator[None]:
+    """Two workers with a core each, and a scheduler."""
+    processes = [subprocess.Popen([RETARGET, "cluster", "start", "--port", str(PORT)], stdout=subprocess.DEVNULL)]
+    try:
+        time.sleep(3)
+        for number in range(2):
+            store = folder / f"host{number}"
+            shutil.rmtree(store, ignore_errors=True)
+            argv = [RETARGET, "worker", ADDRESS, "--cores=1", "--no-probe", f"--name=host{number}"]
+            environment = os.environ | {"RETARGET_CACHE_DIR": str(store)}
+            with on_core(number):
+                processes.append(subprocess.Popen(argv, env=environment, stderr=subprocess.DEVNULL))
+        _wait_for_workers()
+        yield
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+        for process in processes:
+            process.wait(60)
+
+
+def _wait_for_workers() -> None:
+    for _ in range(60):
+        status = subprocess.run([RETARGET, "cluster", "status", ADDRESS], capture_output=True, text=True, check=False)
+        if "host0" in status.stdout and "host1" in status.stdout:
+            return
+        time.sleep(1)
+    sys.exit(f"benchmark: the workers did not come:\n{status.stdout}{status.stderr}")
+
+
+def cold(project: Path, cache: Path, *arguments: str) -> float:
+    """Return the seconds of a session with an empty cache."""
+    shutil.rmtree(cache, ignore_errors=True)
+    return timed_pytest(project, cache, *arguments).seconds
+
+
+def alone(project: Path, cache: Path) -> float:
+    """Return the seconds of a session on one core."""
+    with on_core(0):
+        return cold(project, cache, "--retarget-jobs=1")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--targets", type=int, default=60)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    spent: dict[str, list[float]] = {"one core": [], "two hosts": [], "local:2": []}
+    with tempfile.TemporaryDirectory(prefix="retarget-benchmark-") as name:
+        folder = Path(name)
+        project, cache = write_project(folder / "project", options.targets), folder / "cache"
+        for _ in range(options.rounds):
+            spent["one core"].append(alone(project, cache))
+            with hosts(folder):
+                spent["two hosts"].append(cold(project, cache, f"--retarget-cluster={ADDRESS}"))
+            spent["local:2"].append(cold(project, cache, "--retarget-cluster=local:2"))
+    found = {side: statistics.median(seconds) for side, seconds in spent.items()}
+    print(f"{options.targets} compiles, medians of {options.rounds}")
+    for side, seconds in found.items():
+        ratio = "" if side == "one core" else f"{found['one core'] / (2 * seconds):8.3f} of linear"
+        print(f"{side:<10}{seconds:8.2f} s{ratio}")
+
+
+if __name__ == "__main__":
+    main()

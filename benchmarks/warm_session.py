@@ -1,0 +1,136 @@
+"""What a session costs whose targets are all warm, against pytest with as many empty tests.
+
+    python benchmarks/warm_session.py [--rounds 9] [--targets 200]
+
+Three pairs of sessions, each side in processes of its own and in turns; printed are medians of wall and CPU time:
+
+  start     one run target / pytest alone with one test            goal: at most 0.35 s more
+  with it   one run target / one test, the plugin on both sides    what compiles and runs cost, without the plugin
+  target    seconds that a further run target adds                 goal: at most 1.5 ms
+
+Everything is compiled before the clock starts: the modules are one function with another constant each, for vmvx on
+local-sync. CPU time is that of all processes of a session.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from timed_project import suite_text, write_matrix
+
+FLAGS = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx")
+MODULE = """\
+func.func @doubled() {{
+  %a = util.unfoldable_constant dense<{number}> : tensor<4xi32>
+  %b = arith.addi %a, %a : tensor<4xi32>
+  check.expect_eq_const(%b, dense<{double}> : tensor<4xi32>) : tensor<4xi32>
+  return
+}}
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """Seconds of a session."""
+
+    wall: float
+    cpu: float
+
+    def __sub__(self, other: Spent) -> Spent:
+        return Spent(wall=self.wall - other.wall, cpu=self.cpu - other.cpu)
+
+
+def write_project(folder: Path, modules: int) -> Path:
+    folder.mkdir()
+    write_matrix(folder, FLAGS, ["local-sync"])
+    (folder / "suite.toml").write_text(suite_text("warm", "*.mlir", "check"))
+    for number in range(modules):
+        (folder / f"module{number}.mlir").write_text(MODULE.format(number=number, double=2 * number))
+    return folder
+
+
+def write_tests(folder: Path, tests: int) -> Path:
+    folder.mkdir()
+    text = f'import pytest\n\n\n@pytest.mark.parametrize("number", range({tests}))\ndef test_it(number):\n    pass\n'
+    (folder / "test_it.py").write_text(text)
+    return folder
+
+
+def session(folder: Path, cache: Path, *arguments: str) -> Spent:
+    """Run pytest in a folder without any other plugin. Ends the benchmark if pytest fails."""
+    argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={folder}", str(folder)]
+    environment = os.environ | {"RETARGET_CACHE_DIR": str(cache), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    before, start = _cpu(), time.perf_counter()
+    done = subprocess.run([*argv, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    wall = time.perf_counter() - start
+    if done.returncode:
+        sys.exit(f"benchmark: pytest failed (exit status {done.returncode}):\n{done.stdout}{done.stderr}")
+    return Spent(wall=wall, cpu=_cpu() - before)
+
+
+def _cpu() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def median(sessions: Sequence[Spent]) -> Spent:
+    return Spent(
+        wall=statistics.median(one.wall for one in sessions), cpu=statistics.median(one.cpu for one in sessions)
+    )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--targets", type=int, default=200)
+    options = parser.parse_args()
+    plugin = ("-p", "pytest_retarget.plugin")
+    runs = (*plugin, "-k", "local-sync")
+    with tempfile.TemporaryDirectory(prefix="retarget-benchmark-") as name:
+        top = Path(name)
+        cache = top / "cache"
+        one, many = write_project(top / "one", 1), write_project(top / "many", options.targets)
+        test, tests = write_tests(top / "test", 1), write_tests(top / "tests", options.targets)
+        for folder in (one, many):  # compiled now
+            session(folder, cache, *runs)
+        sides = {
+            "pytest, one test": (test, ()),
+            "plugin, one test": (test, plugin),
+            "pytest, all tests": (tests, ()),
+            "one target": (one, runs),
+            "all targets": (many, runs),
+        }
+        spent: dict[str, list[Spent]] = {side: [] for side in sides}
+        for _ in range(options.rounds):
+            for side, (folder, arguments) in sides.items():
+                spent[side].append(session(folder, cache, *arguments))
+    found = {side: median(sessions) for side, sessions in spent.items()}
+    print(f"{'medians of ' + str(options.rounds):<20}{'wall':>10}{'CPU':>10}")
+    for side, seconds in found.items():
+        print(f"{side:<20}{seconds.wall:>8.2f} s{seconds.cpu:>8.2f} s")
+    bare, target = found["pytest, one test"], found["one target"]
+    more = target - bare
+    print(f"start    {target.wall / bare.wall:.2f} times pytest alone, {more.wall:.2f} s more ({more.cpu:.2f} s CPU)")
+    more = target - found["plugin, one test"]
+    print(f"with it  {more.wall:.2f} s more than pytest with the plugin ({more.cpu:.2f} s CPU)")
+    each = 1000 / (options.targets - 1)
+    more, less = found["all targets"] - target, found["pytest, all tests"] - bare
+    print(
+        f"target   {more.wall * each:.2f} ms ({more.cpu * each:.2f} ms CPU), "
+        f"{more.wall / less.wall if less.wall > 0 else float('inf'):.1f} times an empty test"
+    )
+
+
+if __name__ == "__main__":
+    main()
