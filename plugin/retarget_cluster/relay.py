@@ -160,8 +160,10 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
         known = self.attempts.get(attempt)
         if known is None and session in self.sessions:
             self.attempts[attempt] = _Attempt(session, worker, title)
-            while len(self.attempts) > _KEPT_ATTEMPTS:
-                self._drop(next(iter(self.attempts)))
+            if len(self.attempts) > _KEPT_ATTEMPTS:  # what still runs, or is to be taken, is waited for
+                ended = (name for name, one in self.attempts.items() if one.state in {"taken", "lost"})
+                if (oldest := next(ended, None)) is not None:
+                    self._drop(oldest)
             return True
         if known is not None and known.state == "done":
             self._tell(session, "done", attempt)

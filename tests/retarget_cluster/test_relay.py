@@ -101,6 +101,22 @@ def test_results_are_bounded_and_what_goes_is_said(monkeypatch: pytest.MonkeyPat
     relayed(work)
 
 
+def test_an_attempt_that_runs_longer_than_many_others_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relay_module, "_KEPT_ATTEMPTS", 2)
+
+    async def work(relay: Relay) -> None:
+        relay.claim("long", "s", "one", "t")
+        for name in "abcd":
+            relay.claim(name, "s", "one", "t")
+            relay.deliver(name, "s", b"result")
+            await relay.events("s", relay.sessions["s"].last - 1, 0, [name])
+        assert list(relay.attempts) == ["long", "d"]
+        relay.deliver("long", "s", b"late")
+        assert relay.take("long") == b"late"
+
+    relayed(work)
+
+
 def test_content_goes_from_the_session_to_the_worker_that_asks() -> None:
     async def work(relay: Relay) -> None:
         asked = asyncio.ensure_future(relay.fetch("s", "digest", 0))
