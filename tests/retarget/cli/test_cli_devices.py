@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from declaration_texts import declarations, runtime, table
 from retarget.cli import devices as cli_devices
+from retarget.cli.main import main
 from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.files import read_profile
 from retarget.support.errors import RetargetError
@@ -99,3 +101,49 @@ def test_a_device_without_a_profile_says_why(finding: dict[str, Any], uri: str, 
 def test_an_output_without_a_profile_is_wrong_usage() -> None:
     with pytest.raises(argparse.ArgumentError, match="found --output without --profile, expected both"):
         run("-o", "a.toml")
+
+
+HOST = declarations(
+    table("host", name="here", kind="command", run=["sh", "-c", "{command}"], push=["cp", "{local}", "{remote}"],
+          pull=["cp", "{remote}", "{local}"], folder="FOLDER/on host"),
+    runtime("sync", host="here"),
+    runtime("of-doubles", "double", host="here"),
+)  # fmt: skip
+
+
+@pytest.fixture
+def with_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "matrix.toml").write_text(HOST.replace("FOLDER", str(tmp_path)))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_a_host_has_what_the_tool_finds_there(with_host: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run("local-sync", "--host", "here") == 0
+    assert capfd.readouterr().out == "local-sync:\n  0  local-sync://  CPU, in the calling thread\n"
+    assert list((with_host / "on host" / "store").glob("*.tool/bin/iree-run-module"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--host", "her"], "--host: found 'her', expected the name of a host declared in a matrix.toml here or above; "
+         "did you mean 'here'?"),
+        (["--host", "here", "vulkan"], "--host: found no runtime config with host = 'here' of a driver among vulkan"),
+    ],
+)  # fmt: skip
+@pytest.mark.usefixtures("with_host")
+def test_a_host_without_the_name_or_the_driver_is_an_error(arguments: list[str], message: str) -> None:
+    with pytest.raises(RetargetError) as error:
+        run(*arguments)
+    assert str(error.value) == message
+
+
+@pytest.mark.usefixtures("with_host")
+def test_a_driver_that_runs_nothing_on_hosts_is_an_error_of_the_declaration(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "."]) == 1
+    assert capsys.readouterr().err == (
+        "matrix.toml:17: runtime_config[1].host: found 'here', but the driver 'double' runs nothing on hosts; "
+        "expected none\n"
+    )
