@@ -66,6 +66,8 @@ reliability: $(DEV_STAMP)
 	$(BIN)/python tests/reliability/fuzz_artifacts.py --inputs 1000 --seed $(SEED)
 	$(BIN)/python tests/reliability/kills.py sessions --kills 200 --seed $(SEED)
 	$(BIN)/python tests/reliability/kills.py workers --kills 200 --seed $(SEED)
+	$(BIN)/python tests/reliability/cluster_kills.py workers --kills 200 --seed $(SEED)
+	$(BIN)/python tests/reliability/cluster_kills.py scheduler --kills 200 --seed $(SEED)
 
 # The page is written from what was found, also where that is not what was expected.
 conformance: $(STAMP)

@@ -70,10 +70,9 @@ class Project:
         (folder / "suite.toml").write_text(suite("s"))
         self.names = sorted(f"{name}_vmvx{end}" for name in (*texts, "differs", "refused") for end in ("", "_guarded"))
 
-    def start(self, results: Path, *options: str) -> tuple[subprocess.Popen[str], str]:
-        """Start a session, and return it with its mark."""
-        mark = uuid.uuid4().hex
-        environment = {
+    def environment(self, mark: str) -> dict[str, str]:
+        """Return the variables of a process that is known by a mark."""
+        return {
             **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
             MARK: mark,
             "PYTHONPATH": os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")])),
@@ -81,12 +80,16 @@ class Project:
             "RETARGET_CACHE_DIR": str(self.cache),
             "RETARGET_LEASE_DIR": str(self.folder / "leases"),
         }
+
+    def start(self, results: Path, *options: str) -> tuple[subprocess.Popen[str], str]:
+        """Start a session, and return it with its mark."""
+        mark = uuid.uuid4().hex
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--retarget-extension", "guarded"]
         log = results.with_suffix(".log").open("w")
         process = subprocess.Popen(
             [*command, "--retarget-results", str(results), *options, str(self.folder)],
             cwd=self.folder,
-            env=environment,
+            env=self.environment(mark),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -149,10 +152,10 @@ def left_behind(mark: str, seconds: float = 20.0) -> list[str]:
     return lines
 
 
-def undisturbed(project: Project, results: Path) -> tuple[Outcomes, list[str], float]:
+def undisturbed(project: Project, results: Path, *options: str) -> tuple[Outcomes, list[str], float]:
     """Run a session that nobody kills: its outcomes, what is wrong, and how long it took in seconds."""
     start = time.monotonic()
-    process, mark = project.start(results)
+    process, mark = project.start(results, *options)
     status = process.wait()
     seconds = time.monotonic() - start
     found, faults = outcomes_of(project, results, whole=True)
@@ -202,7 +205,7 @@ class SessionKills:
     def _kill(self, results: Path, moment: float, lines: int) -> None:
         """Kill a session when its results have so many lines, and a moment later; with 0 after so many seconds."""
         process, mark = self.project.start(results)
-        while lines and process.poll() is None and _lines(results) < lines:
+        while lines and process.poll() is None and lines_in(results) < lines:
             time.sleep(0.01)
         with suppress(subprocess.TimeoutExpired):
             process.wait(moment / 50 if lines else moment)
@@ -239,7 +242,8 @@ class SessionKills:
             self._add(name, faults)
 
 
-def _lines(results: Path) -> int:
+def lines_in(results: Path) -> int:
+    """Return how many lines the results of a session have."""
     return sum(file.read_bytes().count(b"\n") for file in results.glob("*.jsonl"))
 
 
