@@ -104,11 +104,15 @@ class ClusterKills:
         """Kill workers of one session until it ends; return how many."""
         _forget(self.project)
         process, mark = self.project.start(results, "--retarget-cluster", self._cluster.address)
-        killed = 0
+        killed = known = 0
         while process.poll() is None:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(self._chance.uniform(1, 8))  # a worker takes seconds to start
+            if lines_in(results) <= known:  # what was started again is at work
+                time.sleep(0.01)
                 continue
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(self._chance.uniform(0, 1))
+                continue
+            known = lines_in(results)
             self._cluster.kill_worker(self._chance.randrange(len(self._cluster.workers)))
             killed += 1
         self._judge(results, process.returncode, mark)

@@ -17,12 +17,12 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from fuzzed_readers import Kind, kinds
+from retarget.engine.cache.key import digest_of
 from retarget.support.errors import RetargetError
 from watching import TooLong, Watch, bound_memory
 
@@ -58,7 +58,9 @@ def main() -> int:
     parser.add_argument("--inputs", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kind", default="", help="only this kind")
-    parser.add_argument("--keep", type=Path, help="a folder for the inputs that show a fault")
+    parser.add_argument(
+        "--keep", type=lambda text: Path(text).absolute(), help="a folder for the inputs that show a fault"
+    )
     arguments = parser.parse_args()
     os.environ["RETARGET_MAX_DATA_BYTES"] = str(16 * 1024**2)
     os.environ["RETARGET_LEASE_DIR"] = "/nowhere"
@@ -74,17 +76,21 @@ def main() -> int:
         bound_memory()
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         share = arguments.inputs / sum(kind.weight for kind in found)
-        tallies = {kind.name: _fuzz(kind, round(share * kind.weight), arguments.seed, watch) for kind in found}
+        print(f"{'kind':22} {'inputs':>7} {'taken':>7} {'refused':>8} {'faults':>7} {'µs each':>8} {'slowest ms':>11}")
+        total = Tally()
+        for kind in found:
+            tally = _fuzz(kind, round(share * kind.weight), arguments.seed, watch)
+            print(_row(kind.name, tally), flush=True)
+            for place, data in tally.faults.items():
+                print(f"  {place}\n  input: {data[:300]!r}", flush=True)
+                if arguments.keep:
+                    arguments.keep.mkdir(parents=True, exist_ok=True)
+                    (arguments.keep / f"{kind.name.replace(' ', '-')}-{digest_of(data)[:8]}").write_bytes(data)
+            total.add(tally)
         grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    print("\n".join(_table(tallies)))
+    print(_row("all", total))
     print(f"memory: at most {grown / 1024:.0f} MiB more than before the first input")
-    for name, tally in tallies.items():
-        for place, data in tally.faults.items():
-            print(f"\n{name}: {place}\n  input: {data[:300]!r}")
-            if arguments.keep:
-                arguments.keep.mkdir(parents=True, exist_ok=True)
-                (arguments.keep / f"{name.replace(' ', '-')}-{abs(hash(place)) % 10**8}").write_bytes(data)
-    return any(tally.faulty for tally in tallies.values())
+    return total.faulty > 0
 
 
 def _fuzz(kind: Kind, count: int, seed: int, watch: Watch) -> Tally:
@@ -143,15 +149,11 @@ def _where(error: BaseException) -> str:
     return "\n".join(f"  {frame.filename}:{frame.lineno} {frame.name}: {frame.line}" for frame in (own or frames)[-4:])
 
 
-def _table(tallies: dict[str, Tally]) -> Iterator[str]:
-    yield f"{'kind':22} {'inputs':>7} {'taken':>7} {'refused':>8} {'faults':>7} {'µs each':>8} {'slowest ms':>11}"
-    total = Tally()
-    for name, tally in (*tallies.items(), ("all", total)):
-        inputs = tally.taken + tally.refused + tally.lost
-        each, slowest = tally.seconds / max(inputs, 1) * 1e6, tally.slowest * 1000
-        counts = f"{inputs:7} {tally.taken:7} {tally.refused:8} {tally.faulty:7}"
-        yield f"{name:22} {counts} {each:8.0f} {slowest:11.1f}"
-        total.add(tally)
+def _row(name: str, tally: Tally) -> str:
+    inputs = tally.taken + tally.refused + tally.lost
+    each, slowest = tally.seconds / max(inputs, 1) * 1e6, tally.slowest * 1000
+    counts = f"{inputs:7} {tally.taken:7} {tally.refused:8} {tally.faulty:7}"
+    return f"{name:22} {counts} {each:8.0f} {slowest:11.1f}"
 
 
 if __name__ == "__main__":

@@ -129,7 +129,7 @@ def _insert(data: bytes, others: Sequence[bytes], chance: random.Random) -> byte
 
 def _nest(data: bytes, others: Sequence[bytes], chance: random.Random) -> bytes:
     at = chance.randrange(len(data) + 1)
-    return data[:at] + chance.choice(_BRACKETS) * chance.choice((2, 50, 500, 5000, 20000)) + data[at:]
+    return data[:at] + chance.choice(_BRACKETS) * chance.choice((2, 50, 500, 5000)) + data[at:]
 
 
 def _token(data: bytes, others: Sequence[bytes], chance: random.Random) -> bytes:

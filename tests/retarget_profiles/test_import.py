@@ -297,3 +297,11 @@ def test_no_damage_to_a_report_is_an_error_of_ours(tmp_path: Path, file: Path) -
         except RetargetError:
             outcomes.add("refused")
     assert outcomes == {"read", "refused"}
+
+
+def test_a_report_of_features_that_stops_being_one_is_refused_however_long_it_is(tmp_path: Path) -> None:
+    report = tmp_path / "cpu.txt"
+    report.write_text("avx 1" * 5000 + "!")  # an expression that tries each way to divide it does not end
+
+    with pytest.raises(RetargetError, match="found text of no known tool"):
+        import_profile([report], name="p")

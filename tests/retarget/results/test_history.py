@@ -161,6 +161,10 @@ def test_a_folder_without_a_history_is_named(tmp_path: Path) -> None:
     [
         (lambda data: data[:20], "found a damaged file, expected a run of `retarget history add`: Compressed file"),
         (lambda data: b"", "found a damaged file, expected a run of `retarget history add`: "),
+        (
+            lambda data: gzip.compress(bytes(1 << 24)) * 5,
+            "found a damaged file, expected a run of `retarget history add`: its ",
+        ),
         (lambda data: b"{}", "found a damaged file, expected a run of `retarget history add`: Not a gzipped file"),
         (lambda data: edited(data, version=2), "found a run of version 2, expected 1; read it with the retarget that"),
         (lambda data: edited(data, ids="t"), "found a damaged file, expected a run of `retarget history add`: Expect"),

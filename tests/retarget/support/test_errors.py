@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from retarget.support.errors import Diagnostic, grouped
+from retarget.support.errors import Diagnostic, RetargetError, grouped
 
 
 def diagnostic(message: str, line: int = 1, file: str = "expectations.toml") -> Diagnostic:
@@ -30,3 +30,10 @@ def test_many_of_one_file_that_differ_in_what_they_found_are_one_line() -> None:
 def test_a_few_and_those_of_different_files_have_a_line_each() -> None:
     diagnostics = [*(unknown(number) for number in range(3)), *(unknown(number, "deep/e.toml") for number in range(3))]
     assert grouped(diagnostics) == list(map(str, diagnostics))
+
+
+def test_what_a_terminal_would_obey_is_shown_as_an_escape() -> None:
+    diagnostic = Diagnostic(file=Path("a.toml"), line=1, key_path="", message="found '\x1b[31m\r\x00', expected\ttext")
+
+    assert str(diagnostic) == r"a.toml:1: found '\x1b[31m\x0d\x00', expected" + "\ttext"
+    assert str(RetargetError("found \x1b[2J\nexpected none")) == "found \\x1b[2J\nexpected none"
