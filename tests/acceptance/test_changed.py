@@ -147,7 +147,7 @@ def test_results_of_artifacts_that_are_compiled_elsewhere_are_reused(project: Pr
 @pytest.mark.slow
 def test_an_edit_of_a_driver_runs_all_and_compiles_nothing(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(a="f: pass", b="f: pass")
-    project.run(*CHANGED, *arguments, apart=True).assert_outcomes(passed=4)
+    assert project.run(*CHANGED, *arguments, "-m", "run", apart=True).parseoutcomes()["passed"] == 2
     assert project.run(*CHANGED, *arguments, apart=True).parseoutcomes() == {"unchanged": 4}
     with (project.path / "doubles.py").open("a") as file:
         file.write("# edited\n")
