@@ -68,6 +68,7 @@ reliability: $(DEV_STAMP)
 	$(BIN)/python tests/reliability/kills.py workers --kills 200 --seed $(SEED)
 	$(BIN)/python tests/reliability/cluster_kills.py workers --kills 200 --seed $(SEED)
 	$(BIN)/python tests/reliability/cluster_kills.py scheduler --kills 200 --seed $(SEED)
+	$(BIN)/pytest -q tests/acceptance/test_cache_faults.py tests/retarget/engine/cache/remote --run-slow
 
 # The page is written from what was found, also where that is not what was expected.
 conformance: $(STAMP)
@@ -104,6 +105,7 @@ bench: $(DEV_STAMP)
 	$(BIN)/python benchmarks/edit_loop.py
 	$(BIN)/python benchmarks/warm_session.py
 	$(BIN)/python benchmarks/cluster_compiles.py
+	$(BIN)/python benchmarks/shared_store.py
 
 bench-onnx: $(DEV_STAMP)
 	$(BIN)/python benchmarks/onnx_suite.py
