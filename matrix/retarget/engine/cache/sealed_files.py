@@ -52,6 +52,10 @@ class _Outcome(msgspec.Struct, frozen=True, kw_only=True):
     failure: _Failure | None = None
 
 
+msgspec.json.Decoder(_Outcome)
+"""msgspec looks into a class when it is first needed, and ends the process if two threads do so at once: it is done
+here, before there are threads."""
+
 _STALE_SECONDS = 3600
 """How long nothing must have been written to a half-written file for its writer to be dead: a write takes seconds."""
 

@@ -47,6 +47,10 @@ class KeptResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return RunOutcome(devices=tuple(devices), **{name: getattr(self, name) for name in _FIELDS})
 
 
+msgspec.json.Decoder(KeptResult)
+"""As in `retarget.engine.cache.sealed_files`: several threads may read results."""
+
+
 _FIELDS = [one.name for one in dataclasses.fields(RunOutcome) if one.name in {*KeptResult.__struct_fields__} - {"host"}]
 
 

@@ -405,3 +405,17 @@ def test_a_file_system_without_locks_serves(tmp_path: Path, monkeypatch: pytest.
 
     assert [path.exists() for path in paths][0::4] == [False, True]
     assert hold_existing(paths[-1]) is not None
+
+
+@pytest.mark.slow
+def test_the_first_entries_may_be_read_in_many_threads(tmp_path: Path) -> None:
+    put(Store(tmp_path), KEY, b"ARTIFACT")
+    read = (
+        "import sys, threading\nfrom pathlib import Path\nfrom retarget.engine.cache.store import Store\n"
+        "sys.setswitchinterval(1e-6)\nstore = Store(Path(sys.argv[1]))\nbarrier = threading.Barrier(8)\n"
+        "def run():\n    barrier.wait()\n    store.lookup(sys.argv[2])\n"
+        "threads = [threading.Thread(target=run) for _ in range(8)]\n"
+        "for thread in threads:\n    thread.start()\nfor thread in threads:\n    thread.join()\n"
+    )
+    for _ in range(30):  # msgspec ended one process of seven
+        subprocess.run([sys.executable, "-c", read, str(tmp_path), KEY], check=True)
