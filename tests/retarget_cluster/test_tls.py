@@ -67,3 +67,11 @@ def test_with_certificates_a_scheduler_is_reached_by_tls_and_by_nothing_else(
     assert (plain.returncode, plain.stdout) == (1, "")
     without = status(scheduler, dict(os.environ))
     assert "Dask's configuration does not say distributed.comm.tls.ca-file" in without.stderr
+
+
+@pytest.mark.slow
+def test_a_worker_without_a_scheduler_gives_up_after_a_while() -> None:
+    command = [*RETARGET, "worker", "tcp://127.0.0.1:1", "--name=w", "--cores=1", "--no-probe", "--patience=1"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    message = "no scheduler has answered at tcp://127.0.0.1:1 for 1 s; is one there?\n"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", message)

@@ -110,11 +110,15 @@ class Site:
                     security=security,
                     dashboard=False,
                     dashboard_address="127.0.0.1:0",
+                    death_timeout=max(1.0, deadline - time.monotonic()),  # without, it would try for ever
                 )
                 await register(worker.scheduler, self._options.address)
             except (OSError, TimeoutError, ValueError) as error:
+                if self._ended.is_set():
+                    break
                 if time.monotonic() > deadline:
-                    msg = f"no scheduler answers at {self._options.address}: {error or type(error).__name__}"
+                    seconds = f"{self._options.patience:g} s"
+                    msg = f"no scheduler has answered at {self._options.address} for {seconds}; is one there?"
                     raise RetargetError(msg) from error
                 await asyncio.sleep(_AGAIN)
                 continue
