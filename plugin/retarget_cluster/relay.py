@@ -164,6 +164,7 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
                 ended = (name for name, one in self.attempts.items() if one.state in {"taken", "lost"})
                 if (oldest := next(ended, None)) is not None:
                     self._drop(oldest)
+            self._tell(session, "begun", attempt, worker, title)
             return True
         if known is not None and known.state == "done":
             self._tell(session, "done", attempt)

@@ -32,7 +32,7 @@ def relayed(work: Callable[[Relay], Coroutine[Any, Any, None]]) -> None:
 
 
 def told(relay: Relay) -> list[tuple[Any, ...]]:
-    return [event for _, event in relay.sessions["s"].events if event[0] != "workers"]
+    return [event for _, event in relay.sessions["s"].events if event[0] not in {"workers", "begun"}]
 
 
 def test_an_attempt_is_granted_to_one_worker() -> None:
@@ -40,6 +40,8 @@ def test_an_attempt_is_granted_to_one_worker() -> None:
         assert relay.claim("a", "s", "one", "t") is True
         assert relay.claim("a", "s", "other", "t") is False
         assert relay.claim("a", "s", "one", "t") is True  # the same one asks again, after a lost connection
+        begun = [event for _, event in relay.sessions["s"].events if event[0] == "begun"]
+        assert begun == [("begun", "a", "one", "t")]
 
     relayed(work)
 

@@ -88,7 +88,6 @@ class ClusterExecutor:
         self._notes: dict[str, None] = {}
         self._asked: dict[tuple[str, object], asyncio.Task[Answer | Lost | Declined]] = {}
         self._turns: dict[str, _Turns] = {}
-        self._working: dict[object, tuple[str, str, float]] = {}
         self._alone = asyncio.Lock()
         scheme, _, rest = address.partition(":")
         self._local = None
@@ -134,9 +133,12 @@ class ClusterExecutor:
 
     @property
     def working(self) -> tuple[Working, ...]:
-        """What is dispatched now, the longest first."""
-        now = time.monotonic()
-        found = [Working(name=name, worker=at, seconds=now - since) for name, at, since in [*self._working.values()]]
+        """What workers have begun, the longest first."""
+        now, names = time.monotonic(), {one.id: one.name for one in self._link.workers}
+        running = [
+            (title, names.get(at, "a lost worker"), since) for title, at, since in [*self._link.running.values()]
+        ]
+        found = [Working(name=title, worker=at, seconds=now - since) for title, at, since in running]
         return tuple(sorted(found, key=lambda one: -one.seconds))
 
     @property
@@ -287,7 +289,8 @@ class ClusterExecutor:
         key = (worker.id, ask)
         if key not in self._asked:
             job = Job(work=ask, extensions=self._session.extensions, folder=self._folder)
-            asking = self._link.attempt(encoded(job), title="a question", among=[worker.address], resources={})
+            title = f"devices of {ask.runtime.name}" if isinstance(ask, AskDevices) else f"build of {ask.config.name}"
+            asking = self._link.attempt(encoded(job), title=title, among=[worker.address], resources={})
             self._asked[key] = asyncio.ensure_future(asking)
         answer = await asyncio.shield(self._asked[key])
         if not isinstance(answer, Answer):
@@ -315,20 +318,15 @@ class ClusterExecutor:
         digests = [digest for _, digest in files if _SHA256.fullmatch(digest)]
         lost: list[str] = []
         refused: dict[str, str] = {}
-        key = object()
         while True:
             found = await self._able(able, refused)
             if not found:
                 return "; ".join(dict.fromkeys(refused.values())) or "no worker that can do it is connected any more"
             among = await self._link.place(digests, [one.address for one in found], resource)
-            self._working[key] = (title, _names(one for one in found if one.address in among), time.monotonic())
-            try:
-                async with _optional(self._alone if lost else None):
-                    answer = await self._link.attempt(
-                        payload, title=title, among=among, resources={resource: 1}, urgent=urgent
-                    )
-            finally:
-                self._working.pop(key, None)
+            async with _optional(self._alone if lost else None):
+                answer = await self._link.attempt(
+                    payload, title=title, among=among, resources={resource: 1}, urgent=urgent
+                )
             if isinstance(answer, Lost):
                 lost.append(answer.worker)
                 self._notes[f"worker {answer.worker} was lost; what it did is tried once more"] = None

@@ -86,7 +86,8 @@ class Link:
         self.without_workers = time.monotonic()
         self.changed = asyncio.Event()
         self.gone = ""
-        self.running: dict[str, str] = {}
+        self.running: dict[str, tuple[str, str, float]] = {}
+        """Title, id of the worker and time of beginning (monotonic) of each attempt that runs."""
         self._files: dict[str, Path] = {}
         self._taken: list[str] = []
         self._attempts: dict[str, tuple[asyncio.Future[Any], Sequence[str]]] = {}
@@ -156,6 +157,7 @@ class Link:
                 await asyncio.sleep(1.0)
         finally:
             self._attempts.pop(attempt, None)
+            self.running.pop(attempt, None)
         raise GoneError(self.gone or f"the scheduler at {self.address} forgets tasks")
 
     async def _take(self, attempt: str) -> Answer | Lost | Declined:
@@ -221,6 +223,10 @@ class Link:
 
     async def _handle(self, what: str, *values: Any) -> None:
         match what:
+            case "begun":
+                attempt, worker, title = values
+                if attempt in self._attempts:
+                    self.running[attempt] = (title, worker, time.monotonic())
             case "done":
                 self._settle(values[0], None)
             case "lost":
