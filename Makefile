@@ -59,16 +59,18 @@ test: $(DEV_STAMP)
 test-all: $(DEV_STAMP)
 	$(BIN)/pytest tests -n auto --dist worksteal --run-slow $(PYTEST_ARGS)
 
-# Seeds are given, so that a run can be repeated: make reliability SEED=2
+# Seeds are given, so that a run can be repeated: make reliability SEED=2. A short one: make reliability KILLS=5 INPUTS=2000
 SEED ?= 1
+KILLS ?= 200
+INPUTS ?= 100000
 reliability: $(DEV_STAMP)
-	$(BIN)/python tests/reliability/fuzz.py --inputs 100000 --seed $(SEED) --keep build/faults
-	$(BIN)/python tests/reliability/fuzz_artifacts.py --inputs 1000 --seed $(SEED)
-	$(BIN)/python tests/reliability/kills.py sessions --kills 200 --seed $(SEED)
-	$(BIN)/python tests/reliability/kills.py workers --kills 200 --seed $(SEED)
-	$(BIN)/python tests/reliability/cluster_kills.py workers --kills 200 --seed $(SEED)
-	$(BIN)/python tests/reliability/cluster_kills.py scheduler --kills 200 --seed $(SEED)
-	$(BIN)/pytest -q tests/acceptance/test_cache_faults.py tests/retarget/engine/cache/remote --run-slow
+	$(BIN)/python tests/reliability/fuzz.py --inputs $(INPUTS) --seed $(SEED) --keep build/faults
+	$(BIN)/python tests/reliability/fuzz_artifacts.py --inputs $$(($(INPUTS) / 100)) --seed $(SEED)
+	$(BIN)/python tests/reliability/kills.py sessions --kills $(KILLS) --seed $(SEED)
+	$(BIN)/python tests/reliability/kills.py workers --kills $(KILLS) --seed $(SEED)
+	$(BIN)/python tests/reliability/cluster_kills.py workers --kills $(KILLS) --seed $(SEED)
+	$(BIN)/python tests/reliability/cluster_kills.py scheduler --kills $(KILLS) --seed $(SEED)
+	$(BIN)/pytest -q tests/reliability/test_upgrade.py tests/acceptance/test_cache_faults.py tests/retarget/engine/cache --run-slow
 
 # The page is written from what was found, also where that is not what was expected.
 conformance: $(STAMP)

@@ -120,7 +120,6 @@ class Bisection:
     def _moved(self, target: Target, toolchain: Toolchain) -> Target:
         moved = {part: part in self.parts for part in ("compiler", "runtime")}
         return with_toolchain(self.chosen.registry, target, toolchain, **moved)
-        return with_toolchain(self.chosen.registry, target, toolchain, **moved)
 
 
 def _does(tried: Tried) -> str:
