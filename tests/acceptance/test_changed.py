@@ -122,6 +122,7 @@ def test_results_that_hold_are_reused_where_a_compile_gives_the_same_artifact_to
     project.run(*REUSE, "-m", "run").assert_outcomes(errors=3)
 
 
+@pytest.mark.slow
 def test_what_passes_and_fails_with_nothing_changed_runs_always(project: Project) -> None:
     project.doubles(a="f: fail-1")
     counter = project.path / "suites/a.mlir.count"

@@ -46,9 +46,9 @@ class Watch:
     def __init__(self, folder: Path) -> None:
         """`folder` is the one that readers may use. Python's own files, and those of this checkout, may be read."""
         self._folder = f"{folder.resolve()}/"
-        self._code = tuple(
-            f"{Path(one).resolve()}/" for one in (sys.prefix, sys.base_prefix, Path(__file__).parents[2])
-        )
+        sys.dont_write_bytecode = True  # of what is imported late
+        code = [sys.prefix, sys.base_prefix, Path(__file__).parents[2], *filter(None, [sys.pycache_prefix])]
+        self._code = tuple(f"{Path(one).resolve()}/" for one in code)
         self._found: list[str] | None = None
         sys.addaudithook(self._hook)
         signal.signal(signal.SIGPROF, _too_long)
