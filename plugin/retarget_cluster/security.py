@@ -13,7 +13,7 @@ from typing import Any
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 
-__all__ = ["check_listener", "expect_distributed", "security_for"]
+__all__ = ["check_listener", "expect_distributed", "security_for", "worker_host"]
 
 _ADDRESS = re.compile(r"(?P<scheme>tcp|tls)://(?P<host>\[[0-9a-fA-F:.]+\]|[\w.-]+):(?P<port>\d+)")
 _FILES = ("ca-file", "{role}.cert", "{role}.key")
@@ -53,6 +53,13 @@ def security_for(address: str, role: str) -> Any:
         msg = f"found {address!r}, expected tcp://HOST:PORT or tls://HOST:PORT, such as tcp://127.0.0.1:8786"
         raise RetargetError(msg)
     return _security(found["scheme"], found["host"], role, address)
+
+
+def worker_host(address: str) -> str | None:
+    """Return where a worker of the scheduler at an address listens, as Dask's workers do: without TLS on loopback only.
+    None for anywhere."""
+    found = _ADDRESS.fullmatch(address)
+    return found["host"].strip("[]") if found is not None and found["scheme"] == "tcp" else None
 
 
 def check_listener(scheme: str, host: str) -> Any:

@@ -50,6 +50,13 @@ def parent(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
+def listening(pid: int) -> set[str]:
+    """The addresses at which a process listens, in the hexadecimal form of the kernel."""
+    mine = {os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()}
+    rows = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()]
+    return {row[1].partition(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in mine}
+
+
 def test_workers_compile_and_run_and_end_with_the_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     targets = [target(tmp_path, f"module{number}", f"eq a{number} 1 1") for number in range(4)]
     targets.append(target(tmp_path, "wrong", "eq a 1 2"))
@@ -67,6 +74,7 @@ def test_workers_compile_and_run_and_end_with_the_session(tmp_path: Path, monkey
         assert failure.summary == "no such op"
         assert engine.notes == ()
         processes = pids(executor)
+        assert {address for pid in processes for address in listening(pid)} == {"0100007F"}  # 127.0.0.1
         workers = {int(line.split()[-1]) for line in lines_of(tmp_path / "log") if line.startswith("compile")}
         assert {parent(pid) for pid in workers if Path(f"/proc/{pid}").exists()} <= set(processes[1:])
     calls = [line.split()[1] for line in lines_of(tmp_path / "log") if line.startswith("call")]

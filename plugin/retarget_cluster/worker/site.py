@@ -32,6 +32,7 @@ from retarget.targets.availability import host_platform
 from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, decoded, encoded
 from retarget_cluster.register import register
 from retarget_cluster.relay import VERSION
+from retarget_cluster.security import worker_host
 from retarget_cluster.worker.content import Content, translated
 from retarget_cluster.worker.engine import LocalEngine
 
@@ -108,6 +109,7 @@ class Site:
                     local_directory=str(self._scratch.path),
                     memory_limit=0,
                     security=security,
+                    host=worker_host(self._options.address),
                     dashboard=False,
                     dashboard_address="127.0.0.1:0",
                     death_timeout=max(1.0, deadline - time.monotonic()),  # without, it would try for ever
