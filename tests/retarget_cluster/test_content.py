@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from retarget.engine.cache.inputs import Inputs
+from retarget.engine.cache.remote.settings import RemoteSettings
+from retarget.engine.cache.remote.store import RemoteStore
 from retarget.engine.executor import CompileJob, RunJob
 from retarget.extension import CompileRequest, Resolved
 from retarget.model.outcomes import Failure, RunOutcome, Stage
@@ -82,6 +84,36 @@ def test_content_is_fetched_once(tmp_path: Path) -> None:
     again, _ = content.localised(run_job(tmp_path, files), tmp_path / "2", session({}))
     assert isinstance(again.work, RunJob)
     assert again.work.message.artifact.read_bytes() == b"artifact"
+
+
+@pytest.mark.parametrize("stored", [b"artifact", b"damaged", None])
+def test_artifacts_come_from_the_shared_store_if_it_has_them_unharmed(tmp_path: Path, stored: bytes | None) -> None:
+    digest = digest_of(b"artifact")
+    store = tmp_path / "store"
+    file = store / "v1/artifacts" / digest[:2] / f"{digest}.vmfb"
+    file.parent.mkdir(parents=True)
+    if stored is not None:
+        file.write_bytes(stored)
+    files = {"/elsewhere/suite/module.txt": b"module", "/elsewhere/suite/cases.toml": b"cases"}
+    job = run_job(tmp_path, files)
+    assert isinstance(job.work, RunJob)
+    path = Path(f"/elsewhere/cache/{digest}.vmfb")
+    message = replace(job.work.message, artifact=path)
+    job = replace(job, work=replace(job.work, message=message), files=(*job.files, (str(path), digest)))
+    given: list[str] = []
+    fetch = session({**files, str(path): b"artifact"})
+
+    def asked(digest: str, offset: int) -> bytes | None:
+        given.append(digest)
+        return fetch(digest, offset)
+
+    remote = RemoteStore(RemoteSettings(url=str(store), folder=store))
+    localised, _ = Content(tmp_path / "content", 1000, remote).localised(job, tmp_path / "scratch", asked)
+    remote.close()
+    assert isinstance(localised.work, RunJob)
+    assert localised.work.message.artifact.read_bytes() == b"artifact"
+    assert (digest in given) == (stored != b"artifact")
+    assert len(remote.notes) == (stored == b"damaged")
 
 
 def test_what_is_the_same_here_stays_where_it_is(tmp_path: Path) -> None:

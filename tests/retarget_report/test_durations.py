@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from page_targets import nodeid_of, record, session
-from retarget.results.record import CompileRecord, DeviceRecord, Outcome, RunRecord
+from retarget.results.record import CompileRecord, DeviceRecord, Outcome, ReusedRecord, RunRecord
 from retarget_report.views.durations import COMPILE, RUN, WAIT, Durations, durations
 
 
@@ -38,6 +38,12 @@ def test_the_runs_of_all_attempts_count() -> None:
     attempts = [record("a_cpu_x", Outcome.FLAKY, run=run, attempt=attempt) for attempt in (1, 2)]
     runs = durations([session(*attempts)], {attempts[0].nodeid: 0}).runs
     assert (runs.row, runs.wait, runs.load, runs.run, runs.compare) == ([0], [6000], [200], [2000], [500])
+
+
+def test_a_reused_result_took_no_time() -> None:
+    run = RunRecord(load_seconds=0.1, run_seconds=1.0, compare_seconds=0.25)
+    reused = record("a_cpu_x", Outcome.PASSED, run=run, reused=ReusedRecord(host="rack-1", ended=100.0))
+    assert durations([session(reused)], {reused.nodeid: 0}).runs.row == []
 
 
 def test_the_timeline_has_a_lane_per_compile_worker_and_per_device_of_a_process() -> None:

@@ -18,6 +18,8 @@ from typing import Any
 
 from retarget.cli.devices import Finding, find_devices
 from retarget.engine.cache.host import host_identity
+from retarget.engine.cache.remote.settings import remote_settings
+from retarget.engine.cache.remote.store import RemoteStore
 from retarget.engine.cache.store import default_max_bytes
 from retarget.engine.executor import CompileJob, RunJob
 from retarget.engine.limits import OPEN_TIMEOUT
@@ -81,7 +83,9 @@ class Site:
         self._tasks: set[asyncio.Task[None]] = set()
         self._engines: dict[tuple[str, ...], LocalEngine] = {}
         self._loading = threading.Lock()
-        self._content = Content(options.cache / "cluster", default_max_bytes())
+        settings = remote_settings()
+        self._remote = RemoteStore(settings) if settings is not None else None
+        self._content = Content(options.cache / "cluster", default_max_bytes(), self._remote)
         self._scratch = ScratchFolder("cluster-job")
         self._devices: dict[str, tuple[DeviceInfo, ...]] = {}
         self._failures: dict[str, int] = {}
@@ -160,6 +164,10 @@ class Site:
             engine.kill()
             if not kill:
                 engine.close()
+        if self._remote is not None:
+            for note in self._remote.notes:
+                self.say(note)
+            self._remote.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._scratch.close()
 

@@ -63,6 +63,7 @@
         ["id", target.id], ["module", record && (record.module_file || record.module)],
         ["leg", target.leg], ["waiver", target.waiver],
         ["result", record ? `${record.started ? `${when(record.started)}, ` : ""}session ${record.session.slice(0, 8)}${record.leg ? `, leg ${record.leg}` : ""}${record.process ? `, process ${record.process}` : ""}` : "none"],
+        ["reused", record && record.reused ? `not run in this session: the result is of a run that ended ${when(record.reused.ended)} on ${record.reused.host}` : ""],
         ["sessions", target.sessions > 1 ? `${target.sessions} have results of this target; this is the newest` : ""],
         ["attempts", record && record.attempt > 1 ? String(record.attempt) : ""],
         ["words", words.length ? el("span", {class: "words"}, words.map(word => el("code", {}, written(word)))) : ""],

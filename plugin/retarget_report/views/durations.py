@@ -140,7 +140,7 @@ class _Collected:
 
     def add_run(self, record: TargetRecord, session: int, began: float) -> None:
         """Add the run of a record, to each of its devices."""
-        if (run := record.run) is None:
+        if (run := record.run) is None or record.reused is not None:  # then it took no time in this session
             return
         row = self.rows[record.nodeid]
         if row not in self._ran:
