@@ -52,7 +52,7 @@ def parent(pid: int) -> int:
 
 def listening(pid: int) -> set[str]:
     """The addresses at which a process listens, in the hexadecimal form of the kernel."""
-    mine = {os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()}
+    mine = {str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()}
     rows = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()]
     return {row[1].partition(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in mine}
 
