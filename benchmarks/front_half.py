@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import time
 from collections import defaultdict
@@ -31,6 +32,9 @@ from retarget.extension import CompileRequest, CompilerError, Resolved, Unavaila
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget
 from retarget.support.errors import RetargetError
+
+_LINKED = re.compile(r"-[0-9a-f]{6}(?=\.s?o\b)")
+"""The random part of the names of files that IREE has linked, which errors of the linker show."""
 
 Fronts = dict[tuple[str, tuple[str, ...]], tuple[bytes, str]]
 """What front ends gave for a module, by compiler and flags: the output, and the error with what was printed."""
@@ -65,8 +69,8 @@ def _step(
     try:
         compiled = compiler.run_front_end(request) if is_front else compiler.compile(request)  # type: ignore[attr-defined]
     except (CompilerError, UnavailableError) as error:
-        return b"", f"{error}\n{getattr(error, 'diagnostics', '')}"
-    return compiled.artifact, compiled.diagnostics
+        return b"", _LINKED.sub("", f"{error}\n{getattr(error, 'diagnostics', '')}")
+    return compiled.artifact, _LINKED.sub("", compiled.diagnostics)
 
 
 class Resolutions:
