@@ -30,7 +30,6 @@ class AskDevices:
     """Open the devices of a runtime config. `value` is the devices."""
 
     runtime: RuntimeConfig
-    timeout: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from retarget.engine.executor import CompileJob, ExecutorSession, RunJob, Workin
 from retarget.engine.run.service import RunService
 from retarget.engine.toolchains import worker_environment
 from retarget.extension import UnavailableError
+from retarget.extension.registry import load_extensions
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo, RunOutcome
 from retarget.support.errors import RetargetError
@@ -38,7 +39,7 @@ class Here:
         self._log = LOG.absolute()
         self._spawner = Spawner()
         self._pool = CompilePool(spawner=self._spawner, extensions=session.extensions, max_idle=2)
-        environment = partial(worker_environment, session.registry)
+        environment = partial(worker_environment, load_extensions(session.extensions))
         self._service = RunService(extensions=session.extensions, default_timeout=60, environment=environment)
         self._lock = threading.Lock()  # a RunService is for one thread at a time
         self._threads = ThreadPoolExecutor(2)

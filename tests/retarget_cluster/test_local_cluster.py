@@ -26,9 +26,7 @@ def cluster(
 ) -> Iterator[tuple[Engine, ClusterExecutor]]:
     monkeypatch.setenv("DOUBLE_LOG", str(tmp_path / "log"))
     registry = load_extensions(EXTENSIONS)
-    session = ExecutorSession(
-        registry=registry, extensions=EXTENSIONS, cache=tmp_path / "cache", jobs=None, note=lambda _: None
-    )
+    session = ExecutorSession(extensions=EXTENSIONS, cache=tmp_path / "cache", jobs=None)
     executor = connect(address, session)
     assert isinstance(executor, ClusterExecutor)
     with Engine(registry=registry, cache=tmp_path / "cache", extensions=EXTENSIONS, executor=executor) as engine:

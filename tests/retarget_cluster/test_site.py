@@ -9,8 +9,10 @@ import pytest
 
 pytest.importorskip("distributed")
 from retarget.engine.executor import RunJob
+from retarget.model.outcomes import DeviceInfo
 from retarget.worker.messages import RunModule
 from retarget_cluster.jobs import Job
+from retarget_cluster.worker.engine import LocalEngine
 from retarget_cluster.worker.site import Site, SiteOptions, _DeclinedError
 from targets_of_doubles import EXTENSIONS, run_target, runtime_config
 
@@ -53,8 +55,20 @@ def test_a_device_is_quarantined_after_two_failures(
     site._expect_fit(run_of(tmp_path, "another"))
 
 
-def test_a_draining_worker_takes_no_more(site: Site) -> None:
-    site._expect_work()
+def test_a_draining_worker_takes_no_more(site: Site, tmp_path: Path) -> None:
+    job = run_of(tmp_path, "gpu")
+    site._expect_fit(job)
     site.draining = True
     with pytest.raises(_DeclinedError, match="it is draining"):
-        site._expect_work()
+        site._expect_fit(job)
+
+
+def test_a_device_goes_by_its_own_name_whatever_extensions_a_session_names(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = DeviceInfo(driver="d", uri="d://0", ordinal=0, name="Double", physical_id="pci-1")
+    monkeypatch.setattr(LocalEngine, "opened", lambda engine, runtime: (info,))
+    job = run_of(tmp_path, "gpu")
+    site._device_failed(job, "it was gone")
+    site._device_failed(job, "it was gone")
+    assert site.quarantined == {"pci-1": "pci-1 is quarantined after 2 failures: it was gone"}

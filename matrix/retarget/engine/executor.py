@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
-from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from retarget.engine.cache.inputs import Inputs
-from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, RuntimeConfig
 from retarget.model.outcomes import DeviceInfo, RunOutcome
 from retarget.support.errors import RetargetError, did_you_mean
@@ -129,14 +127,11 @@ class ExecutorSession:
 
     `extensions` are module names to load in workers in addition to the installed entry points, `cache` is the session's
     cache folder. `jobs` is the most compiles at a time that the user asked for, None for as many as there are cores.
-    `note` takes a line for people, at once.
     """
 
-    registry: Registry
     extensions: tuple[str, ...]
     cache: Path
     jobs: int | None
-    note: Callable[[str], None]
 
 
 def check_address(address: str) -> str:

@@ -85,13 +85,7 @@ class Services:
         from retarget.engine.executor import ExecutorSession, connect
 
         settings = self.settings
-        session = ExecutorSession(
-            registry=self.registry,
-            extensions=settings.extensions,
-            cache=cache,
-            jobs=settings.jobs or None,
-            note=self._progress.note,
-        )
+        session = ExecutorSession(extensions=settings.extensions, cache=cache, jobs=settings.jobs or None)
         try:
             return connect(settings.cluster, session)
         except RetargetError as error:

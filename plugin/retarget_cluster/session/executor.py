@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -196,7 +196,7 @@ class ClusterExecutor:
 
     async def _having(self, runtime: RuntimeConfig) -> tuple[tuple[DeviceInfo, ...], frozenset[str]]:
         """Return the devices of a runtime config, and the ids of the workers that have such. Raises as `devices`."""
-        ask = AskDevices(runtime=runtime, timeout=OPEN_TIMEOUT)
+        ask = AskDevices(runtime=runtime)
         groups: dict[object, tuple[tuple[DeviceInfo, ...], list[Worker]]] = {}
         failed: dict[str, Failed] = {}
         there = await self._drivers_known(runtime)
@@ -233,7 +233,7 @@ class ClusterExecutor:
         """Return the workers that may have the devices of a runtime config, once they know."""
         while any(one.probing for one in self._link.workers):
             await self._change(OPEN_TIMEOUT)
-            self._expect_there()
+            self._link.expect_there()
         return [
             one
             for one in self._link.workers
@@ -314,16 +314,16 @@ class ClusterExecutor:
         """
         extensions = self._session.extensions
         payload = encoded(Job(work=work, extensions=extensions, folder=self._folder, files=files, source=source))
-        self._link.offer({digest: self._folder / text for text, digest in files if _SHA256.fullmatch(digest)})
-        digests = [digest for _, digest in files if _SHA256.fullmatch(digest)]
+        named = {digest: self._folder / text for text, digest in files if _SHA256.fullmatch(digest)}
+        self._link.offer(named)
         lost: list[str] = []
         refused: dict[str, str] = {}
         while True:
             found = await self._able(able, refused)
             if not found:
                 return "; ".join(dict.fromkeys(refused.values())) or "no worker that can do it is connected any more"
-            among = await self._link.place(digests, [one.address for one in found], resource)
-            async with _optional(self._alone if lost else None):
+            among = await self._link.place([*named], [one.address for one in found], resource)
+            async with self._alone if lost else nullcontext():
                 answer = await self._link.attempt(
                     payload, title=title, among=among, resources={resource: 1}, urgent=urgent
                 )
@@ -344,7 +344,7 @@ class ClusterExecutor:
     async def _able(self, able: Callable[[Worker], Awaitable[bool]], refused: Mapping[str, str]) -> Sequence[Worker]:
         """Return the workers that can do a job; wait for one for a while where all are gone."""
         while True:
-            self._expect_there()
+            self._link.expect_there()
             left = self._link.without_workers + _NO_WORKER - time.monotonic()
             there = [one for one in self._link.workers if not one.draining and one.id not in refused]
             found = [one for one in there if await able(one)]
@@ -356,10 +356,6 @@ class ClusterExecutor:
         """Wait until workers come or go."""
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._link.changed.wait(), max(0.01, seconds))
-
-    def _expect_there(self) -> None:
-        if self._link.gone:
-            raise GoneError(self._link.gone)
 
     @staticmethod
     def _wait(future: Future[_T]) -> _T:
@@ -381,15 +377,6 @@ class ClusterExecutor:
         self._link.close()
         if self._local is not None:
             self._local.close()
-
-
-@asynccontextmanager
-async def _optional(lock: asyncio.Lock | None) -> AsyncIterator[None]:
-    if lock is None:
-        yield
-        return
-    async with lock:
-        yield
 
 
 def _names(workers: Iterable[Worker]) -> str:

@@ -130,7 +130,7 @@ class Link:
         attempt = uuid.uuid4().hex
         try:
             for number in range(1000):
-                self._expect_there()
+                self.expect_there()
                 settled: asyncio.Future[Any] = self._loop.create_future()
                 self._attempts[attempt] = (settled, among)
                 future = self._client.submit(
@@ -273,7 +273,7 @@ class Link:
     async def _call(self, name: str, **values: object) -> Any:
         """Call a handler of the plugin, again after a lost connection. Raises `GoneError`."""
         while True:
-            self._expect_there()
+            self.expect_there()
             try:
                 return await getattr(self._client.scheduler, f"retarget_{name}")(**values)
             except OSError:
@@ -296,7 +296,8 @@ class Link:
             with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._settle, attempt, outcome)
 
-    def _expect_there(self) -> None:
+    def expect_there(self) -> None:
+        """Raise `GoneError` once the scheduler or the session is gone."""
         if self.gone:
             raise GoneError(self.gone)
 

@@ -21,7 +21,6 @@ from retarget_cluster.parent import PARENT_OPTION
 __all__ = ["LocalCluster"]
 
 _MOST = 256
-_START_SECONDS = 60.0
 _END_SECONDS = 3.0
 
 
@@ -54,9 +53,7 @@ class LocalCluster:
     def kill(self) -> None:
         """Kill all of it. Safe in a signal handler."""
         for one in self._processes:
-            if one.returncode is None:
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(one.pid, signal.SIGKILL)
+            _kill(one)
 
     def close(self) -> None:
         """End all of it, and wait until it has ended."""
@@ -68,8 +65,7 @@ class LocalCluster:
             try:
                 one.wait(max(0.01, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(one.pid, signal.SIGKILL)
+                _kill(one)
                 one.wait()
             if one.stdout is not None:
                 one.stdout.close()
@@ -95,3 +91,9 @@ class LocalCluster:
         )
         self._processes.append(process)
         return process
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if process.returncode is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)

@@ -33,7 +33,6 @@ from retarget.targets.availability import host_platform
 
 from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, decoded, encoded
 from retarget_cluster.register import register
-from retarget_cluster.relay import VERSION
 from retarget_cluster.security import worker_host
 from retarget_cluster.worker.content import Content, translated
 from retarget_cluster.worker.engine import LocalEngine
@@ -90,6 +89,8 @@ class Site:
         self._devices: dict[str, tuple[DeviceInfo, ...]] = {}
         self._failures: dict[str, int] = {}
         self.quarantined: dict[str, str] = {}
+        self._advertised = (0, 0)
+        """How many drivers and quarantined devices the scheduler knows of."""
 
     # ---------------------------------------------------------------- the connection
 
@@ -207,10 +208,10 @@ class Site:
     async def _advertise(self) -> None:
         options = self._options
         system, architecture = host_platform()
+        self._advertised = (len(self._devices), len(self.quarantined))
         info = {
             "id": self.id,
             "name": options.name,
-            "version": VERSION,
             "hostname": platform.node(),
             "system": system,
             "architecture": architecture,
@@ -268,7 +269,6 @@ class Site:
             return piece
 
         def prepare() -> tuple[Job, list[str]]:
-            self._expect_work()
             job = decoded(payload)
             self._expect_fit(job)
             return self._content.localised(job, scratch, fetch)
@@ -291,17 +291,13 @@ class Site:
             await self._note_devices(job.work, answer)
         await self._ask("deliver", attempt=attempt, session=session, result=encoded(answer))
 
-    def _expect_work(self) -> None:
-        """Raise `_DeclinedError` once this worker takes no more."""
+    def _expect_fit(self, job: Job) -> None:
+        """Raise `_DeclinedError` for a job on a device that is quarantined, and for all once this worker drains."""
         if self.draining:
             msg = "it is draining"
             raise _DeclinedError(msg)
-
-    def _expect_fit(self, job: Job) -> None:
-        """Raise `_DeclinedError` for a job on a device that is quarantined."""
         if isinstance(job.work, RunJob):
-            keys = self._keys(job.work.message.target.runtime, job)
-            for key in keys:
+            for key in self._keys(job.work.message.target.runtime, job):
                 if key in self.quarantined:
                     raise _DeclinedError(self.quarantined[key])
 
@@ -335,13 +331,10 @@ class Site:
     # ---------------------------------------------------------------- devices
 
     async def _note_devices(self, work: AskDevices | RunJob, answer: Answer) -> None:
-        """Advertise what is known of devices now."""
-        runtime = work.runtime if isinstance(work, AskDevices) else work.message.target.runtime
-        value = answer.value
-        is_news = isinstance(value, tuple) and bool(value) and runtime.driver not in self._devices
-        if is_news or (isinstance(value, tuple) and not value and runtime.driver not in self._devices):
-            self._devices[runtime.driver] = tuple(value)  # type: ignore[arg-type]
-        if is_news or isinstance(value, Failed) or self.quarantined:
+        """Advertise what is known of devices now, if that is news."""
+        if isinstance(work, AskDevices) and isinstance(answer.value, tuple):
+            self._devices.setdefault(work.runtime.driver, answer.value)
+        if self._advertised != (len(self._devices), len(self.quarantined)):
             await self._connected.wait()
             with suppress(OSError):
                 await self._advertise()
@@ -360,8 +353,7 @@ class Site:
 
     def _keys(self, runtime: RuntimeConfig, job: Job) -> Sequence[str]:
         """Return what the devices of a runtime config go by; a host's CPU by the config."""
-        known = self._engines.get(job.extensions)
-        infos = () if known is None else known.opened(runtime)
+        infos = self._engine(job.extensions).opened(runtime)
         named = [one.physical_id for one in infos if one.physical_id != "cpu"]
         return named or [f"runtime config {runtime.name}"]
 
