@@ -36,8 +36,9 @@ def machine(tmp_path: Path, share: Path) -> Iterator[Machine]:
     """Make the cache of a machine with the shared store behind it."""
     remotes = []
 
-    def make(name: str, *, writes: bool = True, max_bytes: int | None = None) -> Store:
-        remotes.append(RemoteStore(RemoteSettings(url=str(share), folder=share, writes=writes)))
+    def make(name: str, *, writes: bool = True, max_bytes: int | None = None, url: str = "") -> Store:
+        settings = RemoteSettings(url=url or str(share), folder=None if url else share, writes=writes)
+        remotes.append(RemoteStore(settings))
         return Store(tmp_path / name, max_bytes, remotes[-1])
 
     yield make
@@ -92,6 +93,33 @@ def test_what_one_machine_compiles_another_takes_over(machine: Machine, share: P
     assert (read.fetched, read.absent, read.uploaded, read.uploaded_bytes) == (1, 0, 0, 0)
     assert (written.fetched, written.uploaded, written.uploaded_bytes) == (0, 1, read.fetched_bytes)
     assert first.notes == second.notes == ()
+
+
+def test_on_a_file_system_of_fsspec_an_object_is_written_beside_and_renamed(
+    machine: Machine, share: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = pytest.importorskip("fsspec.implementations.local").LocalFileSystem
+    moved, url = [], f"local://{share}"
+    move = files.mv
+
+    def moving(system: object, beside: str, path: str) -> None:
+        moved.append((Path(beside).name[:5], Path(path).relative_to(share).as_posix()))
+        move(system, beside, path)
+
+    monkeypatch.setattr(files, "mv", moving)
+    first, second = machine("first", url=url), machine("second", url=url)
+    put(first)
+    assert (first.notes, moved) == ((), [(".new-", STORED), (".new-", ENTRY)])
+    assert objects(share) == {ENTRY, STORED}
+    found = second.lookup(KEY)
+    assert found is not None
+    assert found.artifact is not None
+    assert Path(found.artifact.path).read_bytes() == ARTIFACT
+    assert (second.lookup(OTHER), second.notes) == (None, ())
+
+    monkeypatch.setattr(files, "mv", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    put(first, OTHER, b"another")
+    assert objects(share) == {ENTRY, STORED}
 
 
 def test_a_diagnosed_failure_and_a_result_are_shared_but_no_resolution(machine: Machine, share: Path) -> None:
