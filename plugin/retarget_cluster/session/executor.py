@@ -89,6 +89,9 @@ class ClusterExecutor:
         self._asked: dict[tuple[str, object], asyncio.Task[Answer | Lost | Declined]] = {}
         self._turns: dict[str, _Turns] = {}
         self._alone = asyncio.Lock()
+        self._had: set[RuntimeConfig] = set()
+        self._missing: dict[RuntimeConfig, float] = {}
+        """The runtime configs whose devices some worker had; until when (monotonic) those that none has are awaited."""
         scheme, _, rest = address.partition(":")
         self._local = None
         if scheme.lower() == "local":
@@ -195,7 +198,30 @@ class ClusterExecutor:
         return infos
 
     async def _having(self, runtime: RuntimeConfig) -> tuple[tuple[DeviceInfo, ...], frozenset[str]]:
-        """Return the devices of a runtime config, and the ids of the workers that have such. Raises as `devices`."""
+        """Return the devices of a runtime config, and the ids of the workers that have such. Raises as `devices`.
+
+        Where all workers that had them are gone, others are waited for; then `SickDeviceError`: that is no skip.
+        """
+        while True:
+            self._link.expect_there()
+            try:
+                found = await self._having_now(runtime)
+            except SickDeviceError:
+                raise
+            except UnavailableError as error:
+                if runtime not in self._had:
+                    raise
+                left = self._missing.setdefault(runtime, time.monotonic() + _NO_WORKER) - time.monotonic()
+                if left < 0:
+                    msg = f"the workers that had the devices of {runtime.name} are gone: {error}"
+                    raise SickDeviceError(msg) from None
+                await self._change(min(left, 1.0))
+            else:
+                self._had.add(runtime)
+                self._missing.pop(runtime, None)
+                return found
+
+    async def _having_now(self, runtime: RuntimeConfig) -> tuple[tuple[DeviceInfo, ...], frozenset[str]]:
         ask = AskDevices(runtime=runtime)
         groups: dict[object, tuple[tuple[DeviceInfo, ...], list[Worker]]] = {}
         failed: dict[str, Failed] = {}
