@@ -7,17 +7,16 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
 from retarget.cli.support import table
 from retarget.support.errors import RetargetError
 
-from retarget_cluster.parent import add_parent_argument, end_with_parent
 from retarget_cluster.security import check_listener, expect_distributed, security_for
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["add_arguments", "run", "serve_scheduler"]
 
 _PORT = 8786
 """That of `dask scheduler`."""
@@ -35,7 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     start.add_argument("--host", default="127.0.0.1", help="the address to listen at (127.0.0.1; others need --tls)")
     start.add_argument("--port", type=_port, default=_PORT, help=f"the port; 0 for any that is free ({_PORT})")
     start.add_argument("--tls", action="store_true", help="with the certificates of Dask's configuration")
-    add_parent_argument(start)
     status = commands.add_parser("status", help="workers, devices, queues; devices that are sick or quarantined")
     default = f"tcp://127.0.0.1:{_PORT}"
     status.add_argument("address", nargs="?", default=default, metavar="ADDRESS", help=f"the scheduler ({default})")
@@ -48,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "start":
         scheme = "tls" if arguments.tls else "tcp"
         security = check_listener(scheme, arguments.host)
-        return asyncio.run(_start(scheme, arguments, security))
+        return asyncio.run(serve_scheduler(scheme, arguments.host, arguments.port, security, _announce))
     status = asyncio.run(_status(arguments.address))
     print(json.dumps(status, indent=2) if arguments.json else "\n".join(_lines(arguments.address, status)))
     return 0
@@ -61,7 +59,8 @@ def _port(text: str) -> int:
     raise argparse.ArgumentTypeError(msg)
 
 
-async def _start(scheme: str, arguments: argparse.Namespace, security: Any) -> int:
+async def serve_scheduler(scheme: str, host: str, port: int, security: object, announce: Callable[[str], None]) -> int:
+    """Be a scheduler until SIGTERM or Ctrl-C; `announce` gets its address. Returns 0. Raises `RetargetError`."""
     import dask.config
     from distributed import Scheduler
 
@@ -70,30 +69,31 @@ async def _start(scheme: str, arguments: argparse.Namespace, security: Any) -> i
     dask.config.set({"distributed.scheduler.worker-ttl": _WORKER_SECONDS})
     try:
         scheduler = await Scheduler(
-            host=arguments.host,
-            port=arguments.port,
+            host=host,
+            port=port,
             protocol=f"{scheme}://",
             security=security,
             dashboard=False,
             dashboard_address="127.0.0.1:0",
         )
     except OSError as error:
-        msg = f"cannot listen at {scheme}://{arguments.host}:{arguments.port}: {error.strerror or error}"
+        msg = f"cannot listen at {scheme}://{host}:{port}: {error.strerror or error}"
         raise RetargetError(msg) from error
     await scheduler.register_scheduler_plugin(Relay(), idempotent=True)
-    print(scheduler.address, flush=True)
     ended = asyncio.Event()
-    if arguments.with_parent:
-        end_with_parent(lambda: None)
-    else:
-        print(f"workers: retarget worker {scheduler.address}", file=sys.stderr)
-        print(f"sessions: pytest --retarget-cluster {scheduler.address}", file=sys.stderr, flush=True)
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    announce(scheduler.address)
     await ended.wait()
     with suppress(OSError):
         await scheduler.close()
     return 0
+
+
+def _announce(address: str) -> None:
+    print(address, flush=True)
+    print(f"workers: retarget worker {address}", file=sys.stderr)
+    print(f"sessions: pytest --retarget-cluster {address}", file=sys.stderr, flush=True)
 
 
 async def _status(address: str) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def target(folder: Path, name: str, text: str) -> RunTarget:
 def pids(executor: ClusterExecutor) -> list[int]:
     """The scheduler's, then the workers'."""
     assert executor._local is not None
-    return [one.pid for one in executor._local._processes]
+    return [*executor._local.pids]
 
 
 def parent(pid: int) -> int:

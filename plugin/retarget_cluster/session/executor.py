@@ -96,8 +96,11 @@ class ClusterExecutor:
         self._local = None
         if scheme.lower() == "local":
             self._local = LocalCluster(rest, cache=session.cache, extensions=session.extensions)
-            address = self._local.address
         try:
+            if self._local is not None:
+                import distributed  # noqa: F401  (meanwhile)
+
+                address = self._local.start()
             self._link = Link(address, security_for(address, "client"))
             self._expect_workers()
         except BaseException:
@@ -118,7 +121,7 @@ class ClusterExecutor:
                 msg = f"found no worker at {self._link.address}; `retarget worker {self._link.address}` starts one"
                 self._link.close()
                 raise RetargetError(msg)
-            time.sleep(0.05)
+            time.sleep(0.01)
 
     # ---------------------------------------------------------------- what there is
 

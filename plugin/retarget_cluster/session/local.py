@@ -7,16 +7,14 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import psutil
 from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
 from retarget.worker.process import available_cores
-
-from retarget_cluster.parent import PARENT_OPTION
 
 __all__ = ["LocalCluster"]
 
@@ -25,75 +23,58 @@ _END_SECONDS = 3.0
 
 
 class LocalCluster:
-    """The processes. `address` is the scheduler's. To be closed."""
+    """The processes, started at once. `pids` are the scheduler's, then the workers'. To be closed."""
 
     def __init__(self, text: str, *, cache: Path, extensions: Sequence[str]) -> None:
         """`text` is the N of the address. Raises `RetargetError`."""
         if not re.fullmatch(r"[1-9]\d*", text, re.ASCII) or int(text) > _MOST:
             msg = f"found local:{text}, expected local:N with a number of workers from 1 to {_MOST}, such as local:2"
             raise RetargetError(msg)
-        self._processes: list[subprocess.Popen[bytes]] = []
         self.count = int(text)
         cores = max(1, available_cores() // self.count)
-        try:
-            self.address = self._scheduler()
-            shared = [f"--cores={cores}", f"--cache-dir={cache}", "--no-probe"]
-            shared += [f"--retarget-extension={one}" for one in extensions]
-            for number in range(1, self.count + 1):
-                self._start(["worker", self.address, f"--name=local-{number}", *shared])
-        except BaseException:
-            self.kill()
-            raise
-
-    @property
-    def ended(self) -> int:
-        """How many of its processes have ended."""
-        return sum(one.poll() is not None for one in self._processes)
-
-    def kill(self) -> None:
-        """Kill all of it. Safe in a signal handler."""
-        for one in self._processes:
-            _kill(one)
-
-    def close(self) -> None:
-        """End all of it, and wait until it has ended."""
-        for one in self._processes:
-            if one.stdin is not None:
-                one.stdin.close()
-        deadline = time.monotonic() + _END_SECONDS
-        for one in self._processes:
-            try:
-                one.wait(max(0.01, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                _kill(one)
-                one.wait()
-            if one.stdout is not None:
-                one.stdout.close()
-
-    def _scheduler(self) -> str:
-        process = self._start(["cluster", "start", "--port=0"], piped=True)
-        assert process.stdout is not None  # noqa: S101  (for the type checker)
-        line = process.stdout.readline().decode(errors="replace").strip()
-        if not line.startswith("tcp://"):
-            msg = f"the scheduler of local:{self.count} did not start: {first_line(line) or 'it printed nothing'}"
-            raise RetargetError(msg)
-        return line
-
-    def _start(self, arguments: Sequence[str], *, piped: bool = False) -> subprocess.Popen[bytes]:
-        """Start `retarget ARGUMENTS` in a process group of its own, so that Ctrl-C in a terminal does not reach it."""
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "retarget.cli", *arguments, PARENT_OPTION],
+        options = [f"--workers={self.count}", f"--cores={cores}", f"--cache-dir={cache}"]
+        options += [f"--retarget-extension={one}" for one in extensions]
+        self._process = subprocess.Popen(  # in a process group of its own: Ctrl-C in a terminal does not reach it
+            [sys.executable, "-P", "-m", "retarget_cluster.forked", *options],
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE if piped else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             start_new_session=True,
         )
-        self._processes.append(process)
-        return process
+        self.pids: tuple[int, ...] = (self._process.pid,)
 
+    def start(self) -> str:
+        """Wait for the scheduler, and return its address. Raises `RetargetError`."""
+        assert self._process.stdout is not None  # noqa: S101  (for the type checker)
+        line = self._process.stdout.readline().decode(errors="replace").strip()
+        address, *pids = line.split(" ")
+        if not address.startswith("tcp://"):
+            msg = f"the scheduler of local:{self.count} did not start: {first_line(line) or 'it printed nothing'}"
+            raise RetargetError(msg)
+        self.pids = (self._process.pid, *map(int, pids))
+        return address
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    if process.returncode is None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+    @property
+    def ended(self) -> bool:
+        """Whether one of its processes has ended."""
+        return not all(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in self.pids)
+
+    def kill(self) -> None:
+        """Kill all of it. Safe in a signal handler."""
+        if self._process.returncode is None:  # it has not waited for its workers, whose ids are theirs until then
+            for pid in self.pids:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """End all of it, and wait until it has ended."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()

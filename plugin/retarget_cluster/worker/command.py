@@ -17,13 +17,13 @@ from retarget.engine.cache.folder import cache_of_command
 from retarget.support.errors import RetargetError
 from retarget.worker.process import available_cores
 
-from retarget_cluster.parent import add_parent_argument, end_with_parent
+from retarget_cluster.parent import end_with_parent
 from retarget_cluster.security import expect_distributed, security_for
 
 if TYPE_CHECKING:
     from retarget_cluster.worker.site import SiteOptions
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["add_arguments", "run", "serve_worker"]
 
 _PATIENCE = 60.0
 
@@ -49,7 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="do not ask all drivers for devices at the start, but when runs need them",
     )
     add_toolchain_argument(parser)
-    add_parent_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -71,10 +70,12 @@ def run(arguments: argparse.Namespace) -> int:
         probes=not arguments.no_probe,
         patience=arguments.patience,
     )
-    return asyncio.run(_serve(options, security, with_parent=arguments.with_parent))
+    return asyncio.run(serve_worker(options, security))
 
 
-async def _serve(options: SiteOptions, security: object, *, with_parent: bool) -> int:
+async def serve_worker(options: SiteOptions, security: object, *, with_parent: bool = False) -> int:
+    """Be a worker until it is told to end; `with_parent` until the end of standard input, too. Returns 0. Raises as
+    `Site.serve` does."""
     from retarget_cluster.worker.site import Site
 
     site = Site(options)

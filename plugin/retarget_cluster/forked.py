@@ -1,0 +1,90 @@
+"""The processes of `local:N`: a scheduler and workers, forked from one, so that Dask is imported once for all."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from retarget.extension.registry import load_extensions
+from retarget.support.errors import RetargetError
+
+from retarget_cluster.command import serve_scheduler
+from retarget_cluster.parent import end_with_parent
+from retarget_cluster.security import check_listener, expect_distributed, security_for
+from retarget_cluster.worker.command import serve_worker
+from retarget_cluster.worker.site import SiteOptions
+
+__all__ = ["main"]
+
+
+def main() -> int:
+    """Fork the workers, be the scheduler; print the address and the process ids of the workers. All end at the end of
+    standard input."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workers", type=int, required=True)
+    parser.add_argument("--cores", type=int, required=True)
+    parser.add_argument("--cache-dir", type=Path, required=True)
+    parser.add_argument("--retarget-extension", action="append", default=[])
+    arguments = parser.parse_args()
+    try:
+        load_extensions(arguments.retarget_extension)
+    except RetargetError as error:
+        print(error)
+        return 1
+    expect_distributed("local:N")
+    import distributed  # noqa: F401  (before the forks)
+
+    pids: list[int] = []
+    pipes: list[int] = []
+    for number in range(1, arguments.workers + 1):
+        reading, writing = os.pipe()
+        if (pid := os.fork()) == 0:
+            for one in (*pipes, writing):
+                os.close(one)
+            _work(arguments, f"local-{number}", reading)
+        os.close(reading)
+        pids.append(pid)
+        pipes.append(writing)
+
+    def wait_for_workers() -> None:
+        for pid in pids:
+            os.waitpid(pid, 0)
+
+    def announce(address: str) -> None:
+        for one in pipes:
+            os.write(one, address.encode())
+            os.close(one)
+        print(address, *pids, flush=True)
+        end_with_parent(wait_for_workers)
+
+    return asyncio.run(serve_scheduler("tcp", "127.0.0.1", 0, check_listener("tcp", "127.0.0.1"), announce))
+
+
+def _work(arguments: argparse.Namespace, name: str, reading: int) -> None:
+    """Be a worker, in a process group of its own; never returns."""
+    status = 1
+    try:
+        os.setsid()
+        with Path(os.devnull).open("wb") as nothing:
+            os.dup2(nothing.fileno(), 1)
+        if address := os.read(reading, 4096).decode():
+            options = SiteOptions(
+                address=address,
+                name=name,
+                cores=arguments.cores,
+                cache=arguments.cache_dir,
+                extensions=tuple(arguments.retarget_extension),
+                toolchains={},
+                probes=False,
+                patience=60.0,
+            )
+            status = asyncio.run(serve_worker(options, security_for(address, "worker"), with_parent=True))
+    finally:
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
