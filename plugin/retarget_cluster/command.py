@@ -133,6 +133,7 @@ def _lines(address: str, status: dict[str, Any]) -> Iterator[str]:
         for info in one["devices"]:
             version = f", driver {info['driver_version']}" if info["driver_version"] else ""
             runs = one["resources"].get(f"driver:{info['driver']}", 0)
-            yield f"  {info['uri']}  {info['name']}{version}, runs at a time {runs:g}"
+            load = "quarantined" if info["physical_id"] in one["quarantined"] else f"runs at a time {runs:g}"
+            yield f"  {info['uri']}  {info['name']}{version}, {load}"
         yield from (f"  {reason}" for reason in one["quarantined"].values())
         yield from (f"  runs {title} for {seconds:.1f} s" for title, seconds in one["running"])

@@ -72,3 +72,14 @@ def test_a_device_goes_by_its_own_name_whatever_extensions_a_session_names(
     site._device_failed(job, "it was gone")
     site._device_failed(job, "it was gone")
     assert site.quarantined == {"pci-1": "pci-1 is quarantined after 2 failures: it was gone"}
+
+
+def device(physical_id: str) -> DeviceInfo:
+    return DeviceInfo(driver="double", uri="double://0", name="a device", physical_id=physical_id, ordinal=0)
+
+
+def test_a_driver_always_has_a_slot_as_what_is_queued_would_else_wait_for_ever(site: Site) -> None:
+    assert site._runs_at_a_time(()) == 1  # behind `run_under`
+    assert site._runs_at_a_time((device("gpu-1"), device("gpu-2"))) == 2
+    site.quarantined = {"gpu-1": "it was gone", "gpu-2": "it was gone"}
+    assert site._runs_at_a_time((device("gpu-1"), device("gpu-2"))) == 1

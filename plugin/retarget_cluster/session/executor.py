@@ -266,7 +266,8 @@ class ClusterExecutor:
         return [
             one
             for one in self._link.workers
-            if not one.draining and (one.drivers is None or set(runtime.drivers) <= set(one.drivers))
+            if not one.draining
+            and (one.drivers is None or runtime.run_under or set(runtime.drivers) <= set(one.drivers))
         ]
 
     def run(self, job: RunJob) -> Future[RunOutcome]:

@@ -89,8 +89,7 @@ class Site:
         self._devices: dict[str, tuple[DeviceInfo, ...]] = {}
         self._failures: dict[str, int] = {}
         self.quarantined: dict[str, str] = {}
-        self._advertised = (0, 0)
-        """How many drivers and quarantined devices the scheduler knows of."""
+        self._advertised = self._news()
 
     # ---------------------------------------------------------------- the connection
 
@@ -205,10 +204,14 @@ class Site:
         await self._connected.wait()
         await self._advertise()
 
+    def _news(self) -> tuple[int, int, int]:
+        """How many drivers, devices and quarantined devices there are: where that changes, the scheduler is told."""
+        return len(self._devices), sum(map(len, self._devices.values())), len(self.quarantined)
+
     async def _advertise(self) -> None:
         options = self._options
         system, architecture = host_platform()
-        self._advertised = (len(self._devices), len(self.quarantined))
+        self._advertised = self._news()
         info = {
             "id": self.id,
             "name": options.name,
@@ -233,9 +236,11 @@ class Site:
         await worker.scheduler.retarget_advertise(worker=worker.address, info=info, resources=resources)
 
     def _runs_at_a_time(self, infos: Sequence[DeviceInfo]) -> int:
+        """Return how many runs a driver is given: without `infos`, behind `run_under`, as many as there are cores; at
+        least 1, also where all is quarantined: what the scheduler has queued must come here to be declined."""
         well = {one.physical_id for one in infos if one.physical_id not in self.quarantined}
         shared = any(not one.exclusive for one in infos if one.physical_id in well)
-        return max(len(well), self._options.cores if shared else 0)
+        return max(1, len(well), self._options.cores if shared or not infos else 0)
 
     def _compilers(self) -> list[str]:
         registry = self._engine(()).registry
@@ -333,8 +338,10 @@ class Site:
     async def _note_devices(self, work: AskDevices | RunJob, answer: Answer) -> None:
         """Advertise what is known of devices now, if that is news."""
         if isinstance(work, AskDevices) and isinstance(answer.value, tuple):
-            self._devices.setdefault(work.runtime.driver, answer.value)
-        if self._advertised != (len(self._devices), len(self.quarantined)):
+            driver = work.runtime.driver
+            known = {one.physical_id: one for one in (*self._devices.get(driver, ()), *answer.value)}
+            self._devices[driver] = tuple(known.values())
+        if self._advertised != self._news():
             await self._connected.wait()
             with suppress(OSError):
                 await self._advertise()

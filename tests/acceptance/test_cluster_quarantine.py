@@ -1,0 +1,39 @@
+"""A device that is lost in a session with a cluster, and what its worker makes of that. A real compiler; a real driver
+but for the fault (`faulty_driver`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from acceptance_support import VMVX, Project, matrix, suite
+from declaration_texts import runtime, target
+
+MODULE = """
+func.func @{name}() {{
+  %a = util.unfoldable_constant dense<[1.5, -2.0]> : tensor<2xf32>
+  %b = arith.addf %a, %a : tensor<2xf32>
+  check.expect_eq_const(%b, dense<[3.0, -4.0]> : tensor<2xf32>) : tensor<2xf32>
+  return
+}}
+"""
+
+
+@pytest.mark.slow
+def test_a_lost_device_is_quarantined_and_what_needs_it_is_not_run_and_says_why(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "retarget_iree" / "runtime")
+    flags = [f"--state={project.path}", "--fault=dispatch:die", "--in=first"]
+    configs = (runtime("gpu", "faulty", flags=flags), runtime("sync"), target("cpu", "vmvx", ["gpu", "sync"]))
+    project.write({"matrix.toml": matrix(VMVX, *configs), "suites/suite.toml": suite()})
+    names = ("a", "b", "c", "d", "e")
+    modules = {f"suites/{name}.mlir": MODULE.format(name="first" if name == "a" else name) for name in names}
+    project.write(modules)
+    result = project.run("suites", "--retarget-extension=faulty_driver", "--retarget-cluster=local:1", "-rs")
+    lost = "faulty device Faulty 1 was gone at *, after a_vmvx_gpu: *nothing on the bus"
+    result.stdout.fnmatch_lines(["*device worker crashed: SIGSEGV in function 'first'*"])
+    result.stdout.fnmatch_lines([f"note: local-1: faulty-1 is quarantined after 2 failures: {lost}"])
+    result.stdout.fnmatch_lines([f"not run: *{lost} (* target*)"])
+    result.stdout.fnmatch_lines(["*= 1 failed, 10 passed, 4 not run in *"])
+    assert len((project.path / "opens").read_text().splitlines()) < 6
