@@ -20,7 +20,6 @@ __all__ = ["add_arguments", "run", "serve_scheduler"]
 
 _PORT = 8786
 """That of `dask scheduler`."""
-_SECONDS = 10.0
 _WORKER_SECONDS = "60 seconds"
 """A worker that says nothing for so long is gone; of `dask scheduler` it is five minutes."""
 
@@ -76,8 +75,12 @@ async def serve_scheduler(scheme: str, host: str, port: int, security: object, a
             dashboard=False,
             dashboard_address="127.0.0.1:0",
         )
-    except OSError as error:
-        msg = f"cannot listen at {scheme}://{host}:{port}: {error.strerror or error}"
+    except (OSError, RuntimeError) as error:  # Dask has an OSError as the cause of a RuntimeError
+        cause = error if isinstance(error, OSError) else error.__cause__
+        if not isinstance(cause, OSError):
+            raise
+        why = f"{cause.strerror or cause}; --port 0 takes any port that is free"
+        msg = f"cannot listen at {scheme}://{host}:{port}: {why}"
         raise RetargetError(msg) from error
     await scheduler.register_scheduler_plugin(Relay(), idempotent=True)
     ended = asyncio.Event()
@@ -97,20 +100,10 @@ def _announce(address: str) -> None:
 
 
 async def _status(address: str) -> dict[str, Any]:
-    from distributed.core import rpc
+    from retarget_cluster.register import at_scheduler
 
-    from retarget_cluster.register import register
-
-    security = security_for(address, "client")
-    scheduler = rpc(address, timeout=_SECONDS, connection_args=security.get_connection_args("client"))
-    try:
-        await asyncio.wait_for(register(scheduler, address), _SECONDS)
-        status: dict[str, Any] = await asyncio.wait_for(scheduler.retarget_status(), _SECONDS)
-    except (TimeoutError, OSError) as error:
-        msg = f"no scheduler answers at {address}; `retarget cluster start` starts one"
-        raise RetargetError(msg) from error
-    finally:
-        await scheduler.close_rpc()
+    async with at_scheduler(address, security_for(address, "client")) as scheduler:
+        status: dict[str, Any] = await scheduler.retarget_status()
     return {**status, "address": address}
 
 

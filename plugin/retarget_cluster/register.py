@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from retarget.support.errors import RetargetError
 
 from retarget_cluster import relay
 
-__all__ = ["register"]
+__all__ = ["at_scheduler", "register"]
+
+_SECONDS = 10.0
+
+
+@asynccontextmanager
+async def at_scheduler(address: str, security: Any) -> AsyncIterator[Any]:
+    """Yield what calls the handlers of a scheduler that has the plugin; all of it may take 10 seconds at a time.
+
+    Raises `RetargetError` where nothing answers, also where something listens that is no scheduler.
+    """
+    from distributed.core import rpc
+
+    scheduler = rpc(address, timeout=_SECONDS, connection_args=security.get_connection_args("client"))
+    try:
+        await asyncio.wait_for(register(scheduler, address), _SECONDS)
+        async with asyncio.timeout(_SECONDS):
+            yield scheduler
+    except OSError as error:  # TimeoutError is one
+        msg = f"no scheduler answers at {address}; `retarget cluster start` starts one"
+        raise RetargetError(msg) from error
+    finally:
+        await scheduler.close_rpc()
 
 
 async def register(scheduler: Any, address: str) -> None:

@@ -16,6 +16,7 @@ from retarget.engine.executor import ExecutorSession, connect
 from retarget.extension.registry import load_extensions
 from retarget.model import RunTarget
 from retarget.support.errors import RetargetError
+from retarget_cluster.session import link
 from retarget_cluster.session.executor import ClusterExecutor
 from targets_of_doubles import EXTENSIONS, compile_target, has_ended, lines_of, run_target, runtime_config, wait_until
 
@@ -133,14 +134,22 @@ def test_a_module_that_kills_two_workers_is_a_crash(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.slow
-def test_without_its_scheduler_a_session_ends_its_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_without_its_scheduler_a_session_ends_its_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    monkeypatch.setattr(link, "_POLL", 1.0)
+    monkeypatch.setattr(link, "_PATIENCE", 3.0)
     held = compile_target(tmp_path, "held", "@sleep 3600\npass a")
     with cluster(tmp_path, monkeypatch) as (engine, executor):
         engine.submit([held])
         assert wait_until(lambda: bool(begun(tmp_path / "log", "compile held")))
-        os.kill(pids(executor)[0], signal.SIGKILL)
+        os.kill(pids(executor)[0], number)
+        asked = executor._link.submit(executor._link._call("hello"))
         with pytest.raises(RetargetError, match=r"the scheduler at tcp://.* does not answer any more"):
             engine.compile(held)
+        with pytest.raises(RetargetError, match=r"the scheduler at tcp://.* does not answer any more"):
+            asked.result(timeout=20)
         processes = pids(executor)
     assert all(wait_until(lambda pid=pid: has_ended(pid)) for pid in processes)
 

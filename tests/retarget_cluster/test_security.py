@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
+import subprocess
+import sys
+
 import pytest
 from retarget.support.errors import RetargetError
 
 pytest.importorskip("distributed")
 import dask.config
+from retarget_cluster import register
 from retarget_cluster.security import check_listener, security_for
 
 HOW = (
@@ -43,3 +49,27 @@ def test_what_is_no_address_is_refused(address: str) -> None:
         security_for(address, "client")
     expected = "expected tcp://HOST:PORT or tls://HOST:PORT, such as tcp://127.0.0.1:8786"
     assert str(caught.value) == f"found {address!r}, {expected}"
+
+
+def test_what_listens_and_is_no_scheduler_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def look(address: str) -> None:
+        async with register.at_scheduler(address, security_for(address, "client")):
+            pass
+
+    monkeypatch.setattr(register, "_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(RetargetError) as caught:
+            asyncio.run(look(address))
+    assert str(caught.value) == f"no scheduler answers at {address}; `retarget cluster start` starts one"
+
+
+@pytest.mark.slow  # a process of its own: Dask leaves sockets behind
+def test_a_port_that_is_taken_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        command = [sys.executable, "-m", "retarget.cli", "cluster", "start", "--port", str(port)]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    expected = f"cannot listen at tcp://127.0.0.1:{port}: Address already in use; --port 0 takes any port that is free"
+    assert expected in ended.stderr.splitlines()

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from retarget.support.errors import RetargetError
 
 from retarget_cluster.jobs import Answer, decoded, perform
-from retarget_cluster.register import register
+from retarget_cluster.register import at_scheduler
 from retarget_cluster.relay import VERSION
 
 __all__ = ["Declined", "GoneError", "Link", "Lost", "Worker"]
@@ -91,16 +91,19 @@ class Link:
         self._files: dict[str, Path] = {}
         self._taken: list[str] = []
         self._attempts: dict[str, tuple[asyncio.Future[Any], Sequence[str]]] = {}
+        asyncio.run(_expect_scheduler(address, security))  # Dask's client waits for ever for what does not speak
+        silent = f"no scheduler answers at {address}; `retarget cluster start` starts one"
         try:
             self._client = Client(address, security=security, set_as_default=False, timeout=_PATIENCE, name="retarget")
-        except (OSError, TimeoutError) as error:
-            msg = f"no scheduler answers at {address}; `retarget cluster start` starts one"
-            raise RetargetError(msg) from error
+        except OSError as error:
+            raise RetargetError(silent) from error
         self._loop: asyncio.AbstractEventLoop = self._client.loop.asyncio_loop
         try:
-            self.submit(self._start()).result()
-        except BaseException:
+            self.submit(asyncio.wait_for(self._start(), _PATIENCE)).result()
+        except BaseException as error:
             self._client.close(timeout=1)
+            if isinstance(error, OSError):  # TimeoutError is one
+                raise RetargetError(silent) from error
             raise
         self._listening = self.submit(self._listen())
 
@@ -183,7 +186,6 @@ class Link:
     # ---------------------------------------------------------------- events
 
     async def _start(self) -> None:
-        await register(self._client.scheduler, self.address)
         await self._client.scheduler.retarget_events(session=self.id, after=0, seconds=0)
         await self._refresh()
 
@@ -240,7 +242,7 @@ class Link:
 
     async def _refresh(self) -> None:
         """Learn which workers there are; attempts whose workers are all gone are given up after a while."""
-        status = await self._client.scheduler.retarget_status()
+        status = await asyncio.wait_for(self._client.scheduler.retarget_status(), _PATIENCE)
         names = [field for field in Worker.__slots__ if field not in {"drivers", "quarantined"}]
         before = self.workers
         self.workers = tuple(
@@ -271,13 +273,19 @@ class Link:
             await self._client.scheduler.retarget_give(session=self.id, digest=digest, offset=offset, data=data)
 
     async def _call(self, name: str, **values: object) -> Any:
-        """Call a handler of the plugin, again after a lost connection. Raises `GoneError`."""
+        """Call a handler of the plugin, again after a lost connection. Raises `GoneError`, also while it waits."""
         while True:
             self.expect_there()
+            asked = asyncio.ensure_future(getattr(self._client.scheduler, f"retarget_{name}")(**values))
             try:
-                return await getattr(self._client.scheduler, f"retarget_{name}")(**values)
+                while not asked.done():  # one that is stopped neither answers nor closes the connection
+                    await asyncio.wait({asked}, timeout=1.0)
+                    self.expect_there()
+                return asked.result()
             except OSError:
                 await asyncio.sleep(0.5)
+            finally:
+                asked.cancel()
 
     # ---------------------------------------------------------------- attempts
 
@@ -307,6 +315,11 @@ class Link:
             if not settled.done():
                 settled.set_exception(GoneError(self.gone))
         self.changed.set()
+
+
+async def _expect_scheduler(address: str, security: Any) -> None:
+    async with at_scheduler(address, security):
+        pass
 
 
 _tasks: set[asyncio.Future[None]] = set()
