@@ -6,6 +6,7 @@ from datetime import date
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from retarget.declare.schema.tables import Glob
 
 __all__ = ["CiFileTable", "EventTable", "RunnerTable", "WaiverTable"]
 
@@ -44,10 +45,10 @@ class RunnerTable(_Table):
     tools: list[str] = Field(default=[], examples=[["qemu-aarch64"]])
     """The commands of `run_under` that it has."""
 
-    hosts: list[str] = Field(default=[], examples=[["pi5"]])
+    hosts: list[Glob] = Field(default=[], examples=[["pi5"]])
     """Names of [hosts](hosts.md) that it reaches, globs allowed: it takes what runs on them."""
 
-    toolchains: list[str] = Field(default=[], examples=[["iree-3.12.0"], ["*"]])
+    toolchains: list[Glob] = Field(default=[], examples=[["iree-3.12.0"], ["*"]])
     """The toolchains that it has, by name; globs allowed. `setup` installs them."""
 
     capacity: int = Field(default=1, ge=1, examples=[4])

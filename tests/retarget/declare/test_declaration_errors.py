@@ -585,3 +585,13 @@ def test_unknown_key_does_not_hide_the_other_errors_of_its_table(folder: Path) -
         "suite.toml:16: module_test_suite[0].tag: found the unknown key 'tag', expected one of allow_empty, "
         "compiler_flags, exclude, kind, module, name, only, requires, srcs, tags, targets, timeout, without; did you mean 'tags'?",
     ]
+
+
+def test_patterns_are_bounded_because_long_ones_take_minutes(folder: Path) -> None:
+    long = "[" * 20_000
+    suite = SUITE.replace('"*.mlir"', f'"{long}"') + f'only = ["{long}"]\n'
+    assert diagnostics_of(folder, CONFIGS + suite) == [
+        f"suite.toml:{line}: module_test_suite[0].{key}[0]: found the string '{'[' * 60}…', 20000 characters long, "
+        "expected at most 1000 characters"
+        for line, key in ((13, "srcs"), (16, "only"))
+    ]

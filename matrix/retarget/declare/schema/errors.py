@@ -41,6 +41,9 @@ def schema_problems(
             problems[path] += did_you_mean(key, known)
         elif entry["type"] == "missing":
             problems[path] = f"found no such key, expected {expected}"
+        elif entry["type"] == "string_too_long" and isinstance(found, str):
+            most = entry["msg"].rpartition(" at most ")[2]
+            problems[path] = f"found {describe_value(found)}, {len(found)} characters long, expected at most {most}"
         else:
             if isinstance(found, float) and not math.isfinite(found):
                 expected = expected.replace("a number", "a finite number")

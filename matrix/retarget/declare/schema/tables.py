@@ -22,6 +22,7 @@ __all__ = [
     "DeclarationFile",
     "DeviceTable",
     "ExpectationTable",
+    "Glob",
     "HeirTable",
     "HostTable",
     "ModuleTable",
@@ -49,7 +50,10 @@ def _one_or_more(word: dict[str, Any], **constraints: object) -> WithJsonSchema:
     return WithJsonSchema({"anyOf": [word, {"type": "array", "items": word, "minItems": 1, **constraints}]})
 
 
-OneOrMore = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1), _one_or_more({"type": "string"})]
+Glob = Annotated[str, Field(max_length=1000)]
+"""A name or a pattern of names. Bounded, because patterns of brackets take time that grows with their square."""
+
+OneOrMore = Annotated[list[Glob], BeforeValidator(_listed), Field(min_length=1), _one_or_more({"type": "string"})]
 Stages = Annotated[
     list[str],
     BeforeValidator(_listed),
@@ -300,7 +304,7 @@ class TargetConfigTable(ConfigTable):
     compiler: OneOrMore = Field(examples=["llvm-cpu", ["llvm-cpu-*"]])
     """Names of compiler configs, one or a list; globs allowed."""
 
-    runtimes: list[str] = Field(examples=[["linux-x64-local-task", "linux-x64-local-sync"]])
+    runtimes: list[Glob] = Field(examples=[["linux-x64-local-task", "linux-x64-local-sync"]])
     """Names of runtime configs; globs allowed. An empty list means compile only."""
 
 
@@ -311,7 +315,7 @@ class ModuleTable(_Table):
     """Names of modules (the path below the suite's folder, without the suffix), one or a list; globs allowed, and `*`
     also matches `/`. One that matches no module is an error."""
 
-    exclude_targets: list[str] = Field(default=[], examples=[["vulkan"]])
+    exclude_targets: list[Glob] = Field(default=[], examples=[["vulkan"]])
     """Names of target configs, compiler configs and runtime configs to take these modules out of; globs allowed. A
     compiler config takes its run targets with it. One that matches nothing in the suite is an error."""
 
@@ -334,29 +338,29 @@ class ModuleTestSuiteTable(_Table):
     name: str = Field(examples=["linalg"])
     """Unique in a session. A letter or digit, then letters, digits and any of `.` `_` `+` `-`."""
 
-    srcs: list[str] = Field(min_length=1, examples=[["*.mlir", "onnx/**/*.mlir"]])
+    srcs: list[Glob] = Field(min_length=1, examples=[["*.mlir", "onnx/**/*.mlir"]])
     """Globs of source programs, relative to this file and never outside its folder. `**` is any number of folders;
     names that start with a dot are found only by a glob that starts with one, `matrix.toml` and `suite.toml` by none.
     One that matches nothing is an error unless `allow_empty`."""
 
-    exclude: list[str] = Field(default=[], examples=[["broken_*.mlir"]])
+    exclude: list[Glob] = Field(default=[], examples=[["broken_*.mlir"]])
     """Globs of sources to leave out. One that matches none of them is an error."""
 
     allow_empty: bool = False
     """Whether globs in `srcs` may match nothing."""
 
-    only: list[str] = Field(default=[], examples=[["op-Conv", "test_softmax_*"]])
+    only: list[Glob] = Field(default=[], examples=[["op-Conv", "test_softmax_*"]])
     """Globs over the names and tags of modules (`*` also matches `/`): take only modules that match one of them. One
     that matches no module is an error. Without it, all."""
 
-    without: list[str] = Field(default=[], examples=[["*_expanded"]])
+    without: list[Glob] = Field(default=[], examples=[["*_expanded"]])
     """Globs as in `only`: leave out modules that match one of them."""
 
     kind: str = Field(examples=["check"])
     """How a module says what to call and what to expect, by the name of a case loader: `check` for modules that check
     themselves."""
 
-    targets: list[str] = Field(min_length=1, examples=[["cpu", "vulkan"]])
+    targets: list[Glob] = Field(min_length=1, examples=[["cpu", "vulkan"]])
     """Names of target configs; globs allowed. A suite has at most 1,000,000 targets."""
 
     compiler_flags: list[str] = Field(default=[])
