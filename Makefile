@@ -21,7 +21,7 @@ help:
 	@echo "make conformance  all of ONNX's node tests; writes docs/conformance.md (half an hour when nothing is cached)"
 	@echo "make test         the project's own tests"
 	@echo "make test-all     the same, with those that are slow"
-	@echo "make reliability  kills at random moments and 100,000 mutated files: docs/reliability.md (a quarter of an hour)"
+	@echo "make reliability  kills at random moments and 100,000 mutated files: docs/reliability.md (hours; with KILLS=3 INPUTS=500 minutes)"
 	@echo "make check        ruff, mypy, the import contracts, the declarations of the suites and of CI, the examples in docs/"
 	@echo "make docs         write the generated parts of docs/ again"
 	@echo "make picture      run suites/small-types and take README's pictures of its page again; needs Chromium"

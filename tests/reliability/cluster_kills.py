@@ -28,7 +28,7 @@ from pathlib import Path
 from kills import MARK, Project, faults_of_store, left_behind, lines_in, outcomes_of, undisturbed
 
 _MOST_FAULTS = 20
-_REASONS = ("lost with its worker", "does not answer", "blocked", "no worker")
+_REASONS = ("lost with its worker", "does not answer", "blocked", "no worker", "are gone")
 _LONGEST = 600.0
 """Seconds after which a session that lost its scheduler hangs."""
 

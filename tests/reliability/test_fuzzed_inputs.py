@@ -18,3 +18,11 @@ def test_mutated_files_are_taken_or_refused_with_an_error_that_names_the_file(in
     fuzzed = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert fuzzed.returncode == 0, fuzzed.stdout + fuzzed.stderr
+
+
+@pytest.mark.slow
+def test_mutated_artifacts_cost_their_own_run_and_no_other() -> None:
+    command = [sys.executable, str(_FUZZ.with_name("fuzz_artifacts.py")), "--inputs", "5"]
+    fuzzed = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert fuzzed.returncode == 0, fuzzed.stdout + fuzzed.stderr

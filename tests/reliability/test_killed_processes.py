@@ -8,12 +8,21 @@ from pathlib import Path
 
 import pytest
 
-_KILLS = Path(__file__).with_name("kills.py")
+_FOLDER = Path(__file__).parent
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arguments", [("sessions", "--kills", "6"), ("workers", "--kills", "6", "--modules", "30")])
-def test_kills_lose_no_target_tear_no_artifact_and_share_no_device(arguments: tuple[str, ...]) -> None:
-    killed = subprocess.run([sys.executable, str(_KILLS), *arguments], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize(
+    ("script", "arguments"),
+    [
+        ("kills.py", ("sessions", "--kills", "6")),
+        ("kills.py", ("workers", "--kills", "6", "--modules", "30")),
+        ("cluster_kills.py", ("workers", "--kills", "2", "--modules", "12")),
+    ],
+)
+def test_kills_lose_no_target_tear_no_artifact_and_share_no_device(script: str, arguments: tuple[str, ...]) -> None:
+    killed = subprocess.run(
+        [sys.executable, str(_FOLDER / script), *arguments], capture_output=True, text=True, check=False
+    )
 
     assert killed.returncode == 0, killed.stdout + killed.stderr
