@@ -13,7 +13,7 @@ from retarget.model import CompilerConfig, RuntimeConfig
 from retarget.model.outcomes import DeviceInfo, RunOutcome
 from retarget.worker.messages import CompiledModule, Refused
 
-__all__ = ["Answer", "AskBuild", "AskDevices", "Failed", "Job", "decoded", "encoded", "perform"]
+__all__ = ["Answer", "AskBuild", "AskDevices", "Failed", "Job", "compiles_at_hand", "decoded", "encoded", "perform"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +61,11 @@ class Answer:
     worker: str
     value: CompiledModule | Refused | RunOutcome | tuple[DeviceInfo, ...] | str | Failed
     recorded: tuple[tuple[str, bytes], ...] = ()
+
+
+def compiles_at_hand(cores: int) -> int:
+    """How many compiles a worker is given at a time: more than it does, so that the next is there when one is done."""
+    return cores + max(2, cores // 2)
 
 
 def encoded(message: Job | Answer) -> bytes:

@@ -21,7 +21,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 
 __all__ = ["VERSION", "Relay"]
 
-VERSION = 1
+VERSION = 2
 """Raised whenever the handlers, or the jobs between sessions and workers, change."""
 
 _GRACE = 5.0
@@ -31,6 +31,8 @@ _KEPT_BYTES = 1024**3
 _KEPT_ATTEMPTS = 100_000
 """Bounds of what is kept of results and of attempts: what was kept longest goes first."""
 _HELD_DIGESTS = 100_000
+_LARGEST_EVENT = 64 * 1024
+"""A result of more bytes is asked for by its session."""
 _FETCH_SECONDS = 60.0
 
 
@@ -167,7 +169,7 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
             self._tell(session, "begun", attempt, worker, title)
             return True
         if known is not None and known.state == "done":
-            self._tell(session, "done", attempt)
+            self._tell_done(attempt, known)
         return known is not None and known.state == "claimed" and known.worker == worker  # it asks again
 
     def deliver(self, attempt: str, session: str, result: bytes) -> None:
@@ -178,7 +180,7 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
         is_late, known.state, known.result = known.state == "lost", "done", result
         self.kept += len(result)
         if not is_late:
-            self._tell(session, "done", attempt)
+            self._tell_done(attempt, known)
         if self.kept <= _KEPT_BYTES:
             return
         for name in list(self.attempts):
@@ -243,6 +245,11 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
     def _tell(self, session: str, *event: object) -> None:
         if (known := self.sessions.get(session)) is not None:
             known.tell(*event)
+
+    def _tell_done(self, attempt: str, known: _Attempt) -> None:
+        """Tell a session what came of an attempt; of a large result only that it is there, to be taken."""
+        small = known.result if len(known.result) <= _LARGEST_EVENT else None
+        self._tell(known.session, "done", attempt, small)
 
     def _tell_all(self, *event: object) -> None:
         for session in self.sessions.values():

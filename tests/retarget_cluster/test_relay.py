@@ -51,11 +51,21 @@ def test_a_repeated_dispatch_gets_the_stored_result() -> None:
         relay.claim("a", "s", "one", "t")
         relay.deliver("a", "s", b"result")
         assert relay.claim("a", "s", "other", "t") is False
-        assert told(relay) == [("done", "a"), ("done", "a")]
+        assert told(relay) == [("done", "a", b"result"), ("done", "a", b"result")]
         assert relay.take("a") == b"result"
         await relay.events("s", relay.sessions["s"].last - 1, 0, ["a"])
         assert relay.kept == 0
         assert relay.claim("a", "s", "other", "t") is False
+
+    relayed(work)
+
+
+def test_a_large_result_is_kept_until_its_session_asks_for_it() -> None:
+    async def work(relay: Relay) -> None:
+        relay.claim("a", "s", "one", "t")
+        relay.deliver("a", "s", bytes(100_000))
+        assert told(relay) == [("done", "a", None)]
+        assert relay.take("a") == bytes(100_000)
 
     relayed(work)
 
@@ -84,7 +94,7 @@ def test_a_worker_that_reconnects_delivers_as_if_nothing_had_happened(monkeypatc
         relay.advertise("tcp://2", INFO, {})
         await asyncio.sleep(0.01)
         relay.deliver("a", "s", b"result")
-        assert told(relay) == [("done", "a")]
+        assert told(relay) == [("done", "a", b"result")]
 
     relayed(work)
 

@@ -26,7 +26,7 @@ from retarget.support.errors import RetargetError
 from retarget.support.files import write_atomically
 from retarget.worker.messages import CompiledModule, Refusal, Refused
 
-from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, encoded
+from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, compiles_at_hand, encoded
 from retarget_cluster.security import security_for
 from retarget_cluster.session.link import Declined, GoneError, Link, Lost, Worker
 from retarget_cluster.session.local import LocalCluster
@@ -127,9 +127,9 @@ class ClusterExecutor:
 
     @property
     def compiles(self) -> int:
-        """One more for each worker than it compiles at a time, so that none waits for the session."""
+        """More for each worker than it does at a time, so that none waits for the session."""
         there = [one for one in self._link.workers if not one.draining]
-        most = max(1, sum(one.cores + 1 for one in there))
+        most = max(1, sum(compiles_at_hand(one.cores) for one in there))
         return min(most, self._session.jobs or most)
 
     @property

@@ -156,15 +156,17 @@ class Link:
                 finally:
                     future.release()  # one that has not begun is then forgotten
                 if outcome is not _AGAIN:
-                    return await self._take(attempt) if outcome is None else outcome
+                    is_done = outcome is None or isinstance(outcome, bytes)
+                    return await self._take(attempt, outcome) if is_done else outcome
                 await asyncio.sleep(1.0)
         finally:
             self._attempts.pop(attempt, None)
             self.running.pop(attempt, None)
         raise GoneError(self.gone or f"the scheduler at {self.address} forgets tasks")
 
-    async def _take(self, attempt: str) -> Answer | Lost | Declined:
-        data = await self._call("take", attempt=attempt)
+    async def _take(self, attempt: str, data: bytes | None) -> Answer | Lost | Declined:
+        if data is None:
+            data = await self._call("take", attempt=attempt)
         self._taken.append(attempt)
         answer = None if data is None else decoded(data)
         return answer if isinstance(answer, Answer) else Lost(worker="the scheduler")
@@ -230,7 +232,7 @@ class Link:
                 if attempt in self._attempts:
                     self.running[attempt] = (title, worker, time.monotonic())
             case "done":
-                self._settle(values[0], None)
+                self._settle(*values)
             case "lost":
                 self._settle(values[0], Lost(worker=values[1]))
             case "declined":

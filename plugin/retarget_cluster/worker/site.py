@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from retarget.support.errors import RetargetError
 from retarget.support.scratch import ScratchFolder
 from retarget.targets.availability import host_platform
 
-from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, decoded, encoded
+from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, compiles_at_hand, decoded, encoded
 from retarget_cluster.register import register
 from retarget_cluster.security import worker_host
 from retarget_cluster.worker.content import Content, translated
@@ -78,6 +78,7 @@ class Site:
         self._connected = asyncio.Event()
         self._ended = asyncio.Event()
         self._threads = ThreadPoolExecutor(4 * options.cores + 32, thread_name_prefix="retarget-job")
+        self._compiles = asyncio.Semaphore(options.cores)
         self._begun: dict[str, None] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._engines: dict[tuple[str, ...], LocalEngine] = {}
@@ -108,8 +109,8 @@ class Site:
                 worker = await Worker(
                     self._options.address,
                     name=f"{self._options.name}-{uuid.uuid4().hex[:8]}",
-                    nthreads=2 * self._options.cores + 32,
-                    resources={"compile": self._options.cores},
+                    nthreads=4 * self._options.cores + 32,
+                    resources={"compile": compiles_at_hand(self._options.cores)},
                     local_directory=str(self._scratch.path),
                     memory_limit=0,
                     security=security,
@@ -278,18 +279,22 @@ class Site:
             self._expect_fit(job)
             return self._content.localised(job, scratch, fetch)
 
-        try:
-            job, held = await loop.run_in_executor(self._threads, prepare)
-        except Exception as error:  # whatever it is, the session is to hear of it
-            words = (_DeclinedError, RetargetError, UnavailableError)
-            reason = str(error) if isinstance(error, words) else f"{type(error).__name__}: {error}"
-            await self._ask("decline", attempt=attempt, session=session, worker=self.id, reason=reason)
-            return
-        if held:
-            await self._ask("holds", worker=self.id, digests=held)
-        if not await self._ask("claim", attempt=attempt, session=session, worker=self.id, title=title):
-            return
-        answer = await loop.run_in_executor(self._threads, self._answer, job, scratch)
+        async with AsyncExitStack() as turn:
+            try:
+                job, held = await loop.run_in_executor(self._threads, prepare)
+                if held:
+                    await self._ask("holds", worker=self.id, digests=held)
+                if isinstance(job.work, CompileJob):
+                    await turn.enter_async_context(self._compiles)
+                    self._expect_fit(job)  # it may drain by now
+            except Exception as error:  # whatever it is, the session is to hear of it
+                words = (_DeclinedError, RetargetError, UnavailableError)
+                reason = str(error) if isinstance(error, words) else f"{type(error).__name__}: {error}"
+                await self._ask("decline", attempt=attempt, session=session, worker=self.id, reason=reason)
+                return
+            if not await self._ask("claim", attempt=attempt, session=session, worker=self.id, title=title):
+                return
+            answer = await loop.run_in_executor(self._threads, self._answer, job, scratch)
         if scratch.exists():
             await asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True)
         if isinstance(job.work, AskDevices | RunJob):
