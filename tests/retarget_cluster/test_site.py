@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("distributed")
-from retarget.engine.executor import RunJob
+from retarget.engine.executor import CompileJob, RunJob
+from retarget.extension import CompileRequest, Resolved
 from retarget.model.outcomes import DeviceInfo
-from retarget.worker.messages import RunModule
-from retarget_cluster.jobs import Job
+from retarget.worker.messages import CompileModule, RunModule
+from retarget_cluster.jobs import Answer, Job, encoded
 from retarget_cluster.worker.engine import LocalEngine
 from retarget_cluster.worker.site import Site, SiteOptions, _DeclinedError
-from targets_of_doubles import EXTENSIONS, run_target, runtime_config
+from targets_of_doubles import EXTENSIONS, compile_target, run_target, runtime_config
 
 
 @pytest.fixture
@@ -83,3 +87,41 @@ def test_a_driver_always_has_a_slot_as_what_is_queued_would_else_wait_for_ever(s
     assert site._runs_at_a_time((device("gpu-1"), device("gpu-2"))) == 2
     site.quarantined = {"gpu-1": "it was gone", "gpu-2": "it was gone"}
     assert site._runs_at_a_time((device("gpu-1"), device("gpu-2"))) == 1
+
+
+def test_compiles_wait_in_the_worker_which_claims_as_many_as_it_has_cores(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = CompileRequest(
+        source=b"", source_name="m", source_path=tmp_path / "m", resolved=Resolved(build_id="1", flags=())
+    )
+    config = compile_target(tmp_path, "module", "").compiler
+    message = CompileModule(compiler="double", request=request)
+    work = CompileJob(title="t", config=config, fingerprint="", env=(), message=message, inputs=(), timeout=1.0)
+    payload = encoded(Job(work=work, extensions=(), folder=tmp_path))
+    told: list[str] = []
+    may_end = threading.Event()
+
+    async def ask(name: str, *, attempt: str, **_: object) -> bool:
+        told.append(f"{name} {attempt}")
+        return True
+
+    def answer(*_: object) -> Answer:
+        may_end.wait(30)
+        return Answer(worker="gpu-1", value="")
+
+    monkeypatch.setattr(site, "_ask", ask)
+    monkeypatch.setattr(site, "_answer", answer)
+
+    async def three() -> None:
+        tasks = [asyncio.ensure_future(site._perform(name, "s", "t", payload)) for name in "abc"]
+        deadline = time.monotonic() + 30
+        while not told and time.monotonic() < deadline:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        assert [one.split()[0] for one in told] == ["claim"]
+        may_end.set()
+        await asyncio.wait(tasks, timeout=30)
+
+    asyncio.run(three())
+    assert sorted(told) == sorted(f"{what} {name}" for what in ("claim", "deliver") for name in "abc")
