@@ -18,6 +18,7 @@ from pytest_retarget.options import SETTINGS, Settings, add_options, register_ma
 
 if TYPE_CHECKING:
     from retarget.targets.pytest_selection import FoundFiles, Selection, SelectionRequest
+    from retarget.worker.spare import SpareWorker
 
 __all__ = ["find_declarations", "find_ini", "select_targets"]
 
@@ -71,8 +72,22 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(page, "retarget-page")
 
 
+def _spare_worker(config: pytest.Config) -> SpareWorker | None:
+    """Start a device worker, which imports while this process collects; None where nothing is run here, or extensions
+    are named that it must find first."""
+    settings, option = config.stash[SETTINGS], config.option
+    if option.collectonly or getattr(option, "setuponly", False) or config.pluginmanager.has_plugin("dsession"):
+        return None
+    from retarget.extension.registry import named_extensions
+    from retarget.worker.spare import SpareWorker
+
+    return None if settings.cluster or named_extensions(settings.extensions) else SpareWorker()
+
+
 def activate(config: pytest.Config) -> ModuleType:
     """Register the hooks that serve targets, once per session. Return the module that has the collectors."""
+    spare = None if config.pluginmanager.has_plugin(NAME) else _spare_worker(config)
+
     from pytest_retarget.collect import suite_files
 
     if not config.pluginmanager.has_plugin(NAME):
@@ -91,7 +106,7 @@ def activate(config: pytest.Config) -> ModuleType:
             adjustments.append(requirements.adjust)
         plugins: dict[str, object] = {
             "": (collection := CollectionHooks()),
-            "-services": ServiceHooks(config),
+            "-services": ServiceHooks(config, spare),
             "-recorder": Recorder(adjustments, with_digests=config.stash[SETTINGS].results is not None),
             "-terminal": (terminal := TerminalHooks(config, collection)),
             "-lastfailed": RememberBlocked(config),

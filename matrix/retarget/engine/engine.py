@@ -51,6 +51,7 @@ from retarget.profiles.requirements import Answer
 from retarget.support.errors import RetargetError
 from retarget.support.locks import HeldLock, hold_existing
 from retarget.targets.availability import host_mismatch
+from retarget.worker.spare import SpareWorker
 
 __all__ = ["Engine"]
 
@@ -80,6 +81,7 @@ class Engine:
         waiting: Callable[[], AbstractContextManager[object]] = nullcontext,
         note: Callable[[str], None] | None = None,
         executor: Executor | None = None,
+        spare: SpareWorker | None = None,
     ) -> None:
         """`extensions` are module names to load in the workers in addition to the installed entry points.
 
@@ -89,7 +91,8 @@ class Engine:
         the shared store that the environment names is behind the cache. Processes that wait for a device get the
         `holder`. `waiting` is entered around what takes long: compiles, runs, the opening of devices; `note` takes a
         line on each wait for a device that another session uses. An `executor` compiles and runs in place of this
-        machine, and is closed with the engine.
+        machine, and is closed with the engine. A `spare` worker is used for the first device, and is the caller's to
+        close afterwards.
         """
         self.registry = registry
         self._cache = cache
@@ -105,6 +108,7 @@ class Engine:
         self._waiting = waiting
         self._on_device_wait = None if note is None else WaitNotes(note)
         self._executor = executor
+        self._spare = spare
         self._exported: set[tuple[str, str]] = set()
         self._locations = SourceLocations()
         self._profiles: dict[RuntimeConfig, Profile] = {}
@@ -446,6 +450,7 @@ class Engine:
             default_timeout=self._run_timeout,
             holder=self._holder,
             environment=partial(worker_environment, self.registry),
+            spare=self._spare,
         )
         self._started.append(service)
         return service

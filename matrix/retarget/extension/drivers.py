@@ -22,6 +22,7 @@ __all__ = [
     "Driver",
     "DriverError",
     "FunctionInfo",
+    "ImportsAhead",
     "LoadsArtifacts",
     "LoadsParameters",
     "OpensTogether",
@@ -184,6 +185,15 @@ class ReadsNeeds(Protocol):
     def needs(self, artifact: bytes) -> Sequence[str]:
         """Return the requirements that an artifact states, as `requires` in declarations has them; none for bytes that
         are no artifact. Runs in a device worker. A device that has another value than it needs is a skip."""
+
+
+@runtime_checkable
+class ImportsAhead(Protocol):
+    """What a driver may implement in addition to `Driver`: what takes long to import is there before it is needed."""
+
+    def import_ahead(self) -> None:
+        """Import what `open` and runs need. Called in a worker that is started before it is known what it is to run;
+        what it raises is ignored, and raised again by what needs it."""
 
 
 @runtime_checkable

@@ -40,7 +40,15 @@ from retarget.extension.compilers import (
     TargetsProfiles,
     UsesToolchains,
 )
-from retarget.extension.drivers import Driver, LoadsArtifacts, OpensTogether, ReadsNeeds, RunsByTool, RunsOnHosts
+from retarget.extension.drivers import (
+    Driver,
+    ImportsAhead,
+    LoadsArtifacts,
+    OpensTogether,
+    ReadsNeeds,
+    RunsByTool,
+    RunsOnHosts,
+)
 from retarget.extension.returned import NEAR, protocol_members
 from retarget.extension.suggestions import SuggestsSuites, SuggestsTargets
 from retarget.support.errors import RetargetError
@@ -92,6 +100,7 @@ SORTS = (
         lists=("artifact_suffixes", "opens_with"),
         optional=(
             LoadsArtifacts,
+            ImportsAhead,
             ReadsNeeds,
             DescribesBuild,
             OpensTogether,

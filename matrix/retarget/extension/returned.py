@@ -154,10 +154,17 @@ def _method(
 
 def _attribute(name: str, protocol: Any, where: str) -> property:
     declared = getattr(protocol, name, None)
+    last: list[tuple[object, object]] = []
 
     def read(guard: _Guard) -> object:
+        value = getattr(guard._product, name)  # noqa: SLF001
+        if last and value is last[0][0]:
+            return last[0][1]
         hint = _hints(declared.fget)["return"] if isinstance(declared, property) else _hints(protocol)[name]
-        return _checked(hint, f"{where}: {name}", getattr(guard._product, name))  # noqa: SLF001
+        checked = _checked(hint, f"{where}: {name}", value)
+        if isinstance(value, tuple):  # a device's `infos` are read for every run, and have hundreds of features
+            last[:] = [(value, checked)]
+        return checked
 
     return property(read)
 
@@ -228,18 +235,23 @@ def _instance(kind: type[Any], where: str, value: Any) -> Any:
 
 def _opened(protocol: type[Any], where: str, value: object) -> Any:
     """Check that an object has the members of a protocol, and wrap it."""
-    required = protocol_members(protocol)
-    protocols = (protocol, *_OPTIONAL.get(protocol, ()))
+    required, protocols = protocol_members(protocol), (protocol, *_OPTIONAL.get(protocol, ()))
     missing = [name for name in required if not hasattr(type(value), name) and not hasattr(value, name)]
     if missing:
         expected = f"a {protocol.__name__.lower()} with {', '.join(required)}; {', '.join(missing)} is missing"
         raise _wrong(where, value, expected)
-    known = {name for one in protocols for name in protocol_members(one)}
-    for name in known - set(dir(value)):
-        if near := difflib.get_close_matches(name, set(dir(value)) - known, n=1, cutoff=NEAR):
-            msg = f"{where} has {near[0]!r}, which nothing calls; did you mean {name!r}?"
-            raise ExtensionError(msg)
+    for name, near in _misspelt(frozenset(dir(value)), protocols):
+        msg = f"{where} has {near!r}, which nothing calls; did you mean {name!r}?"
+        raise ExtensionError(msg)
     return guarded(value, protocols, where)
+
+
+@cache
+def _misspelt(names: frozenset[str], protocols: tuple[type[Any], ...]) -> tuple[tuple[str, str], ...]:
+    """Return the members of protocols that are not among the names, but for one that is almost theirs, with it."""
+    known = {name for one in protocols for name in protocol_members(one)}
+    found = ((name, difflib.get_close_matches(name, names - known, n=1, cutoff=NEAR)) for name in known - names)
+    return tuple((name, near[0]) for name, near in found if near)
 
 
 def _pair(hints: Sequence[Any]) -> str:

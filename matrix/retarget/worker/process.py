@@ -94,8 +94,12 @@ class WorkerProcess:
         extensions: Sequence[str],
         env: Sequence[tuple[str, str]] = (),
         starts_processes: bool = False,
+        ahead: bool = False,
     ) -> None:
         """Start a worker with `env` added to this process's environment, and wait until it is ready.
+
+        One that is started `ahead` of need is not waited for: it imports what most work needs, and `get_ready` is
+        called before it is used.
 
         `starts_processes` leaves out the kernel's parent-death signal, for a worker that starts processes of its own
         and must live long enough to end them; its lifeline does the same for it.
@@ -110,6 +114,7 @@ class WorkerProcess:
         lifeline_read, self._lifeline = os.pipe()
         argv = [sys.executable, "-P", "-m", "retarget.worker.child", str(theirs.fileno()), str(lifeline_read)]
         argv.append("0" if starts_processes else str(os.getpid()))
+        argv += ["ahead"] if ahead else []
         try:
             self._process = spawner.start(
                 argv,
@@ -127,7 +132,9 @@ class WorkerProcess:
             theirs.close()
             os.close(lifeline_read)
         self._connection: Connection | None = Connection(ours.detach())
-        self._handshake(extensions)
+        self._extensions = tuple(extensions)
+        if not ahead:
+            self.get_ready()
 
     @property
     def pid(self) -> int:
@@ -207,8 +214,10 @@ class WorkerProcess:
                 on_progress(answer)
         return None
 
-    def _handshake(self, extensions: Sequence[str]) -> None:
-        setup = Setup(extensions=tuple(extensions), sys_path=tuple(sys.path))
+    def get_ready(self) -> None:
+        """Have the worker load its extensions, with this process's import path, and wait until it has. Raises
+        `RetargetError`."""
+        setup = Setup(extensions=self._extensions, sys_path=tuple(sys.path))
         try:
             answer = self.ask(setup, Ready, timeout=START_LIMIT)
         except RetargetError:

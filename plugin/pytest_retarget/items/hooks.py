@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from retarget.extension import UnavailableError
@@ -15,6 +15,9 @@ from retarget.support.errors import RetargetError
 
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.session.services import SERVICES, Services
+
+if TYPE_CHECKING:
+    from retarget.worker.spare import SpareWorker
 
 __all__ = ["ServiceHooks"]
 
@@ -73,8 +76,10 @@ def _is_needed(services: Services, item: MatrixItem) -> bool:
 class ServiceHooks:
     """The hooks of one process."""
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, spare: SpareWorker | None = None) -> None:
+        """A `spare` worker is closed with the session."""
         self._config = config
+        self._spare = spare
         self._on_interrupt: Any = None
 
     @pytest.hookimpl(tryfirst=True)
@@ -83,9 +88,11 @@ class ServiceHooks:
         config = session.config
         failed = session.testsfailed and not config.getoption("continue_on_collection_errors")
         items = [item for item in session.items if isinstance(item, MatrixItem)]
+        if self._spare is not None and not any(isinstance(item.target, RunTarget) for item in items):
+            self._spare.close()
         if not items or failed or config.getoption("collectonly"):
             return
-        config.stash[SERVICES] = services = Services(config)
+        config.stash[SERVICES] = services = Services(config, self._spare)
         if not config.getoption("setuponly", False):
             queue_compiles(services, items)
 
@@ -103,6 +110,8 @@ class ServiceHooks:
         """End the workers."""
         if services := self._config.stash.get(SERVICES, None):
             services.close()
+        if self._spare is not None:
+            self._spare.close()
 
     def pytest_unconfigure(self) -> None:
         """End the workers where the session did not come to its end."""

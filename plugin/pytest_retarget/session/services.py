@@ -30,6 +30,7 @@ from pytest_retarget.session.workers import publish
 
 if TYPE_CHECKING:
     from retarget.engine.executor import Executor
+    from retarget.worker.spare import SpareWorker
 
 __all__ = ["SERVICES", "Services", "compiles_at_a_time"]
 
@@ -42,7 +43,7 @@ def compiles_at_a_time(settings: Settings, processes: int) -> int:
 class Services:
     """The engine of one pytest process, with the session's settings."""
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, spare: SpareWorker | None = None) -> None:
         from retarget.engine.engine import Engine  # only a session that runs targets needs it
         from retarget.engine.references import ReferenceRuns
         from retarget.engine.run.lease import current_holder
@@ -75,6 +76,7 @@ class Services:
             waiting=progress.waiting,
             note=progress.note,
             executor=self._executor(cache_dir(config)) if settings.cluster else None,
+            spare=spare,
         )
         self.references = ReferenceRuns(self.engine)
         progress.follow(self._activity)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -45,6 +46,11 @@ class IreeDriver:
     broken: str = ""
     complaints: Callable[[], Sequence[str]] = tuple
     hint: str = ""
+
+    def import_ahead(self) -> None:
+        """Import the runtime. Implements `retarget.extension.ImportsAhead`."""
+        select_runtime()
+        importlib.import_module("retarget_iree.runtime.program")
 
     def probe(self) -> Sequence[DeviceInfo]:
         """List the devices. Raises `UnavailableError` if the driver has no library or no device here."""

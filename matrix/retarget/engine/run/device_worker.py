@@ -16,6 +16,7 @@ from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import BytesMoved, Devices, MoveBytes, OpenDevices, Progress, Refused
 from retarget.worker.process import Spawner, WorkerProcess
+from retarget.worker.spare import SpareWorker
 
 __all__ = ["DeviceWorker"]
 
@@ -46,13 +47,16 @@ class DeviceWorker:
         extensions: Sequence[str],
         open_timeout: float,
         probe_timeout: float,
+        spare: SpareWorker | None = None,
     ) -> None:
-        """`environment` gives the variables of a config's worker. Timeouts are in seconds."""
+        """`environment` gives the variables of a config's worker. Timeouts are in seconds. The first process is the
+        `spare` one, if there is one that fits."""
         self.config = config
         self._environment = environment
         self._spawner = spawner
         self._extensions = tuple(extensions)
         self._open_timeout = open_timeout
+        self._spare = spare
         self._probe_timeout = min(open_timeout, probe_timeout)
         self._worker: WorkerProcess | None = None
         self.infos: tuple[DeviceInfo, ...] | None = None
@@ -64,7 +68,8 @@ class DeviceWorker:
         self._starts_processes = bool(config.run_under) or config.toolchain is not None or config.host is not None
         self._can_pause = sys.platform == "linux" and not self._starts_processes
         self._rest_lock = threading.Lock()
-        self._timer: threading.Timer | None = None
+        self._idle: tuple[WorkerProcess, float] | None = None
+        self._watched = False
 
     def open(self) -> tuple[DeviceInfo, ...]:
         """Return the open devices; open them if they are not.
@@ -147,24 +152,30 @@ class DeviceWorker:
             self._worker = None
 
     def _rest(self, worker: WorkerProcess | None) -> None:
-        """Pause the process when it has been idle for a while."""
+        """Pause the process when it has been idle for a while: one thread sees to it, not one for each request."""
         if not self._can_pause or worker is None or not worker.alive:
             return
         with self._rest_lock:
-            self._timer = threading.Timer(_IDLE_SECONDS, self._pause, args=(worker,))
-            self._timer.daemon = True
-            self._timer.start()
+            self._idle = worker, time.monotonic() + _IDLE_SECONDS
+            if not self._watched:
+                self._watched = True
+                threading.Thread(target=self._watch, name="retarget-idle", daemon=True).start()
 
-    def _pause(self, worker: WorkerProcess) -> None:
-        with self._rest_lock:
-            if self._timer is threading.current_thread():  # else it was woken since
-                worker.pause()
+    def _watch(self) -> None:
+        """Pause the process at the end of its idle time, and end; also where it is at work when that is looked at."""
+        left = _IDLE_SECONDS
+        while left > 0:
+            time.sleep(left)
+            with self._rest_lock:
+                left = self._idle[1] - time.monotonic() if self._idle is not None else 0.0
+                if left <= 0:
+                    self._watched = False
+                    if self._idle is not None:
+                        self._idle[0].pause()
 
     def _wake(self, worker: WorkerProcess) -> None:
         with self._rest_lock:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
+            self._idle = None
         worker.resume()
 
     def _start(self, timeout: float) -> tuple[DeviceInfo, ...]:
@@ -173,7 +184,7 @@ class DeviceWorker:
             _expect_command(config)
         env = self._environment(config)
         try:
-            self._worker = WorkerProcess(
+            self._worker = self._taken(env) or WorkerProcess(
                 spawner=self._spawner, extensions=self._extensions, env=env, starts_processes=self._starts_processes
             )
         except RetargetError as error:
@@ -187,6 +198,10 @@ class DeviceWorker:
         infos = device_infos(answer, f"runtime config {config.name!r}: driver {config.driver!r}", "open")
         _expect_distinct(config, infos)
         return infos
+
+    def _taken(self, env: Sequence[tuple[str, str]]) -> WorkerProcess | None:
+        fits = self._spare is not None and not (env or self._extensions or self._starts_processes)
+        return self._spare.take() if fits and self._spare is not None else None
 
 
 def _expect_command(config: RuntimeConfig) -> None:

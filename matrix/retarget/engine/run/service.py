@@ -46,6 +46,7 @@ from retarget.worker.messages import (
 )
 from retarget.worker.process import Spawner, WorkerProcess
 from retarget.worker.request import checked_outcome
+from retarget.worker.spare import SpareWorker
 
 __all__ = ["RunService"]
 
@@ -69,6 +70,7 @@ class RunService:
         holder: Holder | None = None,
         environment: Callable[[RuntimeConfig], tuple[tuple[str, str], ...]] = attrgetter("env"),
         cool_downs: limits.CoolDowns | None = None,
+        spare: SpareWorker | None = None,
     ) -> None:
         """`extensions` are module names to load in the workers in addition to the installed entry points.
 
@@ -76,7 +78,7 @@ class RunService:
         a runtime config's devices or listing a driver's. Both are in seconds. Processes that share `lease_folder` (one
         per machine if None) share the physical devices; `holder` is what they learn of this one. `environment` gives
         the variables of a runtime config's worker, and may raise as `devices` does. `cool_downs` are for devices that
-        do not answer any more (`limits.COOL_DOWNS` if None).
+        do not answer any more (`limits.COOL_DOWNS` if None). A `spare` worker is used for the first of them.
         """
         self._extensions = tuple(extensions)
         self._default_timeout = default_timeout
@@ -87,6 +89,7 @@ class RunService:
         self._host_leases = HostLeases(known)
         self._runs = HealthyRuns(folder, holder=known, cool_downs=cool_downs or limits.COOL_DOWNS)
         self._spawner = Spawner()
+        self._spare = spare
         self._workers: dict[RuntimeConfig, DeviceWorker] = {}
         self._helper: WorkerProcess | None = None
 
@@ -267,6 +270,8 @@ class RunService:
     def kill(self) -> None:
         """Kill all worker processes, so that `close` has none to wait for. Safe in a signal handler."""
         self._spawner.kill()
+        if self._spare is not None:
+            self._spare.kill()
 
     def close(self) -> None:
         """End all workers."""
@@ -314,6 +319,7 @@ class RunService:
                 extensions=self._extensions,
                 open_timeout=self._open_timeout,
                 probe_timeout=self._runs.cool_downs.probe,
+                spare=self._spare,
             )
         return self._workers[runtime]
 

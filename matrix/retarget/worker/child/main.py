@@ -1,7 +1,8 @@
-"""The worker process: `python -m retarget.worker.child SOCKET LIFELINE PARENT`.
+"""The worker process: `python -m retarget.worker.child SOCKET LIFELINE PARENT [ahead]`.
 
 Started by `retarget.worker.process` only. The arguments are two inherited descriptors and the parent's process id (0:
-ask the kernel for no parent-death signal). It loads the extensions and answers the requests one by one until its
+ask the kernel for no parent-death signal); one that is started ahead of need imports what a device worker needs before
+the first message tells it so. It loads the extensions and answers the requests one by one until its
 socket ends. What compilers and drivers need is imported when the first request asks for it.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import importlib
 import os
 import resource
 import signal
@@ -22,7 +24,15 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.extension import BufferRange, CompilerError, DriverError, RunsOnHosts, TransfersBuffers, UnavailableError
+from retarget.extension import (
+    BufferRange,
+    CompilerError,
+    DriverError,
+    ImportsAhead,
+    RunsOnHosts,
+    TransfersBuffers,
+    UnavailableError,
+)
 from retarget.extension.returned import ExtensionError
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, first_line, join_output
@@ -300,7 +310,7 @@ def _end_with_parent(lifeline: int, parent: int) -> None:
 
 def main(argv: Sequence[str]) -> None:
     """Serve until the parent closes the socket. Does not return."""
-    socket, lifeline, parent = (int(argument) for argument in argv)
+    socket, lifeline, parent = (int(argument) for argument in argv[:3])
     for descriptor in (socket, lifeline):
         os.set_inheritable(descriptor, False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -308,7 +318,7 @@ def main(argv: Sequence[str]) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     _end_with_parent(lifeline, parent)
     connection = Connection(socket)
-    server = _set_up(connection)
+    server = _set_up(connection, _loaded_ahead() if argv[3:] else None)
     if server is not None:
         _serve(server, connection)
         server.close()
@@ -316,14 +326,34 @@ def main(argv: Sequence[str]) -> None:
     os._exit(0)  # the libraries loaded here cannot be unloaded safely
 
 
-def _set_up(connection: Connection) -> _Server | None:
-    """Load the extensions that the first message names, and answer whether they load. None if they do not."""
+def _loaded_ahead() -> Registry | None:
+    """Import what a device worker is going to need, and return what is installed. What fails is imported again when it
+    is needed, and reported then."""
+    registry = None
+    with contextlib.suppress(Exception):
+        from retarget.extension.registry import load_extensions
+
+        registry = load_extensions(checked=True)
+        importlib.import_module("retarget.worker.child.run_in_process")
+        for driver in registry.drivers.values():
+            if isinstance(driver, ImportsAhead):
+                with contextlib.suppress(Exception):
+                    driver.import_ahead()
+    return registry
+
+
+def _set_up(connection: Connection, registry: Registry | None) -> _Server | None:
+    """Load the extensions that the first message names, and answer whether they load. None if they do not.
+
+    A `registry` is of what is installed, loaded ahead.
+    """
     setup: Setup = connection.recv()
     sys.path.extend(entry for entry in setup.sys_path if entry not in sys.path)
     try:
         from retarget.extension import registry as extensions
 
-        registry = extensions.load_extensions(setup.extensions, checked=True)
+        if registry is None or setup.extensions:
+            registry = extensions.load_extensions(setup.extensions, checked=True)
     except RetargetError as error:
         connection.send(Refused(refusal=Refusal.INPUT, summary=str(error)))
         return None
