@@ -11,6 +11,7 @@ import inspect
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from retarget.extension.cases import (
@@ -173,12 +174,20 @@ def checked_product(extension: str, sort: Sort, product: object) -> str:
     return name
 
 
-def _methods(protocol: type[Any]) -> list[str]:
-    return [name for name, _ in inspect.getmembers(protocol, inspect.isfunction) if not name.startswith("_")]
+def _find_methods(protocol: type[Any]) -> tuple[str, ...]:
+    return tuple(name for name, _ in inspect.getmembers(protocol, inspect.isfunction) if not name.startswith("_"))
+
+
+def _find_parameters(protocol: type[Any], method: str) -> tuple[str, ...]:
+    return tuple(inspect.signature(getattr(protocol, method)).parameters)[1:]
+
+
+_methods: Any = cache(_find_methods)
+_parameters: Any = cache(_find_parameters)  # typeshed: a class is Hashable, `type[Any]` is not
 
 
 def _check_method(where: str, product: object, protocol: type[Any], method: str) -> None:
-    parameters = tuple(inspect.signature(getattr(protocol, method)).parameters)[1:]
+    parameters = _parameters(protocol, method)
     expected = f"expected {method}({', '.join(parameters)})"
     implementation = getattr(product, method, None)
     if not callable(implementation):

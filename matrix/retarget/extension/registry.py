@@ -67,6 +67,14 @@ class Registry:
     case_loaders: Mapping[str, CaseLoader] = field(default_factory=dict)
     commands: Mapping[str, Command] = field(default_factory=dict)
     origins: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    _implements: dict[tuple[int, type], bool] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def _has(self, product: object, protocol: type[Any]) -> bool:
+        """Return whether a product of this registry implements a protocol: asked for every target, and slow to find."""
+        key = id(product), protocol
+        if key not in self._implements:
+            self._implements[key] = isinstance(product, protocol)
+        return self._implements[key]
 
     def compiler(self, name: str) -> Compiler:
         """Return a compiler. Raises `RetargetError` that names those there are."""
@@ -83,17 +91,17 @@ class Registry:
     def artifact_checker(self, kind: str) -> ChecksArtifacts | None:
         """Return the case loader of a kind whose artifacts are checked and not run; None for every other kind."""
         loader = self.case_loaders.get(kind)
-        return loader if isinstance(loader, ChecksArtifacts) else None
+        return loader if self._has(loader, ChecksArtifacts) else None  # type: ignore[return-value]
 
     def module_generator(self, kind: str) -> MakesModules | None:
         """Return the case loader of a kind whose modules are generated on demand; None for every other kind."""
         loader = self.case_loaders.get(kind)
-        return loader if isinstance(loader, MakesModules) else None
+        return loader if self._has(loader, MakesModules) else None  # type: ignore[return-value]
 
     def check_rewriter(self, kind: str) -> ReturnsChecks | None:
         """Return the case loader of a kind whose modules can return what they would check; None for every other."""
         loader = self.case_loaders.get(kind)
-        return loader if isinstance(loader, ReturnsChecks) else None
+        return loader if self._has(loader, ReturnsChecks) else None  # type: ignore[return-value]
 
     def runs_by_tool(self, config: RuntimeConfig) -> bool:
         """Return whether a tool of the driver runs a config's programs; false where there is no such driver."""

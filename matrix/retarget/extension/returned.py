@@ -107,10 +107,15 @@ _ACCEPTED = {bytes: (bytes, bytearray, memoryview), float: (int, float)}
 """Classes that are accepted where an annotation names another."""
 
 
-def protocol_members(protocol: type[Any]) -> list[str]:
+def protocol_members(protocol: Any) -> tuple[str, ...]:
     """Return the names of a protocol's methods and attributes, in the order in which they are written."""
+    return _members(protocol)
+
+
+@cache
+def _members(protocol: Any) -> tuple[str, ...]:
     members = [*inspect.get_annotations(protocol), *protocol.__dict__]
-    return list(dict.fromkeys(name for name in members if not name.startswith("_")))
+    return tuple(dict.fromkeys(name for name in members if not name.startswith("_")))
 
 
 def guarded(product: Any, protocols: Sequence[type[Any]], where: str) -> Any:

@@ -91,6 +91,7 @@ class RunService:
         self._spawner = Spawner()
         self._spare = spare
         self._workers: dict[RuntimeConfig, DeviceWorker] = {}
+        self._opened: dict[RuntimeConfig, tuple[Sequence[DeviceInfo], tuple[DeviceInfo, ...]]] = {}
         self._helper: WorkerProcess | None = None
 
     def __enter__(self) -> Self:
@@ -105,7 +106,10 @@ class RunService:
         Raises `UnavailableError` if this machine lacks them (determined once, then remembered), `RetargetError` if they
         are there and cannot be opened; `SickDeviceError` if that may be because a device was lost since.
         """
-        return self._here(self._runs.devices(self._worker(runtime)))
+        infos = self._runs.devices(self._worker(runtime))
+        if runtime not in self._opened or self._opened[runtime][0] is not infos:
+            self._opened[runtime] = infos, self._here(infos)
+        return self._opened[runtime][1]
 
     @property
     def notes(self) -> tuple[str, ...]:
