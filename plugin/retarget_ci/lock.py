@@ -124,7 +124,9 @@ def _cells(text: str) -> dict[Cell, _Entry]:
     cells: dict[Cell, _Entry] = {}
     for number, line in enumerate(text.split("\n"), 1):
         match line.split(" "):
-            case [event, runner, suite, compiler, runtime, targets, digest] if targets.isdecimal():
+            case [event, runner, suite, compiler, runtime, targets, digest] if (
+                targets.isdecimal() and len(targets) < 10
+            ):
                 cell = Cell(event=event, runner=runner, suite=suite, compiler=compiler, runtime=runtime)
                 cells[cell] = _Entry(int(targets), digest, number)
     return cells

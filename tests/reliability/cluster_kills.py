@@ -131,7 +131,9 @@ class ClusterKills:
         self._cluster.scheduler.wait()
         try:
             process.wait(_LONGEST)
-            if lines_in(results):
+            if "no scheduler answers" in results.with_suffix(".log").read_text():
+                self.hit["killed before the session reached it"] += 1
+            elif lines_in(results):
                 self._judge(results, process.returncode, mark)
             else:
                 self.hit["no session without a scheduler"] += 1

@@ -175,7 +175,7 @@ class SessionKills:
         self.faults: list[str] = []
         self.moments: Counter[str] = Counter()
         self.reference, faults, self.seconds = undisturbed(project, project.folder / "reference")
-        self.faults += faults
+        self._add("reference", faults)
 
     def run(self, *, streams: int = 2) -> None:
         threads = [threading.Thread(target=self._stream, args=(number,)) for number in range(streams)]
@@ -257,6 +257,7 @@ class WorkerKills:
         self.killed: Counter[str] = Counter()
         self.hit: Counter[str] = Counter()
         self.reference, self.faults, self.seconds = undisturbed(project, project.folder / "reference")
+        print(*self.faults, sep="\n", end="\n" if self.faults else "", flush=True)
 
     def run(self) -> None:
         number = 0

@@ -60,6 +60,11 @@ def test_a_file_that_is_not_there_says_what_writes_it() -> None:
     assert problems(None, lock_text(RUNNERS, cells())) == [f"ci.lock: found no such file; {WRITE}"]
 
 
+def test_a_count_of_too_many_digits_is_no_cell() -> None:
+    found = problems("- - s c r " + 5000 * "9" + " 0123456789abcdef\n", lock_text(RUNNERS, cells()))
+    assert found == problems("no cell\n", lock_text(RUNNERS, cells()))
+
+
 def test_targets_that_were_lost_or_added_are_counted_by_cell() -> None:
     two, three = lock_text(RUNNERS, cells()), lock_text(RUNNERS, cells(modules=("add", "dot", "sum")))
     meant = f"; if that is meant, {WRITE}"

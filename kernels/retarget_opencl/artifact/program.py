@@ -108,9 +108,7 @@ class Program:
                         Constant(register=int(register), kind=str(kind), value=_freeze(value))
                         for register, kind, value in item["constants"]
                     ),
-                    blocks=tuple(
-                        tuple(tuple(_freeze(word) for word in line) for line in block) for block in item["blocks"]
-                    ),
+                    blocks=tuple(tuple(map(_instruction, block)) for block in item["blocks"]),
                 )
                 for item in data["functions"]
             ),
@@ -140,6 +138,11 @@ class Program:
 
 def _numbers(values: Any) -> tuple[int, ...]:
     return tuple(int(value) for value in values)
+
+
+def _instruction(words: Any) -> Instruction:
+    name, *operands = words  # `ValueError` for none
+    return (str(name), *map(_freeze, operands))
 
 
 def _freeze(value: Any) -> Scalar:

@@ -20,7 +20,7 @@ maxComputeSharedMemorySize = 32768
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 
@@ -162,11 +162,17 @@ def _capabilities(groups: object, problems: list[Problem]) -> Iterable[Capabilit
 
 
 def _values(group: dict[str, object]) -> Iterable[tuple[tuple[str, ...], object]]:
-    for key, value in group.items():
-        if isinstance(value, dict):
-            yield from (((key, *keys), inner) for keys, inner in _values(value))
+    """Yield all values of nested tables, in the order of the file; tables may be nested as deeply as TOML is read."""
+    tables: list[tuple[tuple[str, ...], Iterator[tuple[str, object]]]] = [((), iter(group.items()))]
+    while tables:
+        keys, items = tables[-1]
+        for key, value in items:
+            if isinstance(value, dict):
+                tables.append(((*keys, key), iter(value.items())))
+                break
+            yield (*keys, key), value
         else:
-            yield (key,), value
+            tables.pop()
 
 
 def _frozen(value: object) -> FeatureValue | None:

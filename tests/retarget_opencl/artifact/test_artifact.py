@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 
 import pytest
 from opencl_support import shipped
@@ -34,6 +35,13 @@ def artifact() -> OpenClArtifact:
         program=program,
         blobs=(b"abc", b""),
     )
+
+
+def test_an_instruction_without_a_name_is_refused(artifact: OpenClArtifact) -> None:
+    function = replace(artifact.program.functions[0], blocks=(((),),))
+    damaged = replace(artifact, program=replace(artifact.program, functions=(function,)))
+    with pytest.raises(ArtifactError, match="header is malformed"):
+        read_artifact(write_artifact(damaged))
 
 
 def test_an_artifact_is_read_as_it_was_written(artifact: OpenClArtifact) -> None:
