@@ -32,6 +32,7 @@ __all__ = [
     "ExportCases",
     "ExportedCases",
     "GenerateModules",
+    "KeepOpen",
     "ListDriverChecks",
     "ModulesGenerated",
     "MoveBytes",
@@ -117,6 +118,17 @@ class OpenDevices:
     """Open a runtime config's devices, to be kept open. Answered by `Devices` or `Refused`."""
 
     config: RuntimeConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepOpen:
+    """Keep the files open that follow as `count` descriptors, until the next request is answered. Not answered itself.
+
+    They are locked: a device that a request uses is leased until the worker has ended, also where its parent was
+    killed.
+    """
+
+    count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

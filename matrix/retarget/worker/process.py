@@ -27,7 +27,7 @@ from typing import TypeVar
 
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, error_line, first_line
-from retarget.worker.messages import Progress, Ready, Refusal, Refused, Setup
+from retarget.worker.messages import KeepOpen, Progress, Ready, Refusal, Refused, Setup
 
 __all__ = ["Spawner", "WorkerProcess", "available_cores", "signal_name"]
 
@@ -153,15 +153,17 @@ class WorkerProcess:
         *,
         timeout: float,
         on_progress: Callable[[Progress], None] | None = None,
+        keep_open: Sequence[int] = (),
     ) -> AnswerT | Refused:
-        """Send `message` and return the answer, or why there is none. `timeout` is in seconds.
+        """Send `message` and return the answer, or why there is none. `timeout` is in seconds. The worker has the
+        descriptors `keep_open`, too, until it has answered or ended.
 
         A worker that has ended or was killed after `timeout` is gone, and the whole of its process group. An exception
         on the way (Ctrl-C) ends the worker too, since its answer would be read as the next one's. Raises
         `RetargetError` for an answer of another type than `expected`.
         """
         try:
-            answer = self._exchange(message, time.monotonic() + timeout, on_progress)
+            answer = self._exchange(message, time.monotonic() + timeout, on_progress, keep_open)
         except (EOFError, OSError):
             return self._death()
         except BaseException:
@@ -197,12 +199,16 @@ class WorkerProcess:
         self._release()
 
     def _exchange(
-        self, message: object, deadline: float, on_progress: Callable[[Progress], None] | None
+        self, message: object, deadline: float, on_progress: Callable[[Progress], None] | None, keep_open: Sequence[int]
     ) -> object | None:
         """Send `message` and return the answer; None if there is none at `deadline`. Raises `EOFError` or `OSError`."""
         connection = self._connection
         if connection is None:
             raise EOFError
+        if keep_open:
+            connection.send(KeepOpen(count=len(keep_open)))
+            with socket.socket(fileno=os.dup(connection.fileno())) as sending:
+                socket.send_fds(sending, [b"\0"], list(keep_open))
         connection.send(message)
         while (left := deadline - time.monotonic()) > 0:
             if not connection.poll(min(left, _LONGEST_WAIT)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import signal
 import subprocess
@@ -92,6 +94,53 @@ def test_a_hang_is_killed_by_the_clock_and_shows_what_was_printed(worker: Worker
     assert isinstance(answer, Refused)
     assert (answer.refusal, answer.cause, answer.text) == (Refusal.TIMED_OUT, "0.3 s", "before the hang\n")
     assert has_ended(worker.pid)
+
+
+def locked(path: Path) -> int:
+    """Lock a file, and return its descriptor. Raises `BlockingIOError` where it is locked."""
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def test_a_worker_keeps_a_lock_until_it_has_answered(worker: WorkerProcess, tmp_path: Path) -> None:
+    lease = locked(tmp_path / "lease")
+
+    assert isinstance(worker.ask(compile_text("pass a"), CompiledModule, timeout=30, keep_open=[lease]), CompiledModule)
+
+    os.close(lease)
+    os.close(locked(tmp_path / "lease"))
+
+
+@linux_only
+def test_a_worker_keeps_a_lock_that_its_parent_lost_until_it_has_ended(worker: WorkerProcess, tmp_path: Path) -> None:
+    lease = locked(tmp_path / "lease")
+    asking = threading.Thread(
+        target=lambda: worker.ask(compile_text("@hang python"), CompiledModule, timeout=600, keep_open=[lease])
+    )
+    asking.start()
+    try:
+        assert wait_until(lambda: len(lock_holders(tmp_path / "lease")) == 2)
+        os.close(lease)
+        with pytest.raises(BlockingIOError):
+            locked(tmp_path / "lease")
+    finally:
+        worker.kill()
+        asking.join()
+    os.close(locked(tmp_path / "lease"))
+
+
+def lock_holders(path: Path) -> list[str]:
+    """The processes that have a file open."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            found += [process.name for one in (process / "fd").iterdir() if one.is_symlink() and one.readlink() == path]
+    return found
 
 
 def test_a_timeout_kills_what_the_worker_has_started(worker: WorkerProcess, tmp_path: Path) -> None:

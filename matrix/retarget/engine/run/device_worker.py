@@ -35,7 +35,8 @@ class DeviceWorker:
 
     On Linux, where the kernel ends even a stopped process with its parent, the process is paused while it is idle.
     `infos` are the devices as they were opened last, None before; `opened` is when the present process began to open
-    them (seconds since 1970), `last` the last target that used them.
+    them (seconds since 1970), `last` the last target that used them. `leases` are descriptors of locked files
+    that requests hand to the process, which keeps the locks until it has answered or ended.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class DeviceWorker:
         self._moves_bytes: bool | None = None
         self.opened = 0.0
         self.last = ""
+        self.leases: tuple[int, ...] = ()
         self._error: UnavailableError | RetargetError | None = None
         self._attempts = 0
         self._starts_processes = bool(config.run_under) or config.toolchain is not None or config.host is not None
@@ -140,7 +142,7 @@ class DeviceWorker:
         worker = self._worker
         self._wake(worker)
         try:
-            return worker.ask(message, expected, timeout=timeout, on_progress=on_progress)
+            return worker.ask(message, expected, timeout=timeout, on_progress=on_progress, keep_open=self.leases)
         finally:
             self._rest(worker)
 

@@ -59,8 +59,11 @@ class HostLeases:
         self._hosts: dict[Host, _Leases] = {}
 
     @contextmanager
-    def hold(self, host: Host, leases: Sequence[Lease], on_wait: OnLeaseWait | None = None) -> Iterator[None]:
-        """Hold leases of a host's devices. `on_wait` is called while others have them. Raises `UnavailableError`."""
+    def hold(
+        self, host: Host, leases: Sequence[Lease], on_wait: OnLeaseWait | None = None
+    ) -> Iterator[tuple[int, ...]]:
+        """Hold leases of a host's devices; no file of this machine is locked for them. `on_wait` is called while others
+        have them. Raises `UnavailableError`."""
         try:
             if host not in self._hosts or not self._hosts[host].alive:
                 self._forget(host)
@@ -72,7 +75,7 @@ class HostLeases:
             self._forget(host)
             raise UnavailableError(str(error), error.hint) from error
         try:
-            yield
+            yield ()
         finally:
             with suppress(HostError):  # then the host's shell gives them back
                 held.free()

@@ -147,11 +147,11 @@ class DeviceLeases:
         self._devices: dict[str, _Device] = {}
 
     @contextmanager
-    def hold(self, leases: Iterable[Lease], on_wait: OnLeaseWait | None = None) -> Iterator[None]:
+    def hold(self, leases: Iterable[Lease], on_wait: OnLeaseWait | None = None) -> Iterator[tuple[int, ...]]:
         """Hold a slot of each device; wait for it as long as it takes.
 
-        `on_wait` is called twice a second while another session has a device. Raises `RetargetError` if the folder
-        cannot be used.
+        Gives the descriptors of the locked files: a process that has them open holds the slots, too. `on_wait` is
+        called twice a second while another session has a device. Raises `RetargetError` if the folder cannot be used.
         """
         wanted: dict[str, Lease] = {}
         for lease in leases:
@@ -162,11 +162,13 @@ class DeviceLeases:
         start = time.monotonic()
         with ExitStack() as held:
             slots = self._acquire_together(ordered, on_wait, start)
+            taken = list(slots)
             for slot in slots:
                 held.callback(_release, slot)
             for lease in () if slots else ordered:
-                held.callback(_release, self._acquire(lease, on_wait, start))
-            yield
+                taken.append(slot := self._acquire(lease, on_wait, start))
+                held.callback(_release, slot)
+            yield tuple(slot.descriptor for slot in taken)
 
     def close(self) -> None:
         """Close all files, which frees what is held."""

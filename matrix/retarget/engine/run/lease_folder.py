@@ -60,6 +60,11 @@ class LockFile:
         self._path = path
         self._descriptor = -1
 
+    @property
+    def descriptor(self) -> int:
+        """The descriptor of the open file; negative where it is closed."""
+        return self._descriptor
+
     def exists(self) -> bool:
         """Return whether the file is there. Raises `RetargetError` if it is there and cannot be opened."""
         return self._is_current() or self._open(create=False)

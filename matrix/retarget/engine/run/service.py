@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from operator import attrgetter
@@ -290,13 +290,22 @@ class RunService:
         self._workers.clear()
         self._spawner.close()
 
-    def _hold(
-        self, runtime: RuntimeConfig, infos: Sequence[DeviceInfo], on_wait: OnLeaseWait | None
-    ) -> AbstractContextManager[None]:
-        leases = _leases(runtime, infos)
-        if runtime.host is not None:
-            return self._host_leases.hold(runtime.host, leases, on_wait)
-        return self._leases.hold(leases, on_wait)
+    @contextmanager
+    def _hold(self, runtime: RuntimeConfig, infos: Sequence[DeviceInfo], on_wait: OnLeaseWait | None) -> Iterator[None]:
+        """Hold leases of devices. Their worker holds them, too: the device of a session that was killed is another's
+        when its worker has ended."""
+        leases, worker = _leases(runtime, infos), self._worker(runtime)
+        leased = (
+            self._leases.hold(leases, on_wait)
+            if runtime.host is None
+            else self._host_leases.hold(runtime.host, leases, on_wait)
+        )
+        with leased as descriptors:
+            worker.leases = descriptors
+            try:
+                yield
+            finally:
+                worker.leases = ()
 
     def _here(self, infos: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
         return tuple(replace(info, host=self._host) for info in infos)

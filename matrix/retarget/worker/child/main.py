@@ -14,6 +14,7 @@ import importlib
 import os
 import resource
 import signal
+import socket
 import sys
 import threading
 import time
@@ -52,6 +53,7 @@ from retarget.worker.messages import (
     DriverChecks,
     ExportCases,
     GenerateModules,
+    KeepOpen,
     ListDriverChecks,
     ModulesGenerated,
     MoveBytes,
@@ -362,14 +364,25 @@ def _set_up(connection: Connection, registry: Registry | None) -> _Server | None
     return _Server(registry, connection.send)
 
 
+def _descriptors(connection: Connection, count: int) -> list[int]:
+    with socket.socket(fileno=os.dup(connection.fileno())) as receiving:
+        return socket.recv_fds(receiving, 1, count)[1]
+
+
 def _serve(server: _Server, connection: Connection) -> None:
     """Answer requests until the socket ends."""
+    kept: list[int] = []
     while True:
         try:
             request = connection.recv()
+            if isinstance(request, KeepOpen):
+                kept += _descriptors(connection, request.count)
+                continue
         except (EOFError, OSError):
             return
         answer = server.answer(request)
+        while kept:
+            os.close(kept.pop())
         try:
             connection.send(answer)
         except OSError:
