@@ -58,6 +58,7 @@ def test_only_what_changed_runs_failures_first_and_the_rest_is_unchanged(
     assert project.run(*CHANGED, "-m", "run", "-k", "a_").parseoutcomes() == {"unchanged": 1, "deselected": 3}
 
 
+@pytest.mark.slow
 def test_an_expected_failure_is_unchanged_until_its_rule_is_another(project: Project) -> None:
     project.doubles(a="f: fail", b="compile: fail\nf: pass")
     rule = '[[expectation]]\nmatch = ["{}"]\nstage = "{}"\nreason = "{}"\n'
@@ -70,6 +71,7 @@ def test_an_expected_failure_is_unchanged_until_its_rule_is_another(project: Pro
     assert project.run(*CHANGED).parseoutcomes() == {"failed": 1, "unchanged": 3}
 
 
+@pytest.mark.slow
 def test_another_selection_of_cases_runs(project: Project) -> None:
     project.doubles(a="f: pass\ng: pass")
     assert project.run(*CHANGED).parseoutcomes()["passed"] == 2

@@ -35,6 +35,7 @@ def host(name: str, server: SshServer, project: Project, options: tuple[str, ...
     )
 
 
+@pytest.mark.slow
 def test_a_session_runs_on_a_host_and_says_of_those_that_it_does_not_reach_why(
     project: Project, ssh_server: SshServer
 ) -> None:

@@ -162,6 +162,7 @@ def test_targets_that_never_ran_are_recorded_as_such(project: Project, arguments
     assert "double-backend" in left.tags
 
 
+@pytest.mark.slow
 def test_an_interrupted_session_says_so(project: Project) -> None:
     project.doubles(a="f: hang", b="f: pass")
     process = project.start(*DOUBLES, *RESULTS)

@@ -103,6 +103,7 @@ def test_what_cannot_be_run_is_named_with_the_next_step(
     assert capsys.readouterr().err == f"{message}\n"
 
 
+@pytest.mark.slow
 def test_all_legs_run_and_the_first_status_that_is_not_0_is_returned(
     plan: Plan, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

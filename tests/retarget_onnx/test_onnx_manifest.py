@@ -134,6 +134,7 @@ def test_reading_a_manifest_imports_neither_onnx_nor_numpy() -> None:
     assert done.stdout.splitlines()[1] == "[]"
 
 
+@pytest.mark.slow
 def test_the_committed_manifest_is_the_installed_packages(capsys: pytest.CaptureFixture[str]) -> None:
     """What is skipped is another version; one of the same number must give the same."""
     if read_manifest(COMMITTED).package != installed_version():

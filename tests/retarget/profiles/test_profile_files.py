@@ -144,11 +144,10 @@ def test_an_error_names_its_line_and_key(
     assert str(caught.value) == error
 
 
-def test_tables_nested_in_hundreds_of_others_are_refused_with_their_place(tmp_path: Path) -> None:
-    file = tmp_path / "p.toml"
-    file.write_text(GOOD.replace("[capabilities.vulkan]", f"{'a.' * 600}b = 1\n[capabilities.vulkan]"))
-    with pytest.raises(DiagnosticsError, match=r"p\.toml:11: capabilities\[0\]\.a\.a\."):
-        read_profile(file)
+def test_tables_may_be_nested_in_hundreds_of_others(tmp_path: Path) -> None:
+    file, name = tmp_path / "p.toml", f"{'a.' * 600}b"
+    file.write_text(GOOD.replace("[capabilities.vulkan]", f"{name} = 1\n[capabilities.vulkan]"))
+    assert read_profile(file).get(name) == 1
 
 
 def test_what_is_written_is_read_as_the_same_profile(tmp_path: Path) -> None:

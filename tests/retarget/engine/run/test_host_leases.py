@@ -81,6 +81,7 @@ def test_the_host_gives_back_what_a_killed_session_had(tmp_path: Path) -> None:
         other.join(20)
 
 
+@pytest.mark.slow
 def test_a_lease_without_a_beat_is_that_of_a_dead_session_and_one_with_beats_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

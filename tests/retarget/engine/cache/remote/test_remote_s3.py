@@ -104,6 +104,7 @@ def found(store: Store) -> int:
     return count
 
 
+@pytest.mark.slow
 def test_another_machine_takes_over_what_is_in_a_bucket(machine: Machine) -> None:
     first, second = machine("first"), machine("second", writes=False)
     assert found(first) == 0
