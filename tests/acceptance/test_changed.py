@@ -24,6 +24,7 @@ def refuse(*_: object, **__: object) -> None:
     raise AssertionError(msg)
 
 
+@pytest.mark.slow
 def test_only_what_changed_runs_failures_first_and_the_rest_is_unchanged(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

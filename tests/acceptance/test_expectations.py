@@ -122,6 +122,7 @@ def test_another_stage_and_another_signature_are_failures(project: Project) -> N
     assert lines[4:6] == ["expected     compare: shape differs", "found        compare: values differ"]
 
 
+@pytest.mark.slow
 @alone_and_xdist()
 def test_a_rule_excuses_a_target_only_if_it_allows_how_every_case_failed(
     project: Project, arguments: tuple[str, ...]
@@ -285,6 +286,7 @@ def test_a_flaky_target_out_of_retries_fails_with_each_attempt(project: Project)
     assert "to reproduce this by hand:" in lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selection", [(), ("-m", "run")], ids=["all", "run"])
 def test_a_flaky_compile_out_of_retries_is_not_tried_again_for_each_run_target(
     project: Project, selection: tuple[str, ...]
@@ -317,6 +319,7 @@ def test_a_flaky_target_that_fails_otherwise_is_not_tried_again(project: Project
 TOMORROW = date.today() + timedelta(days=1)
 
 
+@pytest.mark.slow
 @alone_and_xdist()
 def test_intermittent_targets_are_tried_once_and_counted_apart_pass_or_fail(
     project: Project, arguments: tuple[str, ...]
@@ -400,6 +403,7 @@ def test_an_update_leaves_an_intermittent_rule_alone(project: Project) -> None:
 # ---------------------------------------------------------------- rules that are errors
 
 
+@pytest.mark.slow
 @alone_and_xdist()
 def test_an_expired_rule_excuses_nothing_and_ends_the_run_with_an_error(
     project: Project, arguments: tuple[str, ...]

@@ -285,6 +285,7 @@ def test_an_unknown_driver_or_compiler_is_an_error_of_its_targets(
     assert result.parseoutcomes()["errors" if "errors" in result.parseoutcomes() else "error"] == 1
 
 
+@pytest.mark.slow
 @alone_and_xdist(1)
 def test_line_style_is_one_line_per_failure_at_the_place_in_the_module(
     project: Project, arguments: tuple[str, ...]
@@ -316,6 +317,7 @@ def test_no_traceback_style_is_one_line_per_failure(project: Project) -> None:
     )
 
 
+@pytest.mark.slow
 @alone_and_xdist()
 def test_a_failure_that_targets_share_is_shown_once_with_a_line_for_each_of_the_others(
     project: Project, arguments: tuple[str, ...]

@@ -59,6 +59,7 @@ def test_at_most_ten_are_annotated_and_the_last_counts_the_rest(
     assert found[-1] == "::error::3 further signatures failed"
 
 
+@pytest.mark.slow
 def test_errors_of_declarations_and_expectations_are_annotated_at_their_lines(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -146,6 +146,7 @@ def test_a_killed_session_leaves_what_it_had(project: Project, arguments: tuple[
     assert arguments or [*by_name(session)] == ["a_dc", "a_dc_dr", "b_dc"]
 
 
+@pytest.mark.slow
 @alone_and_xdist(workers=1)
 def test_targets_that_never_ran_are_recorded_as_such(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(a="f: fail", b="f: pass")
@@ -194,6 +195,7 @@ def test_the_crash_of_a_worker_of_xdist_is_a_failure_of_its_target(project: Proj
     assert (crashed.module, crashed.compiler) == ("b", "dc")
 
 
+@pytest.mark.slow
 def test_a_target_tried_again_by_another_plugin_has_a_record_for_each_try(project: Project) -> None:
     project.doubles(a="f: fail-1")
     hook = (
@@ -210,6 +212,7 @@ def test_a_target_tried_again_by_another_plugin_has_a_record_for_each_try(projec
     assert [(one.attempt, one.outcome) for one in attempts] == [(1, Outcome.FAILED), (2, Outcome.PASSED)]
 
 
+@pytest.mark.slow
 def test_a_failed_teardown_is_another_record_of_the_same_attempt(project: Project) -> None:
     project.doubles(flaky="f: fail-1")
     expecting(project, FLAKY)
@@ -289,6 +292,7 @@ def test_a_disk_that_is_full_loses_no_outcome(project: Project) -> None:
     assert 1 <= len(session.records) < 4
 
 
+@pytest.mark.slow
 def test_text_of_any_sort_is_kept_and_read_back(project: Project) -> None:
     project.doubles(**{"a<b>&'q": "f: fail"})
     hook = (

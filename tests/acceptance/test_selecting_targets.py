@@ -134,6 +134,7 @@ def test_a_word_that_is_no_tag_is_refused_under_strict_markers(two: Project) -> 
     result.stderr.fnmatch_lines(["*Unknown marker(s) in '-m' expression: vulcan.*"])
 
 
+@pytest.mark.slow
 @alone_and_xdist()
 def test_a_word_that_no_target_has_is_reported_where_nothing_is_left(two: Project, arguments: tuple[str, ...]) -> None:
     result = two.run("-q", "-m", "local-snyc and run", *arguments)

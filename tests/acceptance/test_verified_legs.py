@@ -53,6 +53,7 @@ def built(project: Project) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_a_leg_killed_at_any_point_and_one_that_ran_twice_are_found(built: Project) -> None:
     file = run(built, "run-0")
     assert lost(built) == ()

@@ -141,6 +141,7 @@ targets = ["portable"]
 """
 
 
+@pytest.mark.slow
 def test_drivers_devices_and_runtime_configs_are_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

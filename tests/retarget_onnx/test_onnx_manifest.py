@@ -145,6 +145,7 @@ def test_the_committed_manifest_is_the_installed_packages(capsys: pytest.Capture
     assert (status, capsys.readouterr().out) == (0, "")
 
 
+@pytest.mark.slow
 def test_check_reports_the_differences_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "nodes.toml"
     committed = read_manifest(COMMITTED)

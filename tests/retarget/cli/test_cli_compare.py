@@ -180,6 +180,7 @@ def compare(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, l
     return status, (out + err).splitlines()
 
 
+@pytest.mark.slow
 def test_equal_outputs_of_seeded_inputs(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, lines = compare(capsys, "plain.toy", "--configs", "good/flat,good/flat")
     assert (status, len(lines)) == (2, 1)

@@ -387,6 +387,7 @@ def test_explain_names_the_extensions_that_the_projects_own_tool_needs(
     )
 
 
+@pytest.mark.slow
 def test_explain_keeps_to_the_suite_of_a_node_id(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "suites" / "more").mkdir()
     (project / "suites" / "more" / "foo.lines").write_text("")
@@ -532,6 +533,7 @@ def test_an_error_of_our_own_shows_no_traceback(
         main(["list"])
 
 
+@pytest.mark.slow
 def test_a_reader_that_stops_early_is_no_error(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The shell of the test finds the extension as this process does.
     monkeypatch.setenv("PYTHONPATH", str(project / "extensions"))

@@ -22,6 +22,7 @@ func.func @twice(%a: tensor<4xf32>) -> tensor<4xf32> {
 """
 
 
+@pytest.mark.slow
 def test_the_artifact_of_a_target_and_its_file_are_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

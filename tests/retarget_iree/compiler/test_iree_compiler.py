@@ -132,6 +132,7 @@ def test_flags_of_the_tool_alone_are_found_and_used(iree: IreeCompiler, open_dev
     assert check.actual.tolist() == [1, 2, 3]
 
 
+@pytest.mark.slow
 def test_a_flag_that_would_stay_in_the_process_is_left_to_the_tool(iree: IreeCompiler, tmp_path: Path) -> None:
     spec = tmp_path / "tuning.mlir"
     spec.write_text("this is no tuning spec")
@@ -328,6 +329,7 @@ def test_a_missing_compiler_is_unavailable_with_what_mends_it(
         toolchain._own_compiler.cache_clear()
 
 
+@pytest.mark.slow
 def test_the_reproducing_command_compiles(iree: IreeCompiler, tmp_path: Path) -> None:
     source, output = tmp_path / "a module.mlir", tmp_path / "out.vmfb"
     source.write_text(ARITHMETIC)

@@ -31,6 +31,7 @@ def by_tool(folder: Path, source: str, *flags: str) -> bytes:
     return subprocess.run(argv, cwd=folder, capture_output=True, check=True).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "phase",
     [

@@ -297,6 +297,7 @@ def test_two_devices_run_one_module(open_device: OpenDevice, compile_module: Com
 VMVX_BACKEND = "--iree-hal-local-target-device-backends=vmvx"
 
 
+@pytest.mark.slow
 @pytest.mark.needs_vulkan
 def test_device_local_buffers_come_back_through_staging(vulkan_device: Device, compile_module: Compile) -> None:
     artifact = compile_module(ARITHMETIC, *VULKAN)

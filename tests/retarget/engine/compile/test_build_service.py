@@ -123,6 +123,7 @@ def test_one_worker_serves_many_compiles(make: Make, tmp_path: Path, log: Path) 
     assert len({line.split()[-1] for line in lines_of(log) if line.startswith("compile")}) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["_RECYCLE_COMPILES", "_RECYCLE_RESIDENT"])
 def test_a_worker_that_has_done_or_grown_enough_is_replaced(
     make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch, limit: str
@@ -232,6 +233,7 @@ def test_a_compiler_that_exits_costs_one_target(make: Make, tmp_path: Path) -> N
     assert service.result(compile_target(tmp_path, "b", "pass b")).failure is None
 
 
+@pytest.mark.slow
 def test_a_hang_is_killed_by_the_targets_timeout_and_tried_again(make: Make, tmp_path: Path, log: Path) -> None:
     target = compile_target(tmp_path, "a", "@hang native", timeout=0.3)
     failure = make().result(target).failure
@@ -356,6 +358,7 @@ def test_a_crash_of_a_front_end_costs_one_target_and_is_tried_again(make: Make, 
     assert steps(log) == ["front", "front"]
 
 
+@pytest.mark.slow
 def test_a_configs_environment_reaches_its_compiles_and_no_others(make: Make, tmp_path: Path) -> None:
     service = make()
     plain = service.result(compile_target(tmp_path, "a", "@env MODE\n"))
@@ -415,6 +418,7 @@ def test_a_module_that_cannot_be_read_fails_at_compile(make: Make, tmp_path: Pat
     assert failure.no_verdict
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fingerprint")
 def test_a_warm_session_starts_no_compiler_where_the_fingerprint_holds(
     make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
@@ -431,6 +435,7 @@ def test_a_warm_session_starts_no_compiler_where_the_fingerprint_holds(
     assert len(lines_of(log)) == 4
 
 
+@pytest.mark.slow
 def test_the_build_in_the_key_is_the_one_that_the_configs_environment_imports(
     make: Make, tmp_path: Path, log: Path
 ) -> None:
@@ -451,6 +456,7 @@ def test_the_build_in_the_key_is_the_one_that_the_configs_environment_imports(
     assert (other.reused, other.build_id) == (False, "# two")
 
 
+@pytest.mark.slow
 def test_what_this_process_would_import_in_place_of_the_workers_compiler_shows_nothing(
     make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -475,6 +481,7 @@ def test_a_compiler_that_crashes_when_it_is_asked_is_an_error_that_names_the_con
     assert str(caught.value) == "compiler config 'double': compiler crashed: SIGSEGV"
 
 
+@pytest.mark.slow
 def test_one_build_at_two_paths_has_one_key_and_another_build_another(make: Make, tmp_path: Path, log: Path) -> None:
     for name, content in (("one", "# 1"), ("copy", "# 1"), ("other", "# 2")):
         (tmp_path / name).mkdir()
@@ -503,6 +510,7 @@ def test_a_toolchain_that_is_missing_is_unavailable_with_its_place(make: Make, t
     assert lines_of(log) == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fingerprint")
 def test_the_current_folder_and_the_host_count_for_a_stored_resolution(
     make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
@@ -517,6 +525,7 @@ def test_the_current_folder_and_the_host_count_for_a_stored_resolution(
     assert lines_of(log).count("resolve double") == 3
 
 
+@pytest.mark.slow
 def test_without_a_fingerprint_every_session_asks(make: Make, tmp_path: Path, log: Path) -> None:
     target = compile_target(tmp_path, "a", "pass a")
     make().result(target)
@@ -548,6 +557,7 @@ def test_a_file_that_a_flag_names_is_part_of_the_key(
     assert make().result(target).key == absent.key
 
 
+@pytest.mark.slow
 def test_a_failure_is_not_reused_when_a_file_that_was_missing_is_there(make: Make, tmp_path: Path) -> None:
     target = compile_target(tmp_path, "a", "@refuse no such object", flags=(f"--object=f={tmp_path / 'x.so'}",))
     assert make().result(target).failure is not None
@@ -557,6 +567,7 @@ def test_a_failure_is_not_reused_when_a_file_that_was_missing_is_there(make: Mak
     assert not make().result(target).reused
 
 
+@pytest.mark.slow
 def test_a_flag_that_names_no_input_does_not_count(make: Make, tmp_path: Path) -> None:
     target = compile_target(tmp_path, "a", "pass a", flags=(f"--dump-to={tmp_path / 'dump'}",))
     make().result(target)
@@ -603,6 +614,7 @@ def test_a_damaged_artifact_is_compiled_again_with_a_note(make: Make, tmp_path: 
     assert [note.partition(" is damaged")[0] for note in service.notes] == [f"artifact {first.artifact.path}"]
 
 
+@pytest.mark.slow
 def test_what_is_built_now_can_be_asked_at_any_time(make: Make, tmp_path: Path) -> None:
     service = make()
     assert service.activity == BuildActivity()
@@ -643,6 +655,7 @@ def test_a_full_disk_is_an_error_and_stops_further_compiles(
     assert compiles(log) == ["kept.txt", "a.txt"]
 
 
+@pytest.mark.slow
 def test_closing_kills_the_compiles_that_run(make: Make, tmp_path: Path, log: Path) -> None:
     service = make(workers=2)
     service.submit([compile_target(tmp_path, name, "@hang native") for name in "abc"])
@@ -694,6 +707,7 @@ with BuildService(
 """
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_everything_at_once(tmp_path: Path, log: Path) -> None:
     code = _INTERRUPTED.format(path=sys.path)
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stderr=subprocess.PIPE, text=True) as process:
@@ -708,6 +722,7 @@ def test_an_interrupt_ends_everything_at_once(tmp_path: Path, log: Path) -> None
     assert all(has_ended(int(line.split()[-1])) for line in lines_of(log) if line.startswith("compile"))
 
 
+@pytest.mark.slow
 def test_no_more_threads_are_started_than_there_are_targets(make: Make, tmp_path: Path, log: Path) -> None:
     service = make(workers=10**12)
     targets = [compile_target(tmp_path, name, f"pass {name}") for name in "ab"]

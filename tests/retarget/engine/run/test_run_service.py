@@ -438,6 +438,7 @@ def wrapped(*, flags: tuple[str, ...] = (), command: tuple[str, ...] = ("env", "
     return runtime_config("wrapped", run_under=command, flags=flags)
 
 
+@pytest.mark.slow
 def test_behind_run_under_each_case_is_a_process_judged_by_its_exit_status(run: Run, log: Path) -> None:
     outcome = run("pass a\nexit b 3\ncrash c sigsegv\npass d", wrapped())
 

@@ -320,6 +320,7 @@ def worlds(draw: st.DrawFn) -> Run:
     return run
 
 
+@pytest.mark.slow
 @settings(
     max_examples=40,
     deadline=None,

@@ -230,6 +230,7 @@ def test_the_fingerprint_has_the_content_of_profiles_and_not_their_comments(prof
     assert IREE.fingerprint(config("host:vulkan://0")) == ""
 
 
+@pytest.mark.slow
 def test_one_artifact_has_code_for_the_devices_of_several_profiles() -> None:
     [device, *_] = resolved("gpu.toml", "arm.toml", "host")
     assert device.startswith("--iree-hal-target-device=__device_0=#hal.device.select<[")
