@@ -183,12 +183,12 @@ class Link:
         self._give_up(self.gone)
         self._listening.cancel()
         with suppress(OSError, asyncio.TimeoutError):
-            await asyncio.wait_for(self._client.scheduler.retarget_leave(session=self.id), 2)
+            await asyncio.wait_for(self._scheduler.retarget_leave(session=self.id), 2)
 
     # ---------------------------------------------------------------- events
 
     async def _start(self) -> None:
-        await self._client.scheduler.retarget_events(session=self.id, after=0, seconds=0)
+        await self._scheduler.retarget_events(session=self.id, after=0, seconds=0)
         await self._refresh()
 
     async def _listen(self) -> None:
@@ -197,9 +197,7 @@ class Link:
         while not self.gone:
             taken = tuple(self._taken)
             try:
-                asked = self._client.scheduler.retarget_events(
-                    session=self.id, after=last, seconds=_POLL, taken=list(taken)
-                )
+                asked = self._scheduler.retarget_events(session=self.id, after=last, seconds=_POLL, taken=list(taken))
                 events = await asyncio.wait_for(asked, _POLL + _PATIENCE)
                 del self._taken[: len(taken)]
                 since = self._loop.time()
@@ -219,7 +217,7 @@ class Link:
         deadline = self._loop.time() + _PATIENCE
         while self._loop.time() < deadline and not self.gone:
             try:
-                if await asyncio.wait_for(self._client.scheduler.retarget_hello(), 2) == VERSION:
+                if await asyncio.wait_for(self._scheduler.retarget_hello(), 2) == VERSION:
                     return True
             except (TimeoutError, OSError):
                 await asyncio.sleep(0.5)
@@ -244,7 +242,7 @@ class Link:
 
     async def _refresh(self) -> None:
         """Learn which workers there are; attempts whose workers are all gone are given up after a while."""
-        status = await asyncio.wait_for(self._client.scheduler.retarget_status(), _PATIENCE)
+        status = await asyncio.wait_for(self._scheduler.retarget_status(), _PATIENCE)
         names = [field for field in Worker.__slots__ if field not in {"drivers", "quarantined"}]
         before = self.workers
         self.workers = tuple(
@@ -272,13 +270,17 @@ class Link:
             with suppress(OSError):
                 data = await asyncio.to_thread(_piece, path, offset)
         with suppress(OSError):
-            await self._client.scheduler.retarget_give(session=self.id, digest=digest, offset=offset, data=data)
+            await self._scheduler.retarget_give(session=self.id, digest=digest, offset=offset, data=data)
 
     async def _call(self, name: str, **values: object) -> Any:
         """Call a handler of the plugin, again after a lost connection. Raises `GoneError`, also while it waits."""
         while True:
             self.expect_there()
-            asked = asyncio.ensure_future(getattr(self._client.scheduler, f"retarget_{name}")(**values))
+            try:
+                asked = asyncio.ensure_future(getattr(self._scheduler, f"retarget_{name}")(**values))
+            except OSError:
+                await asyncio.sleep(0.5)
+                continue
             try:
                 while not asked.done():  # one that is stopped neither answers nor closes the connection
                     await asyncio.wait({asked}, timeout=1.0)
@@ -288,6 +290,14 @@ class Link:
                 await asyncio.sleep(0.5)
             finally:
                 asked.cancel()
+
+    @property
+    def _scheduler(self) -> Any:
+        """The scheduler's handlers. Raises `ConnectionError` once Dask's client has given the connection up."""
+        if self._client.scheduler is None:
+            msg = f"no connection to {self.address}"
+            raise ConnectionError(msg)
+        return self._client.scheduler
 
     # ---------------------------------------------------------------- attempts
 
