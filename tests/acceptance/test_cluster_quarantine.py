@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import importlib_metadata  # noqa: F401  Dask imports it: for good, where pytester would undo only half of what it does
 import pytest
 from acceptance_support import VMVX, Project, matrix, suite
 from declaration_texts import runtime, target
