@@ -1,4 +1,4 @@
-"""`retarget worker`: a worker that compiles and runs for sessions, in the foreground, until it is told to end."""
+"""`retarget worker`: a worker that compiles and runs for sessions, in the foreground, until a signal ends it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def serve_worker(options: SiteOptions, security: object, *, with_parent: bool = False) -> int:
-    """Be a worker until it is told to end; `with_parent` until the end of standard input, too. Returns 0. Raises as
+    """Work until a signal ends it; `with_parent` until the end of standard input, too. Returns 0. Raises as
     `Site.serve` does."""
     from retarget_cluster.worker.site import Site
 

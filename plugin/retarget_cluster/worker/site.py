@@ -67,7 +67,7 @@ class SiteOptions:
 
 
 class Site:
-    """One worker. `serve` runs until it is told to drain, or the scheduler is gone."""
+    """One worker. `serve` runs until it has drained, or the scheduler is gone."""
 
     def __init__(self, options: SiteOptions) -> None:
         self._options = options
@@ -206,7 +206,7 @@ class Site:
         await self._advertise()
 
     def _news(self) -> tuple[int, int, int]:
-        """How many drivers, devices and quarantined devices there are: where that changes, the scheduler is told."""
+        """How many drivers, devices and quarantined devices there are: a change is reported to the scheduler."""
         return len(self._devices), sum(map(len, self._devices.values())), len(self.quarantined)
 
     async def _advertise(self) -> None:

@@ -1,8 +1,8 @@
 """A shell on a host, and copies of files: by the OpenSSH client, by adb, or by the commands of its declaration.
 
 One shell process on the host takes all commands of a connection, one in each line of its standard input, and writes a
-line with the exit status after what they print. So what a command returns is told apart from what the connection does:
-`ssh` exits with 255 if the connection fails, and so may a module.
+line with the exit status after what they print. So the status of a command is distinguished from that of the
+connection: `ssh` exits with 255 if the connection fails, and so may a module.
 """
 
 from __future__ import annotations
