@@ -16,6 +16,9 @@ __all__ = ["Diagnostic", "DiagnosticsError", "RetargetError", "did_you_mean", "d
 _FEW = 3
 """How many diagnostics of one file that are alike get a line each; of more, all but the first are counted."""
 
+_SHOWN = 100
+"""How many diagnostics the text of one error has: a generated file may be wrong in each of its lines."""
+
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 """What a terminal would obey, as the text of an escape: files may be a stranger's."""
 
@@ -56,7 +59,7 @@ class Diagnostic:
 
 
 class DiagnosticsError(RetargetError):
-    """All errors found, in file and line order."""
+    """All errors found, in file and line order. Its text shows the first 100 and counts the others."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         self.diagnostics = tuple(
@@ -65,7 +68,10 @@ class DiagnosticsError(RetargetError):
                 key=lambda diagnostic: (str(diagnostic.file), diagnostic.line, diagnostic.column, diagnostic.key_path),
             )
         )
-        super().__init__("\n".join(str(diagnostic) for diagnostic in self.diagnostics))
+        lines = [str(diagnostic) for diagnostic in self.diagnostics[:_SHOWN]]
+        if (more := len(self.diagnostics) - _SHOWN) > 0:
+            lines.append(f"and {more} more")
+        super().__init__("\n".join(lines))
 
 
 def grouped(diagnostics: Iterable[Diagnostic]) -> list[str]:

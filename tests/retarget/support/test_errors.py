@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from retarget.support.errors import Diagnostic, RetargetError, grouped
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, grouped
 
 
 def diagnostic(message: str, line: int = 1, file: str = "expectations.toml") -> Diagnostic:
@@ -37,3 +37,11 @@ def test_what_a_terminal_would_obey_is_shown_as_an_escape() -> None:
 
     assert str(diagnostic) == r"a.toml:1: found '\x1b[31m\x0d\x00', expected" + "\ttext"
     assert str(RetargetError("found \x1b[2J\nexpected none")) == "found \\x1b[2J\nexpected none"
+
+
+def test_an_error_shows_a_hundred_diagnostics_and_counts_the_others() -> None:
+    error = DiagnosticsError([diagnostic(f"found {number}", number) for number in range(1, 10_001)])
+
+    assert len(error.diagnostics) == 10_000
+    assert str(error).splitlines()[0] == "expectations.toml:1: expectation[0]: found 1"
+    assert str(error).splitlines()[99:] == ["expectations.toml:100: expectation[0]: found 100", "and 9900 more"]
