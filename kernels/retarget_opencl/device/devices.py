@@ -15,38 +15,42 @@ from retarget.profiles.profile import Profile, profile_of_device
 from retarget.support.installing import install_hint
 
 from retarget_opencl.builds import runtime_build
-from retarget_opencl.device.icds import icd_complaints
+from retarget_opencl.device.icds import icd_complaints, icds_registered
 from retarget_opencl.device.profile import DRIVER, compile_profile
 
 if TYPE_CHECKING:
     import pyopencl as cl
 
-__all__ = ["FoundDevice", "features_of", "find_device", "info_of", "list_devices", "profile_of"]
+__all__ = ["OCLGRIND", "FoundDevice", "features_of", "find_device", "info_of", "list_devices", "profile_of"]
 
 SOURCE = "clGetDeviceInfo"
+OCLGRIND = "Oclgrind"
 _INSTALL = "`pip install pocl-binary-distribution` for OpenCL on the CPU, or install the GPU vendor's OpenCL driver"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundDevice:
-    """A device, its index in the list of all devices, its platform's name and its index in the platform."""
+    """A device, its index in the list of all devices, its platform's name and version, its index in the platform."""
 
     device: cl.Device
     ordinal: int
     platform: str
     platform_ordinal: int
+    version: str = ""
 
 
 def list_devices() -> tuple[FoundDevice, ...]:
-    """List the devices of all platforms. Raises `UnavailableError` if there is no pyopencl, platform or device."""
+    """List the devices of all platforms: GPUs and accelerators, PoCL's, those of other implementations for the CPU, and
+    Oclgrind's, which is a checker, last. Raises `UnavailableError` if there is no pyopencl, platform or device."""
     try:
         import pyopencl as cl
     except ImportError as error:
         msg = f"the driver opencl needs the package pyopencl of the extra [opencl], which is not installed ({error})"
         raise UnavailableError(msg, install_hint("opencl")) from error
-    found: list[FoundDevice] = []
+    found: list[tuple[int, cl.Device, cl.Platform, int]] = []
     try:
-        platforms = cl.get_platforms()
+        with icds_registered():
+            platforms = cl.get_platforms()
     except cl.LogicError as error:
         said = "; ".join(icd_complaints())
         msg = (
@@ -61,12 +65,27 @@ def list_devices() -> tuple[FoundDevice, ...]:
         except cl.Error:
             # A platform without devices answers CL_DEVICE_NOT_FOUND.
             continue
-        for index, device in enumerate(devices):
-            found.append(FoundDevice(device=device, ordinal=len(found), platform=platform.name, platform_ordinal=index))
+        found += [(_rank(device, platform), device, platform, index) for index, device in enumerate(devices)]
     if not found:
         msg = f"none of the OpenCL platforms here ({', '.join(item.name for item in platforms) or 'none'}) has a device"
         raise UnavailableError(msg, _INSTALL)
-    return tuple(found)
+    found.sort(key=lambda one: one[0])
+    return tuple(
+        FoundDevice(
+            device=device, ordinal=ordinal, platform=platform.name, platform_ordinal=index, version=platform.version
+        )
+        for ordinal, (_, device, platform, index) in enumerate(found)
+    )
+
+
+def _rank(device: cl.Device, platform: cl.Platform) -> int:
+    import pyopencl as cl
+
+    if platform.name == OCLGRIND:
+        return 3
+    if not device.type & cl.device_type.CPU:
+        return 0
+    return 1 if "pocl" in platform.version.lower() else 2
 
 
 def _matches(name: str, wanted: str) -> bool:
@@ -77,7 +96,8 @@ def find_device(uri: str, devices: Sequence[FoundDevice]) -> FoundDevice:
     """Return the device that `uri` names.
 
     `opencl://` is the first device, `opencl://1` or `1` the second of all, `opencl://nvidia/0` the first of the
-    platform whose name contains `nvidia`; any other text is looked for in the names of devices and platforms.
+    platform whose name contains `nvidia`, or else whose version does (`opencl://pocl/0`); any other text is looked for
+    in the names of devices and platforms.
     Raises `UnavailableError` for a name that nothing has, or that several devices have.
     """
     wanted = uri.removeprefix(f"{DRIVER}://").strip("/")
@@ -92,12 +112,14 @@ def find_device(uri: str, devices: Sequence[FoundDevice]) -> FoundDevice:
     match = re.fullmatch(r"(.+)/(\d+)", wanted)
     if match is not None:
         name, number = match[1].replace("%20", " "), int(match[2])
-        platforms = {item.platform for item in devices if _matches(item.platform, name)}
+        candidates = [item for item in devices if _matches(item.platform, name)]
+        candidates = candidates or [item for item in devices if _matches(item.version, name)]
+        platforms = {item.platform for item in candidates}
         if len(platforms) > 1:
             msg = f"the OpenCL platform {name!r} is ambiguous: {', '.join(sorted(platforms))}"
             raise UnavailableError(msg, "write more of the name, or opencl://N")
-        for item in devices:
-            if item.platform in platforms and item.platform_ordinal == number:
+        for item in candidates:
+            if item.platform_ordinal == number:
                 return item
         msg = f"there is no OpenCL device {uri}; {listing}"
         raise UnavailableError(msg)

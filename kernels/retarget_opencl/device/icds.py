@@ -1,21 +1,82 @@
-"""Why OpenCL platforms do not load: the loader passes over a driver (ICD) whose library does not, and says nothing."""
+"""OpenCL implementations (ICDs): which there are, so that the loader finds them without root; why one does not load.
+
+The loader reads `*.icd` files of one folder, `/etc/OpenCL/vendors`, and says nothing of a library that does not load.
+Packages that pip and conda install have their files in `<environment>/etc/OpenCL/vendors`, where pyopencl's own
+loader does not look; PoCL's and Oclgrind's packages put theirs beside that loader, which finds them.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import site
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["icd_complaints"]
+__all__ = ["icd_complaints", "icds", "icds_registered"]
+
+_VARIABLES = ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH")  # of ocl-icd, and of the Khronos loader; either reads the first
+_SYSTEM = Path("/etc/OpenCL/vendors")
+_HINT = "install what it needs (Intel's runtime: pip install intel-opencl-rt intel-cmplr-lib-rt), or remove the file"
+
+
+def icds() -> dict[Path, str]:
+    """Return each registered implementation: its `*.icd` file, and its library's name or path."""
+    given = next((value for name in _VARIABLES if (value := os.environ.get(name))), None)
+    if given is not None:
+        file = Path(given)
+        return _read((file,) if file.is_file() else sorted(file.glob("*.icd")))
+    found = _read(sorted(_SYSTEM.glob("*.icd")))
+    for prefix in dict.fromkeys((sys.prefix, site.getuserbase())):
+        for file, library in _read(sorted(Path(prefix, "etc/OpenCL/vendors").glob("*.icd"))).items():
+            # A path may be that of the machine that built the package. A library that is in another package, as that
+            # of Intel's FPGA emulator, which Intel's runtime for the CPU registers too, is no driver of this machine.
+            places = (Path(library), Path(prefix, "lib", Path(library).name))
+            path = next((str(place) for place in places if place.is_absolute() and place.exists()), None)
+            if path is not None and path not in found.values():
+                found[file] = path
+    return found
+
+
+def _read(files: Iterator[Path] | tuple[Path, ...] | list[Path]) -> dict[Path, str]:
+    found = {}
+    for file in files:
+        try:
+            found[file] = file.read_text(encoding="utf-8", errors="replace").strip()
+        except OSError as error:
+            found[file] = f"{error}"
+    return found
+
+
+@contextmanager
+def icds_registered() -> Iterator[None]:
+    """Let the loader find what `icds` returns: it reads the environment when a process asks it for platforms first.
+
+    What the user has set decides alone.
+    """
+    found = icds()
+    if any(map(os.environ.get, _VARIABLES)) or all(file.parent == _SYSTEM for file in found):
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="retarget-icds-") as folder:
+        for number, (file, library) in enumerate(found.items()):
+            Path(folder, f"{number}-{file.name}").write_text(f"{library}\n", encoding="utf-8")
+        os.environ[_VARIABLES[0]] = folder
+        try:
+            yield
+        finally:
+            del os.environ[_VARIABLES[0]]
 
 
 def icd_complaints() -> tuple[str, ...]:
-    """Return for each registered driver (`*.icd`) whose library does not load why that is so."""
+    """Return for each registered implementation whose library does not load why that is so, and what to do."""
     found = []
-    folder = Path(os.environ.get("OCL_ICD_VENDORS") or os.environ.get("OPENCL_VENDOR_PATH") or "/etc/OpenCL/vendors")
-    for file in sorted(folder.glob("*.icd")):
+    for file, library in icds().items():
         try:
-            ctypes.CDLL(file.read_text(encoding="utf-8").strip())
-        except (OSError, UnicodeDecodeError) as error:
-            found.append(f"{file}: {error}")
+            ctypes.CDLL(library)
+        except OSError as error:
+            found.append(f"{file}: {error}; {_HINT}")
     return tuple(found)

@@ -1,18 +1,81 @@
-"""What is said of OpenCL drivers (ICDs) whose library does not load."""
+"""Which OpenCL implementations (ICDs) are found, and what is said of those whose library does not load."""
 
 from __future__ import annotations
 
+import os
+import site
+import sys
 from pathlib import Path
 
 import pytest
-from retarget_opencl.device.icds import icd_complaints
+from retarget_opencl.device import icds as module
+from retarget_opencl.device.icds import icd_complaints, icds, icds_registered
 
 
-def test_a_driver_whose_library_is_missing_is_named_with_the_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine: `system` has the system's files, `venv` is the environment. Nothing is set by the user."""
+    for name in ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(module, "_SYSTEM", tmp_path / "system")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
+    monkeypatch.setattr(site, "getuserbase", lambda: str(tmp_path / "user"))
+    for folder in ("system", "venv/etc/OpenCL/vendors", "venv/lib"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "system/gpu.icd").write_text("libgpu.so.1\n")
+    return tmp_path
+
+
+def _install(machine: Path, name: str, library: str, *, complete: bool = True) -> Path:
+    file = machine / f"venv/etc/OpenCL/vendors/{name}.icd"
+    file.write_text(library)
+    if complete:
+        (machine / "venv/lib" / Path(library).name).touch()
+    return file
+
+
+def test_an_implementation_of_the_environment_is_found_in_its_lib_folder_wherever_its_file_says(machine: Path) -> None:
+    file = _install(machine, "intel-cpu", "/opt/built/here/lib/libintelocl.so")
+    assert icds() == {machine / "system/gpu.icd": "libgpu.so.1", file: str(machine / "venv/lib/libintelocl.so")}
+
+
+def test_one_whose_library_another_package_would_bring_is_none(machine: Path) -> None:
+    _install(machine, "intel-fpga_emu", "/opt/built/here/lib/libintelocl_emu.so", complete=False)
+    assert list(icds()) == [machine / "system/gpu.icd"]
+
+
+def test_the_loader_is_told_of_both_and_what_it_is_told_does_not_stay(machine: Path) -> None:
+    _install(machine, "intel-cpu", "libintelocl.so")
+    with icds_registered():
+        folder = Path(os.environ["OCL_ICD_VENDORS"])
+        assert {file.name: file.read_text() for file in folder.iterdir()} == {
+            "0-gpu.icd": "libgpu.so.1\n",
+            "1-intel-cpu.icd": f"{machine}/venv/lib/libintelocl.so\n",
+        }
+    assert "OCL_ICD_VENDORS" not in os.environ
+    assert not folder.exists()
+
+
+def test_where_the_environment_has_none_the_loader_is_told_nothing(machine: Path) -> None:
+    with icds_registered():
+        assert "OCL_ICD_VENDORS" not in os.environ
+
+
+@pytest.mark.parametrize("variable", ["OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH"])
+@pytest.mark.parametrize("given", ["own", "own/x.icd"])
+def test_what_the_user_has_set_decides_alone(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, variable: str, given: str
 ) -> None:
-    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
-    assert icd_complaints() == ()
-    (tmp_path / "x.icd").write_text("/nowhere/libx.so\n")
-    reason = "/nowhere/libx.so: cannot open shared object file: No such file or directory"
-    assert icd_complaints() == (f"{tmp_path / 'x.icd'}: {reason}",)
+    _install(machine, "intel-cpu", "libintelocl.so")
+    (machine / "own").mkdir()
+    (machine / "own/x.icd").write_text("libx.so")
+    monkeypatch.setenv(variable, str(machine / given))
+    assert icds() == {machine / "own/x.icd": "libx.so"}
+    with icds_registered():
+        assert os.environ[variable] == str(machine / given)
+
+
+def test_one_whose_library_does_not_load_is_named_with_the_reason_and_what_to_do(machine: Path) -> None:
+    reason = "libgpu.so.1: cannot open shared object file: No such file or directory"
+    hint = "install what it needs (Intel's runtime: pip install intel-opencl-rt intel-cmplr-lib-rt), or remove the file"
+    assert icd_complaints() == (f"{machine / 'system/gpu.icd'}: {reason}; {hint}",)
