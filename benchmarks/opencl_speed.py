@@ -1,6 +1,7 @@
 """The same modules on the same GPU through OpenCL and through IREE's own drivers.
 
     python benchmarks/opencl_speed.py                                # what is here: opencl, vulkan, cuda, llvm-cpu
+    python benchmarks/opencl_speed.py --backends opencl,opencl-contract                 # what contraction is worth
     python benchmarks/opencl_speed.py --backends opencl,vulkan,cuda --only matmul,softmax --json results.json
 
 Per module and backend two times, each the best of several runs. *Wall*: one call on arguments that are on the device
@@ -330,6 +331,7 @@ def make_backend(name: str, device: str) -> OpenClBackend | IreeBackend:
     known: dict[str, Callable[[], OpenClBackend | IreeBackend]] = {
         "opencl": lambda: OpenClBackend("opencl", device, ()),
         "opencl-no-subgroups": lambda: OpenClBackend("opencl-no-subgroups", device, ("--opencl-subgroups=none",)),
+        "opencl-contract": lambda: OpenClBackend("opencl-contract", device, ("--opencl-contract=on",)),
         "opencl-no-matrices": lambda: OpenClBackend("opencl-no-matrices", device, ("--opencl-matrices=none",)),
         "opencl-im2col": lambda: OpenClBackend("opencl-im2col", device, ("--iree-global-opt-use-im2col-for-convs",)),
         "opencl-unknown-arch": lambda: OpenClBackend("opencl-unknown-arch", device, ("--opencl-arch=generic",)),

@@ -38,6 +38,7 @@ from retarget_opencl.artifact.file import ARTIFACT_SUFFIX, OpenClArtifact, write
 from retarget_opencl.builds import front_end_build, translation_build
 from retarget_opencl.compile.target import parts_of, target_attribute
 from retarget_opencl.device.profile import (
+    CONTRACT_MODES,
     DRIVER,
     HALF_MODES,
     MATRIX_MODES,
@@ -53,10 +54,10 @@ _BUILD = "retarget_opencl "
 """What comes before our build in a build id."""
 
 _PREFIX = "--opencl-"
-_CHOICES = {"half": HALF_MODES, "subgroups": SUBGROUP_MODES, "matrices": MATRIX_MODES}
+_CHOICES = {"half": HALF_MODES, "subgroups": SUBGROUP_MODES, "matrices": MATRIX_MODES, "contract": CONTRACT_MODES}
 _KNOWN_FLAGS = (
     "--opencl-profile=NAME|FILE|URI|host, --opencl-arch=NAME, --opencl-half=native|emulated, "
-    "--opencl-subgroups=none|khr|ptx or --opencl-matrices=none|ptx"
+    "--opencl-subgroups=none|khr|ptx, --opencl-matrices=none|ptx or --opencl-contract=off|on"
 )
 
 
@@ -72,7 +73,8 @@ class OpenClFlags:
     """The flags of a config, ours apart from IREE's.
 
     `profile` is a reference as in `CompilerConfig.target_from`, which it overrides; empty where no flag gives it.
-    `arch`, `half`, `subgroups` and `matrices` override the profile's.
+    `arch`, `half`, `subgroups` and `matrices` override the profile's; `contract` allows the OpenCL compiler to fuse a
+    product and a sum.
     """
 
     profile: str = ""
@@ -80,6 +82,7 @@ class OpenClFlags:
     half: str = ""
     subgroups: str = ""
     matrices: str = ""
+    contract: str = ""
     iree: tuple[str, ...] = ()
 
     def fields(self) -> list[tuple[str, str]]:
@@ -154,13 +157,7 @@ def _compiled_for(config: CompilerConfig, flags: OpenClFlags) -> DeviceProfile:
         profile = compile_profile(profile_of_reference(reference_of(config, flags)))
     except RetargetError as error:
         raise CompilerError(str(error)) from error
-    return replace(
-        profile,
-        arch=flags.arch or profile.arch,
-        half=flags.half or profile.half,
-        subgroups=flags.subgroups or profile.subgroups,
-        matrices=flags.matrices or profile.matrices,
-    )
+    return replace(profile, **dict(flags.fields()))
 
 
 def _with_target(flags: Sequence[str], profile: DeviceProfile) -> tuple[str, ...]:

@@ -17,12 +17,13 @@ from retarget.profiles.profile import Profile
 from retarget.profiles.references import profile_label
 from retarget.support.errors import RetargetError
 
-__all__ = ["DRIVER", "HALF_MODES", "MATRIX_MODES", "SUBGROUP_MODES", "DeviceProfile", "compile_profile", "nvidia_arch"]
+__all__ = ["CONTRACT_MODES", "DRIVER", "HALF_MODES", "MATRIX_MODES", "SUBGROUP_MODES", "DeviceProfile", "compile_profile", "nvidia_arch"]
 
 DRIVER = "opencl"
 HALF_MODES = ("native", "emulated")
 SUBGROUP_MODES = ("none", "khr", "ptx")
 MATRIX_MODES = ("none", "ptx")
+CONTRACT_MODES = ("off", "on")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,8 @@ class DeviceProfile:
     and `emulated` where halves are computed as floats and rounded after each operation. `subgroups` is how values
     are shuffled: not at all, by `cl_khr_subgroup_shuffle`, or by inline PTX. `matrices` is how products of matrices of
     halves use matrix units: not at all, or by inline PTX. `subgroup_size` is in work-items, `local_memory` in bytes,
-    `max_workgroup_sizes` in work-items per dimension.
+    `max_workgroup_sizes` in work-items per dimension. `contract` says whether the OpenCL compiler may fuse a product and
+    a sum; no device decides that.
     """
 
     arch: str
@@ -46,6 +48,7 @@ class DeviceProfile:
     max_workgroup_sizes: tuple[int, int, int]
     max_workgroup_items: int
     local_memory: int
+    contract: str = "off"
 
     def to_json(self) -> dict[str, Any]:
         """Return the profile as plain data."""

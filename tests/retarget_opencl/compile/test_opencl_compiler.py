@@ -25,9 +25,11 @@ def test_our_flags_are_taken_out_of_irees() -> None:
         (
             "--opencl-foo=1",
             "unknown flag '--opencl-foo=1': expected --opencl-profile=NAME|FILE|URI|host, --opencl-arch=NAME, "
-            "--opencl-half=native|emulated, --opencl-subgroups=none|khr|ptx or --opencl-matrices=none|ptx",
+            "--opencl-half=native|emulated, --opencl-subgroups=none|khr|ptx, --opencl-matrices=none|ptx or "
+            "--opencl-contract=off|on",
         ),
         ("--opencl-half=maybe", "'--opencl-half=maybe': expected native or emulated"),
+        ("--opencl-contract=fast", "'--opencl-contract=fast': expected off or on"),
         (
             "--iree-hal-target-device=vulkan",
             "'--iree-hal-target-device=vulkan': iree-opencl sets the target itself; choose it with target_from or "
@@ -45,10 +47,10 @@ def test_a_flag_that_cannot_be_is_refused(flag: str, message: str) -> None:
 def test_the_profile_is_in_the_compile_key() -> None:
     compiler = OpenClCompiler()
     keys = set()
-    for flag in ("--opencl-profile=cpu", "--opencl-profile=nvidia-sm80", "--opencl-profile=generic"):
-        config = compiler_config(flag)
+    for flag in ("profile=cpu", "profile=nvidia-sm80", "profile=generic", "contract=on"):
+        config = compiler_config(f"--opencl-{flag}")
         keys.add(compiler.resolve(config, config.flags).facts)
-    assert len(keys) == 3
+    assert len(keys) == 4
 
 
 def _profile_in_key(config: CompilerConfig) -> str:

@@ -237,6 +237,20 @@ def test_an_op_is_written_and_computes_what_spirv_says(
     np.testing.assert_array_equal(np.signbit(actual), np.signbit(wanted))
 
 
+_CANCEL = "%m = spirv.FMul %a, %b : f32\n%n = spirv.FMul %c, %b : f32\n%r = spirv.FSub %m, %n : f32"
+
+
+@pytest.mark.parametrize("contract", ["off", "on"])
+def test_equal_products_cancel_out_unless_contraction_is_allowed(device: OpenClDevice, contract: str) -> None:
+    profile = replace(compile_profile(device.profile), contract=contract)
+    kernel, source = _translate(_module(("f32", "f32", "f32"), "f32", _CANCEL), profile)
+    assert _statements(kernel) == ["const float v4 = v1 * v2 - v3 * v2;"]
+    assert f"#pragma OPENCL FP_CONTRACT {contract.upper()}\n" in source
+    arrays = [_array("f32", value) for value in (7.25, 316.22775, 7.25)]
+    if contract == "off":  # with it, a device may fuse
+        assert _run(device, source, arrays, _array("f32", 0.0)) == 0.0
+
+
 _COMPARISONS = {
     "FOrdEqual": (True, False, False, False),
     "FOrdNotEqual": (False, True, True, False),
