@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from retarget import __version__
 from retarget.extension import (
@@ -157,7 +158,8 @@ def _compiled_for(config: CompilerConfig, flags: OpenClFlags) -> DeviceProfile:
         profile = compile_profile(profile_of_reference(reference_of(config, flags)))
     except RetargetError as error:
         raise CompilerError(str(error)) from error
-    return replace(profile, **dict(flags.fields()))
+    given: dict[str, Any] = dict(flags.fields())
+    return replace(profile, **given)
 
 
 def _with_target(flags: Sequence[str], profile: DeviceProfile) -> tuple[str, ...]:

@@ -17,7 +17,16 @@ from retarget.profiles.profile import Profile
 from retarget.profiles.references import profile_label
 from retarget.support.errors import RetargetError
 
-__all__ = ["CONTRACT_MODES", "DRIVER", "HALF_MODES", "MATRIX_MODES", "SUBGROUP_MODES", "DeviceProfile", "compile_profile", "nvidia_arch"]
+__all__ = [
+    "CONTRACT_MODES",
+    "DRIVER",
+    "HALF_MODES",
+    "MATRIX_MODES",
+    "SUBGROUP_MODES",
+    "DeviceProfile",
+    "compile_profile",
+    "nvidia_arch",
+]
 
 DRIVER = "opencl"
 HALF_MODES = ("native", "emulated")
@@ -34,8 +43,8 @@ class DeviceProfile:
     and `emulated` where halves are computed as floats and rounded after each operation. `subgroups` is how values
     are shuffled: not at all, by `cl_khr_subgroup_shuffle`, or by inline PTX. `matrices` is how products of matrices of
     halves use matrix units: not at all, or by inline PTX. `subgroup_size` is in work-items, `local_memory` in bytes,
-    `max_workgroup_sizes` in work-items per dimension. `contract` says whether the OpenCL compiler may fuse a product and
-    a sum; no device decides that.
+    `max_workgroup_sizes` in work-items per dimension. `contract` says whether the OpenCL compiler may fuse a
+    product and a sum; no device decides that.
     """
 
     arch: str

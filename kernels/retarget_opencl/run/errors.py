@@ -42,6 +42,9 @@ def driver_errors(what: str, device: str) -> Iterator[None]:
         yield
     except ProgramError as error:
         raise DriverError(str(error)) from error
+    except ZeroDivisionError as error:
+        msg = f"the host program divides an integer by zero\n{what} on {device}"
+        raise DriverError(msg) from error
     except cl.Error as error:
         name = status_name(error)
         # The first line is what expectations recognise failures by: it names neither function nor device.

@@ -50,6 +50,11 @@ func.func @guarded(%n: i32) -> i32 {
   cf.assert %ok, "n must be positive"
   return %n : i32
 }
+func.func @divided(%n: i32) -> i32 {
+  %c7 = arith.constant 7 : i32
+  %r = arith.divsi %c7, %n : i32
+  return %r : i32
+}
 """
 
 CHAIN = """
@@ -139,6 +144,8 @@ def test_a_failed_assertion_is_an_error_in_its_own_words(load: Load) -> None:
     assert call(program, "guarded", np.int32(3))[0] == 3
     with pytest.raises(DriverError, match=r"^assertion failed: n must be positive$"):
         call(program, "guarded", np.int32(-3))
+    with pytest.raises(DriverError, match=r"^the host program divides an integer by zero\ncalling divided on "):
+        call(program, "divided", np.int32(0))
 
 
 def test_a_module_without_functions_with_bodies_loads(load: Load) -> None:

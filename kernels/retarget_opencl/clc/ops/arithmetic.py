@@ -3,8 +3,8 @@
 Integers are unsigned in C; signed operations reinterpret their operands. C promotes small integers to `int`, which the
 declaration of the result narrows again; only a product of two `ushort` could overflow `int`, so it is taken as `uint`.
 
-A product that only a sum uses is written into the sum: where `--opencl-contract=on` sets FP_CONTRACT, `a * b + c` in one
-expression lets the OpenCL compiler contract it, just as SPIR-V without `NoContraction` lets a Vulkan driver.
+A product that only a sum uses is written into the sum: where `--opencl-contract=on` sets FP_CONTRACT, the compiler
+may contract `a * b + c` in one expression, just as a Vulkan driver may contract SPIR-V without `NoContraction`.
 """
 
 from __future__ import annotations

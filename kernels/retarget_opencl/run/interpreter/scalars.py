@@ -97,7 +97,8 @@ def _integer_functions(bits: int) -> dict[str, ScalarFunction]:
         "cmpi_ugt": lambda a, b: int((a & mask) > (b & mask)),
         "cmpi_uge": lambda a, b: int((a & mask) >= (b & mask)),
         "math_absi": lambda a: wrap(abs(a)),
-        "math_ipowi": lambda a, b: wrap(a**b) if b >= 0 else int(a == 1),
+        # Below 1 and above -1 a negative power rounds to 0; of 0 it is undefined.
+        "math_ipowi": lambda a, b: wrap(pow(a, b, 1 << bits) if b >= 0 else {1: 1, -1: 1 - 2 * (b & 1)}.get(a, 0)),
         "math_ctpop": lambda a: wrap((a & mask).bit_count()),
         "math_ctlz": lambda a: wrap(bits - (a & mask).bit_length()),
         "math_cttz": lambda a: wrap(((a & -a) & mask).bit_length() - 1 if a & mask else bits),
@@ -126,7 +127,10 @@ def _binary(function: np.ufunc) -> Callable[[float, float], float]:
 
 
 def _round_away(value: float) -> float:
-    return math.copysign(math.floor(abs(value) + 0.5), value) if math.isfinite(value) else value
+    if not math.isfinite(value):
+        return value
+    whole = math.floor(abs(value))
+    return math.copysign(whole + (abs(value) - whole >= 0.5), value)
 
 
 _FLOATS: dict[str, Callable[..., float]] = {
