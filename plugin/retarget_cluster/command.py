@@ -14,7 +14,7 @@ from typing import Any
 from retarget.cli.support import table
 from retarget.support.errors import RetargetError
 
-from retarget_cluster.security import check_listener, expect_distributed, security_for
+from retarget_cluster.security import check_listener, dialled, expect_distributed, security_for, shown
 
 __all__ = ["add_arguments", "run", "serve_scheduler"]
 
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare its subcommands."""
     commands = parser.add_subparsers(metavar="action", required=True, dest="action")
     start = commands.add_parser(
-        "start", help="start a scheduler, in the foreground; a plain `dask scheduler` does, too"
+        "start", help="start a scheduler, in the foreground; with TLS a plain `dask scheduler` does, too"
     )
     start.add_argument("--host", default="127.0.0.1", help="the address to listen at (127.0.0.1; others need --tls)")
     start.add_argument("--port", type=_port, default=_PORT, help=f"the port; 0 for any that is free ({_PORT})")
@@ -70,7 +70,7 @@ async def serve_scheduler(scheme: str, host: str, port: int, security: object, a
         scheduler = await Scheduler(
             host=host,
             port=port,
-            protocol=f"{scheme}://",
+            protocol=dialled(f"{scheme}://"),
             security=security,
             dashboard=False,
             dashboard_address="127.0.0.1:0",
@@ -86,7 +86,7 @@ async def serve_scheduler(scheme: str, host: str, port: int, security: object, a
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    announce(scheduler.address)
+    announce(shown(scheduler.address))
     await ended.wait()
     with suppress(OSError):
         await scheduler.close()
@@ -121,7 +121,7 @@ def _lines(address: str, status: dict[str, Any]) -> Iterator[str]:
     yield table(("worker", "state", "machine", "cores", "runs + queued"), rows)
     for one in workers:
         yield ""
-        yield f"{one['name']} ({one['hostname']}, {one['address']})"
+        yield f"{one['name']} ({one['hostname']}, {shown(one['address'])})"
         yield f"  compilers: {', '.join(one['compilers']) or 'none'}"
         for info in one["devices"]:
             version = f", driver {info['driver_version']}" if info["driver_version"] else ""

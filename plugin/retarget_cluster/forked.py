@@ -12,9 +12,9 @@ from retarget.extension.registry import load_extensions
 from retarget.support.errors import RetargetError
 
 from retarget_cluster.command import serve_scheduler
-from retarget_cluster.parent import end_with_parent
 from retarget_cluster.security import check_listener, expect_distributed, security_for
 from retarget_cluster.worker.command import serve_worker
+from retarget_cluster.worker.parent import end_with_parent
 from retarget_cluster.worker.site import SiteOptions
 
 __all__ = ["main"]
@@ -36,6 +36,8 @@ def main() -> int:
         return 1
     expect_distributed("local:N")
     import distributed  # noqa: F401  (before the forks)
+
+    import retarget_cluster.worker.site  # noqa: F401
 
     pids: list[int] = []
     pipes: list[int] = []

@@ -9,37 +9,48 @@ from typing import Any
 
 from retarget.support.errors import RetargetError
 
-from retarget_cluster import relay
+from retarget_cluster.security import dialled
 
-__all__ = ["at_scheduler", "register"]
+__all__ = ["SilentError", "at_scheduler"]
 
 _SECONDS = 10.0
+
+
+class SilentError(RetargetError):
+    """No scheduler answers."""
 
 
 @asynccontextmanager
 async def at_scheduler(address: str, security: Any) -> AsyncIterator[Any]:
     """Yield what calls the handlers of a scheduler that has the plugin; all of it may take 10 seconds at a time.
 
-    Raises `RetargetError` where nothing answers, also where something listens that is no scheduler.
+    Raises `SilentError` where nothing answers, also where something listens that is no scheduler; `RetargetError` where
+    it has another token, or the plugin of another version.
     """
+    from distributed.comm.core import FatalCommClosedError
     from distributed.core import rpc
 
-    scheduler = rpc(address, timeout=_SECONDS, connection_args=security.get_connection_args("client"))
+    scheduler = rpc(dialled(address), timeout=_SECONDS, connection_args=security.get_connection_args("client"))
     try:
-        await asyncio.wait_for(register(scheduler, address), _SECONDS)
+        await asyncio.wait_for(_register(scheduler, address), _SECONDS)
         async with asyncio.timeout(_SECONDS):
             yield scheduler
+    except FatalCommClosedError as error:  # another token, certificates that do not fit
+        msg = f"{address}: {error.__cause__ or error}"  # Dask wraps it
+        raise RetargetError(msg) from error
     except OSError as error:  # TimeoutError is one
         msg = f"no scheduler answers at {address}; `retarget cluster start` starts one"
-        raise RetargetError(msg) from error
+        raise SilentError(msg) from error
     finally:
         await scheduler.close_rpc()
 
 
-async def register(scheduler: Any, address: str) -> None:
+async def _register(scheduler: Any, address: str) -> None:
     """See to it that a scheduler has the plugin. `scheduler` is what calls its handlers. Raises `RetargetError` where
     it has that of another version, `OSError` where it does not answer."""
     import cloudpickle
+
+    from retarget_cluster import relay
 
     cloudpickle.register_pickle_by_value(relay)
     try:

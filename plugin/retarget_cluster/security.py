@@ -1,20 +1,22 @@
-"""Which addresses are used how: TLS with certificates by Dask's own configuration, or loopback only.
+"""Which addresses are used how: TLS with certificates by Dask's own configuration, or loopback with this user's token.
 
-Dask's messages hold pickles: whoever may send them runs code here. Certificates on both sides say who may.
+Dask's messages hold pickles: whoever may send them runs code here. Certificates or the token on both sides say who may.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import ipaddress
+import os
 import re
 from typing import Any
 
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 
-__all__ = ["check_listener", "expect_distributed", "security_for", "worker_host"]
+__all__ = ["TOKEN_VARIABLE", "check_listener", "dialled", "expect_distributed", "security_for", "shown", "worker_host"]
 
+TOKEN_VARIABLE = "RETARGET_CLUSTER_TOKEN"  # noqa: S105  (a name)
 _ADDRESS = re.compile(r"(?P<scheme>tcp|tls)://(?P<host>\[[0-9a-fA-F:.]+\]|[\w.-]+):(?P<port>\d+)")
 _FILES = ("ca-file", "{role}.cert", "{role}.key")
 _HOW = (
@@ -23,14 +25,16 @@ _HOW = (
 )
 
 
-def expect_distributed(what: str) -> None:
+def expect_distributed(what: str, *, imports: bool = True) -> None:
     """Raise `RetargetError` where Dask distributed is not installed, which `what` needs.
 
-    Its log is left out unless Dask's configuration says otherwise: what a user is to know, we say.
+    If it `imports` it, its log is left out unless Dask's configuration says otherwise: what a user is to know, we say.
     """
     if importlib.util.find_spec("distributed") is None:
         msg = f"{what} needs the package distributed, which is not installed; {install_hint('cluster')}"
         raise RetargetError(msg)
+    if not imports:
+        return
     import dask.config
 
     dask.config.set({"distributed.admin.large-graph-warning-threshold": "4 GiB"})  # a front end's output may be large
@@ -45,14 +49,25 @@ def expect_distributed(what: str) -> None:
         dask.config.set(logging=dict.fromkeys(quiet, "critical"))
 
 
-def security_for(address: str, role: str) -> Any:
+def security_for(address: str, role: str, token: str = "") -> Any:
     """Return the `distributed.Security` for an address, which is that of a scheduler; `role` is client, scheduler or
-    worker. Raises `RetargetError` for what is no address, is not loopback without TLS, or lacks certificates."""
+    worker. Without TLS, connections are made with the `token`; if there is none, with that of `TOKEN_VARIABLE` or
+    of this user. Raises `RetargetError` for what is no address, is not loopback without TLS, or lacks certificates."""
     found = _ADDRESS.fullmatch(address)
     if found is None or not 0 < int(found["port"]) < 65536:
         msg = f"found {address!r}, expected tcp://HOST:PORT or tls://HOST:PORT, such as tcp://127.0.0.1:8786"
         raise RetargetError(msg)
-    return _security(found["scheme"], found["host"], role, address)
+    return _security(found["scheme"], found["host"], role, address, token)
+
+
+def dialled(address: str) -> str:
+    """Return what Dask is to dial for the address of a scheduler; `security_for` has checked it."""
+    return address.replace("tcp://", "tcp+token://", 1)
+
+
+def shown(address: str) -> str:
+    """Return an address of Dask's as people write it."""
+    return address.replace("tcp+token://", "tcp://", 1)
 
 
 def worker_host(address: str) -> str | None:
@@ -67,7 +82,7 @@ def check_listener(scheme: str, host: str) -> Any:
     return _security(scheme, host, "scheduler", f"{scheme}://{host}")
 
 
-def _security(scheme: str, host: str, role: str, address: str) -> Any:
+def _security(scheme: str, host: str, role: str, address: str, token: str = "") -> Any:
     import dask.config
     from distributed import Security
 
@@ -78,6 +93,9 @@ def _security(scheme: str, host: str, role: str, address: str) -> Any:
                 f"can run code there; {_HOW}"
             )
             raise RetargetError(msg)
+        from retarget_cluster.token import add_backend
+
+        add_backend(token or os.environ.get(TOKEN_VARIABLE, ""))
         return Security(require_encryption=False)
     names = [f"distributed.comm.tls.{name.format(role=role)}" for name in _FILES]
     lacking = [name for name in names if not dask.config.get(name, None)]

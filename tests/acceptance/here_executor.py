@@ -31,6 +31,7 @@ LOG = Path("here.log")
 class Here:
     compiles = 2
     platforms = frozenset({host_platform()})
+    starting = False
     working: tuple[Working, ...] = ()
     notes: tuple[str, ...] = ()
 

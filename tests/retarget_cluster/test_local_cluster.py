@@ -16,7 +16,7 @@ from retarget.engine.executor import ExecutorSession, connect
 from retarget.extension.registry import load_extensions
 from retarget.model import RunTarget
 from retarget.support.errors import RetargetError
-from retarget_cluster.session import link
+from retarget_cluster.session import link, local
 from retarget_cluster.session.executor import ClusterExecutor
 from targets_of_doubles import EXTENSIONS, compile_target, has_ended, lines_of, run_target, runtime_config, wait_until
 
@@ -31,6 +31,7 @@ def cluster(
     executor = connect(address, session)
     assert isinstance(executor, ClusterExecutor)
     with Engine(registry=registry, cache=tmp_path / "cache", extensions=EXTENSIONS, executor=executor) as engine:
+        assert executor._link.workers
         yield engine, executor
 
 
@@ -79,6 +80,27 @@ def test_workers_compile_and_run_and_end_with_the_session(tmp_path: Path, monkey
     calls = [line.split()[1] for line in lines_of(tmp_path / "log") if line.startswith("call")]
     assert sorted(calls) == ["a", "a0", "a1", "a2", "a3"]
     assert all(wait_until(lambda pid=pid: has_ended(pid)) for pid in (*processes, *workers))
+
+
+def test_a_cluster_that_does_not_start_says_why_and_the_session_compiles_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "distributed.py").write_text("raise ImportError('no such thing')\n")
+    monkeypatch.setattr(local, "_START_SECONDS", 20.0)
+    registry = load_extensions(EXTENSIONS)
+    session = ExecutorSession(extensions=EXTENSIONS, cache=tmp_path / "cache", jobs=None)
+    with monkeypatch.context() as changed:
+        changed.syspath_prepend(tmp_path)
+        executor = connect("local:2", session)
+    with Engine(registry=registry, cache=tmp_path / "cache", extensions=EXTENSIONS, executor=executor) as engine:
+        assert executor.compiles > 0
+        with pytest.raises(RetargetError) as caught:
+            engine.devices(runtime_config())
+        assert not executor.starting
+    first, *last = str(caught.value).splitlines()
+    assert first == "the scheduler of local:2 did not start: it ended"
+    assert last[0] == "  its last lines:"
+    assert last[-1] == "  ImportError: no such thing"
 
 
 @pytest.mark.slow

@@ -82,6 +82,10 @@ class Executor(Protocol):
         """How many compiles go on at a time, over all workers, 1 or more. May change as workers come and go."""
 
     @property
+    def starting(self) -> bool:
+        """Whether it cannot compile yet, and the session does so meanwhile."""
+
+    @property
     def platforms(self) -> frozenset[tuple[str, str]]:
         """System and architecture of the workers' machines, in the words of `host_platform`."""
 

@@ -6,6 +6,8 @@ import asyncio
 import heapq
 import itertools
 import re
+import secrets
+import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
@@ -24,10 +26,11 @@ from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo, Failure, RunOutcome, Stage
 from retarget.support.errors import RetargetError
 from retarget.support.files import write_atomically
+from retarget.targets.availability import host_platform
 from retarget.worker.messages import CompiledModule, Refusal, Refused
 
 from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, compiles_at_hand, encoded
-from retarget_cluster.security import security_for
+from retarget_cluster.security import TOKEN_VARIABLE, expect_distributed, security_for
 from retarget_cluster.session.link import Declined, GoneError, Link, Lost, Worker
 from retarget_cluster.session.local import LocalCluster
 
@@ -81,7 +84,7 @@ class ClusterExecutor:
     """Compiles and runs on the workers of a scheduler. Implements `retarget.engine.executor.Executor`."""
 
     def __init__(self, address: str, session: ExecutorSession) -> None:
-        """Connect, and wait for a worker. Raises `RetargetError`."""
+        """Connect, and wait for a worker; those of `local:N` start meanwhile. Raises `RetargetError`."""
         self._session = session
         self._folder = Path.cwd()
         self._digests = InputDigests()
@@ -89,58 +92,95 @@ class ClusterExecutor:
         self._asked: dict[tuple[str, object], asyncio.Task[Answer | Lost | Declined]] = {}
         self._turns: dict[str, _Turns] = {}
         self._alone = asyncio.Lock()
+        self._closed = False
         self._had: set[RuntimeConfig] = set()
         self._missing: dict[RuntimeConfig, float] = {}
         """The runtime configs whose devices some worker had; until when (monotonic) those that none has are awaited."""
         scheme, _, rest = address.partition(":")
         self._local = None
+        self._connected: Future[Link] = Future()
         if scheme.lower() == "local":
-            self._local = LocalCluster(rest, cache=session.cache, extensions=session.extensions)
+            token = secrets.token_hex(32)
+            environment = {TOKEN_VARIABLE: token}
+            self._local = LocalCluster(
+                rest, cache=session.cache, extensions=session.extensions, environment=environment
+            )
+            threading.Thread(target=self._connect_local, args=(self._local, token), daemon=True).start()
+        else:
+            self._connected.set_result(self._connect(address))
+
+    def _connect_local(self, local: LocalCluster, token: str) -> None:
+        """Import Dask while the processes do, and connect."""
         try:
-            if self._local is not None:
-                import distributed  # noqa: F401  (meanwhile)
+            expect_distributed("--retarget-cluster")
+            import distributed  # noqa: F401
 
-                address = self._local.start()
-            self._link = Link(address, security_for(address, "client"))
-            self._expect_workers()
-        except BaseException:
-            if self._local is not None:
-                self._local.kill()
-                self._local.close()
-            raise
+            self._connected.set_result(self._connect(local.start(), token))
+        except BaseException as error:  # whoever needs the cluster gets it
+            local.kill()
+            known = isinstance(error, RetargetError)
+            self._connected.set_exception(error if known else RetargetError(f"{type(error).__name__}: {error}"))
 
-    def _expect_workers(self) -> None:
+    def _connect(self, address: str, token: str = "") -> Link:
+        link = Link(address, security_for(address, "client", token))
         wanted = self._local.count if self._local is not None else 1
         deadline = time.monotonic() + (_LOCAL_START if self._local is not None else _NO_WORKER)
-        while len(self._link.workers) < wanted:
-            if self._local is not None and self._local.ended:
-                msg = f"a worker of local:{wanted} ended while it started; `retarget worker` may say why"
-                self._link.close()
-                raise RetargetError(msg)
-            if time.monotonic() > deadline:
-                msg = f"found no worker at {self._link.address}; `retarget worker {self._link.address}` starts one"
-                self._link.close()
+        while len(link.workers) < wanted:
+            msg = ""
+            if self._closed:
+                msg = "the session has ended"
+            elif self._local is not None and self._local.ended:
+                msg = f"a worker of local:{wanted} ended while it started{self._local.said}"
+            elif time.monotonic() > deadline:
+                said = self._local.said if self._local is not None else ""
+                found = f"found {len(link.workers)} of {wanted} workers" if link.workers else "found no worker"
+                msg = f"{found} at {address}; `retarget worker {address}` starts one{said}"
+            if msg:
+                link.close()
                 raise RetargetError(msg)
             time.sleep(0.01)
+        return link
+
+    @property
+    def _link(self) -> Link:
+        """The connection, waited for. Raises `RetargetError`."""
+        if (error := self._connected.exception()) is not None:
+            raise error.with_traceback(None)  # raised for every target: its traceback must not grow
+        return self._connected.result()
+
+    @property
+    def _workers(self) -> tuple[Worker, ...]:
+        """The workers so far."""
+        return () if self.starting or self._connected.exception() is not None else self._link.workers
+
+    @property
+    def starting(self) -> bool:
+        """Whether processes of `local:N` start."""
+        return not self._connected.done()
 
     # ---------------------------------------------------------------- what there is
 
     @property
     def compiles(self) -> int:
         """More for each worker than it does at a time, so that none waits for the session."""
-        there = [one for one in self._link.workers if not one.draining]
-        most = max(1, sum(compiles_at_hand(one.cores) for one in there))
+        cores = [one.cores for one in self._workers if not one.draining]
+        if self._local is not None and self.starting:
+            cores = [self._local.cores] * self._local.count
+        most = max(1, sum(map(compiles_at_hand, cores)))
         return min(most, self._session.jobs or most)
 
     @property
     def platforms(self) -> frozenset[tuple[str, str]]:
         """System and architecture of the workers' machines."""
-        return frozenset((one.system, one.architecture) for one in self._link.workers)
+        here = [host_platform()] if self._local is not None else []
+        return frozenset([*here, *((one.system, one.architecture) for one in self._workers)])
 
     @property
     def working(self) -> tuple[Working, ...]:
         """What workers have begun, the longest first."""
-        now, names = time.monotonic(), {one.id: one.name for one in self._link.workers}
+        if not (there := self._workers):
+            return ()
+        now, names = time.monotonic(), {one.id: one.name for one in there}
         running = [
             (title, names.get(at, "a lost worker"), since) for title, at, since in [*self._link.running.values()]
         ]
@@ -150,7 +190,7 @@ class ClusterExecutor:
     @property
     def notes(self) -> tuple[str, ...]:
         """Lost workers, quarantined devices, and why something was compiled by the session itself."""
-        quarantined = (f"{one.name}: {reason}" for one in self._link.workers for reason in one.quarantined)
+        quarantined = (f"{one.name}: {reason}" for one in self._workers for reason in one.quarantined)
         return tuple(dict.fromkeys((*self._notes, *quarantined)))
 
     # ---------------------------------------------------------------- compiles
@@ -404,7 +444,11 @@ class ClusterExecutor:
 
     def close(self) -> None:
         """Give up what is queued and what runs, and end."""
-        self._link.close()
+        self._closed = True
+        if self._local is not None and self.starting:
+            self._local.kill()
+        with suppress(RetargetError):
+            self._link.close()
         if self._local is not None:
             self._local.close()
 

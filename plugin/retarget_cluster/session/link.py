@@ -16,7 +16,7 @@ from retarget.support.errors import RetargetError
 
 from retarget_cluster.jobs import Answer, decoded, perform
 from retarget_cluster.register import at_scheduler
-from retarget_cluster.relay import VERSION
+from retarget_cluster.security import dialled
 
 __all__ = ["Declined", "GoneError", "Link", "Lost", "Worker"]
 
@@ -94,7 +94,9 @@ class Link:
         asyncio.run(_expect_scheduler(address, security))  # Dask's client waits for ever for what does not speak
         silent = f"no scheduler answers at {address}; `retarget cluster start` starts one"
         try:
-            self._client = Client(address, security=security, set_as_default=False, timeout=_PATIENCE, name="retarget")
+            self._client = Client(
+                dialled(address), security=security, set_as_default=False, timeout=_PATIENCE, name="retarget"
+            )
         except OSError as error:
             raise RetargetError(silent) from error
         self._loop: asyncio.AbstractEventLoop = self._client.loop.asyncio_loop
@@ -214,6 +216,8 @@ class Link:
 
     async def _answers(self) -> bool:
         """Wait until the scheduler answers again; false if it does not for a while."""
+        from retarget_cluster.relay import VERSION
+
         deadline = self._loop.time() + _PATIENCE
         while self._loop.time() < deadline and not self.gone:
             try:

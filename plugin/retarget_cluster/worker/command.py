@@ -17,8 +17,8 @@ from retarget.engine.cache.folder import cache_of_command
 from retarget.support.errors import RetargetError
 from retarget.worker.process import available_cores
 
-from retarget_cluster.parent import end_with_parent
 from retarget_cluster.security import expect_distributed, security_for
+from retarget_cluster.worker.parent import end_with_parent
 
 if TYPE_CHECKING:
     from retarget_cluster.worker.site import SiteOptions

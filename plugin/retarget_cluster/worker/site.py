@@ -32,8 +32,8 @@ from retarget.support.scratch import ScratchFolder
 from retarget.targets.availability import host_platform
 
 from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, compiles_at_hand, decoded, encoded
-from retarget_cluster.register import register
-from retarget_cluster.security import worker_host
+from retarget_cluster.register import SilentError, at_scheduler
+from retarget_cluster.security import dialled, worker_host
 from retarget_cluster.worker.content import Content, translated
 from retarget_cluster.worker.engine import LocalEngine
 
@@ -106,8 +106,10 @@ class Site:
         deadline = time.monotonic() + self._options.patience
         while not self._ended.is_set():
             try:
+                async with at_scheduler(self._options.address, security):  # an error, if it has another token
+                    pass
                 worker = await Worker(
-                    self._options.address,
+                    dialled(self._options.address),
                     name=f"{self._options.name}-{uuid.uuid4().hex[:8]}",
                     nthreads=4 * self._options.cores + 32,
                     resources={"compile": compiles_at_hand(self._options.cores)},
@@ -119,8 +121,7 @@ class Site:
                     dashboard_address="127.0.0.1:0",
                     death_timeout=max(1.0, deadline - time.monotonic()),  # without, it would try for ever
                 )
-                await register(worker.scheduler, self._options.address)
-            except (OSError, TimeoutError, ValueError) as error:
+            except (OSError, SilentError, ValueError) as error:
                 if self._ended.is_set():
                     break
                 if time.monotonic() > deadline:
