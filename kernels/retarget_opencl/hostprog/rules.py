@@ -13,6 +13,7 @@ from retarget.model.element_types import parse_type
 
 from retarget_opencl.hostprog.common_rules import constant_result, forward, instruction, nothing
 from retarget_opencl.hostprog.data_rules import DATA_RULES
+from retarget_opencl.hostprog.parameter_rules import PARAMETER_RULES
 from retarget_opencl.hostprog.scalar_rules import SCALAR_RULES
 from retarget_opencl.hostprog.structured_rules import STRUCTURED_RULES
 from retarget_opencl.hostprog.writer import FunctionWriter, HostRules
@@ -129,6 +130,7 @@ HOST_RULES: HostRules = {
     **SCALAR_RULES,
     **STRUCTURED_RULES,
     **DATA_RULES,
+    **PARAMETER_RULES,
     "util.return": instruction("return", "operands"),
     "util.call": _call,
     "hal.return": instruction("return", "operands"),

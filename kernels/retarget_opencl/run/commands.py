@@ -24,6 +24,8 @@ from retarget_opencl.run.memory import Pool, Span, View
 if TYPE_CHECKING:
     import pyopencl as cl
 
+    from retarget_opencl.run.uploads import Uploads
+
 __all__ = ["Commands", "memory_dtype"]
 
 Array = npt.NDArray[np.generic]
@@ -55,10 +57,10 @@ class Commands:
     `started` is called before the next dispatch, once.
     """
 
-    def __init__(self, queue: cl.CommandQueue, pool: Pool, program: cl.Program | None) -> None:
+    def __init__(self, queue: cl.CommandQueue, pool: Pool, program: cl.Program | None, uploads: Uploads) -> None:
         import pyopencl as cl
 
-        self._cl, self.queue, self.pool, self.program = cl, queue, pool, program
+        self._cl, self.queue, self.pool, self.program, self.uploads = cl, queue, pool, program, uploads
         self.sink: CheckSink | None = None
         self.dispatches = 0
         self.started: Callable[[], None] | None = None

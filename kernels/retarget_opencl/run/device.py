@@ -20,6 +20,7 @@ from retarget_opencl.run.commands import Commands
 from retarget_opencl.run.errors import driver_errors
 from retarget_opencl.run.memory import Pool
 from retarget_opencl.run.program import OpenClProgram
+from retarget_opencl.run.uploads import Uploads
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -45,6 +46,7 @@ class OpenClDevice:
             flags = cl.command_queue_properties.PROFILING_ENABLE if profiling else 0
             self._queue = cl.CommandQueue(self._context, found.device, properties=flags)
         self._pool = Pool(self._context, found.device.global_mem_size // _POOL_SHARE)
+        self.uploads = Uploads(self._queue, self._pool)
         self._builds = Builds(self._context, found, cache)
 
     @property
@@ -64,6 +66,10 @@ class OpenClDevice:
 
     def load(self, artifact: bytes) -> OpenClProgram:
         """Build an artifact's kernels and run its initialisers. Raises `DriverError`."""
+        return self.load_with_parameters(artifact, ())
+
+    def load_with_parameters(self, artifact: bytes, parameters: Sequence[tuple[str, Path]]) -> OpenClProgram:
+        """Do the same with (scope, archive) pairs. Implements `retarget.extension.LoadsParameters`."""
         try:
             read = read_artifact(artifact)
         except ArtifactError as error:
@@ -74,7 +80,8 @@ class OpenClDevice:
             raise DriverError(msg, f'compile for this device: target_from = "host:{self._info.uri}"')
         with driver_errors("loading", self._info.name):
             program = self._builds.build(read, self.profile) if read.source else None
-            return OpenClProgram(read, Commands(self._queue, self._pool, program), self._info.name)
+            commands = Commands(self._queue, self._pool, program, self.uploads)
+            return OpenClProgram(read, commands, self._info.name, parameters)
 
     def transfers(self) -> OpenClTransfers:
         """Return the memory and queues of their own. Implements `retarget.extension.TransfersBuffers`."""

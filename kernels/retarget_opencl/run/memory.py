@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -44,6 +46,20 @@ class Pool:
         self._context, self._limit = context, limit
         self._free: dict[int, list[cl.Buffer]] = {}
         self._kept = 0
+        self._constants: OrderedDict[Hashable, Memory] = OrderedDict()
+
+    def constant(self, key: Hashable, size: int) -> tuple[Memory, bool]:
+        """Return the memory of a constant, by a key that tells its content from all others, and whether it is filled.
+
+        It is kept while no program uses it, too, as long as constants and free buffers fit into the pool's limit.
+        """
+        found = self._constants.get(key)
+        memory = self.take(size) if found is None else found
+        self._constants[key] = memory
+        self._constants.move_to_end(key)
+        while len(self._constants) > 1 and sum(one.capacity for one in self._constants.values()) > self._limit:
+            self._constants.popitem(last=False)
+        return memory, found is not None
 
     def take(self, size: int) -> Memory:
         """Return memory of at least `size` bytes. Raises `pyopencl.Error` when the device has none left."""
@@ -74,6 +90,7 @@ class Pool:
 
     def clear(self) -> None:
         """Release all buffers that are not in use."""
+        self._constants.clear()
         self._free.clear()
         self._kept = 0
 

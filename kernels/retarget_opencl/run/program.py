@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,12 +28,14 @@ __all__ = ["OpenClProgram"]
 class OpenClProgram:
     """A loaded artifact: kernels built, initialisers run."""
 
-    def __init__(self, artifact: OpenClArtifact, commands: Commands, device: str) -> None:
+    def __init__(
+        self, artifact: OpenClArtifact, commands: Commands, device: str, parameters: Sequence[tuple[str, Path]]
+    ) -> None:
         self._device, self._commands = device, commands
         self._started: Callable[[], None] | None = None
         self._exports = {export.name: export for export in artifact.program.exports}
         try:
-            self._machine = load_program(artifact.program, artifact.blobs, commands)
+            self._machine = load_program(artifact.program, artifact.blobs, commands, parameters)
         except (ValueError, TypeError, IndexError) as error:
             msg = f"the artifact's program is malformed ({error}); compile it again"
             raise DriverError(msg) from error

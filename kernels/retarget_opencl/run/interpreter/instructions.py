@@ -226,6 +226,16 @@ def _dispatch(machine: Machine, kernel: int, workload: Any, resources: Any, offs
     return step
 
 
+def _parameter_load(machine: Machine, results: Sequence[int], *words: Any) -> Step:
+    read, load = _reader(words), machine.parameters.load
+
+    def step(r: Registers) -> None:
+        for result, span in zip(results, load(*read(r)), strict=True):
+            r[result] = span
+
+    return step
+
+
 def _export(machine: Machine, result: int, source: int, size: int, element: str, shape: Any, dynamic: Any) -> Step:
     def export(span: Any, length: int, sizes: Sequence[int]) -> Any:
         known = iter(sizes)
@@ -277,6 +287,9 @@ BUILDERS: dict[str, Builder] = {
     "resource_load": _command("resource_load"),
     "resource_store": _command_effect("resource_store"),
     "upload": _command_effect("upload"),
+    "parameter_load": _parameter_load,
+    "parameter_read": lambda machine, *words: _do(machine.parameters.read, words),
+    "parameter_write": lambda machine, *words: _do(machine.parameters.write, words),
     "fill": _command_effect("fill"),
     "copy": _command_effect("copy"),
     "flush": _command_effect("flush"),

@@ -6,6 +6,7 @@ An instruction that is not in the table `BUILDERS` (`interpreter.instructions`) 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,14 @@ from retarget_opencl.run.interpreter.machine import Code, Jump, Machine, Registe
 __all__ = ["load_program"]
 
 
-def load_program(program: Program, blobs: Sequence[bytes], commands: Commands) -> Machine:
+def load_program(
+    program: Program, blobs: Sequence[bytes], commands: Commands, files: Sequence[tuple[str, Path]]
+) -> Machine:
     """Load a program. Raises `ValueError`, `TypeError` or `IndexError` for a malformed one."""
     machine = Machine(
         program=program,
         commands=commands,
+        files=files,
         globals=[value for _, value in program.globals],
         codes=[Code(function.parameters, _template(function, blobs)) for function in program.functions],
     )

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from retarget_opencl.artifact.program import Program
 from retarget_opencl.run.commands import Commands
+
+if TYPE_CHECKING:
+    from retarget_opencl.run.parameters import Parameters
 
 __all__ = ["Code", "Jump", "Machine", "Registers", "Step"]
 
@@ -48,6 +52,17 @@ class Machine:
     commands: Commands
     globals: list[Any]
     codes: list[Code]
+    files: Sequence[tuple[str, Path]] = ()
+    _parameters: Parameters | None = None
+
+    @property
+    def parameters(self) -> Parameters:
+        """The program's parameters, in the archives `files`. Raises `DriverError` for files that are none."""
+        if self._parameters is None:
+            from retarget_opencl.run.parameters import Parameters  # imports IREE's runtime
+
+            self._parameters = Parameters(self.commands, self.files)
+        return self._parameters
 
     def initialize(self) -> None:
         """Run the initialisers in order."""
