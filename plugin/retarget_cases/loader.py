@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from retarget.extension import Case, CaseRequest, ModulesRequest, RunPlan, Suggestions
+from retarget.extension import Case, CaseRequest, FunctionInfo, ModulesRequest, NoCasesError, RunPlan, Suggestions
 from retarget.model import Module, RuntimeConfig, Suite
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.files import is_inside
@@ -29,7 +29,8 @@ class CasesLoader:
     def find_modules(self, folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
         """Return one module per source, with its cases file as data.
 
-        Raises `DiagnosticsError` with all errors of all cases files, for modules without one and one without modules.
+        Raises `DiagnosticsError` with all errors of all cases files, and for cases without modules. A module without
+        cases is none: its targets fail, and `retarget check` reports it.
         """
         from retarget_cases.files.read import read_cases_file  # only a suite of this kind pays for its tables
 
@@ -38,6 +39,10 @@ class CasesLoader:
         sources = [source for source in srcs if not source.name.endswith(SUFFIX)]
         for source in sources:
             cases = cases_file_of(source)
+            name = source.relative_to(folder).with_name(module_stem(source)).as_posix()
+            if not os.path.lexists(cases):  # its targets fail, and no others
+                modules.append(Module(name=name, path=source))
+                continue
             if not cases.is_file() or (cases.is_symlink() and not is_inside(cases, folder)):
                 diagnostics.append(_without_cases(source, cases))
                 continue
@@ -45,7 +50,6 @@ class CasesLoader:
                 read_cases_file(cases, folder)
             except DiagnosticsError as error:
                 diagnostics += error.diagnostics
-            name = source.relative_to(folder).with_name(module_stem(source)).as_posix()
             modules.append(Module(name=name, path=source, data=(cases,)))
         diagnostics += _without_module(sources)
         if diagnostics:
@@ -110,10 +114,13 @@ class CasesLoader:
         return cases_schema()
 
     def data_diagnostics(self, module: Module, suite: Suite) -> Sequence[Diagnostic]:
-        """Return what does not fit the function that an ONNX model becomes, where the package onnx is installed."""
+        """Return that a module has no cases, or what does not fit the function that an ONNX model becomes, where the
+        package onnx is installed."""
         from retarget_onnx.models import SUFFIX as ONNX
         from retarget_onnx.models import model_function
 
+        if not module.data:
+            return [_without_cases(module.path, cases_file_of(module.path))]
         if module.path.suffix != ONNX:
             return ()
         from retarget_cases.worker.cases import readings  # it imports NumPy
@@ -136,11 +143,21 @@ class CasesLoader:
         return [diagnostic for reading in checked for diagnostic in reading.diagnostics()]
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
-        """Return the cases in the order of the file; values are read and computed when each is about to run."""
+        """Return the cases in the order of the file; values are read and computed when each is about to run.
+
+        Raises `NoCasesError` for a module without a file of them.
+        """
+        if not request.data:
+            msg = str(_without_cases(request.source, cases_file_of(request.source)))
+            raise NoCasesError(msg)
         from retarget_cases.worker.cases import readings  # it imports NumPy
 
         typed = _with_model_types(request)
         return [reading.case() for reading in readings(typed, types_of_model=typed is not request)]
+
+    def declared_functions(self, request: CaseRequest) -> Sequence[FunctionInfo]:
+        """Return the functions, with the types of an ONNX model where the artifact says nothing of them."""
+        return _with_model_types(request).functions
 
 
 def _with_model_types(request: CaseRequest) -> CaseRequest:
@@ -154,9 +171,7 @@ def _with_model_types(request: CaseRequest) -> CaseRequest:
     if function.argument_types or function.result_types:
         return request
     declared = model_function(request.source)
-    if declared is None or declared.name != function.name:
-        return request
-    return replace(request, functions=(declared,))
+    return request if declared is None else replace(request, functions=(replace(declared, name=function.name),))
 
 
 def _without_cases(source: Path, cases: Path) -> Diagnostic:

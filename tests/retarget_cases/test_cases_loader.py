@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases_support import function, load, read
-from retarget.extension import CaseRequest, ComparesConfigs, FindsModules, HasParameters, Tolerance
-from retarget.model import Module
+from retarget.extension import CaseRequest, ComparesConfigs, FindsModules, HasParameters, NoCasesError, Tolerance
+from retarget.model import Module, Origin, Suite
 from retarget.support.errors import DiagnosticsError
 from retarget_cases.loader import CasesLoader
 
@@ -66,11 +66,27 @@ def test_modules_and_cases_without_each_other_are_errors_as_are_those_in_the_fil
     assert diagnostics(folder, "add.mlir", "sub.mlir", "broken.mlir") == [
         "suite/ad.cases.toml: found cases without a module, expected ad.mlir or ad.mlirbc or ad.onnx beside it; "
         "did you mean 'add'?",
-        "suite/add.mlir: found no cases file 'add.cases.toml' beside the module, expected one; "
-        "did you mean 'ad.cases.toml'?",
         "suite/broken.cases.toml:1: case[0]: found nothing to compare the results with, expected one of expected, "
         "reference, agree_with: a case that cannot fail tests nothing",
     ]
+
+
+def test_a_module_without_cases_is_an_error_of_its_own_targets(folder: Path) -> None:
+    (folder / "add.mlir").touch()
+    (folder / "sub.mlir").touch()
+    (folder / "sub.cases.toml").write_text(PLAIN)
+    loader = CasesLoader()
+    found = loader.find_modules(folder, [folder / "add.mlir", folder / "sub.mlir"])
+    assert [(module.name, len(module.data)) for module in found] == [("add", 0), ("sub", 1)]
+    message = "suite/add.mlir: found no cases file 'add.cases.toml' beside the module, expected one"
+    message += "; did you mean 'sub.cases.toml'?"
+    with pytest.raises(NoCasesError) as caught:
+        loader.load(CaseRequest(module="add", source=folder / "add.mlir", folder=folder, compiler="cc"))
+    assert str(caught.value) == message
+    suite = Suite(
+        name="s", folder=folder, modules=found, kind="cases", targets=(), origin=Origin(file=folder, key_path="")
+    )
+    assert [str(one) for one in loader.data_diagnostics(found[0], suite)] == [message]
 
 
 def test_cases_of_a_module_that_the_suite_leaves_out_are_no_error(folder: Path) -> None:

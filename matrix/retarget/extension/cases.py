@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from retarget.model import Module, RuntimeConfig, Suite
 from retarget.model.calls import Tolerance
-from retarget.support.errors import Diagnostic
+from retarget.support.errors import Diagnostic, RetargetError
 
 if TYPE_CHECKING:
     from retarget.extension.drivers import RunPlan
@@ -34,9 +34,11 @@ __all__ = [
     "HasParameters",
     "MakesModules",
     "NamesDataFiles",
+    "NoCasesError",
     "ReturnsChecks",
     "RunsCasesOutside",
     "Tolerance",
+    "TypesFunctions",
 ]
 
 
@@ -100,14 +102,28 @@ class CaseLoader(Protocol):
 
     It may offer more: see `FindsModules`, `ChecksSuites`, `ChecksData`, `MakesModules`, `HasParameters`,
     `NamesDataFiles`, `RunsCasesOutside`, `ComparesConfigs`, `ChecksArtifacts`, `DescribesFiles`, `ReturnsChecks`,
-    `SuggestsSuites`.
+    `SuggestsSuites`, `TypesFunctions`.
     """
 
     kind: str
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
-        """Return the cases in order. Runs in a device worker. Raises `RetargetError` for invalid data; an empty result
-        is reported as a failure (nothing to run), never as a pass."""
+        """Return the cases in order. Runs in a device worker. Raises `RetargetError` for invalid data, `NoCasesError`
+        where nobody wrote any; an empty result is reported as a failure (nothing to run), never as a pass."""
+
+
+class NoCasesError(RetargetError):
+    """A module has no cases: a failure of its targets, but where inputs are generated (`retarget compare`)."""
+
+
+@runtime_checkable
+class TypesFunctions(Protocol):
+    """A case loader that knows more of a module's functions than its artifact says. A module that no suite declares is
+    compared (`retarget compare FILE`) as one of the first such kind."""
+
+    def declared_functions(self, request: CaseRequest) -> Sequence[FunctionInfo]:
+        """Return `request.functions`, with the types that the module's file declares where they have none. Runs in a
+        device worker. Raises `RetargetError` for a file that cannot be read."""
 
 
 @runtime_checkable

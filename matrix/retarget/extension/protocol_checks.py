@@ -27,6 +27,7 @@ from retarget.extension.cases import (
     NamesDataFiles,
     ReturnsChecks,
     RunsCasesOutside,
+    TypesFunctions,
 )
 from retarget.extension.commands import Command
 from retarget.extension.compilers import (
@@ -129,6 +130,7 @@ SORTS = (
             DescribesFiles,
             ReturnsChecks,
             SuggestsSuites,
+            TypesFunctions,
         ),
     ),
     Sort(

@@ -283,7 +283,11 @@ def test_a_side_that_fails_is_reported_as_such(project: Path, capsys: pytest.Cap
             "some.list holds 2 modules; expected the name of one (plainer, other, …) and the folder that its suite "
             "is in",
         ),
-        (("toys_extension.py", "--configs", "good,off"), "no suite declares the module toys_extension.py"),
+        (
+            ("toys_extension.py", "--configs", "good,off"),
+            "no suite declares the module toys_extension.py, and no matrix.toml at or above its folder has a "
+            "[[target_config]] to compile and run it with; `retarget init .` writes one",
+        ),
     ],
 )
 def test_wrong_usage_is_reported_and_exits_with_2(
@@ -305,6 +309,30 @@ def test_numbers_that_mean_nothing_are_refused(capsys: pytest.CaptureFixture[str
     assert ended.value.code == 2
     error = f"retarget compare: error: argument {option}: found '{value}', expected {number} from 0 on"
     assert capsys.readouterr().err.splitlines()[-1] == error
+
+
+@pytest.mark.slow
+def test_a_module_that_no_suite_declares_is_compared_in_the_configs_of_the_matrix_files_above(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "suite.toml").unlink()
+    (project / "matrix.toml").write_text(CONFIGS.partition("[[module_test_suite]]")[0])
+    (project / "alone").mkdir()
+    (project / "alone" / "plain.toy").write_text("plain")
+    status, lines = compare(capsys, "alone/plain.toy", "--configs", "good,off")
+    assert status == 1
+    assert lines[:4] == [
+        "plain (alone/plain.toy), in no suite; generated inputs",
+        "  good/flat  ran; the module has no expected values of its own",
+        "  off/flat   ran; the module has no expected values of its own",
+        "first difference: f, result 0:",
+    ]
+    lines = compare(capsys, "alone/plain.toy", "--configs", "good,broken")[1]
+    assert lines[1:] == [
+        "  good/flat    ran; the module has no expected values of its own",
+        "  broken/flat  compile: error: cannot do this",
+        "nothing to compare: not both have outputs",
+    ]
 
 
 @pytest.mark.slow

@@ -12,9 +12,9 @@ from pathlib import Path
 from retarget.cli.support import read_declared, request_of
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
-from retarget.extension import Tolerance, UnavailableError
+from retarget.extension import Tolerance, TypesFunctions, UnavailableError
 from retarget.extension.registry import Registry, load_extensions
-from retarget.model import Module, RunTarget, Suite, Target
+from retarget.model import Module, Origin, RunTarget, Suite, Target
 from retarget.model.outcomes import Failure, OutputComparison, OutputDifference, RunOutcome, Stage
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.scratch import ScratchFolder
@@ -25,6 +25,8 @@ from retarget.worker.artifact import is_recorded
 __all__ = ["add_arguments", "run"]
 
 _SUITE_FILE = "suite.toml"
+_TIMEOUT = 600.0
+"""Seconds for a compile or a run of a module that no suite declares: it may be a whole network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +36,11 @@ class _Found:
     suite: Suite
     module: Module
     targets: tuple[RunTarget, ...]
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether a file declares the suite: a module that none declares has only inputs that are generated."""
+        return bool(self.suite.origin.key_path)
 
 
 def add_arguments(parser: argparse._ActionsContainer) -> None:
@@ -78,7 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
         if all(is_recorded(folder) for folder in folders):
             comparison = engine.compare(folders, sides, tolerance)
     suites = [found.suite.name, *(f"(also in suite {one.suite.name})" for one in alike)]
-    title = f"{found.module.name} ({display_path(found.module.path)}), suite {' '.join(suites)}"
+    declared = f"suite {' '.join(suites)}" if found.is_declared else "in no suite; generated inputs"
+    title = f"{found.module.name} ({display_path(found.module.path)}), {declared}"
     sys.stdout.write("\n".join([title, *_report(found, targets, outcomes, comparison)]) + "\n")
     failed = any(outcome.failure is not None and outcome.failure.stage != Stage.COMPARE for outcome in outcomes)
     same = comparison is not None and not comparison.differing and not comparison.unmatched and comparison.arrays
@@ -122,8 +130,7 @@ def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found
             file = folder / _SUITE_FILE
             if file.is_file() and (found := _in(file, wanted, registry, arguments.retarget_toolchain)):
                 return _one(path, found)
-        msg = f"no suite declares the module {display_path(path)}; looked for a {_SUITE_FILE} at and above its folder"
-        raise argparse.ArgumentError(None, msg)
+        return [_undeclared(wanted, registry, arguments.retarget_toolchain)]
     declared = read_declared(request_of(arguments, arguments.path))
     found = [
         _Found(suite=one.suite, module=module, targets=_run_targets(one.targets, module))
@@ -137,6 +144,30 @@ def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found
         msg = f"found no file and no module {arguments.module!r} in {where}{hint or '; `retarget list` shows all'}"
         raise argparse.ArgumentError(None, msg)
     return found
+
+
+def _undeclared(path: Path, registry: Registry, toolchains: Sequence[str]) -> _Found:
+    """Return a module that no suite declares, in one of all configs that a suite in its folder would see."""
+    from retarget.declare.load import MATRIX_FILE, DeclarationLoader
+    from retarget.declare.scope import redirections
+
+    shown, folder = display_path(path), path.parent
+    loader = DeclarationLoader(registry, redirections(toolchains, Path.cwd()))
+    targets = tuple(loader.scope_of(folder).targets.configs.values())
+    kinds = [kind for kind, one in registry.case_loaders.items() if isinstance(one, TypesFunctions)]
+    if not targets or not kinds:
+        init = f"retarget init {shlex.quote(display_path(folder))}"
+        msg = (
+            f"no suite declares the module {shown}, and no {MATRIX_FILE} at or above its folder has a "
+            f"[[target_config]] to compile and run it with; `{init}` writes one"
+        )
+        raise argparse.ArgumentError(None, msg)
+    module = Module(name=path.stem, path=path)
+    origin = Origin(file=folder / _SUITE_FILE, key_path="")
+    suite = Suite(
+        name="none", folder=folder, modules=(module,), kind=kinds[0], targets=targets, timeout=_TIMEOUT, origin=origin
+    )
+    return _Found(suite=suite, module=module, targets=_run_targets(expand(suite, registry), module))
 
 
 def _one(path: Path, found: list[_Found]) -> list[_Found]:
@@ -246,11 +277,11 @@ def _report(
 ) -> Iterator[str]:
     width = max(len(_pair(target)) for target in targets)
     for target, outcome in zip(targets, outcomes, strict=True):
-        yield f"  {_pair(target).ljust(width)}  {_verdict(outcome, comparison)}"
+        yield f"  {_pair(target).ljust(width)}  {_verdict(outcome, comparison, found)}"
     if comparison is None:
         yield "nothing to compare: not both have outputs"
         path = found.module.path
-        if path.is_file() and not found.module.entry:
+        if path.is_file() and not found.module.entry and found.is_declared:
             yield f"for all that is known: pytest {shlex.quote(display_path(path))}"
         return
     compared = f"{counted(comparison.values, 'value')} of {counted(comparison.cases, 'case')} compared"
@@ -268,9 +299,9 @@ def _report(
         yield f"{comparison.differing} of {counted(comparison.arrays, 'array')} {verb}; {compared}"
 
 
-def _verdict(outcome: RunOutcome, comparison: OutputComparison | None) -> str:
+def _verdict(outcome: RunOutcome, comparison: OutputComparison | None, found: _Found) -> str:
     failure = outcome.failure
-    if failure is None and comparison is not None and not comparison.judged:
+    if failure is None and (not found.is_declared if comparison is None else not comparison.judged):
         return "ran; the module has no expected values of its own"
     if failure is None:
         partly = comparison is not None and comparison.judged < comparison.cases

@@ -21,10 +21,12 @@ from retarget.extension import (
     DriverError,
     HasParameters,
     LoadsParameters,
+    NoCasesError,
     Program,
     ReadsNeeds,
     ReportsWork,
     ShowsCommand,
+    TypesFunctions,
     UnavailableError,
 )
 from retarget.extension.returned import ExtensionError
@@ -79,11 +81,8 @@ def run_in_process(
         program = _load(device, loader, request, artifact)
         loaded = True
         functions = tuple(program.functions)
-        cases = tuple(loader.load(replace(request, functions=functions)))
-        if message.seed is not None:
-            from retarget.worker.child.seeded import seeded_cases  # only `retarget compare` asks for them
-
-            cases += tuple(seeded_cases(functions, cases, message.seed))
+        request = replace(request, functions=functions)
+        cases = _load_cases(loader, request, message.seed)
         references = {config: _by_name(read_outputs(folder)) for config, folder in message.references}
         failure = None if cases else NOTHING_TO_RUN
     except DriverError as error:
@@ -137,6 +136,22 @@ def run_in_process(
         loaded=loaded,
         suspect=any(outcome.failure is not None and outcome.failure.stage is Stage.RUN for outcome in outcomes),
     )
+
+
+def _load_cases(loader: CaseLoader, request: CaseRequest, seed: int | None) -> tuple[Case, ...]:
+    """Return the module's cases. With a seed a function that none of them calls has one with generated inputs."""
+    try:
+        cases = tuple(loader.load(request))
+    except NoCasesError:
+        if seed is None:
+            raise
+        cases = ()
+    if seed is None:
+        return cases
+    from retarget.worker.child.seeded import seeded_cases  # only `retarget compare` asks for them
+
+    typed = loader.declared_functions(request) if isinstance(loader, TypesFunctions) else request.functions
+    return (*cases, *seeded_cases(typed, cases, seed))
 
 
 def driver_failure(stage: Stage, error: DriverError) -> Failure:
