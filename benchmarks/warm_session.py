@@ -70,6 +70,7 @@ def session(folder: Path, cache: Path, *arguments: str) -> Spent:
     """Run pytest in a folder without any other plugin. Ends the benchmark if pytest fails."""
     argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={folder}", str(folder)]
     environment = os.environ | {"RETARGET_CACHE_DIR": str(cache), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # else it is the compiling of Python that is measured
     before, start = _cpu(), time.perf_counter()
     done = subprocess.run([*argv, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False)
     wall = time.perf_counter() - start

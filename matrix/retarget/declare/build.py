@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from retarget.declare.configs.resolve import extend_scope
 from retarget.declare.expectations import build_expectations
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
-from retarget.declare.read import FileTables, read_tables
+from retarget.declare.schema.kept import FileTables, TableStore, find_tables, keep_tables
 from retarget.declare.scope import FileDeclarations, Redirections, Scope
 from retarget.declare.suites import build_suites
 from retarget.extension.registry import Registry
 from retarget.model import Suite
 from retarget.support.errors import Diagnostic
+from retarget.support.files import read_regular
 from retarget.support.toml.keypaths import KeyPath, Problem
-from retarget.support.toml.read import diagnostics_of
+from retarget.support.toml.read import diagnostics_of, read_toml
 
 __all__ = ["build_declarations", "read_tables"]
+
+
+def read_tables(file: Path, store: TableStore | None = None) -> FileTables:
+    """Read one file, or take from the store what was read of its text before. The errors are those of the text and of
+    each table for itself, not of what names refer to."""
+    with suppress(OSError, UnicodeDecodeError):  # read again below, and reported
+        if store is not None and (kept := find_tables(store, file, read_regular(file).decode())) is not None:
+            return kept
+    from retarget.declare.read import tables_of  # only what is not kept needs pydantic
+
+    tables = tables_of(file, *read_toml(file))
+    if store is not None:
+        keep_tables(store, tables)
+    return tables
 
 
 def build_declarations(

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from retarget.declare.configs.named import word_problems
-from retarget.declare.read import Declared, FileTables
-from retarget.declare.schema.tables import OUTCOMES, STAGES, ExpectationTable
+from retarget.declare.schema.kept import Declared, FileTables
+from retarget.declare.schema.values import OUTCOMES, STAGES
 from retarget.model import Expectation, Origin
 from retarget.model.signatures import TIMEOUT
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
 from retarget.targets.availability import word_error
 from retarget.targets.selection import ExpressionError, terms
+
+if TYPE_CHECKING:
+    from retarget.declare.schema.tables import ExpectationTable
 
 __all__ = ["build_expectations"]
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, discover
+from retarget.declare.schema.kept import TableStore
 from retarget.declare.scope import FileDeclarations, Redirections, Scope, unknown_name
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, Expectation, Host, RuntimeConfig, Suite, Toolchain
@@ -30,10 +31,14 @@ _ConfigT = TypeVar("_ConfigT", CompilerConfig, Host, RuntimeConfig, Toolchain)
 class DeclarationLoader:
     """Loads suite files; reads each `matrix.toml` once. One loader serves one session."""
 
-    def __init__(self, registry: Registry | None = None, toolchains: Redirections | None = None) -> None:
+    def __init__(
+        self, registry: Registry | None = None, toolchains: Redirections | None = None, store: TableStore | None = None
+    ) -> None:
         """`registry` has the kinds that find modules in a way of their own (without it each source is a module), and
-        knows which drivers load what which compilers make. `toolchains` are where some are in this session."""
+        knows which drivers load what which compilers make. `toolchains` are where some are in this session. In the
+        `store`, if there is one, are the tables of files that were read before."""
         self._registry = registry
+        self._store = store
         self._redirected = toolchains or {}
         self._visible: dict[Path, FileDeclarations] = {}
         self._matrix_files: list[Path] = []
@@ -137,12 +142,9 @@ class DeclarationLoader:
 
         The rules and the errors are those above as well.
         """
-        from retarget.declare.build import (  # only who has declarations pays for pydantic
-            build_declarations,
-            read_tables,
-        )
+        from retarget.declare.build import build_declarations, read_tables  # only who has declarations needs them
 
-        tables = read_tables(file)
+        tables = read_tables(file, self._store)
         outer = above(tables.root)
         found = build_declarations(
             tables, role, outer.scope, taken=self._suites, registry=self._registry, toolchains=self._redirected

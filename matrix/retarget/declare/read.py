@@ -1,9 +1,8 @@
-"""Reading declaration files: bytes → UTF-8 → TOML → tables, with every error of a file and its line."""
+"""The data of a declaration file → tables, with every error of the file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -11,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from retarget.declare.axes import Combination, combinations, fill, placeholders
 from retarget.declare.schema.errors import schema_problems
+from retarget.declare.schema.kept import Declared, FileTables
 from retarget.declare.schema.tables import (
     CompilerConfigTable,
     ConfigTable,
@@ -24,49 +24,16 @@ from retarget.declare.schema.tables import (
 )
 from retarget.support.errors import Diagnostic, did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
-from retarget.support.toml.read import read_toml
 
-__all__ = ["Declared", "FileTables", "read_tables"]
+__all__ = ["tables_of"]
 
 _Table = TypeVar("_Table", bound=BaseModel)
 _Config = TypeVar("_Config", bound=ConfigTable)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Declared(Generic[_Table]):
-    """One table as written (axes filled in), and its source location."""
-
-    path: KeyPath
-    table: _Table
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileTables:
-    """What one file declares, as far as it is well-formed.
-
-    `invalid` are, for each sort, names of tables with an error; `hiding` are the sorts in which an error hides names.
-    What refers to either is not blamed. `problems` are the errors of tables, `unreadable` those of a file without any.
-    """
-
-    file: Path
-    text: str = ""
-    root: bool = False
-    toolchains: tuple[Declared[ToolchainTable], ...] = ()
-    hosts: tuple[Declared[HostTable], ...] = ()
-    compilers: tuple[Declared[CompilerConfigTable], ...] = ()
-    runtimes: tuple[Declared[RuntimeConfigTable], ...] = ()
-    targets: tuple[Declared[TargetConfigTable], ...] = ()
-    suites: tuple[Declared[ModuleTestSuiteTable], ...] = ()
-    expectations: tuple[Declared[ExpectationTable], ...] = ()
-    invalid: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    hiding: frozenset[str] = frozenset()
-    problems: tuple[Problem, ...] = ()
-    unreadable: tuple[Diagnostic, ...] = ()
-
-
-def read_tables(file: Path) -> FileTables:
-    """Read one file. The errors are those of the text and of each table for itself, not of what names refer to."""
-    text, data, unreadable = read_toml(file)
+def tables_of(file: Path, text: str, data: Mapping[str, object], unreadable: tuple[Diagnostic, ...]) -> FileTables:
+    """Return the tables in a file's data. The errors are those of the text, which are `unreadable`, and of each table
+    for itself, not of what names refer to."""
     if unreadable:
         return FileTables(file=file, hiding=frozenset(DeclarationFile.model_fields), unreadable=unreadable)
     problems: list[Problem] = []

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from retarget.declare.configs.named import word_problems
 from retarget.declare.configs.resolve import requirements, target_error
-from retarget.declare.read import Declared, FileTables
-from retarget.declare.schema.tables import ModuleTable, ModuleTestSuiteTable
+from retarget.declare.schema.kept import Declared, FileTables
 from retarget.declare.scope import Scope, find_named
 from retarget.declare.sources import find_modules, select_modules
 from retarget.extension import CaseLoader, ChecksSuites, FindsModules
@@ -22,6 +21,7 @@ from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
 from retarget.targets.expansion import running_compilers
 
 if TYPE_CHECKING:
+    from retarget.declare.schema.tables import ModuleTable, ModuleTestSuiteTable
     from retarget.extension.registry import Registry
 
 __all__ = ["build_suites"]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from retarget.declare.files import SUITE_FILE
 from retarget.declare.load import DeclarationLoader
+from retarget.engine.cache.store import Store
 from retarget.expect.diagnostics import contradiction_diagnostics
 from retarget.expect.matching import Assignment, RuleSet
 from retarget.expect.usage import CaseUse, RuleUsage
@@ -18,6 +19,7 @@ from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError,
 from retarget.targets.expansion import expand
 
 from pytest_retarget.options import SETTINGS
+from pytest_retarget.session.cachedir import cache_dir
 from pytest_retarget.session.marks import Marks
 
 __all__ = ["Declared", "NotCollectedError", "declared", "is_declared", "is_of", "table_line"]
@@ -33,6 +35,7 @@ class Declared:
     """What was read so far in this session: declarations, extensions, marks. Every error is reported once."""
 
     def __init__(self, config: pytest.Config) -> None:
+        self._config = config
         self._settings = config.stash[SETTINGS]
         self._rootdir = config.rootpath
         self._in_full = config.get_verbosity() > 1
@@ -54,6 +57,14 @@ class Declared:
         if self._registry is None:
             self._registry = load_extensions(self._settings.extensions, folders=[self._rootdir])
         return self._registry
+
+    def _store(self) -> Store | None:
+        """The cache, once a session has kept something there: collecting creates none."""
+        try:
+            store = Store(cache_dir(self._config))
+        except RetargetError:  # the size of its bound is written wrong; the session's first target says so
+            return None
+        return store if store.exists else None
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -78,7 +89,7 @@ class Declared:
         if path not in self._suites:
             try:
                 if self._loader is None:
-                    self._loader = DeclarationLoader(self.registry, self._settings.toolchains)
+                    self._loader = DeclarationLoader(self.registry, self._settings.toolchains, self._store())
                 self._suites[path] = self._loader.load_suite_file(path)
             except RetargetError as error:
                 raise self.collect_error(error, path) from error

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from retarget.declare.schema.tables import CompilerConfigTable, DeviceTable, RuntimeConfigTable
+from retarget.declare.schema.kept import Row
 from retarget.model import CompilerConfig, RuntimeConfig
 from retarget.support.errors import did_you_mean, display_path
 from retarget.support.toml.keypaths import KeyPath, Problem
 
 if TYPE_CHECKING:
+    from retarget.declare.schema.tables import CompilerConfigTable, DeviceTable, RuntimeConfigTable
     from retarget.extension.registry import Registry
 
 __all__ = ["compile_device_problems", "device_problems", "device_values", "main_driver", "role_problems"]
@@ -25,7 +26,8 @@ def main_driver(table: RuntimeConfigTable) -> str:
 
 def device_values(table: RuntimeConfigTable) -> dict[str, Any]:
     """Return the values of the fields of `RuntimeConfig` that the devices and the driver give."""
-    given = table.devices if table.device is None else [DeviceTable(device=table.device)]
+    alone = {"role": "", "driver": "", "device": table.device, "used": None}
+    given = table.devices if table.device is None else [cast("DeviceTable", Row(alone))]
     has_roles = any(one.role for one in given)
     return {
         "driver": main_driver(table),

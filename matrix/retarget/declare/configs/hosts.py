@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from retarget.declare.schema.tables import HostTable
 from retarget.support.toml.keypaths import KeyPath, Problem
 from retarget.targets.availability import HOST_KINDS, word_error
+
+if TYPE_CHECKING:
+    from retarget.declare.schema.tables import HostTable
 
 __all__ = ["host_problems"]
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from retarget.declare.configs.hosts import host_problems
-from retarget.declare.read import Declared, FileTables
-from retarget.declare.schema.tables import ConfigTable, ToolchainTable
+from retarget.declare.schema.kept import Declared, FileTables
 from retarget.declare.scope import Names, Redirections, unknown_name
 from retarget.model import CompilerConfig, Host, Origin, RuntimeConfig, TargetConfig, Toolchain
 from retarget.model.names import name_error, tag_error
@@ -17,10 +16,13 @@ from retarget.support.errors import display_path
 from retarget.support.files import user_path
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
 
+if TYPE_CHECKING:
+    from retarget.declare.schema.tables import ConfigTable, ToolchainTable
+
 __all__ = ["env_problems", "hosts_of", "names_of", "new_names", "reference_problems", "toolchains_of", "word_problems"]
 
 _ConfigT = TypeVar("_ConfigT", bound=Toolchain | Host | CompilerConfig | RuntimeConfig | TargetConfig)
-_TableT = TypeVar("_TableT", bound=ConfigTable)
+_TableT = TypeVar("_TableT", bound="ConfigTable")
 
 
 def word_problems(

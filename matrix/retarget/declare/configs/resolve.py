@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeGuard, TypeVar, cast
 
 from retarget.declare.configs.devices import (
     compile_device_problems,
@@ -24,8 +24,7 @@ from retarget.declare.configs.named import (
     toolchains_of,
     word_problems,
 )
-from retarget.declare.read import Declared, FileTables
-from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, RuntimeConfigTable
+from retarget.declare.schema.kept import Declared, FileTables
 from retarget.declare.scope import Names, Redirections, Scope, find_named, unknown_name
 from retarget.extension import CompilerError, TargetsProfiles
 from retarget.model import CompilerConfig, Host, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
@@ -39,14 +38,15 @@ from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path, pa
 from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, SYSTEM_ALIASES, word_error
 
 if TYPE_CHECKING:
+    from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, RuntimeConfigTable
     from retarget.extension.registry import Registry
 
 __all__ = ["extend_scope", "requirements", "target_error", "word_problems"]
 
 _ConfigT = TypeVar("_ConfigT", bound=Toolchain | Host | CompilerConfig | RuntimeConfig | TargetConfig)
 _HeirT = TypeVar("_HeirT", bound=CompilerConfig | RuntimeConfig)
-_HeirTableT = TypeVar("_HeirTableT", bound=CompilerConfigTable | RuntimeConfigTable)
-_TableT = TypeVar("_TableT", bound=ConfigTable)
+_HeirTableT = TypeVar("_HeirTableT", bound="CompilerConfigTable | RuntimeConfigTable")
+_TableT = TypeVar("_TableT", bound="ConfigTable")
 
 _REPORTED = 20
 """How many configs of one product declaration have their own message: looking for near names takes time for each."""
@@ -146,7 +146,9 @@ def _heirs(
         diagnostics = ()
         if {"devices", "distinct"} & entry.table.model_fields_set:
             diagnostics = tuple(check_devices(table, entry.path))
-        if not diagnostics and not (main_driver(table) if isinstance(table, RuntimeConfigTable) else table.compiler):
+        if not diagnostics and not (
+            main_driver(table) if _is_runtime(table) else cast("CompilerConfigTable", table).compiler
+        ):
             message = f"found no {tool}, expected its name here or by extends"
             diagnostics = (Problem((*entry.path, tool), message),)
         origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
@@ -165,13 +167,18 @@ def _heirs(
 
 def _located(table: _HeirTableT, file: Path) -> _HeirTableT:
     """Return a table whose profile files have absolute paths: one that extends it may be in another folder."""
-    if isinstance(table, CompilerConfigTable) and table.target_from:
-        located_here: dict[str, object] = {"target_from": [located(file, one) for one in table.target_from]}
-    elif isinstance(table, RuntimeConfigTable) and table.profile:
-        located_here = {"profile": located(file, table.profile)}
+    if _is_runtime(table):
+        located_here: dict[str, object] = {"profile": located(file, table.profile)} if table.profile else {}
     else:
+        profiles = cast("CompilerConfigTable", table).target_from
+        located_here = {"target_from": [located(file, one) for one in profiles]} if profiles else {}
+    if not located_here:
         return table
     return cast("_HeirTableT", table.model_copy(update=located_here))
+
+
+def _is_runtime(table: CompilerConfigTable | RuntimeConfigTable) -> TypeGuard[RuntimeConfigTable]:
+    return hasattr(table, "driver")
 
 
 def _inherited(own: _HeirTableT, base: CompilerConfigTable | RuntimeConfigTable) -> _HeirTableT:

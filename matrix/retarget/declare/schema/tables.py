@@ -7,15 +7,14 @@ their descriptions. What the text means (names, inheritance, products, files) is
 
 from __future__ import annotations
 
-from dataclasses import fields
 from datetime import date
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from retarget.declare.schema.values import OUTCOMES, STAGES, frozen_values
+
 __all__ = [
-    "OUTCOMES",
-    "STAGES",
     "AxisValue",
     "CompilerConfigTable",
     "ConfigTable",
@@ -38,12 +37,6 @@ def _listed(value: object) -> object:
 
 
 AxisValue = str | int
-
-STAGES = ("compile", "load", "run", "compare", "crash", "timeout")
-"""What an expectation can say of where a target fails."""
-
-OUTCOMES = ("xfail", "skip", "flaky", "intermittent")
-"""What an expectation can make of a failure."""
 
 
 def _one_or_more(word: dict[str, Any], **constraints: object) -> WithJsonSchema:
@@ -79,12 +72,7 @@ class _Table(BaseModel):
 
     def values_for(self, frozen: type) -> dict[str, Any]:
         """Return the values of the keys that a dataclass has fields for too, with tuples for arrays and tables."""
-        names = (field.name for field in fields(frozen) if field.name in type(self).model_fields)
-        return {name: _frozen(getattr(self, name)) for name in names}
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value.items() if isinstance(value, dict) else value) if isinstance(value, list | dict) else value
+        return frozen_values(self, type(self).model_fields, frozen)
 
 
 class ConfigTable(_Table):

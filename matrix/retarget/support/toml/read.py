@@ -7,8 +7,6 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-import tomli
-
 from retarget.support.errors import Diagnostic
 from retarget.support.files import read_regular
 from retarget.support.toml.keypaths import Problem, format_key_path
@@ -39,6 +37,8 @@ def diagnostics_of(file: Path, text: str, problems: Sequence[Problem]) -> tuple[
 
 def read_toml(file: Path) -> tuple[str, dict[str, object], tuple[Diagnostic, ...]]:
     """Return a file's text and the data in it, both empty where there is an error."""
+    import tomli  # only who reads a text anew needs it
+
     line = 0
     try:
         content = read_regular(file).removeprefix(codecs.BOM_UTF8)  # as editors on Windows write it

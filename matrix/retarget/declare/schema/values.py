@@ -1,0 +1,26 @@
+"""What tables with a model and tables without one have in common: words, and how values are frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any
+
+__all__ = ["OUTCOMES", "STAGES", "frozen_values"]
+
+STAGES = ("compile", "load", "run", "compare", "crash", "timeout")
+"""What an expectation can say of where a target fails."""
+
+OUTCOMES = ("xfail", "skip", "flaky", "intermittent")
+"""What an expectation can make of a failure."""
+
+
+def frozen_values(table: object, keys: Iterable[str], frozen: type) -> dict[str, Any]:
+    """Return the values of those of a table's `keys` that a dataclass has fields for too, with tuples for arrays and
+    tables."""
+    names = {one.name for one in fields(frozen)} & {*keys}
+    return {name: _frozen(getattr(table, name)) for name in names}
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value.items() if isinstance(value, dict) else value) if isinstance(value, list | dict) else value
