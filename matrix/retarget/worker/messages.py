@@ -1,7 +1,8 @@
 """The messages between a parent and its worker.
 
 The messages travel as pickles over a socket pair between a process and the worker it started itself; nothing that was
-read from a disk or a network is ever unpickled. No message holds a compiler, a device or an array.
+read from a disk or a network is ever unpickled. No message holds a compiler, a device or an array. Most are
+structs, because every worker defines them all when it starts, which takes dataclasses 25 times as long.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from pathlib import Path
+
+import msgspec
 
 from retarget.extension import CheckedCase, CompileRequest, Resolved, Tolerance
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Toolchain
@@ -50,8 +53,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
+class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """The first message to a worker: what to make importable, and which extensions to load in addition to the installed
     ones."""
 
@@ -59,31 +61,27 @@ class Setup:
     sys_path: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ready:
+class Ready(msgspec.Struct, frozen=True, kw_only=True):
     """The worker has loaded the extensions and waits for requests."""
 
 
 # ---------------------------------------------------------------- requests
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResolveFlags:
+class ResolveFlags(msgspec.Struct, frozen=True, kw_only=True):
     """Make a compiler config explicit. Answered by `ResolvedFlags` or `Refused`."""
 
     config: CompilerConfig
     flags: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskFingerprint:
+class AskFingerprint(msgspec.Struct, frozen=True, kw_only=True):
     """Name what is installed for a compiler config. Answered by `Named` or `Refused`."""
 
     config: CompilerConfig
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DescribeBuild:
+class DescribeBuild(msgspec.Struct, frozen=True, kw_only=True):
     """Name the build of a compiler or of a driver (the other is empty). Answered by `Named` or `Refused`."""
 
     compiler: str = ""
@@ -105,23 +103,20 @@ class CompileModule:
     request: CompileRequest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeDriver:
+class ProbeDriver(msgspec.Struct, frozen=True, kw_only=True):
     """List a driver's devices, of this machine or of a config's host. Answered by `Devices` or `Refused`."""
 
     driver: str
     config: RuntimeConfig | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenDevices:
+class OpenDevices(msgspec.Struct, frozen=True, kw_only=True):
     """Open a runtime config's devices, to be kept open. Answered by `Devices` or `Refused`."""
 
     config: RuntimeConfig
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeepOpen:
+class KeepOpen(msgspec.Struct, frozen=True, kw_only=True):
     """Keep the files open that follow as `count` descriptors, until the next request is answered. Not answered itself.
 
     They are locked: a device that a request uses is leased until the worker has ended, also where its parent was
@@ -131,8 +126,7 @@ class KeepOpen:
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MoveBytes:
+class MoveBytes(msgspec.Struct, frozen=True, kw_only=True):
     """Move some bytes to the open device and back, where its class can (`TransfersBuffers`). Answered by `BytesMoved`
     or `Refused`."""
 
@@ -161,8 +155,7 @@ class RunModule:
     skipping: tuple[tuple[str, bool], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportCases:
+class ExportCases(msgspec.Struct, frozen=True, kw_only=True):
     """Write an artifact's cases, with all their values, below `folder`. Answered by `ExportedCases` or `Refused`.
 
     The other fields are as in `RunModule`. No device is opened.
@@ -176,8 +169,7 @@ class ExportCases:
     only: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GenerateModules:
+class GenerateModules(msgspec.Struct, frozen=True, kw_only=True):
     """Write all modules that a file of a kind lists below `folder`. Answered by `ModulesGenerated` or `Refused`."""
 
     kind: str
@@ -185,8 +177,7 @@ class GenerateModules:
     folder: Path
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckArtifact:
+class CheckArtifact(msgspec.Struct, frozen=True, kw_only=True):
     """Judge an artifact. Answered by `CheckedArtifact` or `Refused`. `digest` is as in `RunModule`."""
 
     target: CompileTarget
@@ -194,8 +185,7 @@ class CheckArtifact:
     digest: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareOutputs:
+class CompareOutputs(msgspec.Struct, frozen=True, kw_only=True):
     """Compare what two runs were recorded to give. Answered by `retarget.model.outcomes.OutputComparison` or `Refused`.
 
     `sides` are what the two are called.
@@ -206,13 +196,11 @@ class CompareOutputs:
     tolerance: Tolerance
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListDriverChecks:
+class ListDriverChecks(msgspec.Struct, frozen=True, kw_only=True):
     """List the checks of drivers. Answered by `DriverChecks`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckDriver:
+class CheckDriver(msgspec.Struct, frozen=True, kw_only=True):
     """Do one check of a driver on the opened devices of a runtime config. Answered by `CheckedDriver` or `Refused`."""
 
     config: RuntimeConfig
@@ -264,8 +252,7 @@ class Refused:
         return self.refusal in {Refusal.CRASHED, Refusal.ENDED}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResolvedFlags:
+class ResolvedFlags(msgspec.Struct, frozen=True, kw_only=True):
     """A resolved config, and the fingerprint of the compiler that resolved it."""
 
     resolved: Resolved
@@ -286,54 +273,46 @@ class CompiledModule:
     host: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class Named(msgspec.Struct, frozen=True, kw_only=True):
     """What something is called."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Devices:
+class Devices(msgspec.Struct, frozen=True, kw_only=True):
     """The devices that a driver listed or a runtime config opened."""
 
     infos: tuple[DeviceInfo, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportedCases:
+class ExportedCases(msgspec.Struct, frozen=True, kw_only=True):
     """The cases are written; `names` are theirs, in order. None where the artifact's functions cannot be listed, so
     that nothing is known of its cases."""
 
     names: tuple[str, ...] | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BytesMoved:
+class BytesMoved(msgspec.Struct, frozen=True, kw_only=True):
     """The bytes came back, or the device's class cannot move any."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModulesGenerated:
+class ModulesGenerated(msgspec.Struct, frozen=True, kw_only=True):
     """The modules are written."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedArtifact:
+class CheckedArtifact(msgspec.Struct, frozen=True, kw_only=True):
     """What the checks of an artifact found, in order."""
 
     cases: tuple[CheckedCase, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DriverChecks:
+class DriverChecks(msgspec.Struct, frozen=True, kw_only=True):
     """The checks of drivers, in the order in which they are done."""
 
     checks: tuple[DriverCheck, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedDriver:
+class CheckedDriver(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a check: `detail` is one line, `text` what it did."""
 
     state: CheckState
@@ -342,8 +321,7 @@ class CheckedDriver:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """Where a run is, sent before it goes there; `done` is the case that was finished before, if any.
 
     `names` are those of all cases, with the first message after they are known. `rung` is how far the run has come, in

@@ -25,6 +25,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from retarget.extension import (
     BufferRange,
     CompilerError,
@@ -258,7 +260,7 @@ class _Server:
         start = time.perf_counter()
         checked = run_check(self._device, message.config.driver, message.check)
         text = self._output.read() if checked.detail else ""
-        return replace(checked, text=text, seconds=time.perf_counter() - start)
+        return msgspec.structs.replace(checked, text=text, seconds=time.perf_counter() - start)
 
 
 def _move_bytes(device: Device | None) -> None:
