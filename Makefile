@@ -68,6 +68,7 @@ reliability: $(DEV_STAMP)
 	$(BIN)/python tests/reliability/fuzz_artifacts.py --inputs $$(($(INPUTS) / 100)) --seed $(SEED)
 	$(BIN)/python tests/reliability/kills.py sessions --kills $(KILLS) --seed $(SEED)
 	$(BIN)/python tests/reliability/kills.py workers --kills $(KILLS) --seed $(SEED)
+	$(BIN)/python tests/reliability/kills.py devices --kills $(KILLS) --seed $(SEED)
 	$(BIN)/python tests/reliability/cluster_kills.py workers --kills $(KILLS) --seed $(SEED)
 	$(BIN)/python tests/reliability/cluster_kills.py scheduler --kills $(KILLS) --seed $(SEED)
 	$(BIN)/pytest -q tests/reliability/test_upgrade.py tests/acceptance/test_cache_faults.py tests/retarget/engine/cache --run-slow

@@ -43,6 +43,8 @@ _CLUSTER_VARIABLE = "RETARGET_CLUSTER"
 _REUSE_VARIABLE = "RETARGET_REUSE_RESULTS"
 _EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
 _MOST_BUNDLES = 10
+_LONGEST_TEXT = 1000
+"""Characters of a glob or a name; globs in files are bounded, too."""
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -402,6 +404,9 @@ def _texts(config: pytest.Config, name: str, form: str) -> list[str]:
     texts: list[str] = config.getoption(f"retarget_{name}") or []
     if not all(text.strip() for text in texts):
         msg = f"--retarget-{name}: found an empty text, expected {form}"
+        raise pytest.UsageError(msg)
+    if longest := max((len(text) for text in texts if len(text) > _LONGEST_TEXT), default=0):
+        msg = f"--retarget-{name}: found {longest} characters, expected {form} of at most {_LONGEST_TEXT}"
         raise pytest.UsageError(msg)
     return texts
 

@@ -129,4 +129,6 @@ def _lines(address: str, status: dict[str, Any]) -> Iterator[str]:
             load = "quarantined" if info["physical_id"] in one["quarantined"] else f"runs at a time {runs:g}"
             yield f"  {info['uri']}  {info['name']}{version}, {load}"
         yield from (f"  {reason}" for reason in one["quarantined"].values())
+        if one["quarantined"]:
+            yield "  to end a quarantine, start this worker again: SIGTERM lets it finish what runs"
         yield from (f"  runs {title} for {seconds:.1f} s" for title, seconds in one["running"])

@@ -10,7 +10,6 @@ after it is to go on.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import signal
@@ -25,12 +24,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from kills import MARK, Project, faults_of_store, left_behind, lines_in, outcomes_of, undisturbed
+from kills import LONGEST, MARK, Project, faults_of_store, left_behind, lines_in, outcomes_of, parsed, undisturbed
 
 _MOST_FAULTS = 20
 _REASONS = ("lost with its worker", "does not answer", "blocked", "no worker", "are gone")
-_LONGEST = 600.0
-"""Seconds after which a session that lost its scheduler hangs."""
 
 
 class Cluster:
@@ -130,7 +127,7 @@ class ClusterKills:
         self._cluster.scheduler.kill()
         self._cluster.scheduler.wait()
         try:
-            process.wait(_LONGEST)
+            process.wait(LONGEST)
             if "no scheduler answers" in results.with_suffix(".log").read_text():
                 self.hit["killed before the session reached it"] += 1
             elif lines_in(results):
@@ -171,12 +168,7 @@ class ClusterKills:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=["workers", "scheduler"])
-    parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--modules", type=int, default=0)
-    given = parser.parse_args(arguments)
+    given = parsed(__doc__, ("workers", "scheduler"), arguments)
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="retarget-kills-") as name:
         project = Project(Path(name).resolve(), given.modules or (100 if given.what == "workers" else 4))
@@ -184,9 +176,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         killed = number = 0
         while killed < given.kills and number < 2 * given.kills and len(proof.faults) < _MOST_FAULTS:
             number += 1
+            if time.monotonic() - start > given.seconds:
+                print("no time left for more", flush=True)
+                break
             kill = proof.of_workers if given.what == "workers" else proof.of_scheduler
+            before = len(proof.faults)
             killed += kill(project.folder / f"session-{number}")
-            print(f"{killed} kills in {number} sessions; they hit {dict(proof.hit)}", *proof.faults, flush=True)
+            print(f"{killed} kills in {number} sessions; they hit {dict(proof.hit)}", flush=True)
+            print("".join(f"fault: {one}\n" for one in proof.faults[before:]), end="", flush=True)
         proof.end()
     print(f"{killed} kills of {given.what}; {len(proof.faults)} faults, {time.monotonic() - start:.0f} s")
     print("\n".join(proof.faults))

@@ -48,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--inputs", type=int, default=1000, help="of each format")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=86400.0, help="of each format: after so long, no further one")
     given = parser.parse_args(arguments)
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -57,9 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for formed, driver, flags in (("iree", "local-sync", VMVX_FLAGS), ("iree-opencl", "opencl", [])):
             start = time.monotonic()
             try:
-                counts = _fuzz(
-                    folder / formed, formed, driver, flags, count=given.inputs, seed=given.seed, faults=faults
-                )
+                counts = _fuzz(folder / formed, formed, driver, flags, given=given, faults=faults)
             except UnavailableError as error:
                 print(f"{formed}: not tried: {error}")
                 continue
@@ -70,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fuzz(
-    folder: Path, formed: str, driver: str, flags: Sequence[str], *, count: int, seed: int, faults: list[str]
+    folder: Path, formed: str, driver: str, flags: Sequence[str], *, given: argparse.Namespace, faults: list[str]
 ) -> Counter[str]:
     folder.mkdir()
     (folder / "m.mlir").write_text(GOOD)
@@ -88,7 +87,7 @@ def _fuzz(
         faults.append(f"{formed}: {outcome.failure}")
         return Counter()
     good = Path(outcome.artifact.path).read_bytes()
-    chance = random.Random(f"{seed} {formed}")  # noqa: S311
+    chance = random.Random(f"{given.seed} {formed}")  # noqa: S311
     mutate = sealed_opencl if formed == "iree-opencl" else mutated
     counts: Counter[str] = Counter()
     with RunService(
@@ -97,7 +96,11 @@ def _fuzz(
         lease_folder=folder / "leases",
         cool_downs=CoolDowns(first=0.1, longest=0.1),
     ) as service:
-        for number in range(count):
+        deadline = time.monotonic() + given.seconds
+        for number in range(given.inputs):
+            if time.monotonic() > deadline:
+                print(f"{formed}: no time left for more", flush=True)
+                break
             data = mutate(good, [good], chance)
             try:
                 counts[_way(_run(service, run, folder, data))] += 1

@@ -2,10 +2,12 @@
 
     python tests/reliability/kills.py sessions --kills 200 --seed 1
     python tests/reliability/kills.py workers --kills 200 --seed 1
+    python tests/reliability/kills.py devices --kills 200 --seed 1
 
 Real pytest sessions compile small modules with IREE and run them on its driver local-sync, on a device that notices
 when two runs use it at a time. `sessions` kills pytest itself, of two sessions at a time that share cache and device;
-`workers` kills compile workers and device workers of one session until there were so many of each.
+`workers` kills compile workers and device workers of one session until there were so many of each; `devices` kills
+device workers alone, in sessions that have all modules compiled.
 """
 
 from __future__ import annotations
@@ -48,6 +50,9 @@ func.func @add() {{
 """
 
 Outcomes = dict[str, str]
+
+LONGEST = 600.0
+"""Seconds after which a session hangs."""
 
 
 class Project:
@@ -156,7 +161,7 @@ def undisturbed(project: Project, results: Path, *options: str) -> tuple[Outcome
     """Run a session that nobody kills: its outcomes, what is wrong, and how long it took in seconds."""
     start = time.monotonic()
     process, mark = project.start(results, *options)
-    status = process.wait()
+    status = process.wait(LONGEST)
     seconds = time.monotonic() - start
     found, faults = outcomes_of(project, results, whole=True)
     if status != 1:  # two targets fail
@@ -167,10 +172,11 @@ def undisturbed(project: Project, results: Path, *options: str) -> tuple[Outcome
 class SessionKills:
     """Sessions that share a cache and a device, killed one after another by several threads."""
 
-    def __init__(self, project: Project, kills: int, seed: int) -> None:
+    def __init__(self, project: Project, kills: int, seed: int, deadline: float) -> None:
         self.project = project
         self._chance = random.Random(seed)  # noqa: S311  the same moments again
         self._left = kills
+        self._deadline = deadline
         self._lock = threading.Lock()
         self.faults: list[str] = []
         self.moments: Counter[str] = Counter()
@@ -189,7 +195,7 @@ class SessionKills:
         number = 0
         while True:
             with self._lock:
-                if self._left <= 0:
+                if self._left <= 0 or time.monotonic() > self._deadline:
                     return
                 self._left -= 1
                 moment = self._chance.uniform(0.1, 1.1) * self.seconds
@@ -205,7 +211,8 @@ class SessionKills:
     def _kill(self, results: Path, moment: float, lines: int) -> None:
         """Kill a session when its results have so many lines, and a moment later; with 0 after so many seconds."""
         process, mark = self.project.start(results)
-        while lines and process.poll() is None and lines_in(results) < lines:
+        hangs = time.monotonic() + LONGEST
+        while lines and process.poll() is None and lines_in(results) < lines and time.monotonic() < hangs:
             time.sleep(0.01)
         with suppress(subprocess.TimeoutExpired):
             process.wait(moment / 50 if lines else moment)
@@ -250,9 +257,11 @@ def lines_in(results: Path) -> int:
 class WorkerKills:
     """Workers of one session after another, killed at random moments until there were so many of each sort."""
 
-    def __init__(self, project: Project, kills: int, seed: int) -> None:
+    def __init__(self, project: Project, kills: int, seed: int, deadline: float, *, only: str = "") -> None:
         self.project = project
+        self._only = only
         self._kills = kills
+        self._deadline = deadline
         self._chance = random.Random(seed)  # noqa: S311
         self.killed: Counter[str] = Counter()
         self.hit: Counter[str] = Counter()
@@ -261,7 +270,11 @@ class WorkerKills:
 
     def run(self) -> None:
         number = 0
-        while min(self.killed["compile worker"], self.killed["device worker"]) < self._kills and number < self._kills:
+        sorts = [self._only] if self._only else ["compile worker", "device worker"]
+        while min(self.killed[sort] for sort in sorts) < self._kills and number < self._kills:
+            if time.monotonic() > self._deadline:
+                print("no time left for more", flush=True)
+                break
             number += 1
             self._session(self.project.folder / f"session-{number}")
         found, faults, _ = undisturbed(self.project, self.project.folder / "last")
@@ -270,12 +283,15 @@ class WorkerKills:
         self.faults += faults
 
     def _session(self, results: Path) -> None:
-        for path in (self.project.cache / "v1/entries").rglob("*"):
+        for path in (self.project.cache / "v1/entries").rglob("*") if not self._only else ():
             if path.is_file():
                 path.unlink()
         process, mark = self.project.start(results)
-        killed = 0
+        killed, hangs = 0, time.monotonic() + LONGEST
         while process.poll() is None:
+            if time.monotonic() > hangs:
+                self.faults.append(f"{results.name}: the session hangs")
+                process.kill()
             with suppress(subprocess.TimeoutExpired):
                 process.wait(self._chance.expovariate(1 / 0.6))
                 continue
@@ -299,7 +315,7 @@ class WorkerKills:
         """Kill a worker of the sort that fewer were killed of."""
         found: dict[str, list[int]] = {}
         for process in processes(mark):
-            if process != session and (sort := _sort_of(process)):
+            if process != session and (sort := _sort_of(process)) and self._only in ("", sort):
                 found.setdefault(sort, []).append(process)
         if not found:
             return False
@@ -322,31 +338,40 @@ def _sort_of(process: int) -> str:
     return ""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=["sessions", "workers"])
+def parsed(doc: str | None, sorts: Sequence[str], arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Return what a proof is started with: `what` of the `sorts` is killed, how often, and for how long at most."""
+    parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
+    parser.add_argument("what", choices=sorts)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--modules", type=int, default=0)
-    given = parser.parse_args(arguments)
+    parser.add_argument("--seconds", type=float, default=86400.0, help="after so long, no further session is started")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    given = parsed(__doc__, ("sessions", "workers", "devices"), arguments)
     start = time.monotonic()
+    deadline = start + given.seconds
     with tempfile.TemporaryDirectory(prefix="retarget-kills-") as name:
         sessions = given.what == "sessions"
         project = Project(Path(name).resolve(), given.modules or (6 if sessions else 200))
         proof: SessionKills | WorkerKills
         if sessions:
-            proof = SessionKills(project, given.kills, given.seed)
+            proof = SessionKills(project, given.kills, given.seed, deadline)
             print(f"an undisturbed session takes {proof.seconds:.1f} s", flush=True)
             proof.run()
-            print(f"sessions killed: {given.kills}; {dict(proof.moments)}")
+            print(f"sessions killed: {proof.moments.total()}; {dict(proof.moments)}")
         else:
-            proof = WorkerKills(project, given.kills, given.seed)
+            only = "device worker" if given.what == "devices" else ""
+            proof = WorkerKills(project, given.kills, given.seed, deadline, only=only)
             print(f"an undisturbed session takes {proof.seconds:.1f} s", flush=True)
             proof.run()
             print(f"workers killed: {dict(proof.killed)}")
             print(f"targets that a kill hit: {dict(proof.hit)}")
         if project.two.exists():
             proof.faults.append(f"two runs used the device at a time: {project.two.read_text()}")
+    print("\n".join(proof.faults))
     print(f"{len(proof.faults)} faults, {time.monotonic() - start:.0f} s")
     return bool(proof.faults)
 

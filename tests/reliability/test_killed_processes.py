@@ -17,6 +17,7 @@ _FOLDER = Path(__file__).parent
     [
         ("kills.py", ("sessions", "--kills", "6")),
         ("kills.py", ("workers", "--kills", "6", "--modules", "30")),
+        ("kills.py", ("devices", "--kills", "3", "--modules", "10")),
         ("cluster_kills.py", ("workers", "--kills", "2", "--modules", "12")),
     ],
 )

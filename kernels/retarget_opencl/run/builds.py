@@ -89,7 +89,7 @@ class Builds:
             log = program.get_build_info(self._found.device, cl.program_build_info.LOG).strip()
             device = self._found.device.name.strip()
             msg = f"building the kernels failed with CL_{status_name(error)}\non {device}:\n{log or error}"
-            raise DriverError(msg, BUILD_HINT) from error
+            raise DriverError(msg, BUILD_HINT, harmless=True) from error
         with suppress(OSError, cl.Error):
             binary = program.get_info(cl.program_info.BINARIES)[0]
             write_atomically(path, binary)

@@ -73,11 +73,12 @@ class OpenClDevice:
         try:
             read = read_artifact(artifact)
         except ArtifactError as error:
-            raise DriverError(str(error)) from error
+            raise DriverError(str(error), harmless=True) from error
         unmet = _unmet(read, self.profile)
         if unmet:
             msg = f"the artifact was compiled for the architecture {read.profile.arch} and needs {'; '.join(unmet)}"
-            raise DriverError(msg, f'compile for this device: target_from = "host:{self._info.uri}"')
+            hint = f'compile for this device: target_from = "host:{self._info.uri}"'
+            raise DriverError(msg, hint, harmless=True)
         with driver_errors("loading", self._info.name):
             program = self._builds.build(read, self.profile) if read.source else None
             commands = Commands(self._queue, self._pool, program, self.uploads)

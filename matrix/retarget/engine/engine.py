@@ -58,7 +58,8 @@ __all__ = ["Engine"]
 
 _MOST_EVICTIONS = 10
 _FLUSH_SECONDS = 30.0
-"""How long the end of a session waits for uploads."""
+_SILENT_SECONDS = 1.0
+"""How long the end of a session waits for uploads, and how long without a word."""
 
 
 class Engine:
@@ -90,9 +91,9 @@ class Engine:
         `artifacts` and not compiled, if there is one, or written to the folder `export`. Unless `shared` is false,
         the shared store that the environment names is behind the cache. Processes that wait for a device get the
         `holder`. `waiting` is entered around what takes long: compiles, runs, the opening of devices; `note` takes a
-        line on each wait for a device that another session uses. An `executor` compiles and runs in place of this
-        machine, and is closed with the engine. A `spare` worker is used for the first device, and is the caller's to
-        close afterwards.
+        line on each wait for a device that another session uses, or for uploads. An `executor` compiles and runs in
+        place of this machine, and is closed with the engine. A `spare` worker is used for the first device, and is the
+        caller's to close afterwards.
         """
         self.registry = registry
         self._cache = cache
@@ -106,6 +107,7 @@ class Engine:
         self._shared = shared
         self._holder = holder
         self._waiting = waiting
+        self._note = note
         self._on_device_wait = None if note is None else WaitNotes(note)
         self._executor = executor
         self._spare = spare
@@ -365,9 +367,14 @@ class Engine:
         return remote.statistics if remote is not None else None
 
     def flush(self, seconds: float = _FLUSH_SECONDS) -> None:
-        """Wait for at most so many seconds until the shared store has what is new."""
-        if (remote := vars(self).get("_remote")) is not None:
-            remote.flush(seconds)
+        """Wait for at most so many seconds until the shared store has what is new; say so where it takes a while."""
+        remote: RemoteStore | None = vars(self).get("_remote")
+        if remote is None or remote.flush(min(seconds, _SILENT_SECONDS)):
+            return
+        left = seconds - _SILENT_SECONDS
+        if self._note is not None and left > 0:
+            self._note(f"waiting for the shared store to take {remote.unsent} more, for at most {left:.0f} s")
+        remote.flush(max(0.0, left))
 
     @property
     def activity(self) -> BuildActivity:

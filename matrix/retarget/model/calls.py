@@ -25,14 +25,18 @@ class DriverError(Exception):
     """A driver failed to open, load or call. `str()` is the runtime's own message.
 
     `stage` is where it failed if that is not where it was raised: a tool loads the artifact again for each call.
-    `signal` names the signal that ended a tool (`SIGSEGV`).
+    `signal` names the signal that ended a tool (`SIGSEGV`). After a `harmless` one the device is as it was, and serves
+    the next target without being opened anew: a refused artifact, an assertion of the program.
     """
 
-    def __init__(self, message: str, hint: str = "", *, stage: Stage | None = None, signal: str = "") -> None:
+    def __init__(
+        self, message: str, hint: str = "", *, stage: Stage | None = None, signal: str = "", harmless: bool = False
+    ) -> None:
         super().__init__(message)
         self.hint = hint
         self.stage = stage
         self.signal = signal
+        self.harmless = harmless
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,10 @@ from retarget.support.toml.keypaths import KeyPath, Problem
 __all__ = ["Agreement", "cycle_problems", "reach_problems", "unserved"]
 
 
+_LONGEST_GLOB = 1000
+"""Characters, as of the globs in suite files."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
     """Which config's results are expected, by the config that compiled: `rules` are (name or glob, config) pairs."""
@@ -34,7 +38,15 @@ class Agreement:
             problems.append(Problem(key_path, "found an empty table, expected the name of a compiler config"))
         valid: list[tuple[str, str]] = []
         for pattern, config in rules:
-            if isinstance(config, str) and config and not is_glob(config):
+            if len(pattern) > _LONGEST_GLOB:
+                found = f"found a key of {len(pattern)} characters"
+                problems.append(
+                    Problem(
+                        key_path,
+                        f"{found}, expected the name of a compiler config, or a glob of at most {_LONGEST_GLOB}",
+                    )
+                )
+            elif isinstance(config, str) and config and not is_glob(config):
                 valid.append((pattern, config))
             else:
                 where = key_path if isinstance(written, str) else (*key_path, pattern)

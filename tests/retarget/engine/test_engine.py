@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NoReturn, cast
 
 import pytest
@@ -69,6 +70,16 @@ def test_an_executor_has_the_devices_but_those_of_a_host_which_this_user_reaches
         host = Host(name="board", kind="ssh", address="board", origin=ORIGIN)
         with pytest.raises((RetargetError, UnavailableError), match="absent"):
             engine.devices(RuntimeConfig(name="rc", driver="absent", host=host, origin=ORIGIN))
+
+
+def test_a_session_that_waits_for_uploads_says_so(tmp_path: Path) -> None:
+    notes: list[str] = []
+    waited: list[float] = []
+    slow = SimpleNamespace(flush=waited.append, unsent=3, close=lambda: None)
+    with Engine(registry=load_extensions(EXTENSIONS), cache=tmp_path, note=notes.append) as engine:
+        vars(engine)["_remote"] = slow
+    assert notes == ["waiting for the shared store to take 3 more, for at most 29 s"]
+    assert waited == [1.0, 29.0]
 
 
 def test_nothing_is_started_before_a_target_needs_it(engine: Engine, log: Path) -> None:

@@ -257,6 +257,12 @@ def test_a_changed_file_is_read_again(folder: Path) -> None:
     assert len(parse(folder, (CASE + JUDGED) * 3).cases) == 3
 
 
+def test_a_glob_of_a_config_that_agrees_is_bounded(data: Path) -> None:
+    (found,) = diagnostics(data, CASE + f"agree_with = {{ '{'*a' * 600}' = 'b' }}\n")
+    expected = "expected the name of a compiler config, or a glob of at most 1000"
+    assert found.endswith(f"agree_with: found a key of 1200 characters, {expected}")
+
+
 def test_a_chain_of_agreements_is_no_cycle(folder: Path) -> None:
     (case,) = parse(folder, CASE + "agree_with = { a = 'b', 'b' = 'c', '*' = 'c' }\n").cases
     assert case.agreement is not None

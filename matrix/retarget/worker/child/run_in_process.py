@@ -87,7 +87,7 @@ def run_in_process(
         failure = None if cases else NOTHING_TO_RUN
     except DriverError as error:
         failure = driver_failure(Stage.LOAD, error)
-        suspect = True
+        suspect = not error.harmless
     except ExtensionError:
         raise
     except RetargetError as error:
@@ -134,7 +134,7 @@ def run_in_process(
         failure=first_failure(outcomes),
         output=read_output(),
         loaded=loaded,
-        suspect=any(outcome.failure is not None and outcome.failure.stage is Stage.RUN for outcome in outcomes),
+        suspect=run.suspect,
     )
 
 
@@ -213,6 +213,7 @@ class _Run:
     compare_seconds: float = 0.0
     name: str = ""
     rung: Rung = Rung.LOADS
+    suspect: bool = False
 
     def enter(self, stage: Stage, name: str, done: CaseOutcome | None = None, names: tuple[str, ...] = ()) -> None:
         """Say where the run goes, before it does."""
@@ -283,6 +284,7 @@ class _Run:
             dispatches = self._dispatches()
         except DriverError as error:
             failure = driver_failure(Stage.RUN, error)
+            self.suspect |= failure.stage is Stage.RUN and not error.harmless
             self.rung = Rung.COMPILES if failure.stage is Stage.LOAD else self.rung
             return (), (), failure
         self.rung = Rung.COMPLETES

@@ -167,10 +167,17 @@ class RemoteStore:
                 self._thread.start()
             self._changed.notify_all()
 
-    def flush(self, seconds: float) -> None:
-        """Wait until all is uploaded, for at most `seconds`, and not for a store that is left out."""
+    @property
+    def unsent(self) -> int:
+        """How many files are still to be uploaded."""
         with self._changed:
-            self._changed.wait_for(
+            return len(self._queue) + self._sending
+
+    def flush(self, seconds: float) -> bool:
+        """Wait until all is uploaded, for at most `seconds`, and not for a store that is left out. Return whether there
+        is nothing more to wait for."""
+        with self._changed:
+            return self._changed.wait_for(
                 lambda: not (self._queue or self._sending) or self._writes.is_open or self._closed, seconds
             )
 
