@@ -53,7 +53,7 @@ from retarget_iree.flagfile.loader import RunModuleCaseLoader
 from retarget_iree.flagfile.parse import load_flagfile
 from retarget_iree.import_xfails.read import read_config_lists
 from retarget_onnx.manifest_file import read_manifest
-from retarget_opencl.artifact.file import ArtifactError, OpenClArtifact, read_artifact, write_artifact
+from retarget_opencl.artifact.file import ArtifactError, KernelSource, OpenClArtifact, read_artifact, write_artifact
 from retarget_opencl.artifact.program import Constant, Export, Function, Kernel, Program
 from retarget_opencl.artifact.show import show_artifact
 from retarget_opencl.device.profile import compile_profile
@@ -468,10 +468,9 @@ def _opencl(folder: Path) -> Kind:
         kernels=(Kernel(name="k", bindings=(0, 2), constants=(1,), workgroup_size=(32, 2, 1), groups=0),),
     )
     profile = compile_profile(find_profile("opencl-cpu"))
+    sources = (KernelSource(prelude="", text="__kernel void k() {}"),)
     data = write_artifact(
-        OpenClArtifact(
-            profile=profile, needs=("opencl.fp64",), source="__kernel void k() {}", program=program, blobs=(b"abc", b"")
-        )
+        OpenClArtifact(profile=profile, needs=("opencl.fp64",), sources=sources, program=program, blobs=(b"abc", b""))
     )
     path = folder / "m.oclx"
     path.write_bytes(data)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from opencl_support import Compile, Load
@@ -47,9 +46,3 @@ def compiled(device: OpenClDevice) -> Compile:
 def load(device: OpenClDevice, compiled: Compile) -> Load:
     """Compile a module's text and load it."""
     return lambda text: device.load(compiled(text))
-
-
-@pytest.fixture
-def binaries(tmp_path: Path) -> Path:
-    """An empty cache of binaries."""
-    return tmp_path / "binaries"

@@ -4,7 +4,7 @@
 4 bytes   format version, little-endian
 32 bytes  SHA-256 of all that follows
 8 bytes   length of the header, little-endian
-header    JSON: profile, needs, program, kernels, lengths of the constants
+header    JSON: profile, needs, program, sources of its kernels, lengths of the constants
 constants one after another
 """
 
@@ -13,15 +13,25 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from retarget_opencl.artifact.program import Program
 from retarget_opencl.device.profile import DeviceProfile
 
-__all__ = ["ARTIFACT_SUFFIX", "FORMAT_VERSION", "ArtifactError", "OpenClArtifact", "read_artifact", "write_artifact"]
+__all__ = [
+    "ARTIFACT_SUFFIX",
+    "FORMAT_VERSION",
+    "ArtifactError",
+    "KernelSource",
+    "OpenClArtifact",
+    "joined",
+    "read_artifact",
+    "write_artifact",
+]
 
 ARTIFACT_SUFFIX = ".oclx"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 _MAGIC = b"RTGTOCL\n"
 _FIXED = struct.Struct("<8sI32sQ")
 
@@ -31,13 +41,29 @@ class ArtifactError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KernelSource:
+    """A kernel in OpenCL C. `prelude` is what it needs before it, which kernels with the same may share."""
+
+    prelude: str
+    text: str
+
+
+def joined(sources: Iterable[KernelSource]) -> str:
+    """Return kernels as text, each prelude before the first kernel that has it. One program if there is one prelude."""
+    texts: dict[str, list[str]] = {}
+    for source in sources:
+        texts.setdefault(source.prelude, []).append(source.text)
+    return "\n".join("\n".join((prelude, *kernels)) for prelude, kernels in texts.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenClArtifact:
-    """`source` is OpenCL C, `profile` what it was compiled for, `needs` what it needs of a device: requirements
-    (`retarget.profiles.requirements`)."""
+    """`sources` are those of the program's kernels, `profile` what it was compiled for, `needs` what it needs of a
+    device: requirements (`retarget.profiles.requirements`)."""
 
     profile: DeviceProfile
     needs: tuple[str, ...]
-    source: str
+    sources: tuple[KernelSource, ...]
     program: Program
     blobs: tuple[bytes, ...]
     digest: str = ""
@@ -45,10 +71,12 @@ class OpenClArtifact:
 
 def write_artifact(artifact: OpenClArtifact) -> bytes:
     """Return the artifact's bytes. Equal artifacts give equal bytes."""
+    preludes = list(dict.fromkeys(source.prelude for source in artifact.sources))
     header = {
         "profile": artifact.profile.to_json(),
         "needs": list(artifact.needs),
-        "source": artifact.source,
+        "preludes": preludes,
+        "sources": [(preludes.index(source.prelude), source.text) for source in artifact.sources],
         "program": artifact.program.to_json(),
         "blobs": [len(blob) for blob in artifact.blobs],
     }
@@ -83,7 +111,10 @@ def read_artifact(data: bytes) -> OpenClArtifact:
         return OpenClArtifact(
             profile=DeviceProfile.from_json(header["profile"]),
             needs=tuple(map(str, header["needs"])),
-            source=str(header["source"]),
+            sources=tuple(
+                KernelSource(prelude=str(header["preludes"][number]), text=str(text))
+                for _, (number, text) in zip(header["program"]["kernels"], header["sources"], strict=True)
+            ),
             program=Program.from_json(header["program"]),
             blobs=tuple(blobs),
             digest=hashlib.sha256(data).hexdigest(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from retarget_opencl.artifact.file import OpenClArtifact, read_artifact
+from retarget_opencl.artifact.file import OpenClArtifact, joined, read_artifact
 from retarget_opencl.artifact.program import Function, Program, Scalar
 
 __all__ = ["show_artifact"]
@@ -33,7 +33,7 @@ def _lines(artifact: OpenClArtifact) -> Iterator[str]:
         yield ""
         yield from _function(function, program)
     yield ""
-    yield artifact.source.rstrip()
+    yield joined(artifact.sources).rstrip()
 
 
 # Which words of an instruction are numbers of something else than registers.

@@ -1,12 +1,13 @@
-"""Kernels as one OpenCL program: pragmas, helper functions, typedefs, kernels. The text around is in `templates/`."""
+"""Kernels as OpenCL C, each with the pragmas, helper functions and typedefs that it needs. The text around is in
+`templates/`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from retarget_opencl.artifact.file import KernelSource
 from retarget_opencl.clc.types import TypeNames
 from retarget_opencl.clc.values import KernelText
 from retarget_opencl.device.profile import DeviceProfile
@@ -33,14 +34,14 @@ def _templates() -> jinja2.Environment:
 
 
 def kernel_source(
-    kernels: Iterable[KernelText], names: TypeNames, profile: DeviceProfile, features: set[str], helpers: set[str]
-) -> str:
-    """Return the program's OpenCL C: pragmas, the helper functions in use, typedefs, kernels."""
+    kernel: KernelText, names: TypeNames, profile: DeviceProfile, features: set[str], helpers: set[str]
+) -> KernelSource:
+    """Return a kernel's OpenCL C, and what stands before it: pragmas, the helper functions in use, typedefs."""
     extensions = [name for feature in sorted(features) for name in _EXTENSIONS.get(feature, ())]
     uses_subgroups = any(helper.startswith(("retarget_shuffle", "retarget_sub", "retarget_num")) for helper in helpers)
     if uses_subgroups and profile.subgroups == "khr":
         extensions += _SUBGROUP_EXTENSIONS
-    return (
+    prelude = (
         _templates()
         .get_template("program.cl.j2")
         .render(
@@ -50,6 +51,6 @@ def kernel_source(
             features=features,
             uses_subgroups=uses_subgroups,
             typedefs=[text for _, text in names.typedefs.values()],
-            kernels=list(kernels),
         )
     )
+    return KernelSource(prelude=prelude, text=_templates().get_template("kernel.cl.j2").render(kernel=kernel))

@@ -187,7 +187,7 @@ def _translated(module: Ir, diagnostics: str, profile: DeviceProfile) -> Compile
     artifact = OpenClArtifact(
         profile=profile,
         needs=translation.needs,
-        source=translation.source,
+        sources=translation.sources,
         program=translation.program,
         blobs=translation.blobs,
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
+from retarget_opencl.artifact.file import KernelSource
 from retarget_opencl.artifact.program import Constant, Export, Function, Kernel, Program, Scalar
 from retarget_opencl.clc.kernel import KernelWriter
 from retarget_opencl.clc.source import kernel_source
 from retarget_opencl.clc.types import TypeNames, TypeSyntaxError
-from retarget_opencl.clc.values import KernelText
 from retarget_opencl.compile.target import device_needs
 from retarget_opencl.device.profile import DeviceProfile
 from retarget_opencl.hostprog.constants import number_of, resource_blobs
@@ -23,9 +23,9 @@ __all__ = ["Translation", "translate"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Translation:
-    """`source` is OpenCL C, `blobs` are the program's constants, `needs` what the kernels need of a device."""
+    """`sources` are the kernels, `blobs` the program's constants, `needs` what the kernels need of a device."""
 
-    source: str
+    sources: tuple[KernelSource, ...]
     program: Program
     blobs: tuple[bytes, ...]
     needs: tuple[str, ...]
@@ -33,14 +33,16 @@ class Translation:
 
 @dataclass(slots=True)
 class _KernelSet:
-    """The kernels of all executables, which share one OpenCL program."""
+    """The kernels of all executables. Each is written by itself, so that what one needs changes no other.
 
-    names: TypeNames
-    features: set[str]
-    helpers: set[str]
-    texts: list[KernelText]
-    kernels: list[Kernel]
-    entries: dict[str, int]
+    `features` are those of all kernels, `entries` the numbers of the kernels by their names in the module.
+    """
+
+    profile: DeviceProfile
+    features: set[str] = field(default_factory=set)
+    sources: list[KernelSource] = field(default_factory=list)
+    kernels: list[Kernel] = field(default_factory=list)
+    entries: dict[str, int] = field(default_factory=dict)
     local_memory: int = 0
 
     def add_executable(self, executable: Ir, functions: list[Function]) -> None:
@@ -61,7 +63,8 @@ class _KernelSet:
                 self._add(key, export, module, function, functions)
 
     def _add(self, key: str, export: Ir, module: Ir, function: Ir, functions: list[Function]) -> None:
-        writer = KernelWriter(names=self.names, features=self.features, helpers=self.helpers)
+        names, features, helpers = TypeNames(native_half=self.profile.half == "native"), set[str](), set[str]()
+        writer = KernelWriter(names=names, features=features, helpers=helpers)
         if "workgroup_size" not in export.attributes:
             msg = f"the executable export {key} names no workgroup size"
             raise TranslationError(msg)
@@ -73,7 +76,8 @@ class _KernelSet:
             raise TranslationError(msg) from error
         self.local_memory = max(self.local_memory, text.local_memory)
         self.entries[key] = len(self.kernels)
-        self.texts.append(text)
+        self.sources.append(kernel_source(text, names, self.profile, features, helpers))
+        self.features |= features
         groups = _write_groups(key, export)
         functions.append(groups)
         kernel = Kernel(
@@ -134,8 +138,7 @@ def translate(module: Ir, profile: DeviceProfile) -> Translation:
     """Translate a module. Raises `TranslationError` for an op, type or constant without a rule."""
     top = [item.operation for item in module.regions[0].blocks[0]]
     functions: list[Function] = []
-    half = profile.half == "native"
-    kernels = _KernelSet(TypeNames(native_half=half), set(), set(), [], [], {})
+    kernels = _KernelSet(profile)
     for op in top:
         if op.name == "hal.executable":
             kernels.add_executable(op, functions)
@@ -182,9 +185,8 @@ def translate(module: Ir, profile: DeviceProfile) -> Translation:
         exports=tuple(exports),
         kernels=tuple(kernels.kernels),
     )
-    source = kernel_source(kernels.texts, kernels.names, profile, kernels.features, kernels.helpers)
     return Translation(
-        source=source if kernels.texts else "",
+        sources=tuple(kernels.sources),
         program=program,
         blobs=tuple(symbols.blobs),
         needs=device_needs(kernels.features, profile, kernels.kernels, kernels.local_memory),

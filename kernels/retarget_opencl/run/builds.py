@@ -1,96 +1,132 @@
-"""Builds kernels, or takes them from this process or from the user's cache of binaries."""
+"""Builds kernels, or takes them from this process or from the cache.
+
+Kernels that are not there are built together, as many as there are processors to build with, since a program costs a
+compiler much more than one more kernel in it. What the cache has under a kernel's key is the key of the binary that has
+this kernel, so that one kernel that changes is the only one that is built again.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import warnings
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-import platformdirs
 from retarget.extension import DriverError
 from retarget.profiles.profile import Profile
-from retarget.support.files import write_atomically
+from retarget.worker.kept_files import kept_folder, read_kept, write_kept
+from retarget.worker.process import available_cores
 
-from retarget_opencl.artifact.file import OpenClArtifact
+from retarget_opencl.artifact.file import KernelSource, joined
 from retarget_opencl.device.devices import FoundDevice
 from retarget_opencl.run.errors import BUILD_HINT, status_name
 
 if TYPE_CHECKING:
     import pyopencl as cl
 
-__all__ = ["Builds"]
+__all__ = ["Builds", "build_options"]
+
+_FEWEST = 8
+"""Kernels in a program before it is worth a second one."""
+
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
 
 
-def _build_options(artifact: OpenClArtifact, device: Profile) -> list[str]:
+def build_options(prelude: str, device: Profile) -> list[str]:
     """Return the OpenCL compiler's options, for what the device offers. `docs/opencl.md` explains them."""
     # Subgroups are not in 1.2; a device says `3.0` only if its compiler takes that.
     with_subgroups = "CL3.0" if str(device.get("opencl.version") or "") >= "3" else "CL2.0"
-    options = [f"-cl-std={with_subgroups if 'opencl.subgroups' in artifact.needs else 'CL1.2'}"]
+    options = [f"-cl-std={with_subgroups if 'cl_khr_subgroups' in prelude else 'CL1.2'}"]
     if device.get("opencl.correctlyRoundedDivideSqrt"):
         options.append("-cl-fp32-correctly-rounded-divide-sqrt")
     return options
 
 
 class Builds:
-    """The programs that were built for one device. `cache` is the folder of binaries; None is the user's."""
+    """The kernels that were built for one device. `cache` is the folder of the cache; None is the session's."""
 
-    def __init__(self, context: cl.Context, found: FoundDevice, cache: Path | None) -> None:
+    def __init__(self, context: cl.Context, found: FoundDevice, profile: Profile, cache: Path | None) -> None:
         import pyopencl as cl
 
-        self._cl, self._context, self._found = cl, context, found
-        self._cache = cache if cache is not None else platformdirs.user_cache_path("retarget") / "opencl"
-        self._built: dict[str, cl.Program] = {}
+        self._cl, self._context, self._device, self._profile = cl, context, found.device, profile
+        self._folder = kept_folder(cache)
+        self._identity = (found.platform, self._device.name, self._device.driver_version, self._device.version)
+        self._programs: dict[str, cl.Program] = {}
 
-    def build(self, artifact: OpenClArtifact, profile: Profile) -> cl.Program:
-        """Return an artifact's kernels for the device of a profile. Raises `DriverError` with the compiler's log."""
-        options, device = _build_options(artifact, profile), self._found.device
-        words = (
-            artifact.source,
-            " ".join(options),
-            self._found.platform,
-            device.name,
-            device.driver_version,
-            device.version,
-        )
-        key = hashlib.sha256("\0".join(words).encode()).hexdigest()
-        if key not in self._built:
-            path = self._cache / f"{key}.bin"
-            self._built[key] = self._from_cache(path) or self._from_source(artifact.source, options, path)
-        return self._built[key]
+    def build(self, sources: Sequence[KernelSource]) -> list[cl.Program]:
+        """Return for each kernel the program that has it. Raises `DriverError` with the compiler's log."""
+        keys = [self._key(source) for source in sources]
+        missing = {key: source for key, source in zip(keys, sources, strict=True) if key not in self._programs}
+        self._take_kept(missing)
+        self._build_missing({key: source for key, source in missing.items() if key not in self._programs})
+        return [self._programs[key] for key in keys]
 
     def clear(self) -> None:
         """Release the programs."""
-        self._built.clear()
+        self._programs.clear()
 
-    def _from_cache(self, path: Path) -> cl.Program | None:
-        try:
-            binary = path.read_bytes()
-        except OSError:
+    def _key(self, source: KernelSource) -> str:
+        words = (source.prelude, source.text, *build_options(source.prelude, self._profile), *self._identity)
+        return hashlib.sha256("\0".join(words).encode()).hexdigest()
+
+    def _take_kept(self, keys: Mapping[str, object]) -> None:
+        kernels: dict[str, list[str]] = {}
+        for key in keys:
+            if (binary := read_kept(self._folder, key)) is not None:
+                kernels.setdefault(binary.decode(), []).append(key)
+        for found, program in zip(kernels.values(), _in_threads(self._from_binary, list(kernels)), strict=True):
+            if program is not None:
+                self._programs.update(dict.fromkeys(found, program))
+
+    def _from_binary(self, key: str) -> cl.Program | None:
+        binary = read_kept(self._folder, key)
+        if binary is None:
             return None
         try:
-            return self._cl.Program(self._context, [self._found.device], [binary]).build(cache_dir=False)
-        except self._cl.Error:
-            # The driver no longer accepts this binary.
-            with suppress(OSError):
-                path.unlink()
+            return self._cl.Program(self._context, [self._device], [binary]).build(cache_dir=False)
+        except self._cl.Error:  # the driver no longer accepts it
             return None
 
-    def _from_source(self, source: str, options: list[str], path: Path) -> cl.Program:
+    def _build_missing(self, missing: Mapping[str, KernelSource]) -> None:
+        alike: dict[str, list[str]] = {}
+        for key, source in missing.items():
+            alike.setdefault(source.prelude, []).append(key)
+        parts = []
+        for keys in alike.values():
+            count = max(1, min(available_cores(), len(keys) // _FEWEST))
+            parts += [keys[start::count] for start in range(count)]
+        with warnings.catch_warnings():
+            # Compiler warnings about generated code do not help its user.
+            warnings.simplefilter("ignore", self._cl.CompilerWarning)
+            programs = _in_threads(lambda part: self._from_source([missing[key] for key in part]), parts)
+        for part, program in zip(parts, programs, strict=True):
+            self._programs.update(dict.fromkeys(part, program))
+            with suppress(self._cl.Error):
+                together = hashlib.sha256("".join(sorted(part)).encode()).hexdigest()
+                write_kept(self._folder, together, program.get_info(self._cl.program_info.BINARIES)[0])
+                for key in part:
+                    write_kept(self._folder, key, together.encode())
+
+    def _from_source(self, sources: Sequence[KernelSource]) -> cl.Program:
         cl = self._cl
-        program = cl.Program(self._context, source)
+        program = cl.Program(self._context, joined(sources))
         try:
-            with warnings.catch_warnings():
-                # Compiler warnings about generated code do not help its user.
-                warnings.simplefilter("ignore", cl.CompilerWarning)
-                program.build(options=options, cache_dir=False)
+            program.build(options=build_options(sources[0].prelude, self._profile), cache_dir=False)
         except cl.RuntimeError as error:
-            log = program.get_build_info(self._found.device, cl.program_build_info.LOG).strip()
-            device = self._found.device.name.strip()
+            log = program.get_build_info(self._device, cl.program_build_info.LOG).strip()
+            device = self._device.name.strip()
             msg = f"building the kernels failed with CL_{status_name(error)}\non {device}:\n{log or error}"
             raise DriverError(msg, BUILD_HINT, harmless=True) from error
-        with suppress(OSError, cl.Error):
-            binary = program.get_info(cl.program_info.BINARIES)[0]
-            write_atomically(path, binary)
         return program
+
+
+def _in_threads(function: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[ResultT]:
+    """Return what a function gives for each item; threads are worth it for several."""
+    if len(items) < 2:
+        return list(map(function, items))
+    with ThreadPoolExecutor(min(len(items), available_cores())) as threads:
+        return list(threads.map(function, items))

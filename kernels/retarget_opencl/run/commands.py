@@ -5,7 +5,7 @@ Everything goes to one in-order queue, so that commands run in the program's ord
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,14 +53,17 @@ def _same_element(given: int, expected: int) -> bool:
 class Commands:
     """The commands of one loaded program.
 
-    `sink` receives its checks while a call runs; `events`, if a list, the events of its dispatches by kernel name.
+    `programs` have its kernels, by their names. `sink` receives its checks while a call runs; `events`, if a list, the
+    events of its dispatches by kernel name.
     `started` is called before the next dispatch, once.
     """
 
-    def __init__(self, queue: cl.CommandQueue, pool: Pool, program: cl.Program | None, uploads: Uploads) -> None:
+    def __init__(
+        self, queue: cl.CommandQueue, pool: Pool, programs: Mapping[str, cl.Program], uploads: Uploads
+    ) -> None:
         import pyopencl as cl
 
-        self._cl, self.queue, self.pool, self.program, self.uploads = cl, queue, pool, program, uploads
+        self._cl, self.queue, self.pool, self.programs, self.uploads = cl, queue, pool, programs, uploads
         self.sink: CheckSink | None = None
         self.dispatches = 0
         self.started: Callable[[], None] | None = None
@@ -165,9 +168,8 @@ class Commands:
         The dispatch has its own kernel object, whose arguments stay set: only what differs from the launch before is
         set again. A span's own offset and the dispatch's are added, and passed as an argument.
         """
-        assert self.program is not None  # noqa: S101  (a program with kernels has been built)
         cl, commands = self._cl, self
-        instance = cl.Kernel(self.program, kernel.name)
+        instance = cl.Kernel(self.programs[kernel.name], kernel.name)
         count = len(kernel.bindings)
         buffers: list[Any] = [None] * count
         offsets: list[int] = [-1] * count

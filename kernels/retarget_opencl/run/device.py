@@ -47,7 +47,7 @@ class OpenClDevice:
             self._queue = cl.CommandQueue(self._context, found.device, properties=flags)
         self._pool = Pool(self._context, found.device.global_mem_size // _POOL_SHARE)
         self.uploads = Uploads(self._queue, self._pool)
-        self._builds = Builds(self._context, found, cache)
+        self._builds = Builds(self._context, found, self.profile, cache)
 
     @property
     def infos(self) -> Sequence[DeviceInfo]:
@@ -80,8 +80,9 @@ class OpenClDevice:
             hint = f'compile for this device: target_from = "host:{self._info.uri}"'
             raise DriverError(msg, hint, harmless=True)
         with driver_errors("loading", self._info.name):
-            program = self._builds.build(read, self.profile) if read.source else None
-            commands = Commands(self._queue, self._pool, program, self.uploads)
+            built = self._builds.build(read.sources)
+            programs = {kernel.name: one for kernel, one in zip(read.program.kernels, built, strict=True)}
+            commands = Commands(self._queue, self._pool, programs, self.uploads)
             return OpenClProgram(read, commands, self._info.name, parameters)
 
     def transfers(self) -> OpenClTransfers:

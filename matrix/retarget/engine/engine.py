@@ -458,6 +458,7 @@ class Engine:
             holder=self._holder,
             environment=partial(worker_environment, self.registry),
             spare=self._spare,
+            cache=self._store.folder,
         )
         self._started.append(service)
         return service

@@ -111,9 +111,13 @@ class ProbeDriver(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OpenDevices(msgspec.Struct, frozen=True, kw_only=True):
-    """Open a runtime config's devices, to be kept open. Answered by `Devices` or `Refused`."""
+    """Open a runtime config's devices, to be kept open. Answered by `Devices` or `Refused`.
+
+    `cache` is the folder of the session's cache, where drivers keep what they make for a device; None: the user's.
+    """
 
     config: RuntimeConfig
+    cache: Path | None = None
 
 
 class KeepOpen(msgspec.Struct, frozen=True, kw_only=True):

@@ -50,6 +50,7 @@ def test_info_shows_counts_and_sizes(folder: Path, capsys: pytest.CaptureFixture
         "artifacts    1\n"
         "resolutions  0\n"
         "results      0\n"
+        "binaries     0\n"
         f"size         {size / 1024:.1f} KiB of at most 4.0 GiB\n"
     )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from opencl_support import shipped
-from retarget_opencl.artifact.file import ArtifactError, OpenClArtifact, read_artifact, write_artifact
+from retarget_opencl.artifact.file import ArtifactError, KernelSource, OpenClArtifact, read_artifact, write_artifact
 from retarget_opencl.artifact.program import Constant, Export, Function, Kernel, Program
 from retarget_opencl.artifact.show import show_artifact
 
@@ -31,7 +31,7 @@ def artifact() -> OpenClArtifact:
     return OpenClArtifact(
         profile=shipped("cpu"),
         needs=("opencl.fp64",),
-        source="__kernel void k() {}",
+        sources=(KernelSource(prelude="// shared", text="__kernel void k() {}"),),
         program=program,
         blobs=(b"abc", b""),
     )
@@ -46,13 +46,18 @@ def test_an_instruction_without_a_name_is_refused(artifact: OpenClArtifact) -> N
 
 def test_an_artifact_is_read_as_it_was_written(artifact: OpenClArtifact) -> None:
     read = read_artifact(write_artifact(artifact))
-    assert (read.profile, read.needs, read.source, read.program, read.blobs) == (
+    assert (read.profile, read.needs, read.sources, read.program, read.blobs) == (
         artifact.profile,
         artifact.needs,
-        artifact.source,
+        artifact.sources,
         artifact.program,
         artifact.blobs,
     )
+
+
+def test_a_kernel_without_a_source_is_refused(artifact: OpenClArtifact) -> None:
+    with pytest.raises(ArtifactError, match=r"header is malformed \(ValueError: zip\(\) argument 2 is shorter"):
+        read_artifact(write_artifact(replace(artifact, sources=())))
 
 
 def test_equal_artifacts_give_equal_bytes(artifact: OpenClArtifact) -> None:
@@ -84,7 +89,7 @@ def test_a_newer_artifact_is_refused(artifact: OpenClArtifact) -> None:
     with pytest.raises(ArtifactError) as caught:
         read_artifact(bytes(data))
     assert str(caught.value) == (
-        "the OpenCL artifact has format version 99, newer than the version 2 that is read here; compile it again"
+        "the OpenCL artifact has format version 99, newer than the version 3 that is read here; compile it again"
     )
 
 
@@ -101,11 +106,12 @@ def test_an_artifact_is_shown_for_a_person(artifact: OpenClArtifact) -> None:
     lines = show_artifact(write_artifact(artifact)).splitlines()
     assert "  compiled for arch cpu, half emulated, subgroups none" in lines
     assert "    k: 32x2x1 work-items, 2 buffers, 1 constants" in lines
-    assert lines[-6:] == [
+    assert lines[-7:] == [
         "function main(r0)",
         "  block 0",
         "    scalar 'addi' 'i32' r0 r0 7",
         "    return (r0)",
         "",
+        "// shared",
         "__kernel void k() {}",
     ]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from opencl_support import Compile, Load, call
 from retarget.extension import Check, DriverError
-from retarget_opencl.artifact.file import read_artifact, write_artifact
-from retarget_opencl.device.devices import FoundDevice
+from retarget_opencl.artifact.file import KernelSource, read_artifact, write_artifact
 from retarget_opencl.run.device import OpenClDevice
 from retarget_opencl.run.program import OpenClProgram
 
@@ -187,7 +185,9 @@ def test_what_an_artifact_needs_and_the_device_lacks_is_named_with_the_devices_v
 def test_a_build_failure_shows_the_log_and_the_error_by_name(device: OpenClDevice, compiled: Compile) -> None:
     artifact = read_artifact(compiled(ADD))
     with pytest.raises(DriverError) as caught:
-        device.load(write_artifact(replace(artifact, source="__kernel void broken( {")))
+        device.load(
+            write_artifact(replace(artifact, sources=(KernelSource(prelude="", text="__kernel void broken( {"),)))
+        )
     text = str(caught.value)
     assert text.startswith(f"building the kernels failed with CL_BUILD_PROGRAM_FAILURE\non {device.infos[0].name}:\n")
     assert "error:" in text
@@ -201,22 +201,6 @@ def test_a_malformed_program_is_refused(device: OpenClDevice, compiled: Compile)
         DriverError, match=r"^the artifact's program is malformed \(unknown instruction 'format_disk' in "
     ):
         device.load(write_artifact(replace(artifact, program=program)))
-
-
-def test_binaries_are_built_once_and_a_damaged_one_is_built_again(
-    found: FoundDevice, compiled: Compile, binaries: Path
-) -> None:
-    artifact = compiled(ADD)
-    arguments = [np.ones((1, 4), np.float32), np.int32(0)]
-    for _ in range(2):
-        device = OpenClDevice(found, cache=binaries)
-        assert call(device.load(artifact), "add", *arguments)[0][0, 0] == 2
-        device.close()
-    (binary,) = binaries.iterdir()
-    binary.write_bytes(b"damaged")
-    device = OpenClDevice(found, cache=binaries)
-    assert call(device.load(artifact), "add", *arguments)[0][0, 0] == 2
-    device.close()
 
 
 def test_buffers_are_used_again(load: Load, device: OpenClDevice) -> None:

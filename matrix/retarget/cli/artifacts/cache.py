@@ -72,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         "artifacts": info.artifacts,
         "resolutions": info.resolutions,
         "results": info.results,
+        "binaries": info.binaries,
         "generated": {modules.path.name: modules.size for modules in info.generated},
         "leftovers": [str(path) for path in left],
         "size": info.size,
@@ -87,6 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         f"artifacts    {info.artifacts}\n"
         f"resolutions  {info.resolutions}\n"
         f"results      {info.results}\n"
+        f"binaries     {info.binaries}\n"
         + "".join(f"generated    {modules.path.name}: {size_text(modules.size)}\n" for modules in info.generated)
         + (f"leftovers    {len(left)} (files and folders of killed sessions, removed once a day)\n" if left else "")
         + f"size         {size_text(info.size)} of at most {size_text(info.max_bytes)}"

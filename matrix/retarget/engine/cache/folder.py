@@ -15,10 +15,10 @@ from pathlib import Path
 
 from retarget.support.files import user_path
 from retarget.targets.pytest_selection import pytest_plugin
+from retarget.worker.kept_files import CACHE_DIR_VARIABLE
 
 __all__ = ["CACHE_DIR_VARIABLE", "INI_KEY", "OPTION", "CacheChoice", "cache_of_command", "choose_cache"]
 
-CACHE_DIR_VARIABLE = "RETARGET_CACHE_DIR"
 OPTION = "--retarget-cache-dir"
 NO_CACHE_OPTION = "--retarget-no-cache"
 INI_KEY = "retarget_cache_dir"

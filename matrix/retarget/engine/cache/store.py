@@ -8,6 +8,7 @@ Layout below the cache folder::
     v1/resolutions/<k>/<key>          what a compiler config came to on this machine (`engine.compile.resolution`), and
                                       the tables in a declaration file (`declare.schema.kept`)
     v1/results/<k>/<key>              what a run came to (`engine.run.kept_results`)
+    v1/binaries/<k>/<key>             what drivers made for devices (`retarget.worker.kept_files`)
     v1/locks/<lock>                   held by the process that compiles a key which begins with these three digits,
                                       or runs a front end (`.1`, `.2` after them)
     v1/trim.lock                      held by the process that evicts
@@ -49,6 +50,7 @@ from retarget.model.outcomes import Artifact, CompileOutcome, Failure
 from retarget.support.errors import RetargetError
 from retarget.support.files import write_atomically
 from retarget.support.locks import HeldLock, hold_where_possible, remove_unheld
+from retarget.worker.kept_files import KEPT, is_damaged
 
 __all__ = ["DEFAULT_MAX_BYTES", "Store", "StoreError", "StoreInfo", "StoreVerification", "default_max_bytes"]
 
@@ -59,7 +61,7 @@ _TRIM_TO = 0.9
 _CLOCKS_DIFFER = 60.0
 """Seconds between the clocks of machines that share a folder."""
 _GROWTH = 0.05
-_KINDS = ("entries", "artifacts", "resolutions", "results")
+_KINDS = ("entries", "artifacts", "resolutions", "results", KEPT)
 """The folders of files."""
 _SHARED = ("entries", "results")
 """Of these, what other machines may use, with the artifacts that entries name. Resolutions hold on this machine."""
@@ -93,6 +95,7 @@ class StoreInfo:
     artifacts: int
     resolutions: int
     results: int
+    binaries: int
     generated: tuple[ModuleSet, ...]
     size: int
     max_bytes: int
@@ -352,6 +355,11 @@ class Store:
             if found != digest:
                 removed.append(f"{file.path}: its content has SHA-256 {found}")
                 self._remove(file.path)
+        binaries = [file.path for file in self._files(KEPT)]
+        checked += len(binaries)
+        for path in filter(is_damaged, binaries):
+            removed.append(f"{path} is damaged: its content does not have the digest that it begins with")
+            self._remove(path)
         for kind in ("entries", "resolutions", "results"):
             for file in list(self._files(kind)):
                 checked += 1
@@ -398,7 +406,7 @@ class Store:
         files = [file for kind in ("artifacts", "entries", "resolutions") for file in self._files(kind)]
         files.sort(key=used)
         kept: list[StoredFile | ModuleSet] = [*files[:-2], *module_sets(self.folder)]  # but the last outcome
-        kept += self._files("results")
+        kept += [*self._files("results"), *self._files(KEPT)]
         total = sum(one.size for one in kept) + sum(file.size for file in files[-2:])
         freed = 0
         if total > self.max_bytes:

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from retarget.engine.refusals import device_infos
@@ -49,15 +50,16 @@ class DeviceWorker:
         open_timeout: float,
         probe_timeout: float,
         spare: SpareWorker | None = None,
+        cache: Path | None = None,
     ) -> None:
         """`environment` gives the variables of a config's worker. Timeouts are in seconds. The first process is the
-        `spare` one, if there is one that fits."""
+        `spare` one, if there is one that fits. Its driver keeps what it makes for a device in `cache`."""
         self.config = config
         self._environment = environment
         self._spawner = spawner
         self._extensions = tuple(extensions)
         self._open_timeout = open_timeout
-        self._spare = spare
+        self._spare, self._cache = spare, cache
         self._probe_timeout = min(open_timeout, probe_timeout)
         self._worker: WorkerProcess | None = None
         self.infos: tuple[DeviceInfo, ...] | None = None
@@ -196,7 +198,7 @@ class DeviceWorker:
             msg = f"runtime config {config.name!r}, which sets {names}: {error}"
             raise RetargetError(msg) from error
         self.opened = time.time()
-        answer = self._worker.ask(OpenDevices(config=config), Devices, timeout=timeout)
+        answer = self._worker.ask(OpenDevices(config=config, cache=self._cache), Devices, timeout=timeout)
         infos = device_infos(answer, f"runtime config {config.name!r}: driver {config.driver!r}", "open")
         _expect_distinct(config, infos)
         return infos

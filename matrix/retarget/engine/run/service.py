@@ -71,6 +71,7 @@ class RunService:
         environment: Callable[[RuntimeConfig], tuple[tuple[str, str], ...]] = attrgetter("env"),
         cool_downs: limits.CoolDowns | None = None,
         spare: SpareWorker | None = None,
+        cache: Path | None = None,
     ) -> None:
         """`extensions` are module names to load in the workers in addition to the installed entry points.
 
@@ -78,7 +79,8 @@ class RunService:
         a runtime config's devices or listing a driver's. Both are in seconds. Processes that share `lease_folder` (one
         per machine if None) share the physical devices; `holder` is what they learn of this one. `environment` gives
         the variables of a runtime config's worker, and may raise as `devices` does. `cool_downs` are for devices that
-        do not answer any more (`limits.COOL_DOWNS` if None). A `spare` worker is used for the first of them.
+        do not answer any more (`limits.COOL_DOWNS` if None). A `spare` worker is used for the first of them. Drivers
+        keep what they make for a device in the folder `cache`; None: the user's.
         """
         self._extensions = tuple(extensions)
         self._default_timeout = default_timeout
@@ -89,7 +91,7 @@ class RunService:
         self._host_leases = HostLeases(known)
         self._runs = HealthyRuns(folder, holder=known, cool_downs=cool_downs or limits.COOL_DOWNS)
         self._spawner = Spawner()
-        self._spare = spare
+        self._spare, self._cache = spare, cache
         self._workers: dict[RuntimeConfig, DeviceWorker] = {}
         self._opened: dict[RuntimeConfig, tuple[Sequence[DeviceInfo], tuple[DeviceInfo, ...]]] = {}
         self._helper: WorkerProcess | None = None
@@ -333,6 +335,7 @@ class RunService:
                 open_timeout=self._open_timeout,
                 probe_timeout=self._runs.cool_downs.probe,
                 spare=self._spare,
+                cache=self._cache,
             )
         return self._workers[runtime]
 

@@ -40,6 +40,7 @@ from retarget.extension.returned import ExtensionError
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, first_line, join_output
 from retarget.worker.artifact import read_artifact
+from retarget.worker.kept_files import CACHE_DIR_VARIABLE
 from retarget.worker.messages import (
     AskFingerprint,
     BytesMoved,
@@ -176,7 +177,9 @@ class _Server:
                 if config is not None and isinstance(probed, RunsOnHosts):
                     return Devices(infos=tuple(probed.probe_on_host(config)))
                 return Devices(infos=tuple(probed.probe()))
-            case OpenDevices(config=config):
+            case OpenDevices(config=config, cache=cache):
+                if cache is not None:
+                    os.environ[CACHE_DIR_VARIABLE] = str(cache)
                 if self._registry.gives_no_outputs(config):
                     return Devices(infos=())
                 self._device = self._registry.driver(config.driver).open(config)

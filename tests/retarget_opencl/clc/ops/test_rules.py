@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 from opencl_support import shipped
 from retarget_iree.toolchain import compiler_api
-from retarget_opencl.artifact.file import read_artifact
+from retarget_opencl.artifact.file import joined, read_artifact
 from retarget_opencl.clc.kernel import KernelWriter
 from retarget_opencl.clc.ops import RULES
 from retarget_opencl.clc.source import kernel_source
@@ -77,7 +77,7 @@ def _translate(text: str, profile: DeviceProfile) -> tuple[KernelText, str]:
             helpers: set[str] = set()
             writer = KernelWriter(names=names, features=features, helpers=helpers)
             kernel = writer.write(spirv, function, {}, (1, 1, 1), "test")
-            source = kernel_source([kernel], names, profile, features, helpers)
+            source = joined([kernel_source(kernel, names, profile, features, helpers)])
             del module, spirv, function
     return kernel, source
 
@@ -371,7 +371,7 @@ def test_a_product_of_halves_uses_matrix_units_where_the_profile_has_them(*, mat
     profile = replace(shipped("nvidia-sm80"), matrices=matrices)
     artifact = read_artifact(OpenClCompiler().compile_bytes(_MATMUL.encode(), "main.mlir", (), profile).artifact)
     for text in ("mma.sync.aligned.m16n8k16.row.col.f16", "ldmatrix.sync.aligned", "matrix_store_packed_row_global("):
-        assert (text in artifact.source) == uses
+        assert (text in joined(artifact.sources)) == uses
     assert ("opencl.computeCapabilityNV >= 8.0" in artifact.needs) == uses
 
 

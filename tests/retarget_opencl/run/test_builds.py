@@ -1,0 +1,128 @@
+"""Kernels are built together, kept one by one, and built again where their binary is missing or damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from retarget.engine.cache.store import Store
+from retarget.extension import DriverError
+from retarget.profiles.profile import Profile
+from retarget.worker.kept_files import kept_folder, read_kept, write_kept
+from retarget_opencl.artifact.file import KernelSource
+from retarget_opencl.device.devices import FoundDevice, profile_of
+from retarget_opencl.run.builds import Builds, build_options
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+
+PRELUDE = "#pragma OPENCL FP_CONTRACT ON\n"
+
+
+def kernel(name: str, *, by: int = 2, prelude: str = PRELUDE) -> KernelSource:
+    text = f"__kernel void {name}(__global int* a) {{ a[get_global_id(0)] *= {by}; }}\n"
+    return KernelSource(prelude=prelude, text=text)
+
+
+class CountedBuilds(Builds):
+    """Counts what is compiled: the kernels of each program."""
+
+    def __init__(self, found: FoundDevice, cache: Path) -> None:
+        import pyopencl as cl
+
+        super().__init__(cl.Context([found.device]), found, profile_of(found), cache)
+        self.compiled: list[list[str]] = []
+
+    def _from_source(self, sources: Sequence[KernelSource]) -> cl.Program:
+        self.compiled.append([source.text.partition("(")[0].rpartition(" ")[2] for source in sources])
+        return super()._from_source(sources)
+
+
+Start = Callable[[], CountedBuilds]
+
+
+@pytest.fixture
+def start(found: FoundDevice, tmp_path: Path) -> Start:
+    """What a new process has: nothing but the cache."""
+    return lambda: CountedBuilds(found, tmp_path)
+
+
+def test_kernels_with_one_prelude_are_one_program_and_a_second_start_builds_none(start: Start, tmp_path: Path) -> None:
+    sources = [kernel("one"), kernel("two"), kernel("other", prelude=f"{PRELUDE}// another\n")]
+    first = start()
+    programs = first.build(sources)
+    assert first.compiled == [["one", "two"], ["other"]]
+    assert programs[0] is programs[1]
+    second = start()
+    assert [program.num_kernels for program in second.build(sources)] == [2, 2, 1]
+    assert second.compiled == []
+    assert Store(tmp_path).info().binaries == 5  # two binaries, and which of them has each of three kernels
+
+
+def test_where_one_kernel_changes_one_is_built_and_the_others_stay_in_their_binary(start: Start) -> None:
+    start().build([kernel("one"), kernel("two"), kernel("three")])
+    changed = [kernel("one"), kernel("two", by=3), kernel("three")]
+    edited = start()
+    programs = edited.build(changed)
+    assert edited.compiled == [["two"]]
+    assert programs[0] is programs[2]
+    again = start()
+    again.build(changed)
+    assert again.compiled == []
+
+
+@pytest.mark.parametrize("content", [b"damaged", b""])
+def test_a_damaged_file_is_built_again(start: Start, tmp_path: Path, content: bytes) -> None:
+    start().build([kernel("one")])
+    files = [path for path in kept_folder(tmp_path).rglob("*") if path.is_file()]
+    assert len(files) == 2
+    for path in files:
+        sound = path.read_bytes()
+        path.write_bytes(content)
+        again = start()
+        again.build([kernel("one")])
+        assert again.compiled == [["one"]]
+        assert path.read_bytes() == sound
+
+
+def test_a_binary_that_the_driver_does_not_take_is_built_again(start: Start, tmp_path: Path) -> None:
+    builds = start()
+    builds.build([kernel("one")])
+    folder = kept_folder(tmp_path)
+    for path in [path for path in folder.rglob("*") if path.is_file()]:
+        content = read_kept(folder, path.name)
+        if content is not None and len(content) != 64:
+            write_kept(folder, path.name, b"no binary of this driver")
+    again = start()
+    again.build([kernel("one")])
+    assert again.compiled == [["one"]]
+
+
+def test_many_kernels_are_built_in_several_threads_and_one_that_fails_is_an_error(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("retarget_opencl.run.builds.available_cores", lambda: 2)
+    sources = [kernel(f"k{number}") for number in range(16)]
+    builds = start()
+    assert len(set(map(id, builds.build(sources)))) == 2
+    broken = [*sources[:15], KernelSource(prelude=PRELUDE, text="__kernel void broken( {"), kernel("new")]
+    with pytest.raises(DriverError, match=r"^building the kernels failed with CL_BUILD_PROGRAM_FAILURE\n"):
+        builds.build(broken)
+
+
+def test_options_come_from_the_device_and_from_what_a_kernel_needs(found: FoundDevice) -> None:
+    real = profile_of(found)
+
+    def device(**values: bool | str) -> Profile:
+        known = ((one, one.name.removeprefix("opencl.")) for one in real.capabilities)
+        return replace(real, capabilities=tuple(replace(one, value=values.get(name, one.value)) for one, name in known))
+
+    subgroups = "#pragma OPENCL EXTENSION cl_khr_subgroups : enable\n"
+    rounded = "-cl-fp32-correctly-rounded-divide-sqrt"
+    assert build_options("", device(correctlyRoundedDivideSqrt=True)) == ["-cl-std=CL1.2", rounded]
+    assert build_options("", device(correctlyRoundedDivideSqrt=False)) == ["-cl-std=CL1.2"]
+    assert build_options(subgroups, device(version="3.0"))[0] == "-cl-std=CL3.0"
+    assert build_options(subgroups, device(version="2.1"))[0] == "-cl-std=CL2.0"
