@@ -78,10 +78,11 @@ def _spare_worker(config: pytest.Config) -> SpareWorker | None:
     settings, option = config.stash[SETTINGS], config.option
     if option.collectonly or getattr(option, "setuponly", False) or config.pluginmanager.has_plugin("dsession"):
         return None
-    from retarget.extension.registry import named_extensions
+    if settings.cluster or settings.extensions:
+        return None
     from retarget.worker.spare import SpareWorker
 
-    return None if settings.cluster or named_extensions(settings.extensions) else SpareWorker()
+    return SpareWorker()
 
 
 def activate(config: pytest.Config) -> ModuleType:

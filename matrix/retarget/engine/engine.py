@@ -158,7 +158,8 @@ class Engine:
         """Open the devices of a target. Raises as `devices` does, and `UnavailableError` where they do not meet its
         requirements."""
         devices = self.devices(target.runtime)
-        check_requirements(self.answers(target), self._locations)
+        if target.requires:
+            check_requirements(self.answers(target), self._locations)
         return devices
 
     def answers(self, target: RunTarget) -> Sequence[tuple[Requirement, Answer]]:

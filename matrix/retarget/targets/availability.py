@@ -82,6 +82,8 @@ def host_mismatch(runtime: RuntimeConfig, platforms: Collection[tuple[str, str]]
 
     `platforms` are those of other hosts, as `host_platform` gives them, where it is to run on one of them.
     """
+    if not (runtime.host_os or runtime.host_arch):
+        return None
     hosts = sorted(platforms) or [host_platform()]
     which = "this host is" if len(hosts) == 1 else "the hosts are"
     return None if runtime.host is not None else platform_mismatch(runtime, hosts, which)

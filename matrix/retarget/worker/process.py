@@ -11,16 +11,13 @@ the kernel ends it even while native code holds the interpreter.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import TypeVar
@@ -28,6 +25,7 @@ from typing import TypeVar
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, error_line, first_line
 from retarget.worker.messages import KeepOpen, Progress, Ready, Refusal, Refused, Setup
+from retarget.worker.started import Spawner, StartedProcess, kill_group
 
 __all__ = ["Spawner", "WorkerProcess", "available_cores", "signal_name"]
 
@@ -46,44 +44,6 @@ _CLOSE_LIMIT = 2.0
 """Seconds a worker gets to release its device when it must end."""
 
 
-class Spawner:
-    """Starts processes from one thread that lives as long as this object.
-
-    Linux's parent-death signal is sent when the *thread* that started a process ends (prctl(2)), which must not be the
-    caller's.
-    """
-
-    def __init__(self) -> None:
-        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="retarget-spawner")
-        self._started: list[subprocess.Popen[bytes]] = []
-
-    def start(
-        self, argv: Sequence[str], *, env: Mapping[str, str], output: int, pass_fds: Sequence[int]
-    ) -> subprocess.Popen[bytes]:
-        """Start `argv` in a process group of its own. Raises `OSError`."""
-        process = self._executor.submit(
-            subprocess.Popen,
-            list(argv),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            env=dict(env),
-            pass_fds=tuple(pass_fds),
-            start_new_session=True,
-        ).result()
-        self._started = [*(one for one in self._started if one.returncode is None), process]
-        return process
-
-    def kill(self) -> None:
-        """Kill all that was started and has not ended, with its process group. Safe in a signal handler: no locks."""
-        for process in self._started:
-            _kill(process)
-
-    def close(self) -> None:
-        """End the thread. The workers must have been closed before."""
-        self._executor.shutdown(wait=True)
-
-
 class WorkerProcess:
     """A worker that runs. One thread may use it at a time; `kill` may come from any."""
 
@@ -94,47 +54,23 @@ class WorkerProcess:
         extensions: Sequence[str],
         env: Sequence[tuple[str, str]] = (),
         starts_processes: bool = False,
-        ahead: bool = False,
+        started: StartedProcess | None = None,
     ) -> None:
         """Start a worker with `env` added to this process's environment, and wait until it is ready.
 
-        One that is started `ahead` of need is not waited for: it imports what most work needs, and `get_ready` is
-        called before it is used.
+        One that is `started` already, ahead of need, has imported meanwhile what most work needs.
 
         `starts_processes` leaves out the kernel's parent-death signal, for a worker that starts processes of its own
         and must live long enough to end them; its lifeline does the same for it.
 
         Raises `RetargetError` if the worker does not come up: an extension that fails to import, most likely.
         """
-        self._spawner = spawner  # its thread must outlive the worker
-        self._log = tempfile.TemporaryFile(prefix="retarget-worker-", mode="ab+", buffering=0)  # noqa: SIM115
-        appending = fcntl.fcntl(self._log, fcntl.F_GETFL) | os.O_APPEND  # the mode above does not set it
-        fcntl.fcntl(self._log, fcntl.F_SETFL, appending)
-        ours, theirs = socket.socketpair()
-        lifeline_read, self._lifeline = os.pipe()
-        argv = [sys.executable, "-P", "-m", "retarget.worker.child", str(theirs.fileno()), str(lifeline_read)]
-        argv.append("0" if starts_processes else str(os.getpid()))
-        argv += ["ahead"] if ahead else []
-        try:
-            self._process = spawner.start(
-                argv,
-                env={**os.environ, **dict(env)},
-                output=self._log.fileno(),
-                pass_fds=(theirs.fileno(), lifeline_read),
-            )
-        except OSError as error:
-            ours.close()
-            os.close(self._lifeline)
-            self._log.close()
-            msg = f"cannot start a worker process ({sys.executable}): {error.strerror or error}"
-            raise RetargetError(msg) from error
-        finally:
-            theirs.close()
-            os.close(lifeline_read)
-        self._connection: Connection | None = Connection(ours.detach())
+        started = started or StartedProcess(spawner=spawner, env=env, starts_processes=starts_processes)
+        self._started = started
+        self._log, self._lifeline, self._process = started.log, started.lifeline, started.process
+        self._connection: Connection | None = Connection(started.socket.detach())
         self._extensions = tuple(extensions)
-        if not ahead:
-            self.get_ready()
+        self._get_ready()
 
     @property
     def pid(self) -> int:
@@ -190,7 +126,7 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """Kill the worker and all it has started, at once. Does nothing to one that has ended."""
-        _kill(self._process)
+        kill_group(self._process)
 
     def close(self) -> None:
         """Ask the worker to end, kill it if it does not, and reap it."""
@@ -220,7 +156,7 @@ class WorkerProcess:
                 on_progress(answer)
         return None
 
-    def get_ready(self) -> None:
+    def _get_ready(self) -> None:
         """Have the worker load its extensions, with this process's import path, and wait until it has. Raises
         `RetargetError`."""
         setup = Setup(extensions=self._extensions, sys_path=tuple(sys.path))
@@ -286,12 +222,6 @@ class WorkerProcess:
     def _release(self) -> None:
         self._disconnect()
         self._log.close()
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    if process.returncode is None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 def signal_name(number: int) -> str:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from retarget.support.errors import RetargetError
-from retarget.worker.process import Spawner, WorkerProcess
+from retarget.worker.started import Spawner, StartedProcess, kill_group
+
+if TYPE_CHECKING:
+    from retarget.worker.process import WorkerProcess
 
 __all__ = ["SpareWorker"]
 
@@ -18,21 +22,23 @@ class SpareWorker:
     def __init__(self) -> None:
         self._spawner = Spawner()
         self._surroundings = _surroundings()
-        self._worker: WorkerProcess | None = None
+        self._started: StartedProcess | None = None
         with suppress(RetargetError):  # the worker that is started in its place says so
-            self._worker = WorkerProcess(spawner=self._spawner, extensions=(), ahead=True)
+            self._started = StartedProcess(spawner=self._spawner, ahead=True)
 
     def take(self) -> WorkerProcess | None:
         """Return the worker, ready, which is the caller's to close; None if it is taken, or is not what would be
         started now."""
-        worker, self._worker = self._worker, None
-        if worker is None:
+        if self._started is None:
             return None
-        if _surroundings() == self._surroundings:
-            with suppress(RetargetError):
-                worker.get_ready()
-                return worker
-        _end(worker)
+        if _surroundings() != self._surroundings:
+            self._end()
+            return None
+        from retarget.worker.process import WorkerProcess  # imported long after the process was started
+
+        started, self._started = self._started, None
+        with suppress(RetargetError):
+            return WorkerProcess(spawner=self._spawner, extensions=(), started=started)
         return None
 
     def kill(self) -> None:
@@ -41,15 +47,14 @@ class SpareWorker:
 
     def close(self) -> None:
         """End the process if it was not taken. One that was must have been closed."""
-        if self._worker is not None:
-            _end(self._worker)
-            self._worker = None
+        self._end()
         self._spawner.close()
 
-
-def _end(worker: WorkerProcess) -> None:
-    worker.kill()
-    worker.close()
+    def _end(self) -> None:
+        if self._started is not None:
+            kill_group(self._started.process)
+            self._started.close()
+            self._started = None
 
 
 def _surroundings() -> tuple[str, dict[str, str]]:
