@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import stat
 import threading
 import time
@@ -144,3 +145,18 @@ def _until(is_so: object) -> None:
     while not is_so():  # type: ignore[operator]
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+@pytest.mark.needs_sshd
+def test_a_server_that_is_stopped_is_given_up(
+    ssh_server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "ANSWER_SECONDS", 0.5)
+    server = ssh_server._process.pid
+    os.kill(server, signal.SIGSTOP)
+    try:
+        with pytest.raises(HostError) as error:
+            Connection(ssh_server.host(tmp_path))
+    finally:
+        os.kill(server, signal.SIGCONT)
+    assert str(error.value).endswith("is not reached: no answer in 0.5 s")
