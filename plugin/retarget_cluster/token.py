@@ -23,8 +23,6 @@ from distributed.comm.tcp import TCPBackend, TCPConnector, TCPListener
 from retarget.support.errors import RetargetError, display_path
 from tornado.iostream import IOStream, StreamClosedError
 
-from retarget_cluster.security import TOKEN_VARIABLE
-
 __all__ = ["SCHEME", "add_backend"]
 
 SCHEME = "tcp+token"
@@ -44,7 +42,7 @@ def add_backend(token: str = "") -> None:
 
 def _users_token() -> str:
     path = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "retarget" / "cluster-token"
-    how = f"it is to be a file of this user that nobody else can read (chmod 600); or set {TOKEN_VARIABLE} on all sides"
+    how = "it is to be a file of this user that nobody else can read (chmod 600); or set RETARGET_CLUSTER_TOKEN"
     try:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
