@@ -43,10 +43,12 @@ RUNNING = (
     "retarget_opencl.artifact",
     "retarget_opencl.device",
     "retarget_opencl.run",
+    "retarget_opencl.translation",
     "retarget.arrays.dtypes",
     "retarget.arrays.packing",
     "retarget.model.element_types",
     "retarget_iree.runtime.elements",
+    "retarget_iree.runtime.parameters",
     "retarget_iree.runtime.signature",
 )
 """From an artifact to results."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Ir", "TranslationError", "describe", "symbol_name"]
+__all__ = ["Buffer", "Ir", "TranslationError", "describe", "symbol_name"]
+
+Buffer = bytes | memoryview
 
 Ir = Any
 """Objects of `iree.compiler.ir`, which has no types of its own."""

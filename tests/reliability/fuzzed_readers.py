@@ -450,8 +450,8 @@ def sealed_opencl(data: bytes, others: Sequence[bytes], chance: random.Random) -
     length = struct.unpack_from("<Q", data, 44)[0]
     header = mutated_json(data[52 : 52 + length], [data[52 : 52 + length]], chance)
     said = chance.choice((len(header), len(header), len(header), 0, 2**63, length))
-    body = struct.pack("<Q", said) + header + data[52 + length :]
-    return data[:12] + hashlib.sha256(body).digest() + body
+    size, rest = struct.pack("<Q", said), header + data[52 + length :]
+    return data[:12] + hashlib.sha256(size + rest[:said]).digest() + size + rest
 
 
 def _opencl(folder: Path) -> Kind:

@@ -48,6 +48,7 @@ _PLAIN_WORDS: dict[str, tuple[int, ...]] = {
     "view_dim": (2,),
     "affine": (3, 4),
     "export": (4,),
+    "constant": (1,),
 }
 
 
@@ -66,6 +67,8 @@ def _function(function: Function, program: Program) -> Iterator[str]:
             return program.functions[value].name
         if isinstance(value, int) and name.startswith("global_"):
             return f"@{program.globals[value][0]}"
+        if isinstance(value, int) and name == "constant":
+            return f"blob[{value}]"
         return f"block {value}" if name.endswith("br") and isinstance(value, int) else repr(value)
 
     yield f"function {function.name}({', '.join(f'r{number}' for number in function.parameters)})"

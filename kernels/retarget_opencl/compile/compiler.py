@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -175,13 +175,14 @@ def _run_front_end(request: CompileRequest) -> Compiled:
         return Compiled(artifact=bytecode_of(module), diagnostics=diagnostics)
 
 
-def _translated(module: Ir, diagnostics: str, profile: DeviceProfile) -> Compiled:
+def _translated(module: Ir, diagnostics: str, profile: DeviceProfile, bytecode: Callable[[], bytes]) -> Compiled:
     """Return the artifact for a module of IREE's. Raises `CompilerError`."""
     _require_templates()
+    from retarget_opencl.compile.constants import resources_of
     from retarget_opencl.compile.translate import translate
 
     try:
-        translation = translate(module, profile)
+        translation = translate(module, profile, lambda: resources_of(bytecode()))
     except TranslationError as error:
         raise CompilerError(str(error), diagnostics, verdict=True) from error
     artifact = OpenClArtifact(
@@ -288,16 +289,17 @@ class OpenClCompiler:
             return self.compile_bytes(request.source, request.source_name, request.resolved.flags, profile)
         from retarget_opencl.compile.frontend import module_of
 
-        with module_of(request.front_end) as module:
-            return _translated(module, "", profile)
+        front_end = request.front_end
+        with module_of(front_end) as module:
+            return _translated(module, "", profile, lambda: front_end)
 
     def compile_bytes(self, source: bytes, source_name: str, flags: Sequence[str], profile: DeviceProfile) -> Compiled:
         """Compile a module's bytes for a profile. Raises `CompilerError` or `UnavailableError`."""
         _require_templates()
-        from retarget_opencl.compile.frontend import compiled_module
+        from retarget_opencl.compile.frontend import bytecode_of, compiled_module
 
         with compiled_module(source, source_name, _with_target(flags, profile)) as (module, diagnostics):
-            return _translated(module, diagnostics, profile)
+            return _translated(module, diagnostics, profile, lambda: bytecode_of(module))
 
     def show(self, artifact: bytes) -> str:
         """Return profile, host program and kernels as text. Raises `RetargetError` for bytes that are no artifact."""

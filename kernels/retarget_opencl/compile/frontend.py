@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from itertools import pairwise
 from pathlib import PurePath
 from types import ModuleType
 
@@ -21,10 +22,12 @@ from retarget_iree.modules.onnx_import import import_onnx
 from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 from retarget_iree.toolchain import compiler_api
 
+from retarget_opencl.compile.constants import LARGE, move_to_resources
 from retarget_opencl.translation import Ir
 
 __all__ = ["bytecode_of", "compiled_module", "module_of"]
 
+_WITH_GLOBALS = "flow"  # constants are globals of their own, which the next phase packs
 _PHASE = "executable-targets"
 _BYTECODE_MAGIC = b"ML\xefR"
 
@@ -59,21 +62,29 @@ def compiled_module(
     content = source if front_half is None else front_half
     if front_half is None and PurePath(source_name).suffix == ".onnx":
         content = import_onnx(source, source_name)
+    steps = ("" if front_half is None else FRONT_PHASE, *((_WITH_GLOBALS,) if len(content) >= LARGE else ()), _PHASE)
     # Text must end in a null byte, or the library copies and checks it anew; bytecode must not.
     buffer = content if content[:4] == _BYTECODE_MAGIC else content + b"\0"
     with api.Session() as session:
-        context, module, diagnostic = None, None, ""
+        context, module, diagnostic, invocations = None, None, "", []
         with CapturedStderr() as captured:
             try:
                 session.set_flags(*flags)
                 # The context must be Python's before an invocation uses it.
                 context = session.context
-                invocation = session.invocation()
-                invocation.enable_console_diagnostics()
-                set_phases(invocation, "" if front_half is None else FRONT_PHASE, _PHASE)
                 wrapped = api.Source.wrap_buffer(session, buffer, buffer_name=source_name)
-                if invocation.parse_source(wrapped) and invocation.execute():
-                    module = invocation.export_module()
+                for start, end in pairwise(steps):
+                    invocations.append(invocation := session.invocation())
+                    invocation.enable_console_diagnostics()
+                    set_phases(invocation, start, end)
+                    if module is None and not invocation.parse_source(wrapped):
+                        break
+                    if module is not None:
+                        move_to_resources(module)
+                        invocation.import_module(module)
+                    module = invocation.export_module() if invocation.execute() else None
+                    if module is None:
+                        break
             except ValueError as error:
                 diagnostic = str(error)
         diagnostics = clean_diagnostics(captured.text)
@@ -85,7 +96,8 @@ def compiled_module(
         with context:
             yield module, diagnostics
         del module
-        invocation.close()
+        for invocation in invocations:
+            invocation.close()
 
 
 def bytecode_of(module: Ir) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -13,10 +14,10 @@ from retarget_opencl.clc.source import kernel_source
 from retarget_opencl.clc.types import TypeNames, TypeSyntaxError
 from retarget_opencl.compile.target import device_needs
 from retarget_opencl.device.profile import DeviceProfile
-from retarget_opencl.hostprog.constants import number_of, resource_blobs
+from retarget_opencl.hostprog.constants import number_of
 from retarget_opencl.hostprog.rules import HOST_RULES
 from retarget_opencl.hostprog.writer import FunctionWriter, Symbols
-from retarget_opencl.translation import Ir, TranslationError, symbol_name
+from retarget_opencl.translation import Buffer, Ir, TranslationError, symbol_name
 
 __all__ = ["Translation", "translate"]
 
@@ -27,7 +28,7 @@ class Translation:
 
     sources: tuple[KernelSource, ...]
     program: Program
-    blobs: tuple[bytes, ...]
+    blobs: tuple[Buffer, ...]
     needs: tuple[str, ...]
 
 
@@ -134,8 +135,11 @@ def _declaration(op: Ir) -> str:
     return str(reflection["iree.abi.declaration"].value) if "iree.abi.declaration" in reflection else ""
 
 
-def translate(module: Ir, profile: DeviceProfile) -> Translation:
-    """Translate a module. Raises `TranslationError` for an op, type or constant without a rule."""
+def translate(module: Ir, profile: DeviceProfile, resources: Callable[[], Mapping[str, Buffer]]) -> Translation:
+    """Translate a module, whose resources `resources` returns by name.
+
+    Raises `TranslationError` for an op, type or constant without a rule.
+    """
     top = [item.operation for item in module.regions[0].blocks[0]]
     functions: list[Function] = []
     kernels = _KernelSet(profile)
@@ -148,8 +152,7 @@ def translate(module: Ir, profile: DeviceProfile) -> Translation:
         functions={symbol_name(op): first + index for index, op in enumerate(bodies) if op.name == "util.func"},
         globals={},
         kernels=kernels.entries,
-        # The bindings give no other way to a resource's bytes than the module's text.
-        resources=cache(lambda: resource_blobs(module.get_asm(large_elements_limit=1, assume_verified=True))),
+        resources=cache(resources),
     )
     initial: list[tuple[str, Scalar]] = []
     for op in top:

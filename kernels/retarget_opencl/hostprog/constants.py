@@ -17,9 +17,9 @@ from retarget.arrays.packing import is_packed, pack, packed_size
 from retarget.model.element_types import parse_type, split_types
 
 from retarget_opencl.artifact.element_types import element_dtype
-from retarget_opencl.translation import Ir
+from retarget_opencl.translation import Buffer, Ir
 
-__all__ = ["ConstantSyntaxError", "constant_bytes", "number_of", "resource_blobs"]
+__all__ = ["ConstantSyntaxError", "constant_bytes", "number_of"]
 
 
 class ConstantSyntaxError(ValueError):
@@ -100,19 +100,7 @@ def _listed(body: str, count: int, dtype: np.dtype[np.generic]) -> npt.NDArray[n
     return values
 
 
-def resource_blobs(module_text: str) -> dict[str, bytes]:
-    """Return the resources at the end of a module's text: `{-# dialect_resources: {builtin: {name: "0x…"}} #-}`.
-
-    The first four bytes of each are its alignment, not its content.
-    """
-    start = module_text.rfind("{-#")
-    if start < 0:
-        return {}
-    found = re.finditer(r'^\s*("?)([^\s":]+)\1: "0x([0-9A-Fa-f]*)"', module_text[start:], re.MULTILINE)
-    return {match[2]: bytes.fromhex(match[3])[4:] for match in found}
-
-
-def _resource_bytes(text: str, resources: Callable[[], Mapping[str, bytes]]) -> bytes:
+def _resource_bytes(text: str, resources: Callable[[], Mapping[str, Buffer]]) -> Buffer:
     match = re.match(r'dense_resource<"?([^">]+)"?> : (.*)$', text, re.DOTALL)
     blob = resources().get(match[1]) if match is not None else None
     if match is None or blob is None:
@@ -125,7 +113,7 @@ def _resource_bytes(text: str, resources: Callable[[], Mapping[str, bytes]]) -> 
     return blob
 
 
-def constant_bytes(text: str, resources: Callable[[], Mapping[str, bytes]] = dict) -> bytes:
+def constant_bytes(text: str, resources: Callable[[], Mapping[str, Buffer]] = dict) -> Buffer:
     """Return the bytes of a constant attribute: `dense<…>`, `dense_resource<…>`, `#util.composite<…>`, a text, …
 
     `resources` returns the module's resources by name; it is called where a constant needs one, because reading them

@@ -102,6 +102,17 @@ def _tensor_export(writer: FunctionWriter, op: Ir) -> None:
     writer.emit("export", writer.define(op.results[0]), source, size, exported.element, dimensions, dynamic)
 
 
+def _try_map(writer: FunctionWriter, op: Ir) -> None:
+    """Constants are as good as mapped: they are uploaded once. What is changed later, the other branch uploads."""
+    blob = writer.blob_of(writer.value(op.source))
+    if blob is None or str(op.results[1].type) != "!stream.resource<constant>":
+        constant_result(0)(writer, op)
+        return
+    writer.alias(op.results[0], writer.number(1))
+    offset, size = writer.value(op.source_offset), writer.value(op.result_size)
+    writer.emit("constant", writer.define(op.results[1]), blob, offset, size)
+
+
 def _execute(writer: FunctionWriter, op: Ir) -> None:
     region = op.regions[0]
     for argument, operand in zip(region.blocks[0].arguments, op.resource_operands, strict=True):
@@ -157,8 +168,7 @@ HOST_RULES: HostRules = {
     "stream.resource.subview": instruction("subview", "source", "source_offset", "result_size"),
     "stream.resource.load": instruction("resource_load", "source", "source_offset", typed="result"),
     "stream.resource.store": instruction("resource_store", "target", "target_offset", "value", typed="value"),
-    # Constants are never mapped: the program's other branch uploads them.
-    "stream.resource.try_map": constant_result(0),
+    "stream.resource.try_map": _try_map,
     "stream.resource.retain": nothing,
     # Whether this is the last reference: Python counts buffers, so no is always safe.
     "stream.resource.release": constant_result(0),

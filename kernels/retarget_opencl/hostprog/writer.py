@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from retarget_opencl.artifact.program import Constant, Function, Instruction, Scalar
-from retarget_opencl.translation import Ir, TranslationError, describe
+from retarget_opencl.translation import Buffer, Ir, TranslationError, describe
 
 __all__ = ["FunctionWriter", "HostRule", "HostRules", "Symbols"]
 
@@ -31,8 +31,8 @@ class Symbols:
     functions: dict[str, int]
     globals: dict[str, int]
     kernels: dict[str, int]
-    blobs: list[bytes] = field(default_factory=list)
-    resources: Callable[[], Mapping[str, bytes]] = dict
+    blobs: list[Buffer] = field(default_factory=list)
+    resources: Callable[[], Mapping[str, Buffer]] = dict
 
 
 @dataclass(slots=True)
@@ -93,10 +93,16 @@ class FunctionWriter:
         """Return a register that holds nothing: a timepoint, a device, a fence."""
         return self._constant("null", None)
 
-    def blob(self, data: bytes) -> int:
+    def blob(self, data: Buffer) -> int:
         """Return a register that holds constant bytes."""
         self.symbols.blobs.append(data)
         return self._constant("blob", len(self.symbols.blobs) - 1)
+
+    def blob_of(self, register: int) -> int | None:
+        """Return the index of the constant bytes that a register holds; None for a register of something else."""
+        found = (value for (kind, value), one in self._constants.items() if kind == "blob" and one == register)
+        index = next(found, None)
+        return index if isinstance(index, int) else None
 
     def emit(self, name: str, *words: Scalar) -> None:
         """Write an instruction."""

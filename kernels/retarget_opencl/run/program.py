@@ -35,7 +35,7 @@ class OpenClProgram:
         self._started: Callable[[], None] | None = None
         self._exports = {export.name: export for export in artifact.program.exports}
         try:
-            self._machine = load_program(artifact.program, artifact.blobs, commands, parameters)
+            self._machine = load_program(artifact, commands, parameters)
         except (ValueError, TypeError, IndexError) as error:
             msg = f"the artifact's program is malformed ({error}); compile it again"
             raise DriverError(msg) from error

@@ -11,8 +11,9 @@ import numpy.typing as npt
 import pyopencl as cl
 
 from retarget_opencl.run.memory import Pool, Span
+from retarget_opencl.translation import Buffer
 
-__all__ = ["Bytes", "HostData", "Uploads"]
+__all__ = ["Bytes", "HostData", "Uploads", "host_data"]
 
 Bytes = npt.NDArray[np.uint8]
 _PIECE = 16 << 20
@@ -27,6 +28,21 @@ class HostData:
     mapping: mmap.mmap | None = None
     start: int = 0
     is_dropped: bool = False
+
+    def part(self, offset: int, length: int) -> HostData:
+        """Return a range."""
+        data = self.bytes[offset : offset + length]
+        return HostData(data, self.mapping, self.start + offset, self.is_dropped)
+
+
+def host_data(content: Buffer) -> HostData:
+    """Return bytes that never change. Where they are part of a mapped file, that is what counts."""
+    data = np.frombuffer(content, np.uint8)
+    mapping = content.obj if isinstance(content, memoryview) else None
+    if not isinstance(mapping, mmap.mmap):
+        return HostData(data)
+    start = data.ctypes.data - np.frombuffer(mapping, np.uint8).ctypes.data
+    return HostData(data, mapping, start, is_dropped=True)
 
 
 class Uploads:

@@ -25,6 +25,7 @@ __all__ = [
     "ImportsAhead",
     "LoadsArtifacts",
     "LoadsParameters",
+    "MapsArtifacts",
     "OpensTogether",
     "Program",
     "ReadsNeeds",
@@ -176,6 +177,17 @@ class LoadsArtifacts(Protocol):
     """
 
     artifact_suffixes: Sequence[str]
+
+
+@runtime_checkable
+class MapsArtifacts(Protocol):
+    """What a driver may implement in addition to `Driver`: it leaves artifacts in their files, however large they are.
+
+    Where `maps_artifacts` is true, `needs`, `Device.load` and `load_with_parameters` get a read-only `memoryview` of
+    the mapped file in place of `bytes`. Its content was compared with its digest, and stays while it is loaded.
+    """
+
+    maps_artifacts: bool
 
 
 @runtime_checkable

@@ -46,6 +46,7 @@ from retarget.extension.drivers import (
     Driver,
     ImportsAhead,
     LoadsArtifacts,
+    MapsArtifacts,
     OpensTogether,
     ReadsNeeds,
     RunsByTool,
@@ -102,6 +103,7 @@ SORTS = (
         lists=("artifact_suffixes", "opens_with"),
         optional=(
             LoadsArtifacts,
+            MapsArtifacts,
             ImportsAhead,
             ReadsNeeds,
             DescribesBuild,

@@ -236,6 +236,13 @@ def _parameter_load(machine: Machine, results: Sequence[int], *words: Any) -> St
     return step
 
 
+def _constant(machine: Machine, result: int, blob: int, offset: int, size: int) -> Step:
+    def step(r: Registers) -> None:
+        r[result] = machine.constant(blob, r[offset], r[size])
+
+    return step
+
+
 def _export(machine: Machine, result: int, source: int, size: int, element: str, shape: Any, dynamic: Any) -> Step:
     def export(span: Any, length: int, sizes: Sequence[int]) -> Any:
         known = iter(sizes)
@@ -287,6 +294,7 @@ BUILDERS: dict[str, Builder] = {
     "resource_load": _command("resource_load"),
     "resource_store": _command_effect("resource_store"),
     "upload": _command_effect("upload"),
+    "constant": _constant,
     "parameter_load": _parameter_load,
     "parameter_read": lambda machine, *words: _do(machine.parameters.read, words),
     "parameter_write": lambda machine, *words: _do(machine.parameters.write, words),

@@ -9,25 +9,27 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from retarget_opencl.artifact.program import Function, Program
+from retarget_opencl.artifact.file import OpenClArtifact
+from retarget_opencl.artifact.program import Function
 from retarget_opencl.run.commands import Commands
 from retarget_opencl.run.errors import ProgramError
 from retarget_opencl.run.interpreter.instructions import BUILDERS
 from retarget_opencl.run.interpreter.machine import Code, Jump, Machine, Registers, Step
+from retarget_opencl.run.uploads import HostData, host_data
 
 __all__ = ["load_program"]
 
 
-def load_program(
-    program: Program, blobs: Sequence[bytes], commands: Commands, files: Sequence[tuple[str, Path]]
-) -> Machine:
+def load_program(artifact: OpenClArtifact, commands: Commands, files: Sequence[tuple[str, Path]]) -> Machine:
     """Load a program. Raises `ValueError`, `TypeError` or `IndexError` for a malformed one."""
+    program = artifact.program
+    blobs = tuple(map(host_data, artifact.blobs))
     machine = Machine(
         program=program,
         commands=commands,
         files=files,
+        blobs=blobs,
+        digest=artifact.digest,
         globals=[value for _, value in program.globals],
         codes=[Code(function.parameters, _template(function, blobs)) for function in program.functions],
     )
@@ -53,7 +55,7 @@ def _block(machine: Machine, function: str, block: Sequence[Sequence[Any]]) -> t
     return tuple(steps), jump(*words)
 
 
-def _template(function: Function, blobs: Sequence[bytes]) -> Registers:
+def _template(function: Function, blobs: Sequence[HostData]) -> Registers:
     """Return the registers with their constants; one more holds the results."""
     registers: Registers = [None] * (function.registers + 1)
     for constant in function.constants:
@@ -61,7 +63,7 @@ def _template(function: Function, blobs: Sequence[bytes]) -> Registers:
         if constant.kind == "float":
             value = float.fromhex(str(value))
         elif constant.kind == "blob":
-            value = np.frombuffer(blobs[int(value)], np.uint8)
+            value = blobs[int(value)].bytes
         registers[constant.register] = value
     return registers
 

@@ -11,7 +11,9 @@ from retarget_opencl.artifact.program import Program
 from retarget_opencl.run.commands import Commands
 
 if TYPE_CHECKING:
+    from retarget_opencl.run.memory import Span
     from retarget_opencl.run.parameters import Parameters
+    from retarget_opencl.run.uploads import HostData
 
 __all__ = ["Code", "Jump", "Machine", "Registers", "Step"]
 
@@ -52,8 +54,15 @@ class Machine:
     commands: Commands
     globals: list[Any]
     codes: list[Code]
+    blobs: Sequence[HostData] = ()
+    digest: str = ""
     files: Sequence[tuple[str, Path]] = ()
     _parameters: Parameters | None = None
+
+    def constant(self, blob: int, offset: int, size: int) -> Span:
+        """Return a range of constant bytes in device memory."""
+        data = self.blobs[blob].part(offset, size)
+        return self.commands.uploads.constant((self.digest, blob, offset, size), data)
 
     @property
     def parameters(self) -> Parameters:

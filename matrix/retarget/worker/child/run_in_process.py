@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from retarget.arrays.judging import failing_checks, failing_results
 from retarget.extension import (
@@ -21,6 +21,7 @@ from retarget.extension import (
     DriverError,
     HasParameters,
     LoadsParameters,
+    MapsArtifacts,
     NoCasesError,
     Program,
     ReadsNeeds,
@@ -38,7 +39,7 @@ from retarget.profiles.profile import profile_of_device
 from retarget.profiles.requirements import Status, answer, parse_requirement
 from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
-from retarget.worker.artifact import read_artifact
+from retarget.worker.artifact import map_artifact, read_artifact
 from retarget.worker.child.outputs import CaseOutputs, OutputsWriter, read_outputs
 from retarget.worker.messages import Progress, RunModule
 from retarget.worker.request import agreed_config, case_outcome, case_request, not_finished, tolerances_of
@@ -75,7 +76,9 @@ def run_in_process(
     start = time.perf_counter()
     try:
         request = case_request(message.target.compile)
-        artifact = read_artifact(message.artifact, message.digest)
+        is_mapped = isinstance(driver, MapsArtifacts) and driver.maps_artifacts
+        read = map_artifact if is_mapped else read_artifact
+        artifact = cast("bytes", read(message.artifact, message.digest))
         if isinstance(driver, ReadsNeeds):
             _check_needs(driver.needs(artifact), infos)
         program = _load(device, loader, request, artifact)
