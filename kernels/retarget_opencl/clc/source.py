@@ -39,7 +39,8 @@ def kernel_source(
     """Return a kernel's OpenCL C, and what stands before it: pragmas, the helper functions in use, typedefs."""
     extensions = [name for feature in sorted(features) for name in _EXTENSIONS.get(feature, ())]
     uses_subgroups = any(helper.startswith(("retarget_shuffle", "retarget_sub", "retarget_num")) for helper in helpers)
-    if uses_subgroups and profile.subgroups == "khr":
+    pins_subgroups = uses_subgroups and profile.subgroups == "khr"
+    if pins_subgroups:
         extensions += _SUBGROUP_EXTENSIONS
     prelude = (
         _templates()
@@ -53,4 +54,5 @@ def kernel_source(
             typedefs=[text for _, text in names.typedefs.values()],
         )
     )
-    return KernelSource(prelude=prelude, text=_templates().get_template("kernel.cl.j2").render(kernel=kernel))
+    text = _templates().get_template("kernel.cl.j2").render(kernel=kernel, pins_subgroups=pins_subgroups)
+    return KernelSource(prelude=prelude, text=text)

@@ -83,6 +83,7 @@ def device_needs(
         if feature in {"shuffle", "matrices"}:
             needs.append(f"opencl.subgroupSizes = {profile.subgroup_size}")
     items = max((x * y * z for x, y, z in (kernel.workgroup_size for kernel in kernels)), default=0)
-    needs += [f"opencl.maxWorkGroupSize >= {items}"] if items else []
+    # A kernel takes its buffers' offsets as 64-bit integers.
+    needs += ["opencl.int64", f"opencl.maxWorkGroupSize >= {items}"] if items else []
     needs += [f"opencl.localMemSize >= {local_memory}"] if local_memory else []
     return tuple(dict.fromkeys(needs))

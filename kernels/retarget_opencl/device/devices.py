@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -154,6 +155,9 @@ def features_of(found: FoundDevice) -> tuple[tuple[str, FeatureValue], ...]:
         "memory": int(device.global_mem_size),
         **{f"opencl.{name}": f"cl_khr_{name}" in extensions for name in OPENCL_EXTENSIONS},
         "opencl.cl_nv_device_attribute_query": "cl_nv_device_attribute_query" in extensions,
+        # Of an embedded profile, 64-bit integers are an extension; since 3.0, sub-groups need none.
+        "opencl.int64": device.profile == "FULL_PROFILE" or "cles_khr_int64" in extensions,
+        "opencl.subgroups": "cl_khr_subgroups" in extensions or bool(_query(device, "max_num_sub_groups", 0)),
         "opencl.correctlyRoundedDivideSqrt": bool(single & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT),
         "opencl.localMemSize": int(device.local_mem_size),
         "opencl.maxComputeUnits": int(device.max_compute_units),
@@ -171,6 +175,10 @@ def features_of(found: FoundDevice) -> tuple[tuple[str, FeatureValue], ...]:
     for name in ("warp_size_nv", "wavefront_width_amd"):
         if size := int(_query(device, name, 0)):
             features["opencl.subgroupSizes"] = (size,)
+    if "cl_intel_required_subgroup_size" in extensions:
+        sizes = _raw(device, _SUBGROUP_SIZES_INTEL)
+        if found_sizes := struct.unpack(f"{len(sizes) // 8}Q", sizes):
+            features["opencl.subgroupSizes"] = tuple(int(size) for size in found_sizes)
     return tuple(sorted(features.items()))
 
 
@@ -179,24 +187,30 @@ def profile_of(found: FoundDevice) -> Profile:
     return profile_of_device(info_of(found), SOURCE)
 
 
-_UUID_KHR = 0x106A  # CL_DEVICE_UUID_KHR, which pyopencl does not know
+# Queries that pyopencl does not know.
+_SUBGROUP_SIZES_INTEL = 0x4108  # CL_DEVICE_SUB_GROUP_SIZES_INTEL, of size_t
+_UUID_KHR = 0x106A  # CL_DEVICE_UUID_KHR
 
 
-def _uuid(device: cl.Device) -> str:
-    """Return a device's UUID in hexadecimal; empty if it reports none. Vulkan and CUDA report the same."""
+def _raw(device: cl.Device, name: int) -> bytes:
+    """Return the bytes that a device answers to a query; none if it does not know it."""
     import pyopencl as cl
 
-    if "cl_khr_device_uuid" not in device.extensions.split():
-        return ""
-    content = (ctypes.c_ubyte * 16)()
+    content, size = (ctypes.c_ubyte * 256)(), ctypes.c_size_t()
     try:
         # The library that pyopencl is linked with is found through pyopencl's own.
         query = ctypes.CDLL(cl._cl.__file__).clGetDeviceInfo  # noqa: SLF001 - the path of the loaded library
     except (OSError, AttributeError):
-        return ""
+        return b""
     query.argtypes = [ctypes.c_void_p, ctypes.c_uint, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p]
     query.restype = ctypes.c_int
-    return bytes(content).hex() if query(device.int_ptr, _UUID_KHR, 16, content, None) == 0 else ""
+    status = query(device.int_ptr, name, ctypes.sizeof(content), content, ctypes.byref(size))
+    return bytes(content)[: size.value] if status == 0 else b""
+
+
+def _uuid(device: cl.Device) -> str:
+    """Return a device's UUID in hexadecimal; empty if it reports none. Vulkan and CUDA report the same."""
+    return _raw(device, _UUID_KHR).hex() if "cl_khr_device_uuid" in device.extensions.split() else ""
 
 
 def info_of(found: FoundDevice) -> DeviceInfo:

@@ -89,7 +89,7 @@ def compile_profile(profile: Profile) -> DeviceProfile:
         subgroups = "ptx"
         # mma.sync of 16x8x16 halves came with compute capability 8.0.
         matrices = "ptx" if int(str(capability).partition(".")[0]) >= 8 else "none"
-    elif arch != "cpu" and profile.get("opencl.subgroups") and profile.get("opencl.subgroup_shuffle"):
+    elif profile.get("opencl.subgroups") and profile.get("opencl.subgroup_shuffle"):
         subgroups = "khr"
     reported = numbers(profile.get("opencl.subgroupSizes"))
     if reported and subgroup_size not in reported:
@@ -130,7 +130,7 @@ def _architecture(profile: Profile) -> tuple[str, int]:
     name = dict(profile.identity).get("name", "")
     vendor = f"{profile.get('opencl.vendor') or ''} {profile.get('opencl.platform') or ''}".lower()
     if profile.get("device_type") == "cpu":
-        return "cpu", 32
+        return "cpu", 16 if "intel(r)" in vendor else 32
     if capability := profile.get("opencl.computeCapabilityNV"):
         major, _, minor = str(capability).partition(".")
         return nvidia_arch(int(major) * 10 + int(minor)), 32

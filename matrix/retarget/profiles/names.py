@@ -70,7 +70,7 @@ OPENCL_EXTENSIONS = (
 )
 """Capabilities of OpenCL that are extensions, by their names without `cl_khr_`."""
 
-_OPENCL_FEATURES = (*OPENCL_EXTENSIONS, "correctlyRoundedDivideSqrt")
+_OPENCL_FEATURES = (*OPENCL_EXTENSIONS, "correctlyRoundedDivideSqrt", "int64")
 
 _OPENCL_OTHERS = """
 platform vendor version maxComputeUnits maxWorkGroupSize maxWorkItemSizes localMemSize maxMemAllocSize subgroupSizes

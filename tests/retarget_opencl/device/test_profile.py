@@ -28,7 +28,12 @@ def _profile(name: str = "d", **values: object) -> Profile:
     ("name", "values", "expected"),
     [
         ("x", {}, ("generic", "none", 32)),
-        ("x", {"device_type": "cpu", "subgroups": True, "subgroup_shuffle": True}, ("cpu", "none", 32)),
+        ("x", {"device_type": "cpu", "subgroups": True, "subgroup_shuffle": True}, ("cpu", "khr", 32)),
+        (
+            "Intel(R) Xeon(R)",
+            {"device_type": "cpu", "vendor": "Intel(R) Corporation", "subgroups": True, "subgroup_shuffle": True},
+            ("cpu", "khr", 16),
+        ),
         ("x", {"computeCapabilityNV": "9.0", "subgroupSizes": (32,)}, ("sm_80", "ptx", 32)),
         ("gfx942:sramecc+", {"platform": "AMD", "subgroupSizes": (64,)}, ("gfx942", "none", 64)),
         ("gfx1100", {"vendor": "Advanced Micro Devices, Inc.", "subgroupSizes": (32,)}, ("gfx1100", "none", 32)),
@@ -133,6 +138,7 @@ def test_the_largest_work_group_and_local_memory_are_needed() -> None:
     sizes = ((8, 8, 1), (32, 4, 2))
     kernels = [Kernel(name="k", bindings=(), constants=(), workgroup_size=size, groups=0) for size in sizes]
     assert device_needs((), shipped("cpu"), kernels, 4096) == (
+        "opencl.int64",
         "opencl.maxWorkGroupSize >= 256",
         "opencl.localMemSize >= 4096",
     )
