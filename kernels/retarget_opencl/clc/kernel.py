@@ -6,9 +6,11 @@ Block arguments are variables at the top of the kernel; a branch assigns all of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from retarget_opencl.clc.nodes import Assign, If, Leave, Loop, Node, Statement
 from retarget_opencl.clc.ops import RULES
 from retarget_opencl.clc.statements import StatementWriter, identifier
 from retarget_opencl.clc.types import Pointer, Scalar, TypeSyntaxError
@@ -91,8 +93,8 @@ class KernelWriter(StatementWriter):
             self._switch(terminator, header, merge)
         elif name == "spirv.Return":
             # At the outermost level the kernel ends here anyway.
-            if len(self._open) > 1:
-                self.state("return")
+            if self._depth:
+                self._body.append(Leave("return"))
         elif name == "spirv.Unreachable":
             pass
         elif name != "spirv.mlir.merge":
@@ -103,10 +105,10 @@ class KernelWriter(StatementWriter):
     def _jump(self, target: Ir, header: Ir, merge: Ir) -> Ir:
         if merge is not None and target == merge:
             if header is not None:
-                self.state("break")
+                self._body.append(Leave("break"))
             return None
         if header is not None and target == header:
-            self.state("continue")
+            self._body.append(Leave("continue"))
             return None
         return target
 
@@ -121,29 +123,23 @@ class KernelWriter(StatementWriter):
         if header is not None and (leaves[True] or leaves[False]):
             # A loop's own test: leave on one side, go on below on the other.
             out = leaves[True] and not leaves[False]
-            self._open_block(f"if ({condition.text}) {{" if out else f"if (!{condition.text}) {{")
-            self._copy(yes if out else no, yes_operands if out else no_operands)
-            self._jump(yes if out else no, header, merge)
-            self._close_block()
+            with self._block() as leaving:
+                self._copy(yes if out else no, yes_operands if out else no_operands)
+                self._jump(yes if out else no, header, merge)
+            self._body.append(If(condition, leaving, negated=not out))
             self._copy(no if out else yes, no_operands if out else yes_operands)
             return self._jump(no if out else yes, header, merge)
         if header is not None:
             msg = f"a branch inside a loop that is no selection, at {terminator.location}"
             raise TranslationError(msg)
-        yes_needed = yes != merge or bool(yes_operands)
-        no_needed = no != merge or bool(no_operands)
-        if yes_needed:
-            self._open_block(f"if ({condition.text}) {{")
+        with self._block() as then:
             self._side(yes, yes_operands, merge)
-            self._close_block("} else {" if no_needed else "}")
-            if no_needed:
-                self._enter()
-                self._side(no, no_operands, merge)
-                self._close_block()
-        elif no_needed:
-            self._open_block(f"if (!{condition.text}) {{")
+        with self._block() as orelse:
             self._side(no, no_operands, merge)
-            self._close_block()
+        if then:
+            self._body.append(If(condition, then, orelse))
+        elif orelse:
+            self._body.append(If(condition, orelse, negated=True))
         return None
 
     def _side(self, target: Ir, operands: Iterable[Ir], merge: Ir) -> None:
@@ -160,15 +156,16 @@ class KernelWriter(StatementWriter):
         if len(terminator.operands) > 1:
             msg = f"no rule for spirv.Switch with block operands at {terminator.location}"
             raise TranslationError(msg)
-        keyword = "if"
-        for number, target in zip(literals, list(terminator.successors)[1:], strict=True):
-            self._open_block(f"{keyword} ({selector.text} == {int(number) & 0xFFFFFFFF}u) {{")
-            self._side(target, (), merge)
-            self._close_block()
-            keyword = "else if"
-        self._open_block("else {" if literals else "{")
-        self._side(terminator.successors[0], (), merge)
-        self._close_block()
+        with self._block() as orelse:
+            self._side(terminator.successors[0], (), merge)
+        for number, target in reversed(list(zip(literals, list(terminator.successors)[1:], strict=True))):
+            is_case = Value(self._name(""), Scalar("bool", 1))
+            case = Value(f"{int(number) & 0xFFFFFFFF}u", selector.kind, number=int(number))
+            test = Statement("spirv.IEqual", (selector, case), defines=is_case, text=f"{selector.text} == {case.text}")
+            with self._block() as then:
+                self._side(target, (), merge)
+            orelse = [test, If(is_case, then, orelse)]
+        self._body += orelse
 
     def _selection(self, op: Ir) -> None:
         if not len(op.regions[0].blocks):
@@ -188,11 +185,11 @@ class KernelWriter(StatementWriter):
         for item in list(blocks[0])[:-1]:
             self._operation(item.operation, item.operation.name)
         self._copy(header, entry.operands)
-        self._open_block("for (;;) {")
-        self._chain(header, header, merge)
-        if self._lines[-1].text == "continue;" and self._lines[-1].indent == self._indent:
-            self._lines.pop()
-        self._close_block()
+        with self._block() as body:
+            self._chain(header, header, merge)
+        if body and isinstance(body[-1], Leave) and body[-1].word == "continue":
+            body.pop()
+        self._body.append(Loop(body))
         self._merge(op, merge)
 
     def _merge(self, op: Ir, merge: Ir) -> None:
@@ -207,6 +204,17 @@ class KernelWriter(StatementWriter):
 
     # ------------------------------------------------------------ pieces
 
+    @contextmanager
+    def _block(self) -> Iterator[list[Node]]:
+        """Collect the nodes that are written inside."""
+        outer, self._body = self._body, []
+        self._depth += 1
+        try:
+            yield self._body
+        finally:
+            self._body = outer
+            self._depth -= 1
+
     def _operation(self, op: Ir, name: str) -> None:
         try:
             results = op.results
@@ -214,7 +222,9 @@ class KernelWriter(StatementWriter):
             wrapped.operands = [self.value(operand) for operand in op.operands]
             rule = RULES.find(wrapped)
             if rule is not None:
+                self.begin(wrapped)
                 rule.write(self, wrapped)
+                self.end()
                 return
         except TypeSyntaxError as error:
             msg = f"{error}; in {describe(op)}"
@@ -228,18 +238,16 @@ class KernelWriter(StatementWriter):
         for argument, operand in zip(target.arguments, operands, strict=True):
             variable, value = self.value(argument), self.value(operand)
             if variable.text != value.text:
-                pairs.append((variable, value.text))
-        assigned = {variable.text for variable, _ in pairs}
-        sources = []
-        for variable, text in pairs:
-            source = text
-            if text in assigned:
-                source = self._name("")
-                line = f"const {self.names.value(variable.kind)} {source} = {text}"
-                self.state(line)
-            sources.append((variable, source))
-        for variable, source in sources:
-            self.state(f"{variable.text} = {source}")
+                pairs.append((variable, value))
+        assigned = {variable for variable, _ in pairs}
+        assigns: list[Node] = []
+        for variable, value in pairs:
+            source = value
+            if value in assigned:
+                source = Value(self._name(""), variable.kind)
+                self._body.append(Statement("spirv.CopyObject", (value,), defines=source, text=value.text))
+            assigns.append(Assign(variable, source))
+        self._body += assigns
 
     def _declare_arguments(self, blocks: Sequence[Ir]) -> None:
         for block in blocks:

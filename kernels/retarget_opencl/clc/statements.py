@@ -1,7 +1,8 @@
 """The statements and declarations of a kernel that is being written: what the rules for single ops use.
 
-Where a value is declared: at the statement that computes it, as a constant, if every use lies in the same C block or
-inside it; at the top of the kernel otherwise, because SPIR-V lets a value of a loop's header be used after the loop.
+Each op that leaves text becomes one node (`clc.nodes`). A value is declared at the statement that computes it, as a
+constant, if every use lies in the same C block or inside it; at the top of the kernel otherwise, because SPIR-V lets a
+value of a loop's header be used after the loop.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from retarget_opencl.clc.literals import literal
+from retarget_opencl.clc.nodes import Access, Barrier, Node, Statement, text_of
 from retarget_opencl.clc.passes.barriers import with_barriers
 from retarget_opencl.clc.types import (
     Array,
+    Matrix,
     Pointer,
     Scalar,
     SpirvType,
@@ -25,7 +28,7 @@ from retarget_opencl.clc.types import (
     memory_size,
     parse_type,
 )
-from retarget_opencl.clc.values import Binding, Line, Op, Value
+from retarget_opencl.clc.values import Binding, Op, Place, Value
 from retarget_opencl.translation import Ir, TranslationError
 
 __all__ = ["StatementWriter", "identifier"]
@@ -54,16 +57,28 @@ _RESERVED = frozenset(
 )
 
 
-def _hoist(value: Value) -> None:
-    value.hoisted = True
-    for parent in value.parents:
-        _hoist(parent)
-
-
 def identifier(text: str) -> str:
     """Return `text` as a C identifier."""
     name = re.sub(r"\W+", "_", text).strip("_")
     return name if name and not name[0].isdigit() and name not in _RESERVED else f"k_{name}"
+
+
+def accesses_of(op: Op) -> Iterable[Access]:
+    """Yield what an op does in memory: at each location that it takes, bar those that it only computes with."""
+    for value in op.operands:
+        if isinstance(value.kind, Pointer) and value.place is not None:
+            pointee = value.kind.pointee
+            mode = (
+                "atomic" if "Atomic" in op.name else "write" if "Store" in op.name or "Variable" in op.name else "read"
+            )
+            size = memory_size(pointee) if isinstance(pointee, Scalar | Vector) else None
+            tile = None
+            if "CooperativeMatrix" in op.name:
+                stride = op.operands[-1].number
+                tile = None if stride is None or size is None else (16, stride * size)
+                matrix = op.result or op.operands[1].kind
+                size = matrix.element.bits // 8 * 16 if isinstance(matrix, Matrix) else None
+            yield Access(value.place, mode, size, tile)
 
 
 @dataclass(slots=True)
@@ -74,17 +89,14 @@ class StatementWriter:
     features: set[str]
     helpers: set[str]
     _values: dict[Ir, Value] = field(default_factory=dict)
-    _lines: list[Line] = field(default_factory=list)
+    _body: list[Node] = field(default_factory=list)
+    _depth: int = 0
+    _statement: Statement = field(default_factory=lambda: Statement(""))
     _top: list[str] = field(default_factory=list)
     _used: set[str] = field(default_factory=set)
     _count: int = 0
-    _indent: int = 1
-    _open: list[int] = field(default_factory=lambda: [0])
-    _scopes: int = 0
     _globals: dict[str, Value] = field(default_factory=dict)
-    _local: list[str] = field(default_factory=list)
     _local_memory: int = 0
-    _writable: dict[str, int] = field(default_factory=dict)
     _bindings: dict[int, Binding] = field(default_factory=dict)
     _constants: set[int] = field(default_factory=set)
     _types: dict[Ir, SpirvType] = field(default_factory=dict)
@@ -100,20 +112,23 @@ class StatementWriter:
                 self._note_features(element_of(kind))
         return kind
 
-    def define(self, op: Op, text: str, *, hint: str = "") -> None:
+    def define(self, op: Op, text: str, *, hint: str = "", built_in: str = "", axis: int | None = None) -> None:
         """Give the op's result a name and a statement that computes it."""
-        value = Value(self._name(hint), op.kind, self._open[-1])
-        self._lines.append(Line(self._indent, text, value))
+        value = Value(self._name(hint), op.kind, built_in=built_in, axis=axis)
+        self._statement.defines, self._statement.text = value, text
         self._values[op.ir.results[0]] = value
 
     def alias(self, op: Op, value: Value) -> None:
         """Let the op's result be an expression that is repeated where it is used."""
-        value.scope = self._open[-1]
         self._values[op.ir.results[0]] = value
 
     def state(self, text: str) -> None:
-        """Write a statement; the semicolon is added."""
-        self._lines.append(Line(self._indent, f"{text};"))
+        """Write a statement of the op; the semicolon is added."""
+        self._statement.lines.append(text)
+
+    def barrier(self, fences: set[str]) -> None:
+        """Let all work-items of the group wait; `fences` are of `local` and `global`."""
+        self._body.append(Barrier(fences))
 
     def declare(self, text: str) -> None:
         """Write a declaration at the top of the kernel; the semicolon is added."""
@@ -133,11 +148,8 @@ class StatementWriter:
         self.features.add(name)
 
     def value(self, ir_value: Ir) -> Value:
-        """Return the value of an SSA value, and note that it is used here."""
-        value = self._values[ir_value]
-        if value.scope not in self._open:
-            _hoist(value)
-        return value
+        """Return the value of an SSA value."""
+        return self._values[ir_value]
 
     def literal(self, kind: SpirvType, attribute: Ir) -> str:
         """Return the text of a constant."""
@@ -154,11 +166,16 @@ class StatementWriter:
     def step_into(self, place: Value, indices: Sequence[Value]) -> Value:
         """Return the location that an access chain addresses."""
         storage, kind, text = place.pointer.storage, place.pointer.pointee, place.text
+        steps: list[tuple[Value, int]] | None = None
+        if place.place is not None and place.place.steps is not None:
+            steps = list(place.place.steps)
         for index in indices:
+            stride = 0
             if isinstance(kind, Struct):
                 if index.number is None:
                     msg = "a struct is indexed by something that is no constant"
                     raise TypeSyntaxError(msg)
+                steps = steps if len(kind.members) == 1 else None
                 kind = kind.members[index.number]
                 # A variable's one array represents the struct around it.
                 text = text if isinstance(kind, Array) and "." not in text else f"{text}.m{index.number}"
@@ -171,34 +188,35 @@ class StatementWriter:
             elif isinstance(kind, Array):
                 # Negative constants do not occur; a literal needs no suffix here.
                 subscript = str(index.number) if index.number is not None else index.text
+                stride = memory_size(kind.element)
                 text, kind = f"{text}[{subscript}]", kind.element
             elif isinstance(kind, Vector):
                 subscript = str(index.number) if index.number is not None else index.text
                 pointer = f"{_SPACES[storage]} {self.names.memory(kind.element)}*"
+                stride = memory_size(kind.element)
                 text, kind = f"(({pointer})&{text})[{subscript}]", kind.element
             else:
                 msg = f"an access chain into {kind}"
                 raise TypeSyntaxError(msg)
-        return Value(text, Pointer(kind, storage), parents=(place, *indices))
+            if steps is not None and stride:
+                steps.append((index, stride))
+        where = place.place and Place(place.place.memory, storage, None if steps is None else tuple(steps))
+        return Value(text, Pointer(kind, storage), parents=(place, *indices), place=where)
+
+    def begin(self, op: Op) -> None:
+        """Let what follows be written for `op`."""
+        self._statement = Statement(op.name, tuple(op.operands), accesses=tuple(accesses_of(op)))
+
+    def end(self) -> None:
+        """Keep the node of the op that `begin` named, if there is anything in it."""
+        if self._statement.lines or self._statement.defines is not None:
+            self._body.append(self._statement)
 
     def _finish(self, size: Sequence[int]) -> Iterable[str]:
-        """Join declarations and statements, now that it is known which values are used outside their block."""
-        self._lines = with_barriers(self._lines, self._local, self._writable, size)
-        hoisted: dict[str, list[str]] = {}
-        for line in self._lines:
-            if line.defines is not None and line.defines.hoisted:
-                hoisted.setdefault(self.names.value(line.defines.kind), []).append(line.defines.text)
+        """Insert barriers, and print declarations and statements."""
+        body = with_barriers(self._body, size, self._name)
         yield from (f"    {line}" for line in self._top)
-        yield from (f"    {kind} {', '.join(names)};" for kind, names in hoisted.items())
-        for line in self._lines:
-            pad = "    " * line.indent
-            value = line.defines
-            if value is None:
-                yield f"{pad}{line.text}"
-            elif value.hoisted:
-                yield f"{pad}{value.text} = {line.text};"
-            else:
-                yield f"{pad}const {self.names.value(value.kind)} {value.text} = {line.text};"
+        yield from text_of(body, self.names)
 
     def _declare_global(self, op: Ir, read_only: Mapping[int, bool]) -> None:
         symbol = str(op.attributes["sym_name"]).strip('"')
@@ -208,7 +226,7 @@ class StatementWriter:
             raise TranslationError(msg)
         value = Value(identifier(symbol), kind)
         if "built_in" in op.attributes:
-            value.text = str(op.attributes["built_in"]).strip('"')
+            value.text = value.built_in = str(op.attributes["built_in"]).strip('"')
             self._globals[symbol] = self._built_in(value, op)
             return
         if kind.storage == "StorageBuffer":
@@ -219,7 +237,6 @@ class StatementWriter:
             self._bind(value, ordinal, read_only.get(ordinal, False))
         elif kind.storage == "Workgroup":
             self._declare_variable(value, "__local ")
-            self._local.append(value.text)
             self._local_memory += memory_size(kind.pointee)
         elif kind.storage != "PushConstant":
             msg = f"no OpenCL C counterpart for the storage class of {op}"
@@ -244,12 +261,12 @@ class StatementWriter:
             f"__global {qualifier}{memory}* const {value.text} = "
             f"(__global {qualifier}{memory}*)(binding{ordinal}_base + binding{ordinal}_offset)"
         )
-        if not read_only:
-            self._writable[value.text] = ordinal
+        value.place = Place(f"binding {ordinal}", value.pointer.storage)
         self._bindings[ordinal] = Binding(ordinal=ordinal, read_only=read_only)
 
     def _declare_variable(self, value: Value, qualifier: str) -> None:
         value.text = self._name(value.text)
+        value.place = Place(value.text, value.pointer.storage)
         inner = value.pointer.pointee
         if isinstance(inner, Struct) and len(inner.members) == 1 and isinstance(inner.members[0], Array):
             inner = inner.members[0]
@@ -297,17 +314,3 @@ class StatementWriter:
                 name = f"{hint or 'v'}{'_' if hint and hint[-1].isdigit() else ''}{self._count}"
         self._used.add(name)
         return name
-
-    def _open_block(self, text: str) -> None:
-        self._lines.append(Line(self._indent, text))
-        self._enter()
-
-    def _enter(self) -> None:
-        self._indent += 1
-        self._scopes += 1
-        self._open.append(self._scopes)
-
-    def _close_block(self, text: str = "}") -> None:
-        self._indent -= 1
-        self._open.pop()
-        self._lines.append(Line(self._indent, text))

@@ -7,26 +7,40 @@ from dataclasses import dataclass
 from retarget_opencl.clc.types import Pointer, SpirvType, TypeSyntaxError
 from retarget_opencl.translation import Ir
 
-__all__ = ["Binding", "KernelText", "Line", "Op", "Value"]
+__all__ = ["Binding", "KernelText", "Op", "Place", "Value"]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a location lies in `memory`: a binding (of the storage class `StorageBuffer`) or a variable.
+
+    `steps` are indices with the bytes that each step takes; None if they are not known.
+    """
+
+    memory: str
+    storage: str
+    steps: tuple[tuple[Value, int], ...] | None = ()
+
+
+@dataclass(slots=True, eq=False)
 class Value:
     """An SSA value, or a location in memory when `kind` is a pointer.
 
     `text` is a C expression that needs no parentheses: a name, a literal, a call, an indexing. For a location it is an
     lvalue (or, for the array that a binding is, the pointer to its first element). `parts` are the texts of the
-    elements where they are known (built-in ids). `number` is the constant's value, `scope` where it was declared,
-    `parents` are the values that `text` mentions when it is repeated rather than named.
+    elements where they are known (built-in ids). `number` is the constant's value, `built_in` the SPIR-V built-in that
+    it is or, with `axis`, an element of; `place` is where a location lies. `parents` are the values that `text`
+    mentions when it is repeated rather than named.
     """
 
     text: str
     kind: SpirvType
-    scope: int = 0
     parts: tuple[str, ...] = ()
     number: int | None = None
     parents: tuple[Value, ...] = ()
-    hoisted: bool = False
+    built_in: str = ""
+    axis: int | None = None
+    place: Place | None = None
 
     @property
     def pointer(self) -> Pointer:
@@ -35,18 +49,6 @@ class Value:
             return self.kind
         msg = f"expected a pointer, found {self.kind}"
         raise TypeSyntaxError(msg)
-
-
-@dataclass(slots=True)
-class Line:
-    """A line of a kernel. `defines` is the value whose expression `text` is; otherwise `text` is the whole statement.
-
-    `indent` is in levels, 1 being the kernel's own.
-    """
-
-    indent: int
-    text: str
-    defines: Value | None = None
 
 
 @dataclass(slots=True)

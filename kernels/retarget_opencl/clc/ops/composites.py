@@ -49,9 +49,10 @@ def _as_lane(part: Value) -> str:
 def _extract(writer: StatementWriter, op: Op) -> None:
     source, indices = op.operands[0], _numbers(str(op.attribute("indices")))
     if source.parts:
-        call = source.parts[indices[0]].removeprefix("(uint)")
+        axis = indices[0]
+        call = source.parts[axis].removeprefix("(uint)")
         stem = call.partition("(")[0].removeprefix("get_")
-        writer.define(op, call, hint=f"{stem}_{'xyz'[indices[0]]}")
+        writer.define(op, call, hint=f"{stem}_{'xyz'[axis]}", built_in=source.built_in, axis=axis)
         return
     text = _member(source, indices)
     writer.define(op, f"{text} != 0" if _is_bool(op) else text)

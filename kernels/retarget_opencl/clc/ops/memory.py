@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from retarget_opencl.clc.literals import integer_text
+from retarget_opencl.clc.nodes import fence_text
 from retarget_opencl.clc.ops.table import Rule
 from retarget_opencl.clc.statements import StatementWriter
 from retarget_opencl.clc.types import Array, Pointer, Scalar, SpirvType, Struct, TypeSyntaxError, Vector, suffix_of
@@ -32,8 +33,7 @@ def _undefined(writer: StatementWriter, op: Op) -> None:
 
 
 def _address_of(writer: StatementWriter, op: Op) -> None:
-    place = writer.global_variable(str(op.attribute("variable")).lstrip("@").strip('"'))
-    writer.alias(op, Value(place.text, place.kind, parts=place.parts))
+    writer.alias(op, writer.global_variable(str(op.attribute("variable")).lstrip("@").strip('"')))
 
 
 def _variable(writer: StatementWriter, op: Op) -> None:
@@ -65,7 +65,7 @@ def load_text(writer: StatementWriter, place: Value) -> str:
 def _load(writer: StatementWriter, op: Op) -> None:
     place = op.operands[0]
     if place.pointer.storage == "Input":
-        writer.alias(op, Value(place.text, op.kind, parts=place.parts))
+        writer.alias(op, Value(place.text, op.kind, parts=place.parts, built_in=place.built_in))
     else:
         writer.define(op, load_text(writer, place))
 
@@ -92,13 +92,18 @@ def _store(writer: StatementWriter, op: Op) -> None:
 def _barrier(writer: StatementWriter, op: Op) -> None:
     """Barriers wait for the work-group. The fences follow the memory semantics' storage classes."""
     semantics = str(op.attribute("memory_semantics"))
-    fences = []
+    fences = set()
     if "WorkgroupMemory" in semantics or "UniformMemory" not in semantics:
-        fences.append("CLK_LOCAL_MEM_FENCE")
+        fences.add("local")
     if "UniformMemory" in semantics or "CrossWorkgroupMemory" in semantics:
-        fences.append("CLK_GLOBAL_MEM_FENCE")
-    call = "barrier" if op.name == "spirv.ControlBarrier" else "mem_fence"
-    writer.state(f"{call}({' | '.join(fences)})")
+        fences.add("global")
+    if op.name == "spirv.MemoryBarrier":
+        writer.state(f"mem_fence({fence_text(fences)})")
+        return
+    if "Workgroup" not in str(op.attribute("execution_scope")):
+        msg = f"no barrier for the execution scope {op.attribute('execution_scope')}"
+        raise TypeSyntaxError(msg)
+    writer.barrier(fences)
 
 
 def _nothing(writer: StatementWriter, op: Op) -> None:

@@ -6,17 +6,16 @@ update the same (seen with IREE 3.13.0: softmax, a reduction fused with its use,
 The result is right where a work-group is one subgroup whose lanes run in step. OpenCL does not guarantee this, and a
 device that is a CPU runs one work-item after the other.
 
-`with_barriers` looks for pairs of statements at the outermost level of a kernel of which one writes what the other may
-read or write on behalf of another work-item, and puts a barrier between them. A barrier must be reached by every
-work-item of the group: an `if` at the outermost level is closed before it and opened again after it. Loops stay whole.
-What is out of step within one loop, or in an `if` with an `else`, is left as IREE wrote it.
+`with_barriers` follows the accesses since the last barrier through a kernel's nodes, round loops and through both sides
+of an `if`. Where one access may meet an earlier one of another work-item (`addresses.Addresses.clash`) it puts a
+barrier before it, with a fence for the memory it is in. Every work-item of the group must reach a barrier:
 
-Accesses of a work-item to a place of its own, the same throughout (`sums[local_id_x]` and `sums[local_id_x]`), need no
-barrier.
-
-A statement or loop that reads and writes the same memory, and in which nothing depends on a dimension of the local id,
-does the same work several times over. In step that is once; out of step sums would count it twice. Only the work-item
-with 0 in that dimension stores.
+- It stands where the control flow depends on no work-item. An `if` whose condition does is closed before the barrier
+  and opened again after it. A loop that work-items leave at different times stays whole.
+- A barrier of IREE's that lacks only the fence gets it.
+- Nodes in which nothing depends on a dimension of the local id do the same work several times over. In step that is
+  once; out of step a sum would count it twice. If they clash with themselves, only the work-item with 0 in that
+  dimension runs them.
 
 Two `if`s of one condition that follow each other become one. IREE writes such pairs, the second reading what the
 first has put into workgroup memory, and PoCL 3.0 compiles some of them wrongly.
@@ -24,368 +23,319 @@ first has put into workgroup memory, and PoCL 3.0 compiles some of them wrongly.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
-from retarget_opencl.clc.values import Line
+from retarget_opencl.clc.nodes import Assign, Barrier, If, Leave, Loop, Node, Statement, uses, walk
+from retarget_opencl.clc.passes.addresses import Addresses, Use
+from retarget_opencl.clc.types import Scalar
+from retarget_opencl.clc.values import Value
 
 __all__ = ["with_barriers"]
 
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_CONDITION = re.compile(r"if \(!?(?P<name>\w+)\) \{")
-_ASSIGNMENT = re.compile(r"(?P<new>const \w+ )?(?P<name>\w+) = (?P<value>.*);")
-_STORE = re.compile(r"(?P<name>\w+)\[.*?\] = (?P<value>.*);")
-_BINDING = "binding "
-_ID = re.compile(r"get_(?:local|global)_id\((\d)\)")
-_WITHIN_GROUP = re.compile(r"\b(?:retarget_|matrix_|sub_group_)")
-_HALF = re.compile(r".*\bv(?P<what>load|store)_half\w*\(.*half\*\)&")
+_BOOL = Scalar("bool", 1)
+_SHARED = frozenset({"StorageBuffer", "Workgroup"})
+_NOWHERE: frozenset[Loop] = frozenset()
+_Conditions = tuple[tuple[Value, bool], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
-    """`head {`, the statements in it, and what closes it."""
+class _Pending:
+    """An access since the last barrier that orders its memory; `stale` are the loops that have gone on since.
 
-    head: Line
-    body: list[Line | _Block]
-    tail: Line
+    `passed` is a barrier since then that lacks the fence.
+    """
 
-
-_Place = tuple[str, int] | None
-"""A place that is a work-item's own and stays the same: the variable's name and the subscript's number."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """The statements between two barriers, and the first of the barriers."""
-
-    barrier: str
-    nodes: list[Line | _Block]
+    use: Use
+    stale: frozenset[Loop] = _NOWHERE
+    passed: Barrier | None = None
 
 
 @dataclass(slots=True)
-class _Accesses:
-    """The places of each memory that are read and written; None for those that change or are not known.
+class _Flow:
+    """What is pending where the control flow is; and at the innermost loop's ends, at `break` and at `continue`."""
 
-    A memory is a `__local` variable's or a binding's, which may go by several names.
-    """
+    pending: set[_Pending] = field(default_factory=set)
+    breaks: set[_Pending] = field(default_factory=set)
+    continues: set[_Pending] = field(default_factory=set)
 
-    read: dict[str, set[_Place]] = field(default_factory=dict)
-    written: dict[str, set[_Place]] = field(default_factory=dict)
-
-    def add(self, other: _Accesses) -> None:
-        for mine, theirs in ((self.read, other.read), (self.written, other.written)):
-            for name, places in theirs.items():
-                mine.setdefault(name, set()).update(places)
-
-    def clear(self) -> None:
-        self.read.clear()
-        self.written.clear()
-
-    def clashes(self, later: _Accesses) -> set[str]:
-        """Return the memories where one of two statements writes what the other may use for another work-item."""
-        pairs = ((self.written, later.written), (self.written, later.read), (self.read, later.written))
-        return {
-            name for first, then in pairs for name in first.keys() & then.keys() if _apart(first[name] | then[name])
+    def wait(self, barrier: Barrier) -> None:
+        """Forget what a barrier orders."""
+        self.pending = {
+            one if one.passed else _Pending(one.use, one.stale, barrier)
+            for one in self.pending
+            if _fence(one.use) not in barrier.fences
         }
 
 
-def _apart(places: set[_Place]) -> bool:
-    return len(places) > 1 or None in places
+def _fence(use: Use) -> str:
+    return "local" if use.access.place.storage == "Workgroup" else "global"
+
+
+_Pieces = list[tuple[Barrier | None, list[Node]]]
+"""The nodes between barriers, each with the barrier before it; None before the first."""
 
 
 @dataclass(slots=True)
-class _Values:
-    """What the expressions of a kernel depend on, and which of them stay the same for a work-item."""
+class _Pass:
+    addresses: Addresses
+    fresh: Callable[[str], str]
+    uses: dict[Statement, list[Use]] = field(default_factory=dict)
+    unsolved: list[tuple[Use, Use]] = field(default_factory=list)
+    _together: bool = True
 
-    definitions: dict[str, str]
-    """The expressions of values that have one."""
-    assigned: dict[str, list[str]]
-    """What the variables depend on: what is assigned to them, and the conditions on the way there."""
-    wide: frozenset[int]
-    """The dimensions of the work-group that have more than one work-item."""
-    _numbers: dict[tuple[object, ...], int] = field(default_factory=dict)
-    _known: dict[str, int | None] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, nodes: Sequence[Line | _Block], memories: Iterable[str], size: Sequence[int]) -> _Values:
-        definitions: dict[str, str] = {}
-        assigned: dict[str, list[str]] = {}
-        shared = frozenset(memories)
+    def find_uses(self, nodes: Iterable[Node], conditions: _Conditions, loops: frozenset[Loop]) -> None:
+        """Note what statements do in memory that the group's work-items share and the kernel writes."""
         for node in nodes:
-            lines = list(_flat((node,)))
-            heads = [line.text for line in lines if line.text.endswith("{")]
-            for line in lines:
-                found = _ASSIGNMENT.fullmatch(line.text) or _STORE.fullmatch(line.text)
-                if line.defines is not None:
-                    definitions[line.defines.text] = line.text
-                elif found is not None and found.groupdict().get("new"):
-                    definitions[found["name"]] = found["value"]
-                elif found is not None and found["name"] not in shared:
-                    assigned.setdefault(found["name"], []).extend((found["value"], *heads))
-        return cls(definitions, assigned, frozenset(axis for axis, width in enumerate(size) if width > 1))
+            if isinstance(node, Statement):
+                self.uses[node] = [
+                    self.addresses.use(access, conditions, loops)
+                    for access in node.accesses
+                    if access.place.storage in _SHARED and access.place.memory in self.addresses.written
+                ]
+            elif isinstance(node, If):
+                self.find_uses(node.then, (*conditions, (node.condition, node.negated)), loops)
+                self.find_uses(node.orelse, (*conditions, (node.condition, not node.negated)), loops)
+            elif isinstance(node, Loop):
+                self.find_uses(node.body, conditions, loops | {node})
 
-    def dimensions(self, *texts: str) -> frozenset[int]:
-        """Return the dimensions of the local id that expressions depend on, of those that are wide."""
-        found: set[int] = set()
-        seen: set[str] = set()
-        open_ = list(texts)
-        while open_:
-            text = open_.pop()
-            found |= {int(axis) for axis in _ID.findall(text)}
-            if _WITHIN_GROUP.search(text):
-                return self.wide
-            for name in _NAME.findall(text):
-                if name not in seen:
-                    seen.add(name)
-                    open_ += [
-                        *([self.definitions[name]] if name in self.definitions else ()),
-                        *self.assigned.get(name, ()),
-                    ]
-        return self.wide & found
+    def within(self, *nodes: Node) -> list[Use]:
+        """Return the uses in nodes."""
+        return [use for node in walk(nodes) if isinstance(node, Statement) for use in self.uses[node]]
 
-    def place(self, subscript: str) -> int | None:
-        """Number a place that is a work-item's own and stays the same, equal ones equally; None for others."""
-        number = self._number(subscript)
-        return number if self.dimensions(subscript) == self.wide else None
+    def sequence(self, nodes: Sequence[Node], flow: _Flow) -> list[Node]:
+        """Return nodes with the barriers that they need; all work-items of the group come here together."""
+        return [
+            node for barrier, piece in self._split(nodes, flow) for node in (*((barrier,) if barrier else ()), *piece)
+        ]
 
-    def _number(self, text: str) -> int | None:
-        """Number an expression, None if it reads memory or a variable."""
-        if text in self._known:
-            return self._known[text]
-        self._known[text] = None
-        if "[" in text:
-            return None
-        parts: list[object] = []
-        end = 0
-        for found in _NAME.finditer(text):
-            name = found.group()
-            if name in self.definitions:
-                inner = self._number(self.definitions[name])
-                if inner is None:
-                    return None
-                parts += [text[end : found.start()], inner]
-                end = found.end()
-            elif name in self.assigned:
-                return None
-        if len(parts) == 2 and not parts[0] and end == len(text):
-            number = int(str(parts[1]))  # a name alone has the number of its expression
-        else:
-            number = self._numbers.setdefault((*parts, text[end:]), len(self._numbers))
-        self._known[text] = number
-        return number
-
-
-@dataclass(slots=True)
-class _Kernel:
-    memories: Mapping[str, str]
-    values: _Values
-    lines: Sequence[Line]
-    _seen: dict[int, _Accesses] = field(default_factory=dict)
-
-    def accesses(self, node: Line | _Block) -> _Accesses:
-        """Return what a statement, or all of a block, reads and writes."""
-        known = self._seen.get(id(node))
-        if known is None:
-            known = self._seen[id(node)] = _Accesses()
-            if isinstance(node, Line):
-                self._read_line(node, known)
-            else:
-                for line in (node.head, *node.body):
-                    known.add(self.accesses(line))
-        return known
-
-    def _read_line(self, line: Line, found: _Accesses) -> None:
-        for match in _NAME.finditer(line.text):
-            name = match.group()
-            if name not in self.memories:
-                continue
-            memory = self.memories[name]
-            end = _subscript_end(line.text, match.end())
-            before = line.text[: match.start()]
-            subscript = line.text[match.end() + 1 : end - 1]
-            number = self.values.place(subscript) if subscript else None
-            place: _Place = None if number is None else (name, number)
-            half = _HALF.fullmatch(before)
-            writes = (not before and line.text[end:].startswith(" = ")) or (
-                half is not None and half["what"] == "store"
-            )
-            reads = not writes
-            if half is None and (before.endswith("&") or not subscript):
-                # An address may be given to something that reads, writes or both, there or beyond.
-                reads = writes = True
-                place = None
-            if writes:
-                found.written.setdefault(memory, set()).add(place)
-            if reads:
-                found.read.setdefault(memory, set()).add(place)
-
-    def split(
-        self, nodes: Sequence[Line | _Block], before: _Accesses, conditions: tuple[str, ...] = ()
-    ) -> list[_Piece]:
-        """Part what follows on each other where a barrier is needed.
-
-        `before` is what was done since the last barrier, `conditions` are those of the `if`s around.
-        """
-        pieces = [_Piece("", [])]
-        for node, following in zip(nodes, (*nodes[1:], None), strict=True):
-            if isinstance(node, Line) and node.text.startswith("barrier("):
-                before.clear()
-                pieces[-1].nodes.append(node)
-            elif isinstance(node, _Block) and self._can_be_split(node, following):
-                first, *rest = self.split(node.body, before, (*conditions, node.head.text))
-                if first.nodes:
-                    pieces[-1].nodes.append(_Block(node.head, first.nodes, node.tail))
-                pieces += [_Piece(piece.barrier, [_Block(node.head, piece.nodes, node.tail)]) for piece in rest]
-            else:
-                now = self.accesses(node)
-                clashes = before.clashes(now)
-                if clashes:
-                    pieces.append(_Piece(_barrier(clashes), []))
-                    before.clear()
-                before.add(now)
-                pieces[-1].nodes.append(self._once(node, conditions))
+    def _split(self, nodes: Sequence[Node], flow: _Flow) -> _Pieces:
+        pieces: _Pieces = [(None, [])]
+        for node in nodes:
+            (_, first), *rest = self._parted(node, flow)
+            pieces[-1][1].extend(first)
+            pieces += rest
         return pieces
 
-    def _can_be_split(self, block: _Block, following: Line | _Block | None) -> bool:
-        """Return whether a block is an `if` without `else` whose condition does not change."""
-        condition = _CONDITION.fullmatch(block.head.text)
-        if condition is None or condition["name"] not in self.values.definitions or block.tail.text != "}":
-            return False
-        return not (isinstance(following, _Block) and following.head.text.startswith("else"))
+    def _parted(self, node: Node, flow: _Flow) -> _Pieces:
+        """Part a node where a barrier is needed, and follow the flow through it."""
+        if isinstance(node, Loop):
+            return self._loop(node, flow)
+        if isinstance(node, If) and (self.addresses.varies(node) or not self._together):
+            return self._varying_if(node, flow)
+        barrier = None
+        if isinstance(node, If):
+            before = flow.pending
+            then = self.sequence(node.then, flow)
+            flow.pending, after = before, flow.pending
+            node = If(node.condition, then, self.sequence(node.orelse, flow), negated=node.negated)
+            flow.pending = flow.pending | after
+        elif isinstance(node, Statement):
+            barrier = self._ordered(self._clashes(flow, node), flow)
+            flow.pending = flow.pending | {_Pending(use) for use in self.uses[node]}
+        elif isinstance(node, Barrier):
+            flow.wait(node)
+        elif isinstance(node, Leave):
+            if node.word == "break":
+                flow.breaks |= flow.pending
+            else:
+                flow.continues |= flow.pending
+            flow.pending = set()
+        return [(None, []), (barrier, [node])] if barrier else [(None, [node])]
 
-    def _once(self, node: Line | _Block, conditions: tuple[str, ...]) -> Line | _Block:
-        """Return a block with its stores left to one work-item of those that do the same, if it needs that."""
-        now = self.accesses(node)
-        if isinstance(node, Line) or not now.read.keys() & now.written.keys():
-            return node
-        lines = list(_flat((node,)))
-        texts = [line.text for line in lines]
-        same = self.values.wide - self.values.dimensions(*conditions, *texts)
-        if not same or any("atomic" in text for text in texts) or self._lives_on(lines):
-            return node
-        only = " && ".join(f"get_local_id({axis}) == 0" for axis in sorted(same))
-        return _guarded(node, only)
+    def _varying_if(self, node: If, flow: _Flow) -> _Pieces:
+        """Part an `if` that only some work-items enter."""
+        before, together = flow.pending, self._together
+        self._together = False
+        pieces = [(barrier, part, False) for barrier, part in self._split(node.then, flow)]
+        for barrier, part in self._split(node.orelse, flow):
+            pieces.append((barrier, part, True))
+        self._together = together
+        if any(isinstance(inner, Leave) for inner in walk((node,))):
+            flow.pending = flow.pending | before
+        condition = node.condition
+        found: _Pieces = [(None, [])]
+        if len(pieces) > 2 and self.addresses.is_variable(condition):
+            condition = Value(self.fresh(""), condition.kind)
+            found[0][1].append(
+                Statement("spirv.CopyObject", (node.condition,), defines=condition, text=node.condition.text)
+            )
+        held: list[Node] = []
+        for (barrier, part, other), (following, *_) in zip(pieces, (*pieces[1:], (None,)), strict=True):
+            if barrier:
+                found.append((barrier, []))
+            if following and not self.within(*part):
+                held += part  # a barrier before what accesses no memory is as good
+                continue
+            if other and found[-1][1] and isinstance(last := found[-1][1][-1], If):
+                last.orelse = part
+                continue
+            if held or part:
+                found[-1][1].append(If(condition, held + part, negated=node.negated != other))
+            held = []
+        return found
 
-    def _lives_on(self, lines: Sequence[Line]) -> bool:
-        """Return whether something that these lines compute is used elsewhere."""
-        defined = {line.defines.text for line in lines if line.defines is not None}
-        for line in lines:
-            found = _ASSIGNMENT.fullmatch(line.text) or _STORE.fullmatch(line.text)
-            if found is not None and found["name"] not in self.memories:
-                defined.add(found["name"])
-        mine = {id(line) for line in lines}
-        for line in self.lines:
-            if id(line) not in mine:
-                found = _ASSIGNMENT.fullmatch(line.text)
-                if defined.intersection(_NAME.findall(line.text if found is None else found["value"])):
-                    return True
-        return False
-
-
-def _barrier(memories: Iterable[str]) -> str:
-    fences = {"CLK_GLOBAL_MEM_FENCE" if name.startswith(_BINDING) else "CLK_LOCAL_MEM_FENCE" for name in memories}
-    return f"barrier({' | '.join(sorted(fences))});"
-
-
-def _guarded(block: _Block, condition: str) -> _Block:
-    body: list[Line | _Block] = []
-    for node in block.body:
-        if isinstance(node, _Block):
-            body.append(_guarded(node, condition))
-        elif node.defines is not None or _ASSIGNMENT.fullmatch(node.text) or node.text in {"break;", "continue;"}:
-            body.append(node)
+    def _loop(self, node: Loop, flow: _Flow) -> _Pieces:
+        barrier = self._ordered(self._first_clashes((node,), _Flow(flow.pending)), flow)
+        uses = self.within(node)
+        if self.addresses.varies(node) or not self._together:
+            inner = frozenset({node, *(loop for loop in walk(node.body) if isinstance(loop, Loop))})
+            self.unsolved += [(a, b) for a in uses for b in uses if self.addresses.clash(a, inner, b)]
+            flow.pending = flow.pending | {_Pending(use, inner) for use in uses}
         else:
-            body.append(Line(node.indent, f"if ({condition}) {node.text}"))
-    return _Block(block.head, body, block.tail)
+            again: set[_Pending] = set()
+            known = None
+            while known != (known := (again, _count(node))):
+                inside = _Flow(flow.pending | again)
+                node.body = self.sequence(node.body, inside)
+                again = _stale(inside.pending | inside.continues, node)
+            flow.pending = _stale(inside.breaks, node)
+        return [(None, []), (barrier, [node])] if barrier else [(None, [node])]
 
+    def _clashes(self, flow: _Flow, statement: Statement) -> list[_Pending]:
+        """Return what is pending and may meet an access of a statement."""
+        clash = self.addresses.clash
+        return [one for use in self.uses[statement] for one in flow.pending if clash(one.use, one.stale, use)]
 
-def _subscript_end(text: str, start: int) -> int:
-    """Return where the subscripts that begin at `start` end; `start` if there are none."""
-    depth, at = 0, start
-    while at < len(text) and (depth or text[at] == "["):
-        depth += {"[": 1, "]": -1}.get(text[at], 0)
-        at += 1
-    return at
+    def _first_clashes(self, nodes: Iterable[Node], flow: _Flow) -> list[_Pending]:
+        """Return what is pending before nodes and may meet an access in them."""
+        found = []
+        for node in nodes:
+            if isinstance(node, Statement):
+                found += self._clashes(flow, node)
+            elif isinstance(node, Barrier):
+                flow.wait(node)
+            elif isinstance(node, Loop):
+                found += self._first_clashes(node.body, flow)
+            elif isinstance(node, If):
+                other = _Flow(flow.pending)
+                found += self._first_clashes(node.then, flow) + self._first_clashes(node.orelse, other)
+                flow.pending = flow.pending | other.pending
+        return found
 
+    def _ordered(self, clashes: Sequence[_Pending], flow: _Flow) -> Barrier | None:
+        """Return the barrier that orders what clashes, if those that stand do not."""
+        if not clashes:
+            return None
+        barrier = Barrier({_fence(one.use) for one in clashes})
+        if any(one.passed is None for one in clashes):
+            flow.wait(barrier)
+            return barrier
+        for one in clashes:
+            if one.passed is not None:
+                one.passed.fences.add(_fence(one.use))
+        flow.pending = {one for one in flow.pending if one.passed is None or _fence(one.use) not in one.passed.fences}
+        return None
 
-def _tree(lines: Iterable[Line]) -> list[Line | _Block]:
-    stack: list[tuple[Line | None, list[Line | _Block]]] = [(None, [])]
-    for line in lines:
-        if line.text.startswith("}"):
-            head, body = stack.pop()
-            assert head is not None  # noqa: S101
-            stack[-1][1].append(_Block(head, body, line))
-        if line.text.endswith("{"):
-            stack.append((line, []))
-        elif not line.text.startswith("}"):
-            stack[-1][1].append(line)
-    return stack[0][1]
+    # ------------------------------------------------------------ work that is done several times over
 
+    def once(self, nodes: Iterable[Node], around: tuple[Value, ...]) -> list[Node]:
+        """Return nodes with loops left to one work-item of those that do the same, where they need that."""
+        found: list[Node] = []
+        for node in nodes:
+            same = self._same(node, around) if isinstance(node, Loop) else []
+            if same:
+                text = " && ".join(f"get_local_id({axis}) == 0" for axis in same)
+                text = f"({text})" if len(same) > 1 else text
+                found.append(If(Value(text, _BOOL, built_in="First", parts=tuple(map(str, same))), [node]))
+                continue
+            if isinstance(node, If):
+                inner = (*around, node.condition)
+                node.then, node.orelse = self.once(node.then, inner), self.once(node.orelse, inner)
+            elif isinstance(node, Loop):
+                node.body = self.once(node.body, around)
+            found.append(node)
+        return found
 
-def _joined(nodes: Iterable[Line | _Block], fixed: Mapping[str, str]) -> list[Line | _Block]:
-    """Join neighbouring `if`s of one condition; `fixed` names what does not change."""
-    joined: list[Line | _Block] = []
-    for node in nodes:
-        block = node if isinstance(node, Line) else _Block(node.head, _joined(node.body, fixed), node.tail)
-        before = joined[-1] if joined else None
-        condition = None if isinstance(block, Line) else _CONDITION.fullmatch(block.head.text)
+    def _same(self, loop: Loop, around: Iterable[Value]) -> list[int]:
+        """Return the dimensions in which only the first work-item should run a loop."""
+        nodes = list(walk((loop,)))
+        if any(isinstance(node, Barrier) or (isinstance(node, Statement) and _counts(node)) for node in nodes):
+            return []
+        values = [value for node in nodes for value in _sources(node)]
+        same = self.addresses.wide - self.addresses.dimensions((*around, *values))
+        loops = frozenset(node for node in nodes if isinstance(node, Loop))
+        inside = self.within(loop)
         if (
-            isinstance(block, _Block)
-            and isinstance(before, _Block)
-            and condition is not None
-            and condition["name"] in fixed
-            and before.head.text == block.head.text
-            and before.tail.text == "}"
+            not same
+            or not any(self.addresses.clash(a, loops, b) for a in inside for b in inside)
+            or self._lives_on(nodes)
         ):
-            joined[-1] = _Block(before.head, _joined((*before.body, *block.body), fixed), block.tail)
+            return []
+        return sorted(same)
+
+    def _lives_on(self, nodes: Sequence[Node]) -> bool:
+        """Return whether something that these nodes compute is used elsewhere."""
+        made: set[Value | str] = set()
+        for node in nodes:
+            if isinstance(node, Assign):
+                made.add(node.variable)
+            elif isinstance(node, Statement):
+                made |= {access.place.memory for access in node.accesses if access.place.storage == "Function"}
+                made |= {node.defines} if node.defines is not None else set()
+        mine = set(nodes)
+        return any(
+            not made.isdisjoint((*uses(node), *(access.place.memory for access in getattr(node, "accesses", ()))))
+            for node in walk(self.addresses.everything)
+            if node not in mine
+        )
+
+
+def _count(node: Node) -> int:
+    return sum(isinstance(inner, Barrier) for inner in walk((node,)))
+
+
+def _sources(node: Node) -> Iterable[Value]:
+    """Return values with what a node depends on."""
+    return (node.defines,) if isinstance(node, Statement) and node.defines is not None else uses(node)
+
+
+def _counts(statement: Statement) -> bool:
+    """Return whether it matters how many work-items run a statement."""
+    return statement.op.startswith("spirv.Group") or any(
+        access.mode == "atomic" or access.tile is not None for access in statement.accesses
+    )
+
+
+def _stale(pending: Iterable[_Pending], loop: Loop) -> set[_Pending]:
+    return {_Pending(one.use, one.stale | {loop}, one.passed) for one in pending}
+
+
+def _joined(nodes: Iterable[Node], addresses: Addresses) -> list[Node]:
+    """Join neighbouring `if`s of one condition that does not change."""
+    joined: list[Node] = []
+    for node in nodes:
+        before = joined[-1] if joined else None
+        if (
+            isinstance(node, If)
+            and isinstance(before, If)
+            and (before.condition, before.negated) == (node.condition, node.negated)
+            and not before.orelse
+            and not addresses.is_variable(node.condition)
+        ):
+            joined[-1] = If(node.condition, before.then + node.then, node.orelse, negated=node.negated)
         else:
-            joined.append(block)
+            joined.append(node)
+    for node in joined:
+        if isinstance(node, If):
+            node.then, node.orelse = _joined(node.then, addresses), _joined(node.orelse, addresses)
+        elif isinstance(node, Loop):
+            node.body = _joined(node.body, addresses)
     return joined
 
 
-def _flat(nodes: Iterable[Line | _Block]) -> Iterator[Line]:
-    for node in nodes:
-        if isinstance(node, Line):
-            yield node
-        else:
-            if not node.head.text.startswith("}"):
-                yield node.head
-            yield from _flat(node.body)
-            yield node.tail
+def with_barriers(nodes: list[Node], size: Sequence[int], fresh: Callable[[str], str]) -> list[Node]:
+    """Return a kernel's body with the barriers that it needs.
 
-
-def with_barriers(
-    lines: Sequence[Line], local: Iterable[str], bindings: Mapping[str, int], size: Sequence[int]
-) -> list[Line]:
-    """Return a kernel's statements with the barriers that they need.
-
-    `local` names the kernel's `__local` variables, `bindings` gives the ordinals behind the names of the bindings that
-    the kernel may write, `size` is the work-group's in work-items. Values that are defined before a barrier, inside an
-    `if` that it parts, and are used after it, are marked to be declared at the top of the kernel.
+    `size` is the work-group's in work-items, `fresh` gives a name that the kernel does not use.
     """
-    memories = {name: name for name in local} | {name: f"{_BINDING}{ordinal}" for name, ordinal in bindings.items()}
-    tree = _tree(lines)
-    kernel = _Kernel(memories=memories, values=_Values.of(tree, memories, size), lines=lines)
-    everything = _Accesses()
-    for node in tree:
-        everything.add(kernel.accesses(node))
-    # A memory that is only read, or only written, is left alone.
-    used = everything.read.keys() & everything.written.keys()
-    if not used or not kernel.values.wide or any(line.text == "return;" for line in lines):
-        return list(lines)
-    tree = _joined(tree, kernel.values.definitions)
-    kernel = replace(kernel, memories={name: memory for name, memory in memories.items() if memory in used}, _seen={})
-    parted: list[Line] = []
-    defined: dict[str, Line] = {}
-    for piece in kernel.split(tree, _Accesses()):
-        flat = list(_flat(piece.nodes))
-        if piece.barrier:
-            parted.append(Line(1, piece.barrier))
-            for name in _NAME.findall(" ".join(line.text for line in flat)):
-                earlier = defined.get(name)
-                if earlier is not None and earlier.indent > 1 and earlier.defines is not None:
-                    earlier.defines.hoisted = True
-        parted += flat
-        defined |= {line.defines.text: line for line in flat if line.defines is not None}
-    return parted
+    addresses = Addresses.of(nodes, size)
+    if not addresses.wide or any(isinstance(node, Leave) and node.word == "return" for node in walk(nodes)):
+        return nodes
+    nodes = _joined(nodes, addresses)
+    repeated = _Pass(Addresses.of(nodes, size), fresh)
+    repeated.find_uses(nodes, (), _NOWHERE)
+    nodes = repeated.once(nodes, ())
+    found = _Pass(Addresses.of(nodes, size), fresh)
+    found.find_uses(nodes, (), _NOWHERE)
+    return found.sequence(nodes, _Flow())

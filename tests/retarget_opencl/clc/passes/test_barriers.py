@@ -3,222 +3,396 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable
 
 import numpy as np
 import pytest
+from node_kernels import Kernel
 from opencl_support import Load, call
-from retarget_opencl.clc.passes.barriers import with_barriers
-from retarget_opencl.clc.types import Scalar
-from retarget_opencl.clc.values import Line, Value
-
-ID = "id := get_local_id(0)\n"
 
 
-def lines_of(text: str) -> list[Line]:
-    """Return the lines of a kernel; `name := text` defines a value."""
-    lines = []
-    for line in textwrap.dedent(text).strip().splitlines():
-        indent = (len(line) - len(line.lstrip())) // 4 + 1
-        name, _, expression = line.strip().rpartition(" := ")
-        lines.append(Line(indent, expression, Value(name, Scalar("int", 32)) if name else None))
-    return lines
+def count(kernel: Kernel) -> int:
+    return kernel.text().count("barrier(")
 
 
-def text_of(lines: list[Line]) -> str:
-    found = []
-    for line in lines:
-        name = f"{'hoisted ' if line.defines.hoisted else ''}{line.defines.text} := " if line.defines else ""
-        text = "barrier" if line.text == "barrier(CLK_LOCAL_MEM_FENCE);" else line.text
-        found.append("    " * (line.indent - 1) + name + text)
-    return "\n".join(found)
-
-
-def parted(text: str) -> str:
-    return text_of(with_barriers(lines_of(text), ("sums", "tops"), {"out": 0, "out2": 0}, (8, 1, 1)))
+def expect(kernel: Kernel, text: str) -> None:
+    assert kernel.text() == textwrap.dedent(text).strip()
 
 
 def test_what_one_writes_and_another_reads_has_a_barrier_between() -> None:
-    assert parted(ID + "sums[id] = 1u;\nv1 := 3u - id\nv2 := sums[v1]\nout[id] = v2;") == (
-        ID + "sums[id] = 1u;\nv1 := 3u - id\nbarrier\nv2 := sums[v1]\nout[id] = v2;"
+    k = Kernel()
+    x = k.id()
+    k.store("sums", x, 1)
+    k.store("out", x, k.load("sums", k.op("ISub", 3, x)))
+    expect(
+        k,
+        """
+        const uint x = get_local_id(0);
+        sums[x] = 1;
+        const uint v1 = 3 - x;
+        barrier(local);
+        const uint v2 = sums[v1];
+        out[x] = v2;
+        """,
     )
 
 
+def _own_place(k: Kernel) -> None:
+    k.store("sums", k.op("IMul", k.id(), 2), 1)
+    k.load("sums", k.op("IMul", k.id(), 2))
+
+
+def _only_read(k: Kernel) -> None:
+    k.load("sums", 0)
+    k.load("sums", k.id())
+
+
+def _other_memory(k: Kernel) -> None:
+    k.store("sums", k.id(), 1)
+    k.load("tops", 0)
+
+
+def _barrier_there(k: Kernel) -> None:
+    k.store("sums", k.id(), 1)
+    k.barrier("local")
+    k.load("sums", 0)
+
+
+def _far_apart(k: Kernel) -> None:
+    x = k.id()
+    k.store("sums", x, 1)
+    k.store("sums", k.op("IAdd", x, 4), 1)
+
+
+def _one_alone(k: Kernel) -> None:
+    with k.when(k.op("IEqual", k.id(), 0)):
+        k.store("sums", 3, 1)
+        k.load("sums", 3)
+
+
+def _groups_apart(k: Kernel) -> None:
+    at = k.op("IAdd", k.op("IMul", k.group(), 4), k.id())
+    k.store("out", at, 1)
+    k.load("out", at)
+
+
+def _atomics(k: Kernel) -> None:
+    k.atomic("sums", 0, 1)
+    k.atomic("sums", 0, 2)
+
+
+def _strided(k: Kernel) -> None:
+    with k.loop(8, first=k.id(), step=4) as i:
+        k.store("sums", i, 1)
+    with k.loop(8, first=k.id(), step=4) as i:
+        k.load("sums", i)
+
+
 @pytest.mark.parametrize(
-    "body",
+    ("write", "barriers"),
     [
-        pytest.param("sums[id] = 1u;\nv1 := sums[id]", id="its own place"),
-        pytest.param(
-            "v1 := id * 2u\nsums[v1] = 1u;\nv2 := id * 2u\nv3 := sums[v2]", id="its own place, computed twice"
-        ),
-        pytest.param("v1 := sums[0]\nv2 := sums[id]", id="only read"),
-        pytest.param("sums[id] = 1u;\nv1 := tops[0]", id="another variable"),
-        pytest.param("sums[id] = 1u;\nbarrier\nv1 := sums[0]", id="a barrier is there"),
-        pytest.param("sums[id] = 1u;\nif (q) {\n    return;\n}\nv1 := sums[0]", id="not all come to the end"),
-        pytest.param("if (i) {\n    sums[id] = 1u;\n    v1 := sums[0]\n}", id="the condition may change"),
-        pytest.param(
-            "c := id < 4\nif (c) {\n    sums[id] = 1u;\n    v1 := sums[0]\n} else {\n    v2 := 1u\n}", id="if and else"
-        ),
-        pytest.param("for (;;) {\n    sums[id] = 1u;\n    v1 := sums[0]\n}", id="within a loop"),
+        (_own_place, 0),
+        (_only_read, 0),
+        (_other_memory, 0),
+        (_barrier_there, 1),
+        (_far_apart, 0),
+        (_one_alone, 0),
+        (_groups_apart, 0),
+        (_atomics, 0),
+        (_strided, 0),
     ],
 )
-def test_no_barrier_where_none_is_needed_or_none_can_be(body: str) -> None:
-    text = (ID + body).replace("barrier", "barrier(CLK_LOCAL_MEM_FENCE);")
-    assert parted(text) == text.replace("barrier(CLK_LOCAL_MEM_FENCE);", "barrier")
+def test_no_barrier_where_none_is_needed(write: Callable[[Kernel], None], barriers: int) -> None:
+    k = Kernel()
+    write(k)
+    assert count(k) == barriers
 
 
-@pytest.mark.parametrize(
-    "use", ["v9 := sums[0]", "sums[0] = 2u;", "v9 := atomic_add(&sums[id], 1u)", "f(sums);", "v9 := *(&sums[id])"]
-)
+@pytest.mark.parametrize("use", ["load", "store", "atomic"])
 def test_every_use_of_a_written_place_counts(use: str) -> None:
-    assert parted(f"{ID}v1 := sums[3]\nsums[v1] = 1u;\n{use}") == (
-        f"{ID}v1 := sums[3]\nbarrier\nsums[v1] = 1u;\nbarrier\n{use}"
+    k = Kernel()
+    k.store("sums", k.id(), 1)
+    if use == "load":
+        k.load("sums", 0)
+    else:
+        (k.store if use == "store" else k.atomic)("sums", 0, 2)
+    assert count(k) == 1
+
+
+# ------------------------------------------------------------ what the pass on text got wrong
+
+
+def test_else_that_uses_what_then_wrote_comes_after_a_barrier_for_all() -> None:
+    k = Kernel()
+    x = k.id()
+    with k.when(k.op("SLessThan", x, 2)):
+        k.store("sums", x, 1)
+    with k.otherwise():
+        k.store("out", x, k.load("sums", k.op("ISub", 3, x)))
+    expect(
+        k,
+        """
+        const uint x = get_local_id(0);
+        const bool v1 = x < 2;
+        if (v1) {
+            sums[x] = 1;
+        }
+        barrier(local);
+        if (!v1) {
+            const uint v2 = 3 - x;
+            const uint v3 = sums[v2];
+            out[x] = v3;
+        }
+        """,
     )
 
 
-def test_a_place_that_follows_a_loop_is_not_ones_own() -> None:
-    loop = "for (;;) {{\n    v{0} := i + id\n    {1}\n    i = v{0};\n}}\n"
-    fill, use = loop.format(1, "sums[v1] = 0u;"), loop.format(2, "v3 := sums[v2]")
-    assert parted(ID + fill + use) == (ID + fill + "barrier\n" + use).rstrip()
+def test_cases_of_a_switch_stay_whole_or_are_parted_as_a_whole() -> None:
+    k = Kernel()
+    x = k.id()
+    with k.when(k.op("IEqual", x, 0)):
+        k.store("sums", 0, 1)
+    with k.otherwise(), k.when(k.op("IEqual", x, 1)):
+        k.store("out", x, k.load("sums", 0))
+    expect(
+        k,
+        """
+        const uint x = get_local_id(0);
+        const bool v1 = x == 0;
+        if (v1) {
+            sums[0] = 1;
+        }
+        barrier(local);
+        if (!v1) {
+            const bool v2 = x == 1;
+            if (v2) {
+                const uint v3 = sums[0];
+                out[x] = v3;
+            }
+        }
+        """,
+    )
+
+
+def test_no_barrier_is_left_to_one_work_item() -> None:
+    k = Kernel()
+    k.store("sums", k.id(), 0)
+    with k.loop(3):
+        k.store("sums", 0, k.op("IAdd", k.load("sums", 0), 1))
+        k.barrier("local")
+    assert [line for line in k.text().splitlines() if "barrier" in line or "get_local_id(0) == 0" in line] == [
+        "barrier(local);",  # before the loop
+        "    barrier(local);",  # between the load and the store
+        "    barrier(local);",  # that was there
+    ]
+
+
+@pytest.mark.parametrize("op", ["UDiv", "UMod"])
+def test_a_place_that_several_share_is_no_ones_own(op: str) -> None:
+    k = Kernel((8, 1, 1))
+    x = k.id()
+    k.store("sums", k.op(op, x, 4), x)
+    k.load("sums", k.op(op, x, 4))
+    assert count(k) == 1
+
+
+def test_a_quotient_and_a_remainder_together_are_ones_own() -> None:
+    k = Kernel((8, 1, 1))
+    x = k.id()
+    at = k.op("IAdd", k.op("IMul", k.op("UDiv", x, 4), 16), k.op("UMod", x, 4))
+    k.store("sums", at, x)
+    k.load("sums", at)
+    assert count(k) == 0
+
+
+def test_a_local_fence_orders_no_global_memory() -> None:
+    k = Kernel()
+    x = k.id()
+    k.store("out", x, 1)
+    k.store("sums", x, 1)
+    k.barrier("local")
+    back = k.op("ISub", 3, x)
+    k.load("sums", back)
+    k.load("out", back)
+    assert [line for line in k.text().splitlines() if "barrier" in line] == ["barrier(global | local);"]
+
+
+def test_a_value_that_passes_through_a_variable_of_ones_own_keeps_its_dependencies() -> None:
+    k = Kernel()
+    x = k.id()
+    own = k.variable(0)
+    k.assign(own, x)
+    with k.loop(3):
+        k.store("sums", 0, k.op("IAdd", k.load("sums", 0), own))
+    assert "get_local_id(0) == 0" not in k.text()
+
+
+def test_places_that_two_write_have_a_barrier_between_though_none_reads_them() -> None:
+    k = Kernel()
+    x = k.id()
+    k.store("out", x, 1)
+    k.store("out", k.op("ISub", 3, x), 2)
+    expect(
+        k,
+        """
+        const uint x = get_local_id(0);
+        out[x] = 1;
+        const uint v1 = 3 - x;
+        barrier(global);
+        out[v1] = 2;
+        """,
+    )
+
+
+# ------------------------------------------------------------ control flow
 
 
 def test_an_if_is_closed_for_a_barrier_and_values_that_live_on_are_declared_at_the_top() -> None:
-    assert parted(
-        """\
-        id := get_local_id(0)
-        c := id < 5
-        if (c) {
-            v1 := id * 2u
-            v2 := id * 3u
-            if (!c) {
-                sums[v2] = 0u;
-                v3 := sums[v1]
-                out[v3] = v2;
-            }
-            tops[id] = 0u;
-        }
+    k = Kernel()
+    x = k.id()
+    with k.when(k.op("SLessThan", x, 3)):
+        double = k.op("IMul", x, 2)
+        k.store("sums", x, 1)
+        k.store("tops", x, k.load("sums", k.op("ISub", 3, x)))
+        k.store("out", double, 1)
+    expect(
+        k,
         """
-    ) == textwrap.dedent(
-        """\
-        id := get_local_id(0)
-        c := id < 5
-        if (c) {
-            hoisted v1 := id * 2u
-            hoisted v2 := id * 3u
-            if (!c) {
-                sums[v2] = 0u;
-            }
+        uint v2;
+        uint v3;
+        const uint x = get_local_id(0);
+        const bool v1 = x < 3;
+        if (v1) {
+            v2 = x * 2;
+            sums[x] = 1;
+            v3 = 3 - x;
         }
-        barrier
-        if (c) {
-            if (!c) {
-                v3 := sums[v1]
-                out[v3] = v2;
-            }
-            tops[id] = 0u;
-        }"""
+        barrier(local);
+        if (v1) {
+            const uint v4 = sums[v3];
+            tops[x] = v4;
+            out[v2] = 1;
+        }
+        """.replace("uint v2;\n        uint v3;", "uint v3, v2;"),
     )
 
 
-@pytest.mark.parametrize(
-    ("use", "fences"),
-    [
-        ("v2 := out[v1]", "CLK_GLOBAL_MEM_FENCE"),
-        ("v2 := out2[id]", "CLK_GLOBAL_MEM_FENCE"),
-        ("v2 := out[v1] + sums[v1]", "CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE"),
-    ],
-)
-def test_a_result_that_is_also_read_needs_barriers_too(use: str, fences: str) -> None:
-    text = f"{ID}v1 := 3u - id\nif (c) {{\n    out[id] = 1u;\n    sums[id] = 1u;\n}}\n"
-    assert parted(text + use) == f"{text}barrier({fences});\n{use}"
+def test_a_condition_that_may_change_is_kept() -> None:
+    k = Kernel()
+    x = k.id()
+    going = k.variable(x)
+    with k.when(going):
+        k.store("sums", x, 1)
+        k.assign(going, 0)
+        k.load("sums", 0)
+    assert k.text().splitlines()[2:] == [
+        "const uint v3 = i1;",
+        "if (v3) {",
+        "    sums[x] = 1;",
+        "    i1 = 0;",
+        "}",
+        "barrier(local);",
+        "if (v3) {",
+        "    const uint v2 = sums[0];",
+        "}",
+    ]
 
 
-def test_a_result_that_is_only_written_needs_none() -> None:
-    text = ID + "out[id] = 1u;\nv1 := 3u - id\nout[v1] = 2u;"
-    assert parted(text) == text
+def test_a_loop_that_all_run_alike_has_barriers_inside() -> None:
+    k = Kernel()
+    x = k.id()
+    with k.loop(3) as i:
+        k.store("sums", x, i)
+        k.store("out", x, k.load("sums", k.op("ISub", 3, x)))
+    assert k.text().splitlines()[2:] == [
+        "for (;;) {",
+        "    const bool v2 = i1 < 3;",
+        "    if (!v2) {",
+        "        break;",
+        "    }",
+        "    barrier(local);",
+        "    sums[x] = i1;",
+        "    const uint v3 = 3 - x;",
+        "    barrier(local);",
+        "    const uint v4 = sums[v3];",
+        "    out[x] = v4;",
+        "    const uint v5 = i1 + 1;",
+        "    i1 = v5;",
+        "}",
+    ]
+
+
+def test_a_loop_that_uses_what_was_written_before_has_its_barrier_before() -> None:
+    k = Kernel()
+    x = k.id()
+    k.store("sums", x, 1)
+    with k.loop(3) as i:
+        k.store("out", x, k.load("sums", i))
+    lines = k.text().splitlines()
+    assert [line for line in lines if "barrier" in line] == ["barrier(local);"]
+    assert lines[lines.index("barrier(local);") + 1] == "for (;;) {"
+
+
+def test_a_loop_that_items_leave_at_different_times_stays_whole() -> None:
+    k = Kernel()
+    x = k.id()
+    k.store("sums", x, 1)
+    with k.loop(x):
+        k.store("sums", x, k.load("sums", 0))
+    lines = k.text().splitlines()
+    assert [line for line in lines if "barrier" in line] == ["barrier(local);"]
 
 
 def test_neighbouring_ifs_of_one_condition_become_one() -> None:
-    text = f"""{ID}c := id < 4
-if (c) {{
-    sums[id] = 1u;
-    if (c) {{
-        tops[id] = 1u;
-    }}
-}}
-if (c) {{
-    if (c) {{
-        v1 := tops[id]
-    }}
-    v2 := sums[id]
-}} else {{
-    v3 := 1u
-}}"""
-    assert (
-        parted(text)
-        == f"""{ID}c := id < 4
-if (c) {{
-    sums[id] = 1u;
-    if (c) {{
-        tops[id] = 1u;
-        v1 := tops[id]
-    }}
-    v2 := sums[id]
-}} else {{
-    v3 := 1u
-}}"""
-    )
+    k = Kernel()
+    x = k.id()
+    condition = k.op("SLessThan", x, 3)
+    for memory in ("sums", "tops"):
+        with k.when(condition):
+            k.store(memory, x, 1)
+    assert k.text().count("if (") == 1
 
 
-@pytest.mark.parametrize(
-    "between", ["}\nv9 := 1u\nif (c) {", "}\nif (!c) {", "} else {\n    v9 := 1u\n}\nif (c) {", "}\nif (i) {"]
-)
-def test_other_ifs_stay_apart(between: str) -> None:
-    text = f"{ID}c := id < 4\nif (c) {{\n    sums[id] = 1u;\n{between}\n    v2 := sums[id]\n}}"
-    assert parted(text) == text
+def test_other_ifs_stay_apart() -> None:
+    k = Kernel()
+    x = k.id()
+    condition = k.op("SLessThan", x, 3)
+    for negated in (False, True):
+        with k.when(condition, negated=negated):
+            k.store("sums", x, 1)
+    changing = k.variable(1)
+    for _ in range(2):
+        with k.when(changing):
+            k.store("sums", x, 1)
+    assert k.text().count("if (") == 4
 
 
-def test_ifs_whose_condition_changes_stay_apart() -> None:
-    text = f"{ID}if (i) {{\n    sums[id] = 1u;\n    i = 0;\n}}\nif (i) {{\n    v2 := sums[id]\n}}"
-    assert parted(text) == text
+# ------------------------------------------------------------ work that is done several times over
 
 
-SUM = """\
-for (;;) {
-    v1 := sums[i]
-    v2 := v1 + 1u
-    sums[i] = v2;
-    out[i] = v2;
-    i = v2;
-}
-"""
+def test_where_all_do_the_same_sum_one_does() -> None:
+    k = Kernel((4, 2, 1))
+    k.store("sums", k.id(1), 0)
+    with k.loop(3):
+        k.store("sums", k.id(1), k.op("IAdd", k.load("sums", k.id(1)), 1))
+    assert "if (get_local_id(0) == 0) {\n    for (;;) {" in k.text()
 
 
-def test_where_all_do_the_same_sum_one_stores() -> None:
-    assert parted(SUM) == SUM.rstrip().replace("sums[i] =", "if (get_local_id(0) == 0) sums[i] =").replace(
-        "out[i] =", "if (get_local_id(0) == 0) out[i] ="
-    )
-
-
-def test_one_in_each_dimension_that_nothing_depends_on() -> None:
-    found = with_barriers(lines_of("id := get_local_id(1)\n" + SUM.replace("+ 1u", "+ id")), ("sums",), {}, (2, 2, 2))
-    assert "if (get_local_id(0) == 0 && get_local_id(2) == 0) sums[i] = v2;" in text_of(found)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param(SUM.replace("+ 1u", "+ id"), id="one's own value"),
-        pytest.param("c := id < 3\nif (c) {\n    i = 3u;\n}\n" + SUM, id="a condition of one's own"),
-        pytest.param(SUM.replace("+ 1u", "+ retarget_subgroup_lane()"), id="by lane"),
-        pytest.param(SUM.replace("v1 + 1u", "atomic_add(&sums[i], v1)"), id="each counts"),
-        pytest.param(SUM + "out[9] = i;", id="what is computed lives on"),
-        pytest.param(
-            SUM.replace("v2 := v1 + 1u", "v2 := i + 1u").replace("v1 := sums[i]\n    ", ""), id="only written"
-        ),
-    ],
-)
-def test_otherwise_all_store(text: str) -> None:
-    assert "if (get_local_id" not in parted(ID + text)
+@pytest.mark.parametrize("what", ["own value", "own condition", "atomic", "lives on"])
+def test_otherwise_all_do(what: str) -> None:
+    k = Kernel()
+    x = k.id()
+    last = k.variable(0)
+    condition = k.op("SLessThan", k.value(0), x if what == "own condition" else 1)
+    with k.when(condition), k.loop(3):
+        total = k.op("IAdd", k.load("sums", 0), x if what == "own value" else 1)
+        k.store("sums", 0, total)
+        if what == "atomic":
+            k.atomic("sums", 0, 1)
+        k.assign(last, total)
+    if what == "lives on":
+        k.store("out", x, last)
+    assert "get_local_id(0) == 0" not in k.text()
 
 
 @pytest.mark.parametrize("axis", [0, pytest.param(1, marks=pytest.mark.slow)])

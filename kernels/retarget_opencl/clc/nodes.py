@@ -1,0 +1,200 @@
+"""A kernel's body as nodes: what the writer builds, the passes analyse and change, and `text_of` prints last.
+
+Every SPIR-V op that leaves text becomes one `Statement`: its operands, and what it reads and writes in memory, are the
+op's own. Block arguments are variables, which only an `Assign` changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from retarget_opencl.clc.types import TypeNames
+from retarget_opencl.clc.values import Place, Value
+
+__all__ = [
+    "Access",
+    "Assign",
+    "Barrier",
+    "If",
+    "Leave",
+    "Loop",
+    "Node",
+    "Statement",
+    "children",
+    "fence_text",
+    "text_of",
+    "uses",
+    "walk",
+]
+
+_FENCES = {"local": "CLK_LOCAL_MEM_FENCE", "global": "CLK_GLOBAL_MEM_FENCE"}
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a statement does at a place: `read`, `write`, or `atomic`.
+
+    `size` is in bytes; None for an access that reaches beyond its place. `tile` is the (rows, stride in bytes) of one
+    that a subgroup makes together, `size` being a row's.
+    """
+
+    place: Place
+    mode: str
+    size: int | None
+    tile: tuple[int, int] | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Statement:
+    """One op: lines of C without semicolons, and the value that `text` computes, if it defines one."""
+
+    op: str
+    operands: tuple[Value, ...] = ()
+    lines: list[str] = field(default_factory=list)
+    defines: Value | None = None
+    text: str = ""
+    accesses: tuple[Access, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Assign:
+    """A variable takes a value."""
+
+    variable: Value
+    value: Value
+
+
+@dataclass(slots=True, eq=False)
+class Barrier:
+    """Every work-item of the group waits here; `fences` (of `local` and `global`) say which memory is then in order."""
+
+    fences: set[str]
+
+
+@dataclass(slots=True, eq=False)
+class Leave:
+    """`break` or `continue` of the innermost loop, or `return`."""
+
+    word: str
+
+
+@dataclass(slots=True, eq=False)
+class If:
+    """`condition` (or, if `negated`, its opposite) chooses between two bodies."""
+
+    condition: Value
+    then: list[Node]
+    orelse: list[Node] = field(default_factory=list)
+    negated: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Loop:
+    """Repeats its body until it is left."""
+
+    body: list[Node]
+
+
+Node = Statement | Assign | Barrier | Leave | If | Loop
+
+
+def fence_text(fences: Iterable[str]) -> str:
+    """Return the flags of a barrier or a memory fence."""
+    return " | ".join(sorted(_FENCES[fence] for fence in fences))
+
+
+def children(node: Node) -> tuple[list[Node], ...]:
+    """Return the bodies of a node."""
+    if isinstance(node, If):
+        return (node.then, node.orelse)
+    return (node.body,) if isinstance(node, Loop) else ()
+
+
+def walk(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Yield nodes and all that is in them, in the order of the text."""
+    for node in nodes:
+        yield node
+        for body in children(node):
+            yield from walk(body)
+
+
+def uses(node: Node) -> Iterator[Value]:
+    """Yield the values whose text the node's own lines may mention, bodies aside."""
+    given: Sequence[Value] = ()
+    if isinstance(node, Statement):
+        given = node.operands
+    elif isinstance(node, Assign):
+        given = (node.value,)
+    elif isinstance(node, If):
+        given = (node.condition,)
+    for value in given:
+        yield from _mentioned(value)
+
+
+def _mentioned(value: Value) -> Iterator[Value]:
+    yield value
+    for parent in value.parents:
+        yield from _mentioned(parent)
+
+
+def _hoisted(nodes: Sequence[Node]) -> dict[Value, None]:
+    """Return the values that are used outside the block that defines them."""
+    found: dict[Value, None] = {}
+    defined: set[Value] = set()
+    open_: set[Value] = set()
+
+    def visit(body: Sequence[Node]) -> None:
+        here: list[Value] = []
+        for node in body:
+            found.update((value, None) for value in uses(node) if value in defined and value not in open_)
+            for inner in children(node):
+                visit(inner)
+            if isinstance(node, Statement) and node.defines is not None:
+                here.append(node.defines)
+                defined.add(node.defines)
+                open_.add(node.defines)
+        open_.difference_update(here)
+
+    visit(nodes)
+    return found
+
+
+def text_of(nodes: Sequence[Node], names: TypeNames) -> Iterator[str]:
+    """Yield the lines of a kernel's body: what must be declared at its top, then its statements."""
+    hoisted = _hoisted(nodes)
+    kinds: dict[str, list[str]] = {}
+    for value in hoisted:
+        kinds.setdefault(names.value(value.kind), []).append(value.text)
+    yield from (f"    {kind} {', '.join(texts)};" for kind, texts in kinds.items())
+
+    def block(body: Sequence[Node], pad: str) -> Iterator[str]:
+        for node in body:
+            yield from lines(node, pad)
+
+    def lines(node: Node, pad: str) -> Iterator[str]:
+        if isinstance(node, Statement):
+            yield from (f"{pad}{line};" for line in node.lines)
+            value = node.defines
+            if value is not None:
+                kind = "" if value in hoisted else f"const {names.value(value.kind)} "
+                yield f"{pad}{kind}{value.text} = {node.text};"
+        elif isinstance(node, Assign):
+            yield f"{pad}{node.variable.text} = {node.value.text};"
+        elif isinstance(node, Barrier):
+            yield f"{pad}barrier({fence_text(node.fences)});"
+        elif isinstance(node, Leave):
+            yield f"{pad}{node.word};"
+        elif isinstance(node, Loop):
+            yield f"{pad}for (;;) {{"
+            yield from block(node.body, pad + "    ")
+            yield f"{pad}}}"
+        else:
+            yield f"{pad}if ({'!' if node.negated else ''}{node.condition.text}) {{"
+            yield from block(node.then, pad + "    ")
+            if node.orelse:
+                yield f"{pad}}} else {{"
+                yield from block(node.orelse, pad + "    ")
+            yield f"{pad}}}"
+
+    yield from block(nodes, "    ")
