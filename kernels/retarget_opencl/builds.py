@@ -16,6 +16,7 @@ __all__ = ["FRONT_END", "RUNNING", "TRANSLATION", "front_end_build", "runtime_bu
 
 FRONT_END = (
     "retarget_opencl.compile.frontend",
+    "retarget_opencl.compile.rewriting",
     "retarget_iree.compiler.capture",  # diagnostics, which are stored
     "retarget_iree.compiler.library",
     "retarget_iree.modules.onnx_import",

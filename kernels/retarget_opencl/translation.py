@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Buffer", "Ir", "TranslationError", "describe", "symbol_name"]
+__all__ = ["BUILT_IN", "Buffer", "Ir", "TranslationError", "describe", "symbol_name"]
 
 Buffer = bytes | memoryview
 
 Ir = Any
 """Objects of `iree.compiler.ir`, which has no types of its own."""
+
+
+BUILT_IN = "retarget.built_in"
+"""The attribute of a SPIR-V op that stands for a built-in function of OpenCL C, which it names."""
 
 
 class TranslationError(Exception):

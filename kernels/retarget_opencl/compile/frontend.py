@@ -8,12 +8,12 @@ from __future__ import annotations
 import importlib
 import io
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import cache
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cache, partial
 from pathlib import PurePath
 from types import ModuleType
+from typing import Any
 
 from retarget.extension import CompilerError
 from retarget_iree.compiler.capture import CapturedStderr
@@ -23,6 +23,7 @@ from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 from retarget_iree.toolchain import compiler_api
 
 from retarget_opencl.compile.constants import LARGE, move_to_resources
+from retarget_opencl.compile.rewriting import PHASE, may_help, needs_scalars, plain_tiling, rewrite
 from retarget_opencl.translation import Ir
 
 __all__ = ["bytecode_of", "compiled_module", "module_of"]
@@ -30,6 +31,8 @@ __all__ = ["bytecode_of", "compiled_module", "module_of"]
 _WITH_GLOBALS = "flow"  # constants are globals of their own, which the next phase packs
 _PHASE = "executable-targets"
 _BYTECODE_MAGIC = b"ML\xefR"
+_Change = tuple[str, Callable[[Ir], None]]
+"""A phase, and what changes the module after it."""
 
 
 @cache
@@ -62,42 +65,59 @@ def compiled_module(
     content = source if front_half is None else front_half
     if front_half is None and PurePath(source_name).suffix == ".onnx":
         content = import_onnx(source, source_name)
-    steps = ("" if front_half is None else FRONT_PHASE, *((_WITH_GLOBALS,) if len(content) >= LARGE else ()), _PHASE)
     # Text must end in a null byte, or the library copies and checks it anew; bytecode must not.
     buffer = content if content[:4] == _BYTECODE_MAGIC else content + b"\0"
-    with api.Session() as session:
-        context, module, diagnostic, invocations = None, None, "", []
-        with CapturedStderr() as captured:
-            try:
-                session.set_flags(*flags)
-                # The context must be Python's before an invocation uses it.
-                context = session.context
-                wrapped = api.Source.wrap_buffer(session, buffer, buffer_name=source_name)
-                for start, end in pairwise(steps):
-                    invocations.append(invocation := session.invocation())
-                    invocation.enable_console_diagnostics()
-                    set_phases(invocation, start, end)
-                    if module is None and not invocation.parse_source(wrapped):
-                        break
-                    if module is not None:
-                        move_to_resources(module)
-                        invocation.import_module(module)
-                    module = invocation.export_module() if invocation.execute() else None
-                    if module is None:
-                        break
-            except ValueError as error:
-                diagnostic = str(error)
-        diagnostics = clean_diagnostics(captured.text)
-        if module is None or context is None:
-            summary = (
-                first_error(diagnostics) or diagnostic or f"{source_name}: the compiler failed and did not say why"
-            )
+    source_of = partial(api.Source.wrap_buffer, buffer=buffer, buffer_name=source_name)
+    start = "" if front_half is None else FRONT_PHASE
+    changes: list[_Change] = [(_WITH_GLOBALS, move_to_resources)] if len(content) >= LARGE else []
+    with ExitStack() as stack:
+        module, diagnostics, error = _compile(stack, source_of, flags, start, changes)
+        if module is None and may_help(diagnostics):
+            scalars = needs_scalars(diagnostics)
+            again = [plain_tiling(flag) for flag in flags] if scalars else flags
+            changes.append((PHASE, partial(rewrite, scalars=scalars)))
+            module, said, _ = _compile(stack, source_of, again, start, changes)
+            diagnostics = diagnostics if module is None else said
+        if module is None:
+            summary = first_error(diagnostics) or error or f"{source_name}: the compiler failed and did not say why"
             raise CompilerError(summary, diagnostics=diagnostics, verdict=is_verdict(diagnostics))
-        with context:
+        with module.context:
             yield module, diagnostics
         del module
-        for invocation in invocations:
-            invocation.close()
+
+
+def _compile(
+    stack: ExitStack, source_of: Callable[[Any], Any], flags: Sequence[str], start: str, changes: Sequence[_Change]
+) -> tuple[Ir | None, str, str]:
+    """Return the module, None if the compiler failed, its diagnostics, and an error of the library's.
+
+    Between phases the module is changed; `stack` keeps what it needs.
+    """
+    session = stack.enter_context(compiler_api().Session())
+    module, error = None, ""
+    with CapturedStderr() as captured:
+        try:
+            session.set_flags(*flags)
+            # The context must be Python's before an invocation uses it.
+            context = session.context
+            for end, change in (*changes, (_PHASE, None)):
+                invocation = stack.enter_context(session.invocation())
+                invocation.enable_console_diagnostics()
+                set_phases(invocation, start, end)
+                if module is not None:
+                    invocation.import_module(module)
+                elif not invocation.parse_source(source_of(session)):
+                    break
+                module = invocation.export_module() if invocation.execute() else None
+                if module is None:
+                    break
+                if change is not None:
+                    with context:
+                        change(module)
+                start = end
+        except ValueError as caught:
+            error = str(caught)
+    return module, clean_diagnostics(captured.text), error
 
 
 def bytecode_of(module: Ir) -> bytes:

@@ -10,6 +10,7 @@ from retarget_opencl.clc.ops.table import Fit, Rule, text_rule
 from retarget_opencl.clc.statements import StatementWriter
 from retarget_opencl.clc.types import Struct
 from retarget_opencl.clc.values import Op
+from retarget_opencl.translation import BUILT_IN
 
 __all__ = ["RULES"]
 
@@ -30,6 +31,12 @@ def _frexp(writer: StatementWriter, op: Op) -> None:
     writer.define(op, f"({writer.names.value(op.result)}){{{pair}}}")
 
 
+def _built_in(writer: StatementWriter, op: Op) -> None:
+    """Write the built-in function that the op stands for (`compile.rewriting`); without a name, its operand."""
+    name, operands = str(op.attribute(BUILT_IN)).strip('"'), ", ".join(operand.text for operand in op.operands)
+    writer.define(op, f"{name}({operands})" if name else operands)
+
+
 _SAME_NAME = (
     *("Ceil", "Floor", "Trunc", "Round", "FAbs", "Sqrt", "Exp", "Exp2", "Log", "Log2", "Normalize"),
     *("Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Tanh", "Asinh", "Acosh", "Atanh"),
@@ -38,6 +45,7 @@ _SAME_NAME = (
 """Built-ins that are named so in lower case, and take the operands in the same order."""
 
 RULES: tuple[Rule, ...] = (
+    Rule(("spirv.GL.FAbs", "spirv.GL.FMin"), _built_in, applies=lambda op: op.attribute(BUILT_IN) is not None),
     *(_float(name, f"{name.lower()}({{operands}})") for name in _SAME_NAME),
     _float("InverseSqrt", "rsqrt({0})"),
     _float("RoundEven", "rint({0})"),

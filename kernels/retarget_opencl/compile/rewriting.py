@@ -1,0 +1,138 @@
+"""What IREE compiles for other targets and its SPIR-V does not express, rewritten so that it passes through.
+
+Tried where IREE has failed for a reason that this mends (`may_help`). Between two of IREE's phases, kernels are still
+`linalg` on tensors, and a few scalar ops in them are replaced. IREE's later phases leave ops of the SPIR-V dialect as
+they are, with their attributes: `BUILT_IN` on one says which built-in function of OpenCL C it stands for.
+"""
+
+from __future__ import annotations
+
+import re
+
+from retarget_opencl.translation import BUILT_IN, Ir
+
+__all__ = ["PHASE", "may_help", "needs_scalars", "plain_tiling", "rewrite"]
+
+PHASE = "executable-sources"
+"""The phase after which `rewrite` works."""
+
+_KERNELS = "hal.executable(hal.executable.variant(builtin.module(func.func(linalg-generalize-named-ops))))"
+"""IREE's passes that go before: each `linalg` op shows its scalar ops."""
+
+# OpenCL C has these for f64; SPIR-V's extended instructions for graphics do not. Powers have another name.
+_FUNCTIONS = frozenset(
+    {
+        *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan"),
+        *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "cbrt", "powf", "atan2"),
+    }
+)
+_CARRIERS = {1: "spirv.GL.FAbs", 2: "spirv.GL.FMin"}
+"""Ops that take f32 and f64, by the number of their operands."""
+
+_CONVERSIONS = frozenset({"arith.sitofp", "arith.uitofp", "arith.extf", "arith.truncf"})
+
+
+def may_help(diagnostics: str) -> bool:
+    """Say whether IREE failed for what `rewrite` mends: f64 functions, conversions of small floats, bf16 by vectors."""
+    return re.search(r"'spirv\.(GL\.\w+|Bitcast|FConvert)' op|operation 'vector\.bitcast'", diagnostics) is not None
+
+
+def needs_scalars(diagnostics: str) -> bool:
+    """Say whether IREE failed for vectors of bf16."""
+    return "'vector.bitcast'" in diagnostics
+
+
+def plain_tiling(flag: str) -> str:
+    """Return a flag for an architecture that IREE has no tiles for: their copies would be vectors of bf16 again."""
+    return re.sub(r'arch = "\w+"', 'arch = "generic"', flag)
+
+
+def rewrite(module: Ir, *, scalars: bool) -> None:
+    """Replace, in the kernels of a module after `PHASE`, what IREE's SPIR-V does not express. Needs MLIR's context.
+
+    `scalars`: what reads or writes bf16 does so one by one.
+    """
+    from iree.compiler import passmanager
+
+    passmanager.PassManager.parse(f"builtin.module({_KERNELS})").run(module)
+    for item in module.regions[0].blocks[0]:
+        if item.operation.name == "hal.executable":
+            _visit(item.operation, scalars=scalars)
+
+
+def _visit(op: Ir, *, scalars: bool) -> None:
+    for region in op.regions:
+        for block in region.blocks:
+            for item in list(block):
+                _visit(item.operation, scalars=scalars)
+    if op.name == "linalg.generic" and scalars:
+        _without_vectors(op)
+    elif op.name.startswith("math."):
+        _function(op)
+    elif op.name in _CONVERSIONS:
+        _conversion(op)
+
+
+def _create(name: str, kind: Ir, *operands: Ir, **attributes: Ir) -> Ir:
+    from iree.compiler import ir
+
+    return ir.Operation.create(name, results=[kind], operands=list(operands), attributes=attributes).results[0]
+
+
+def _built_in(name: str, *operands: Ir) -> Ir:
+    """Return a call of a built-in; without a name, the operand, which no pass sees through."""
+    from iree.compiler import ir
+
+    return _create(_CARRIERS[len(operands)], operands[0].type, *operands, **{BUILT_IN: ir.StringAttr.get(name)})
+
+
+def _replace(op: Ir, value: Ir) -> None:
+    op.results[0].replace_all_uses_with(value)
+    op.erase()
+
+
+def _function(op: Ir) -> None:
+    from iree.compiler import ir
+
+    name = op.name.removeprefix("math.")
+    if name in _FUNCTIONS and str(op.results[0].type) == "f64":
+        with ir.InsertionPoint(op), op.location:
+            _replace(op, _built_in("pow" if name == "powf" else name, *op.operands))
+
+
+def _conversion(op: Ir) -> None:
+    """Convert by way of f32, which is exact for floats: integers to bf16, and 8-bit floats from and to f16."""
+    from iree.compiler import ir
+
+    source, target = str(op.operands[0].type), str(op.results[0].type)
+    small = {"arith.extf": (source[:2], target), "arith.truncf": (target[:2], source)}.get(op.name)
+    if small == ("f8", "f16") or (op.name.endswith("tofp") and target == "bf16"):
+        first = "arith.extf" if op.name == "arith.truncf" else op.name
+        with ir.InsertionPoint(op), op.location:
+            middle = _built_in("", _create(first, ir.F32Type.get(), op.operands[0]))
+            _replace(op, _create("arith.truncf", op.results[0].type, middle))
+
+
+def _opaque(value: Ir) -> Ir:
+    """Return a bf16 value by way of f32 and of an op that IREE does not vectorise, because it is of another dialect."""
+    from iree.compiler import ir
+
+    return _create("arith.truncf", value.type, _built_in("", _create("arith.extf", ir.F32Type.get(), value)))
+
+
+def _without_vectors(op: Ir) -> None:
+    from iree.compiler import ir
+
+    body = op.regions[0].blocks[0]
+    end = body.operations[len(body.operations) - 1].operation
+    with op.location:
+        for argument in list(body.arguments):
+            if str(argument.type) == "bf16" and list(argument.uses):
+                with ir.InsertionPoint.at_block_begin(body):
+                    same = _opaque(argument)
+                wide = body.operations[0].operation
+                argument.replace_all_uses_except(same, wide)
+        for index, value in enumerate(list(end.operands)):
+            if str(value.type) == "bf16":
+                with ir.InsertionPoint(end):
+                    end.operands[index] = _opaque(value)
