@@ -1,7 +1,7 @@
 # ruff: noqa: E501 - lines of MLIR
 """Generated modules with their inputs and what NumPy says of them.
 
-Everything comes out of one random generator, so that a seed names a module.
+Everything comes out of one random generator, so that a seed names a module (`opencl_model_modules.generate`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ELEMENTS", "GeneratedModule", "generate"]
+__all__ = ["ELEMENTS", "KINDS", "Array", "GeneratedModule", "Maker", "empty", "take_sizes"]
 
 Array = npt.NDArray[np.generic]
 
@@ -45,7 +45,7 @@ class GeneratedModule:
 
 
 @dataclass(frozen=True, slots=True)
-class _Maker:
+class Maker:
     random: np.random.Generator
     dynamic: bool
 
@@ -67,12 +67,12 @@ class _Maker:
         return str(self.random.choice(list(items)))
 
 
-def _identity(rank: int) -> str:
+def identity(rank: int) -> str:
     dims = ", ".join(f"d{axis}" for axis in range(rank))
     return f"affine_map<({dims}) -> ({dims})>"
 
 
-def _dims(value: str, tensor: str, rank: int, prefix: str) -> tuple[str, str]:
+def take_sizes(value: str, tensor: str, rank: int, prefix: str) -> tuple[str, str]:
     """Return the ops that take a tensor's sizes, and the names of the sizes."""
     lines, names = [], []
     for axis in range(rank):
@@ -82,7 +82,7 @@ def _dims(value: str, tensor: str, rank: int, prefix: str) -> tuple[str, str]:
     return "\n".join(lines), ", ".join(names)
 
 
-def _empty(make: _Maker, name: str, tensor: str, sizes: Sequence[str]) -> str:
+def empty(make: Maker, name: str, tensor: str, sizes: Sequence[str]) -> str:
     return f"  {name} = tensor.empty({', '.join(sizes) if make.dynamic else ''}) : {tensor}"
 
 
@@ -106,7 +106,7 @@ _ELEMENTWISE_INT: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
-def _elementwise(make: _Maker) -> GeneratedModule:
+def _elementwise(make: Maker) -> GeneratedModule:
     # IREE 3.13 generates invalid SPIR-V for arithmetic on bf16, so that type is tested by casts from f32 alone.
     element = make.choose(tuple(element for element in ELEMENTS if element != "bf16"))
     floating = element in _FLOATS
@@ -120,13 +120,13 @@ def _elementwise(make: _Maker) -> GeneratedModule:
         for index, name in enumerate(names):
             lines.append(f"    %v{index} = {name} {value}, %y : {element}")
             value, result = f"%v{index}", ops[name](result, arrays[1]).astype(arrays[0].dtype)
-    dims, sizes = _dims("%a", tensor, len(shape), "n")
-    maps = ", ".join([_identity(len(shape))] * 3)
+    dims, sizes = take_sizes("%a", tensor, len(shape), "n")
+    maps = ", ".join([identity(len(shape))] * 3)
     kinds = ", ".join(['"parallel"'] * len(shape))
     text = f"""
 func.func @main(%a: {tensor}, %b: {tensor}) -> {tensor} {{
 {dims}
-{_empty(make, "%e", tensor, sizes.split(", "))}
+{empty(make, "%e", tensor, sizes.split(", "))}
   %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}} ins(%a, %b : {tensor}, {tensor}) outs(%e : {tensor}) {{
   ^bb0(%x: {element}, %y: {element}, %o: {element}):
 {chr(10).join(lines)}
@@ -160,7 +160,7 @@ _UNARY: dict[str, Callable[[Array], Array]] = {
 _BEFORE = {"math.sqrt": ("math.absf",), "math.log": ("math.absf", "plus one")}
 
 
-def _unary(make: _Maker) -> GeneratedModule:
+def _unary(make: Maker) -> GeneratedModule:
     element = make.choose(("f32", "f16"))
     name = make.choose(tuple(_UNARY))
     shape = make.shape(int(make.random.integers(1, 4)))
@@ -175,13 +175,13 @@ def _unary(make: _Maker) -> GeneratedModule:
             lines.append(f"    %abs = {step} {value} : {element}")
             value = "%abs"
     lines.append(f"    %v = {name} {value} : {element}")
-    dims, sizes = _dims("%a", tensor, len(shape), "n")
-    maps = ", ".join([_identity(len(shape))] * 2)
+    dims, sizes = take_sizes("%a", tensor, len(shape), "n")
+    maps = ", ".join([identity(len(shape))] * 2)
     kinds = ", ".join(['"parallel"'] * len(shape))
     text = f"""
 func.func @main(%a: {tensor}) -> {tensor} {{
 {dims}
-{_empty(make, "%e", tensor, sizes.split(", "))}
+{empty(make, "%e", tensor, sizes.split(", "))}
   %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}} ins(%a : {tensor}) outs(%e : {tensor}) {{
   ^bb0(%x: {element}, %o: {element}):
 {chr(10).join(lines)}
@@ -197,7 +197,7 @@ func.func @main(%a: {tensor}) -> {tensor} {{
     )
 
 
-def _reduction(make: _Maker) -> GeneratedModule:
+def _reduction(make: Maker) -> GeneratedModule:
     element = make.choose(("f32", "f64", "i32", "i64"))
     floating = element in _FLOATS
     op, start, compute = {
@@ -211,15 +211,15 @@ def _reduction(make: _Maker) -> GeneratedModule:
     kept = (shape[1 - over],)
     tensor, reduced = make.tensor(element, shape), make.tensor(element, kept)
     array = make.array(element, shape)
-    dims, _ = _dims("%a", tensor, 2, "n")
+    dims, _ = take_sizes("%a", tensor, 2, "n")
     kinds = ", ".join('"reduction"' if axis == over else '"parallel"' for axis in range(2))
     text = f"""
 func.func @main(%a: {tensor}) -> {reduced} {{
 {dims}
-{_empty(make, "%e", reduced, [f"%n{1 - over}"])}
+{empty(make, "%e", reduced, [f"%n{1 - over}"])}
   %z = arith.constant {start} : {element}
   %f = linalg.fill ins(%z : {element}) outs(%e : {reduced}) -> {reduced}
-  %r = linalg.generic {{indexing_maps = [{_identity(2)}, affine_map<(d0, d1) -> (d{1 - over})>], iterator_types = [{kinds}]}} ins(%a : {tensor}) outs(%f : {reduced}) {{
+  %r = linalg.generic {{indexing_maps = [{identity(2)}, affine_map<(d0, d1) -> (d{1 - over})>], iterator_types = [{kinds}]}} ins(%a : {tensor}) outs(%f : {reduced}) {{
   ^bb0(%x: {element}, %y: {element}):
     %s = {op} %x, %y : {element}
     linalg.yield %s : {element}
@@ -237,19 +237,19 @@ func.func @main(%a: {tensor}) -> {reduced} {{
     )
 
 
-def _matmul(make: _Maker) -> GeneratedModule:
+def _matmul(make: Maker) -> GeneratedModule:
     element = make.choose(("f32", "f16", "i32", "f64"))
     rows, inner, columns = make.shape(3, 70)
     left, right, out = (make.tensor(element, pair) for pair in ((rows, inner), (inner, columns), (rows, columns)))
     a, b = make.array(element, (rows, inner)), make.array(element, (inner, columns))
-    dims, _ = _dims("%a", left, 2, "n")
-    more, _ = _dims("%b", right, 2, "m")
+    dims, _ = take_sizes("%a", left, 2, "n")
+    more, _ = take_sizes("%b", right, 2, "m")
     zero = "0" if element == "i32" else "0.0"
     text = f"""
 func.func @main(%a: {left}, %b: {right}) -> {out} {{
 {dims}
 {more}
-{_empty(make, "%e", out, ["%n0", "%m1"])}
+{empty(make, "%e", out, ["%n0", "%m1"])}
   %z = arith.constant {zero} : {element}
   %f = linalg.fill ins(%z : {element}) outs(%e : {out}) -> {out}
   %r = linalg.matmul ins(%a, %b : {left}, {right}) outs(%f : {out}) -> {out}
@@ -263,7 +263,7 @@ func.func @main(%a: {left}, %b: {right}) -> {out} {{
     return GeneratedModule(title=title, text=text, inputs=(a, b), expected=expected, tolerance=tolerance)
 
 
-def _convolution(make: _Maker) -> GeneratedModule:
+def _convolution(make: Maker) -> GeneratedModule:
     batch, size, channels, filters, window = (
         int(make.random.integers(low, high)) for low, high in ((1, 3), (4, 14), (1, 9), (1, 9), (1, 4))
     )
@@ -285,7 +285,7 @@ func.func @main(%a: {types[0]}, %k: {types[1]}) -> {types[2]} {{
     return GeneratedModule(title=title, text=text, inputs=(a, k), expected=expected, tolerance=1e-3)
 
 
-def _gather(make: _Maker) -> GeneratedModule:
+def _gather(make: Maker) -> GeneratedModule:
     element = make.choose(("f32", "i8", "i16", "i64", "f16"))
     rows, columns, picks = make.shape(3, 40)
     table, index, out = (
@@ -295,14 +295,14 @@ def _gather(make: _Maker) -> GeneratedModule:
     )
     a = make.array(element, (rows, columns))
     wanted = make.random.integers(0, rows, picks).astype(np.int32)
-    dims, _ = _dims("%a", table, 2, "n")
-    more, _ = _dims("%i", index, 1, "m")
+    dims, _ = take_sizes("%a", table, 2, "n")
+    more, _ = take_sizes("%i", index, 1, "m")
     text = f"""
 func.func @main(%a: {table}, %i: {index}) -> {out} {{
 {dims}
 {more}
-{_empty(make, "%e", out, ["%m0", "%n1"])}
-  %r = linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d0)>, {_identity(2)}], iterator_types = ["parallel", "parallel"]}} ins(%i : {index}) outs(%e : {out}) {{
+{empty(make, "%e", out, ["%m0", "%n1"])}
+  %r = linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d0)>, {identity(2)}], iterator_types = ["parallel", "parallel"]}} ins(%i : {index}) outs(%e : {out}) {{
   ^bb0(%row: i32, %o: {element}):
     %at = arith.index_cast %row : i32 to index
     %column = linalg.index 1 : index
@@ -321,7 +321,7 @@ func.func @main(%a: {table}, %i: {index}) -> {out} {{
     )
 
 
-def _scatter(make: _Maker) -> GeneratedModule:
+def _scatter(make: Maker) -> GeneratedModule:
     element = make.choose(("f32", "i32"))
     rows, columns = make.shape(2, 30)
     picks = int(make.random.integers(1, rows + 1))
@@ -353,15 +353,15 @@ func.func @main(%u: {types[0]}, %i: {types[1]}, %base: {types[2]}) -> {types[2]}
     )
 
 
-def _softmax(make: _Maker) -> GeneratedModule:
+def _softmax(make: Maker) -> GeneratedModule:
     shape = make.shape(2, 90)
     tensor = make.tensor("f32", shape)
     a = make.array("f32", shape)
-    dims, _ = _dims("%a", tensor, 2, "n")
+    dims, _ = take_sizes("%a", tensor, 2, "n")
     text = f"""
 func.func @main(%a: {tensor}) -> {tensor} {{
 {dims}
-{_empty(make, "%e", tensor, ["%n0", "%n1"])}
+{empty(make, "%e", tensor, ["%n0", "%n1"])}
   %r = linalg.softmax dimension(1) ins(%a : {tensor}) outs(%e : {tensor}) -> {tensor}
   return %r : {tensor}
 }}
@@ -371,7 +371,7 @@ func.func @main(%a: {tensor}) -> {tensor} {{
     return GeneratedModule(title=f"softmax {shape}", text=text, inputs=(a,), expected=expected, tolerance=1e-4)
 
 
-def _conversion(make: _Maker) -> GeneratedModule:
+def _conversion(make: Maker) -> GeneratedModule:
     source, target, op = "f32", "bf16", "arith.truncf"
     if make.random.integers(5):
         source, target, op = (
@@ -382,12 +382,12 @@ def _conversion(make: _Maker) -> GeneratedModule:
     shape = make.shape(2)
     before, after = make.tensor(source, shape), make.tensor(target, shape)
     a = make.array(source, shape)
-    dims, _ = _dims("%a", before, 2, "n")
+    dims, _ = take_sizes("%a", before, 2, "n")
     text = f"""
 func.func @main(%a: {before}) -> {after} {{
 {dims}
-{_empty(make, "%e", after, ["%n0", "%n1"])}
-  %r = linalg.generic {{indexing_maps = [{_identity(2)}, {_identity(2)}], iterator_types = ["parallel", "parallel"]}} ins(%a : {before}) outs(%e : {after}) {{
+{empty(make, "%e", after, ["%n0", "%n1"])}
+  %r = linalg.generic {{indexing_maps = [{identity(2)}, {identity(2)}], iterator_types = ["parallel", "parallel"]}} ins(%a : {before}) outs(%e : {after}) {{
   ^bb0(%x: {source}, %o: {target}):
     %v = {op} %x : {source} to {target}
     linalg.yield %v : {target}
@@ -401,7 +401,7 @@ func.func @main(%a: {before}) -> {after} {{
     )
 
 
-_KINDS = (
+KINDS = (
     _elementwise,
     _elementwise,
     _unary,
@@ -413,10 +413,3 @@ _KINDS = (
     _softmax,
     _conversion,
 )
-
-
-def generate(seed: int) -> GeneratedModule:
-    """Return the module that a seed names."""
-    random = np.random.default_rng(seed)
-    make = _Maker(random, bool(random.integers(2)))
-    return _KINDS[seed % len(_KINDS)](make)

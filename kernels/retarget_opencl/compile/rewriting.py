@@ -34,7 +34,10 @@ _CONVERSIONS = frozenset({"arith.sitofp", "arith.uitofp", "arith.extf", "arith.t
 
 def may_help(diagnostics: str) -> bool:
     """Say whether IREE failed for what `rewrite` mends: f64 functions, conversions of small floats, bf16 by vectors."""
-    return re.search(r"'spirv\.(GL\.\w+|Bitcast|FConvert)' op|operation 'vector\.bitcast'", diagnostics) is not None
+    return (
+        re.search(r"'spirv\.(GL\.\w+|Bitcast|FConvert)' op|operation '(vector\.bitcast|math\.\w+)'", diagnostics)
+        is not None
+    )
 
 
 def needs_scalars(diagnostics: str) -> bool:
