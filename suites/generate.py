@@ -1,4 +1,4 @@
-"""Write the generated modules below suites/, or say which of them are out of date.
+"""Write the generated modules and parameter files below suites/, or say which of them are out of date.
 
     python suites/generate.py            # write what differs
     python suites/generate.py --check    # write nothing; exit status 1 if anything differs
@@ -15,22 +15,23 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from generator import modules
+from generator.archives import archives
 
 __all__ = ["main"]
 
 
 def main(arguments: list[str]) -> int:
-    """Write or check every generated module; return the exit status."""
+    """Write or check every generated file; return the exit status."""
     root = Path(__file__).resolve().parent
     stale = []
-    for module in modules():
-        path = root / f"{module.path}.mlir"
-        text = module.text()
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+    written = {f"{module.path}.mlir": module.text().encode() for module in modules()} | archives()
+    for name, content in written.items():
+        path = root / name
+        if not path.is_file() or path.read_bytes() != content:
             stale.append(path)
             if "--check" not in arguments:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
+                path.write_bytes(content)
     for path in stale:
         print(("differs: " if "--check" in arguments else "written: ") + path.relative_to(root).as_posix())
     return 1 if stale and "--check" in arguments else 0
