@@ -28,7 +28,7 @@ def test_check_reports_every_error_and_goes_on(
     (tmp_path / "bad.toml").write_text('format = 1\ndriver = "opencl"\n[[capabilities]]\nsource = "s"\nmemory = -1\n')
     assert main(["profile", "check", "bad.toml", "missing.toml", "opencl-cpu"]) == 1
     printed = capsys.readouterr()
-    assert printed.out == "opencl-cpu: 9 capabilities, driver opencl\n"
+    assert printed.out == "opencl-cpu: 10 capabilities, driver opencl\n"
     assert printed.err == (
         "bad.toml:5: capabilities[0].memory: found memory = -1, expected a whole number above 0\n"
         "missing.toml: cannot be read: No such file or directory; expected a TOML file\n"

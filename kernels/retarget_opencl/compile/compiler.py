@@ -55,6 +55,7 @@ _BUILD = "retarget_opencl "
 """What comes before our build in a build id."""
 
 _PREFIX = "--opencl-"
+_LARGEST = "opencl-max-allocation"
 _CHOICES = {"half": HALF_MODES, "subgroups": SUBGROUP_MODES, "matrices": MATRIX_MODES, "contract": CONTRACT_MODES}
 _KNOWN_FLAGS = (
     "--opencl-profile=NAME|FILE|URI|host, --opencl-arch=NAME, --opencl-half=native|emulated, "
@@ -171,7 +172,8 @@ def _run_front_end(request: CompileRequest) -> Compiled:
     from retarget_opencl.compile.frontend import bytecode_of, compiled_module
 
     name, flags = request.source_name, request.resolved.flags
-    with compiled_module(request.source, name, flags, request.front_end) as (module, diagnostics):
+    largest = int(dict(request.resolved.facts).get(_LARGEST, 0))
+    with compiled_module(request.source, name, flags, request.front_end, largest) as (module, diagnostics):
         return Compiled(artifact=bytecode_of(module), diagnostics=diagnostics)
 
 
@@ -256,6 +258,7 @@ class OpenClCompiler:
             build_id=f"{iree}; front end of retarget_opencl {front_end_build()}",
             flags=_with_target(split.iree, profile),
             not_inputs=not_inputs(_with_target(split.iree, profile)),
+            facts=((_LARGEST, str(profile.max_allocation)),) if profile.max_allocation else (),
             suffix_facts=((".onnx", f"onnx {onnx_version()}"),),
             build=build,
             front_end=front_half(split.iree),
@@ -298,7 +301,8 @@ class OpenClCompiler:
         _require_templates()
         from retarget_opencl.compile.frontend import bytecode_of, compiled_module
 
-        with compiled_module(source, source_name, _with_target(flags, profile)) as (module, diagnostics):
+        front_end = compiled_module(source, source_name, _with_target(flags, profile), largest=profile.max_allocation)
+        with front_end as (module, diagnostics):
             return _translated(module, diagnostics, profile, lambda: bytecode_of(module))
 
     def show(self, artifact: bytes) -> str:

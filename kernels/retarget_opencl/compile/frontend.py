@@ -30,6 +30,10 @@ __all__ = ["bytecode_of", "compiled_module", "module_of"]
 
 _WITH_GLOBALS = "flow"  # constants are globals of their own, which the next phase packs
 _PHASE = "executable-targets"
+_OTHER_RESOURCES = (
+    "min_buffer_offset_alignment = 64, max_buffer_range = 4294967295, min_buffer_range_alignment = 64, "
+    "index_bits = 32, alias_mutable_bindings = false, memory_model = Discrete"
+)
 _BYTECODE_MAGIC = b"ML\xefR"
 _Change = tuple[str, Callable[[Ir], None]]
 """A phase, and what changes the module after it."""
@@ -52,10 +56,12 @@ def _settle_dialects() -> None:
 
 @contextmanager
 def compiled_module(
-    source: bytes, source_name: str, flags: Sequence[str], front_half: bytes | None = None
+    source: bytes, source_name: str, flags: Sequence[str], front_half: bytes | None = None, largest: int = 0
 ) -> Iterator[tuple[Ir, str]]:
     """Compile `source`, or what IREE's front half gave for it, and yield the module as an operation of
     `iree.compiler.ir`, with the compiler's diagnostics.
+
+    IREE packs constants into allocations of at most `largest` bytes; 0 leaves it at its own bound, 4 GiB.
 
     The operation is valid inside the `with` block only. Raises `CompilerError`, whose summary is the compiler's first
     error, and `UnavailableError` if there is no compiler.
@@ -69,7 +75,8 @@ def compiled_module(
     buffer = content if content[:4] == _BYTECODE_MAGIC else content + b"\0"
     source_of = partial(api.Source.wrap_buffer, buffer=buffer, buffer_name=source_name)
     start = "" if front_half is None else FRONT_PHASE
-    changes: list[_Change] = [(_WITH_GLOBALS, move_to_resources)] if len(content) >= LARGE else []
+    constants = partial(_prepare_constants, largest=largest)
+    changes: list[_Change] = [(_WITH_GLOBALS, constants)] if len(content) >= LARGE else []
     with ExitStack() as stack:
         module, diagnostics, error = _compile(stack, source_of, flags, start, changes)
         if module is None and may_help(diagnostics):
@@ -118,6 +125,19 @@ def _compile(
         except ValueError as caught:
             error = str(caught)
     return module, clean_diagnostics(captured.text), error
+
+
+def _prepare_constants(module: Ir, largest: int) -> None:
+    """Make large constants resources, and bound what IREE packs together.
+
+    IREE's library (3.13) takes no flags for that, so that the attribute has all that they would say.
+    """
+    move_to_resources(module)
+    if largest:
+        from iree.compiler import ir
+
+        config = f"#stream.resource_config<{{max_allocation_size = {largest}, {_OTHER_RESOURCES}}}>"
+        module.attributes["stream.resources"] = ir.Attribute.parse(config)
 
 
 def bytecode_of(module: Ir) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from retarget.extension import TargetPart
 from retarget.profiles.profile import Profile
@@ -59,6 +59,7 @@ def parts_of(profile: Profile) -> tuple[TargetPart, ...]:
 
 
 _NEEDS = {
+    "rounding": (),  # where the profile has it
     "fp64": ("opencl.fp64",),
     "fp16": ("opencl.fp16",),
     "int64_atomics": ("opencl.int64_base_atomics", "opencl.int64_extended_atomics"),
@@ -71,15 +72,15 @@ _NEEDS = {
 
 
 def device_needs(
-    features: Iterable[str], profile: DeviceProfile, kernels: Iterable[Kernel], local_memory: int
+    features: Collection[str], profile: DeviceProfile, kernels: Iterable[Kernel], local_memory: int
 ) -> tuple[str, ...]:
     """Return what kernels need of a device, as requirements (`retarget.profiles.requirements`).
 
     `features` are those that the kernels use, `local_memory` the bytes of the kernel that takes most.
     """
-    needs: list[str] = []
+    needs = ["opencl.correctlyRoundedDivideSqrt"] if "rounding" in features and profile.correct_rounding else []
     for feature in sorted(features):
-        needs += _NEEDS.get(feature) or _NEEDS[feature, profile.subgroups]
+        needs += _NEEDS[feature] if feature in _NEEDS else _NEEDS[feature, profile.subgroups]
         if feature in {"shuffle", "matrices"}:
             needs.append(f"opencl.subgroupSizes = {profile.subgroup_size}")
     items = max((x * y * z for x, y, z in (kernel.workgroup_size for kernel in kernels)), default=0)

@@ -32,6 +32,8 @@ DRIVER = "opencl"
 HALF_MODES = ("native", "emulated")
 SUBGROUP_MODES = ("none", "khr", "ptx")
 MATRIX_MODES = ("none", "ptx")
+_IREE_LARGEST = 2**32 - 1
+"""Bytes that IREE packs into one allocation where nobody says less."""
 CONTRACT_MODES = ("off", "on")
 
 
@@ -44,7 +46,8 @@ class DeviceProfile:
     are shuffled: not at all, by `cl_khr_subgroup_shuffle`, or by inline PTX. `matrices` is how products of matrices of
     halves use matrix units: not at all, or by inline PTX. `subgroup_size` is in work-items, `local_memory` in bytes,
     `max_workgroup_sizes` in work-items per dimension. `contract` says whether the OpenCL compiler may fuse a
-    product and a sum; no device decides that.
+    product and a sum; no device decides that. `correct_rounding` is that of division and square root in single
+    precision. `max_allocation` is in bytes; 0 where it is no bound to what IREE packs together.
     """
 
     arch: str
@@ -58,6 +61,8 @@ class DeviceProfile:
     max_workgroup_items: int
     local_memory: int
     contract: str = "off"
+    correct_rounding: bool = False
+    max_allocation: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return the profile as plain data."""
@@ -108,6 +113,8 @@ def compile_profile(profile: Profile) -> DeviceProfile:
         max_workgroup_items=min(*numbers(_limit(profile, "opencl.maxWorkGroupSize")), 1024),
         # Beyond 64 KiB IREE's tiles get no better, and a CPU's "local" memory is its cache.
         local_memory=min(*numbers(_limit(profile, "opencl.localMemSize")), 65536),
+        correct_rounding=bool(profile.get("opencl.correctlyRoundedDivideSqrt")),
+        max_allocation=next((one for one in numbers(profile.get("opencl.maxMemAllocSize")) if one < _IREE_LARGEST), 0),
     )
 
 

@@ -6,6 +6,7 @@ Everything goes to one in-order queue, so that commands run in the program's ord
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,9 +104,8 @@ class Commands:
         """Write bytes to the device."""
         if data.nbytes:
             self._unflushed = _FLUSH_EVERY
-            self._cl.enqueue_copy(
-                self.queue, span.memory.buffer, data, dst_offset=span.offset + offset, is_blocking=True
-            )
+            copy = partial(self._cl.enqueue_copy, dst_offset=span.offset + offset, is_blocking=True)
+            self.pool.in_memory(self.queue, copy, span.memory.buffer, data)
 
     def resource_load(self, span: Span, offset: int, kind: str) -> int | float:
         """Return one scalar from the device."""
@@ -131,14 +131,15 @@ class Commands:
             # OpenCL requires whole patterns at their natural alignment.
             self.write(span, offset, np.resize(pattern.view(np.uint8), length))
         else:
-            self._cl.enqueue_fill_buffer(self.queue, span.memory.buffer, pattern, start, length)
+            self.pool.in_memory(self.queue, self._cl.enqueue_fill_buffer, span.memory.buffer, pattern, start, length)
 
     def copy(self, source: Span, source_offset: int, target: Span, target_offset: int, length: int) -> None:
         """Copy between spans."""
         if length:
             self._unflushed += 1
-            self._copy(
+            self.pool.in_memory(
                 self.queue,
+                self._copy,
                 source.memory.buffer,
                 target.memory.buffer,
                 length,
@@ -169,14 +170,14 @@ class Commands:
         set again. A span's own offset and the dispatch's are added, and passed as an argument.
         """
         cl, commands = self._cl, self
-        instance = cl.Kernel(self.programs[kernel.name], kernel.name)
+        instance: Any = None  # most of a second start would be spent on kernels, of which not all are launched
         count = len(kernel.bindings)
-        buffers: list[Any] = [None] * count
+        buffers = [-1] * count
         offsets: list[int] = [-1] * count
         constants: list[int | None] = [None] * len(kernel.constants)
         sizes = kernel.workgroup_size
         known: dict[tuple[int, ...], tuple[int, int, int] | None] = {}
-        queue, enqueue, set_arg = self.queue, cl.enqueue_nd_range_kernel, instance.set_arg
+        queue, enqueue, in_memory = self.queue, cl.enqueue_nd_range_kernel, self.pool.in_memory
 
         def work_size(workload: tuple[int, ...]) -> tuple[int, int, int] | None:
             groups = count_groups(workload)
@@ -190,12 +191,16 @@ class Commands:
             total = known[workload]
             if total is None:
                 return
+            nonlocal instance
+            if instance is None:
+                instance = cl.Kernel(commands.programs[kernel.name], kernel.name)
+            set_arg = instance.set_arg
             for index, (span, offset) in enumerate(spans):
-                # The buffer, not the memory: to hold that would keep it from the pool.
-                buffer = span.memory.buffer
-                if buffers[index] is not buffer:
-                    set_arg(2 * index, buffer)
-                    buffers[index] = buffer
+                # Its number is remembered, not the buffer: to hold that would keep the pool from releasing it.
+                memory = span.memory
+                if buffers[index] != memory.number:
+                    set_arg(2 * index, memory.buffer)
+                    buffers[index] = memory.number
                 start = span.offset + offset
                 if offsets[index] != start:
                     set_arg(2 * index + 1, np.uint64(start))
@@ -207,7 +212,7 @@ class Commands:
             if commands.started is not None:  # before: enqueueing may crash, as where PoCL builds the kernel then
                 started, commands.started = commands.started, None
                 started()
-            event = enqueue(queue, instance, total, sizes)
+            event = in_memory(queue, enqueue, instance, total, sizes)
             commands.dispatches += 1
             commands._unflushed += 1
             if commands.events is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from retarget_opencl.run.transfers import OpenClTransfers
 
-__all__ = ["OpenClDevice"]
+__all__ = ["OpenClDevice", "unmet_needs"]
 
 _POOL_SHARE = 4  # the pool keeps at most a quarter of the device's memory
 
@@ -45,7 +46,7 @@ class OpenClDevice:
             self._context = cl.Context([found.device])
             flags = cl.command_queue_properties.PROFILING_ENABLE if profiling else 0
             self._queue = cl.CommandQueue(self._context, found.device, properties=flags)
-        self._pool = Pool(self._context, found.device.global_mem_size // _POOL_SHARE)
+        self._pool = Pool(self._context, found.device.global_mem_size // _POOL_SHARE, found.device.max_mem_alloc_size)
         self.uploads = Uploads(self._queue, self._pool)
         self._builds = Builds(self._context, found, self.profile, cache)
 
@@ -74,7 +75,7 @@ class OpenClDevice:
             read = read_artifact(artifact, check_constants=False)
         except ArtifactError as error:
             raise DriverError(str(error), harmless=True) from error
-        unmet = _unmet(read, self.profile)
+        unmet = unmet_needs(read, self.profile)
         if unmet:
             msg = f"the artifact was compiled for the architecture {read.profile.arch} and needs {'; '.join(unmet)}"
             hint = f'compile for this device: target_from = "host:{self._info.uri}"'
@@ -82,8 +83,22 @@ class OpenClDevice:
         with driver_errors("loading", self._info.name):
             built = self._builds.build(read.sources)
             programs = {kernel.name: one for kernel, one in zip(read.program.kernels, built, strict=True)}
+            if "opencl.subgroups" in read.needs:
+                self._check_subgroups(read, programs)
             commands = Commands(self._queue, self._pool, programs, self.uploads)
             return OpenClProgram(read, commands, self._info.name, parameters)
+
+    def _check_subgroups(self, artifact: OpenClArtifact, programs: Mapping[str, cl.Program]) -> None:
+        """Raise `DriverError` where a kernel runs in subgroups of another size than it was compiled for."""
+        query = self._cl.kernel_sub_group_info.MAX_SUB_GROUP_SIZE_FOR_NDRANGE
+        for kernel in artifact.program.kernels:
+            size = self._cl.Kernel(programs[kernel.name], kernel.name).get_sub_group_info(
+                self._found.device, query, kernel.workgroup_size
+            )
+            if size != (expected := min(artifact.profile.subgroup_size, math.prod(kernel.workgroup_size))):
+                found = f"{self._info.name} runs the kernel {kernel.name} in subgroups of {size}"
+                msg = f"{found}; the artifact was compiled for subgroups of {expected}"
+                raise DriverError(msg, f'compile for this device: target_from = "host:{self._info.uri}"', harmless=True)
 
     def transfers(self) -> OpenClTransfers:
         """Return the memory and queues of their own. Implements `retarget.extension.TransfersBuffers`."""
@@ -99,10 +114,15 @@ class OpenClDevice:
         self._builds.clear()
 
 
-def _unmet(artifact: OpenClArtifact, device: Profile) -> list[str]:
+def unmet_needs(artifact: OpenClArtifact, device: Profile) -> list[str]:
     """Return what the artifact needs and the device does not have, each with the device's value."""
     answers = [(need, answer(parse_requirement(need), (device,))) for need in artifact.needs]
-    unmet = [f"{need} ({found.reason})" for need, found in answers if found.status is Status.UNMET]
+    # What a device does not report it does not have, but for the size of subgroups, of which each kernel is asked.
+    unmet = [
+        f"{need} ({found.reason})"
+        for need, found in answers
+        if found.status is Status.UNMET or (found.status is Status.UNKNOWN and "subgroupSizes" not in need)
+    ]
     limits = numbers(device.get("opencl.maxWorkItemSizes"))
     sizes = sorted({kernel.workgroup_size for kernel in artifact.program.kernels})
     too_large = [size for size in sizes if any(items > limit for items, limit in zip(size, limits, strict=False))]

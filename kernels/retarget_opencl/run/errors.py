@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from retarget.extension import DriverError
 
-__all__ = ["BUILD_HINT", "ProgramError", "driver_errors", "status_name"]
+__all__ = ["BUILD_HINT", "ProgramError", "driver_errors", "is_out_of_memory", "status_name"]
 
 BUILD_HINT = "look at the kernels with: retarget show <artifact>"
 _HINTS = {
@@ -33,6 +33,11 @@ def status_name(error: Exception) -> str:
     return "error" if code is None else str(cl.status_code.to_string(code, "<unknown error %d>"))
 
 
+def is_out_of_memory(error: Exception) -> bool:
+    """Return whether an OpenCL error says that buffers do not fit."""
+    return status_name(error) in {"MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_RESOURCES", "OUT_OF_HOST_MEMORY"}
+
+
 @contextmanager
 def driver_errors(what: str, device: str) -> Iterator[None]:
     """Turn OpenCL's errors and those that the program reports into `DriverError`."""
@@ -45,6 +50,9 @@ def driver_errors(what: str, device: str) -> Iterator[None]:
     except ZeroDivisionError as error:
         msg = f"the host program divides an integer by zero\n{what} on {device}"
         raise DriverError(msg, harmless=True) from error
+    except MemoryError as error:  # C++'s, within the driver
+        msg = f"the host is out of memory\n{what} on {device}"
+        raise DriverError(msg, _HINTS["MEM_OBJECT_ALLOCATION_FAILURE"]) from error
     except cl.Error as error:
         name = status_name(error)
         # The first line is what expectations recognise failures by: it names neither function nor device.

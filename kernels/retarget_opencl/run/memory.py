@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from retarget_opencl.run.errors import is_out_of_memory
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -14,37 +17,47 @@ __all__ = ["Memory", "Pool", "Span", "View"]
 
 _SMALLEST = 256
 
+ResultT = TypeVar("ResultT")
 
-def size_class(size: int) -> int:
-    """Return the size in bytes that a request for `size` bytes gets: at most an eighth more, at least 256."""
+
+def size_class(size: int, largest: int) -> int:
+    """Return the size in bytes that a request for `size` bytes gets: at most an eighth more, at least 256, and not more
+    than a buffer may have, unless the request is."""
     if size <= _SMALLEST:
         return _SMALLEST
     step = 1 << max((size - 1).bit_length() - 3, 8)
-    return -(-size // step) * step
+    return max(size, min(-(-size // step) * step, largest))
 
 
 class Memory:
-    """A buffer of the pool. It is returned to the pool when nothing refers to it any more."""
+    """A buffer of the pool. It is returned to the pool when nothing refers to it any more.
 
-    __slots__ = ("buffer", "capacity", "pool")
+    `number` tells it from all other buffers, those that were released included.
+    """
 
-    def __init__(self, buffer: cl.Buffer, capacity: int, pool: Pool) -> None:
-        self.buffer, self.capacity, self.pool = buffer, capacity, pool
+    __slots__ = ("buffer", "capacity", "number", "pool")
+
+    def __init__(self, buffer: cl.Buffer, number: int, capacity: int, pool: Pool) -> None:
+        self.buffer, self.number, self.capacity, self.pool = buffer, number, capacity, pool
 
     def __del__(self) -> None:
-        self.pool.release(self.buffer, self.capacity)
+        self.pool.release(self.buffer, self.number, self.capacity)
 
 
 class Pool:
-    """Buffers by size class.
+    """Buffers by size class. `limit` is how many bytes wait to be used again, `largest` the size of the largest buffer.
 
     A buffer may be reused while commands on it are still queued: the queue is in order, so that the next user's
     commands run after them.
     """
 
-    def __init__(self, context: cl.Context, limit: int) -> None:
-        self._context, self._limit = context, limit
-        self._free: dict[int, list[cl.Buffer]] = {}
+    def __init__(self, context: cl.Context, limit: int, largest: int) -> None:
+        import pyopencl as cl
+
+        self._cl, self._context, self._limit, self._largest = cl, context, limit, largest
+        self._numbers = itertools.count()
+        # The size class that was released last is at the end.
+        self._free: OrderedDict[int, list[tuple[cl.Buffer, int]]] = OrderedDict()
         self._kept = 0
         self._constants: OrderedDict[Hashable, Memory] = OrderedDict()
 
@@ -63,25 +76,49 @@ class Pool:
 
     def take(self, size: int) -> Memory:
         """Return memory of at least `size` bytes. Raises `pyopencl.Error` when the device has none left."""
-        import pyopencl as cl
-
-        capacity = size_class(size)
+        cl = self._cl
+        capacity = size_class(size, self._largest)
         free = self._free.get(capacity)
         if free:
             self._kept -= capacity
-            return Memory(free.pop(), capacity, self)
+            return Memory(*free.pop(), capacity, self)
         try:
             buffer = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, capacity)
-        except cl.MemoryError:
+        except cl.Error as error:
+            if not is_out_of_memory(error):
+                raise
             self.clear()
             buffer = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, capacity)
-        return Memory(buffer, capacity, self)
+        return Memory(buffer, next(self._numbers), capacity, self)
 
-    def release(self, buffer: cl.Buffer, capacity: int) -> None:
-        """Keep a buffer for the next request, unless the pool is full."""
-        if self._kept + capacity <= self._limit:
-            self._kept += capacity
-            self._free.setdefault(capacity, []).append(buffer)
+    def release(self, buffer: cl.Buffer, number: int, capacity: int) -> None:
+        """Keep a buffer for the next request; where the pool is full, in place of those that waited longest."""
+        if capacity > self._limit:
+            return
+        self._kept += capacity
+        self._free.setdefault(capacity, []).append((buffer, number))
+        self._free.move_to_end(capacity)
+        while self._kept > self._limit:
+            oldest, waiting = next(iter(self._free.items()))
+            if waiting:
+                waiting.pop(0)
+                self._kept -= oldest
+            if not waiting:
+                del self._free[oldest]
+
+    def in_memory(self, queue: cl.CommandQueue, enqueue: Callable[..., ResultT], *arguments: Any) -> ResultT:
+        """Enqueue a command; again without what waits to be used where the device is out of memory.
+
+        Drivers may allocate a buffer when the first command uses it.
+        """
+        try:
+            return enqueue(queue, *arguments)
+        except self._cl.Error as error:
+            if not is_out_of_memory(error):
+                raise
+        queue.finish()
+        self.clear()
+        return enqueue(queue, *arguments)
 
     @property
     def waiting(self) -> int:

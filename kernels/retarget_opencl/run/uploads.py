@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -65,7 +66,8 @@ class Uploads:
         for at in range(0, len(data.bytes), _PIECE):
             piece = data.bytes[at : at + _PIECE]
             start = span.offset + offset + at
-            cl.enqueue_copy(self._queue, span.memory.buffer, piece, dst_offset=start, is_blocking=True)
+            copy = partial(cl.enqueue_copy, dst_offset=start, is_blocking=True)
+            self._pool.in_memory(self._queue, copy, span.memory.buffer, piece)
             if data.mapping is not None and data.is_dropped:
                 first = (data.start + at) // mmap.PAGESIZE * mmap.PAGESIZE
                 data.mapping.madvise(mmap.MADV_DONTNEED, first, data.start + at + len(piece) - first)

@@ -85,6 +85,9 @@ def _device(report: Report, device: Mapping[str, Any], place: KeyPath) -> None:
                 report.add(f"opencl.{name}", f"cl_khr_{name}" in extensions, path)
             vendors = "cl_nv_device_attribute_query"
             report.add(f"opencl.{vendors}", vendors in extensions, path)
+        elif key == "CL_DEVICE_PROFILE":
+            has_it = "FULL" in str(value) or "cles_khr_int64" in str(device.get("CL_DEVICE_EXTENSIONS", "")).split()
+            report.add("opencl.int64", has_it, path)
         elif key == "CL_DEVICE_SINGLE_FP_CONFIG":
             report.add("opencl.correctlyRoundedDivideSqrt", "CORRECTLY_ROUNDED_DIVIDE_SQRT" in str(value), path)
         elif key in {"CL_DEVICE_VERSION", "CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV", "CL_DEVICE_COMPUTE_CAPABILITY_NV"}:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from opencl_support import Compile, compiler_config
+from opencl_support import Compile, compiler_config, shipped
 from retarget.extension import CompilerError
 from retarget.model import CompilerConfig
 from retarget.profiles.references import profile_file
+from retarget_opencl.artifact.file import read_artifact
 from retarget_opencl.compile.compiler import OpenClCompiler, OpenClFlags, split_flags
 from retarget_opencl.device.devices import FoundDevice, profile_of
 from retarget_opencl.device.profile import compile_profile
@@ -114,3 +116,29 @@ def test_a_fingerprint_promises_nothing_where_a_device_is_asked_and_changes_with
 def test_a_module_that_does_not_parse_is_a_compiler_error_with_its_place(compiled: Compile) -> None:
     with pytest.raises(CompilerError, match=r"^test\.mlir:1:1: error: custom op 'nonsense' is unknown"):
         compiled("nonsense")
+
+
+CONSTANTS = (
+    """
+func.func @three(%a: tensor<1024xf32>) -> tensor<1024xf32> {
+  %b = arith.constant dense_resource<one> : tensor<1024xf32>
+  %c = arith.constant dense_resource<two> : tensor<1024xf32>
+  %d = arith.constant dense_resource<three> : tensor<1024xf32>
+  %s = arith.addf %a, %b : tensor<1024xf32>
+  %p = arith.mulf %s, %c : tensor<1024xf32>
+  %q = arith.divf %p, %d : tensor<1024xf32>
+  return %q : tensor<1024xf32>
+}
+{-# dialect_resources: { builtin: { one: "0x04000000ONE", two: "0x04000000TWO", three: "0x04000000THREE" } } #-}
+""".replace("THREE", "00004040" * 1024)
+    .replace("ONE", "0000803f" * 1024)
+    .replace("TWO", "00000040" * 1024)
+)
+
+
+@pytest.mark.parametrize(("largest", "sizes"), [(0, [12288]), (8192, [8192, 4096]), (5000, [4096, 4096, 4096])])
+def test_constants_are_packed_into_allocations_that_the_device_has(largest: int, sizes: list[int]) -> None:
+    compiler, profile = OpenClCompiler(), replace(shipped("cpu"), max_allocation=largest)
+    artifact = read_artifact(compiler.compile_bytes(CONSTANTS.encode(), "three.mlir", (), profile).artifact)
+    assert sorted((len(blob) for blob in artifact.blobs), reverse=True) == sizes
+    assert "opencl.correctlyRoundedDivideSqrt" in artifact.needs

@@ -134,6 +134,19 @@ def test_what_kernels_use_becomes_requirements(features: tuple[str, ...], profil
     assert device_needs(features, shipped(profile), (), 0) == needs
 
 
+def test_exact_division_is_needed_where_the_profile_has_it() -> None:
+    assert device_needs({"rounding"}, shipped("cpu"), (), 0) == ("opencl.correctlyRoundedDivideSqrt",)
+    assert device_needs({"rounding"}, shipped("adreno"), (), 0) == ()
+
+
+@pytest.mark.parametrize(("largest", "bound"), [(2**30, 2**30), (2**32 - 1, 0), (2**40, 0)])
+def test_what_one_buffer_holds_bounds_what_iree_packs_together_where_it_is_less_than_irees_own(
+    largest: int, bound: int
+) -> None:
+    assert compile_profile(_profile(maxMemAllocSize=largest)).max_allocation == bound
+    assert compile_profile(_profile()).max_allocation == 0
+
+
 def test_the_largest_work_group_and_local_memory_are_needed() -> None:
     sizes = ((8, 8, 1), (32, 4, 2))
     kernels = [Kernel(name="k", bindings=(), constants=(), workgroup_size=size, groups=0) for size in sizes]

@@ -122,7 +122,7 @@ RULES: tuple[Rule, ...] = (
     text_rule("spirv.FSub", "{0} - {1}", Fit.ROUNDED),
     Rule(("spirv.FMul",), _float_product),
     text_rule("spirv.VectorTimesScalar", "{0} * {1}", Fit.ROUNDED),
-    text_rule("spirv.FDiv", "{0} / {1}", Fit.ROUNDED),
+    text_rule("spirv.FDiv", "{0} / {1}", Fit.ROUNDED, rounds=True),
     # FRem has the dividend's sign, as fmod; FMod has the divisor's.
     text_rule("spirv.FRem", "fmod({0}, {1})", Fit.ROUNDED),
     text_rule("spirv.FMod", "{0} - {1} * floor({0} / {1})", Fit.ROUNDED),

@@ -38,7 +38,7 @@ def _built_in(writer: StatementWriter, op: Op) -> None:
 
 
 _SAME_NAME = (
-    *("Ceil", "Floor", "Trunc", "Round", "FAbs", "Sqrt", "Exp", "Exp2", "Log", "Log2", "Normalize"),
+    *("Ceil", "Floor", "Trunc", "Round", "FAbs", "Exp", "Exp2", "Log", "Log2", "Normalize"),
     *("Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Tanh", "Asinh", "Acosh", "Atanh"),
     *("Length", "Distance", "Cross", "Pow", "Atan2", "Fma"),
 )
@@ -47,6 +47,7 @@ _SAME_NAME = (
 RULES: tuple[Rule, ...] = (
     Rule(("spirv.GL.FAbs", "spirv.GL.FMin"), _built_in, applies=lambda op: op.attribute(BUILT_IN) is not None),
     *(_float(name, f"{name.lower()}({{operands}})") for name in _SAME_NAME),
+    text_rule("spirv.GL.Sqrt", "sqrt({0})", Fit.ROUNDED, rounds=True),
     _float("InverseSqrt", "rsqrt({0})"),
     _float("RoundEven", "rint({0})"),
     _float("FSign", "sign({0})"),

@@ -20,7 +20,7 @@ from enum import Enum
 
 from retarget_opencl.clc.literals import signed_text
 from retarget_opencl.clc.statements import StatementWriter
-from retarget_opencl.clc.types import Matrix, Pointer, Scalar, Vector, suffix_of
+from retarget_opencl.clc.types import Matrix, Pointer, Scalar, Vector, element_of, suffix_of
 from retarget_opencl.clc.values import Op
 
 __all__ = ["Fit", "Rule", "RuleTable", "round_half", "text_rule"]
@@ -142,12 +142,17 @@ def fit(writer: StatementWriter, op: Op, text: str, how: Fit) -> str:
     return text
 
 
-def text_rule(ops: str | tuple[str, ...], text: str, how: Fit = Fit.PLAIN, *, helper: str = "") -> Rule:
-    """Return a rule of one expression. `helper` names a function of the template that the text calls."""
+def text_rule(
+    ops: str | tuple[str, ...], text: str, how: Fit = Fit.PLAIN, *, helper: str = "", rounds: bool = False
+) -> Rule:
+    """Return a rule of one expression. `helper` names a function of the template that the text calls. One that `rounds`
+    is exact in single precision only where the device offers it."""
 
     def write(writer: StatementWriter, op: Op) -> None:
         if helper:
             writer.helper(helper)
+        if rounds and element_of(op.kind).bits < 64:
+            writer.feature("rounding")
         writer.define(op, fit(writer, op, expand(writer, op, text), how))
 
     return Rule((ops,) if isinstance(ops, str) else ops, write)

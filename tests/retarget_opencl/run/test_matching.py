@@ -1,0 +1,107 @@
+"""An artifact says all that it needs, and is refused where a device lacks any of it: each pair of shipped profiles."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from opencl_support import shipped
+from retarget.profiles.references import find_profile, shipped_profiles
+from retarget_opencl.artifact.file import OpenClArtifact
+from retarget_opencl.artifact.program import Kernel, Program
+from retarget_opencl.compile.target import device_needs
+from retarget_opencl.device.profile import DeviceProfile
+from retarget_opencl.run.device import unmet_needs
+
+SHIPPED = [name.removeprefix("opencl-") for name in shipped_profiles() if name.startswith("opencl-")]
+
+
+def features_of(profile: DeviceProfile) -> set[str]:
+    """All that code for a profile may use."""
+    return {
+        "rounding",
+        *(["fp64"] if profile.fp64 else []),
+        *(["fp16"] if profile.half == "native" else []),
+        *(["int64_atomics"] if profile.int64_atomics else []),
+        *(["shuffle"] if profile.subgroups != "none" else []),
+        *(["matrices"] if profile.matrices != "none" else []),
+    }
+
+
+def artifact_for(profile: DeviceProfile, features: set[str]) -> OpenClArtifact:
+    """What a module that uses `features` and all limits of a profile becomes."""
+    size = (min(profile.max_workgroup_items, profile.max_workgroup_sizes[0]), 1, 1)
+    kernels = (Kernel(name="k", bindings=(), constants=(), workgroup_size=size, groups=0),)
+    program = Program(globals=(), functions=(), initializers=(), exports=(), kernels=kernels)
+    needs = device_needs(features, profile, kernels, profile.local_memory)
+    return OpenClArtifact(profile=profile, needs=needs, sources=(), program=program, blobs=())
+
+
+def refusal(compiled_for: str, device: str) -> str:
+    """Return what a device lacks, by the names of the capabilities."""
+    profile = shipped(compiled_for)
+    unmet = unmet_needs(artifact_for(profile, features_of(profile)), find_profile(f"opencl-{device}"))
+    return " ".join(re.sub(r"^opencl\.", "", line.split(" ")[0]) for line in unmet)
+
+
+GPUS_WITH_HALVES = {"adreno", "amd-gfx1100", "amd-gfx942", "intel-xe"}
+AMPERE = {"h200", "nvidia-sm80", "nvidia-sm86", "nvidia-sm89"}
+NVIDIA = {*AMPERE, "nvidia-sm75"}
+
+ACCEPTED = {
+    "adreno": GPUS_WITH_HALVES,
+    "amd-gfx1100": {"amd-gfx1100"},
+    "amd-gfx942": {"amd-gfx942"},
+    "cpu": {"cpu", "pocl", *NVIDIA},
+    "generic": set(SHIPPED) - {"mali-valhall"},
+    "h200": AMPERE,
+    "intel-xe": {"intel-xe"},
+    "mali-valhall": {"mali-valhall", *GPUS_WITH_HALVES},
+    "nvidia-sm75": NVIDIA,
+    "nvidia-sm80": AMPERE,
+    "nvidia-sm86": AMPERE,
+    "nvidia-sm89": AMPERE,
+    "pocl": {"pocl"},
+}
+"""On which devices code runs that uses all that its profile has: all features, the largest group, all local memory."""
+
+
+@pytest.mark.parametrize("compiled_for", SHIPPED)
+def test_code_that_uses_all_of_a_profile_runs_on_the_devices_that_have_all_of_it(compiled_for: str) -> None:
+    assert {device for device in SHIPPED if not refusal(compiled_for, device)} == ACCEPTED[compiled_for]
+
+
+@pytest.mark.parametrize(
+    ("compiled_for", "device", "lacks"),
+    [
+        # PTX on a device with subgroups of its own, and those on a device that has PTX only
+        ("nvidia-sm75", "amd-gfx1100", "correctlyRoundedDivideSqrt cl_nv_device_attribute_query"),
+        ("amd-gfx1100", "nvidia-sm75", "fp16 subgroups subgroup_shuffle subgroup_shuffle_relative localMemSize"),
+        ("amd-gfx942", "amd-gfx1100", "subgroupSizes"),
+        ("h200", "nvidia-sm75", "computeCapabilityNV"),
+        ("generic", "mali-valhall", "maxWorkGroupSize work-groups"),
+        ("cpu", "intel-xe", "correctlyRoundedDivideSqrt fp64 int64_base_atomics int64_extended_atomics"),
+        ("adreno", "cpu", "fp16"),
+        ("pocl", "h200", "localMemSize"),
+    ],
+)
+def test_a_refusal_names_each_capability_that_the_device_lacks(compiled_for: str, device: str, lacks: str) -> None:
+    assert refusal(compiled_for, device) == lacks
+
+
+def test_what_kernels_do_not_use_is_not_needed() -> None:
+    plain = artifact_for(shipped("cpu"), set())
+    assert unmet_needs(plain, find_profile("opencl-adreno")) == []
+    assert not any("correctlyRounded" in need for need in plain.needs)
+
+
+def test_a_refusal_has_the_devices_value_and_what_it_does_not_report_it_does_not_have() -> None:
+    device = find_profile("opencl-intel-xe")
+    silent = replace(device, capabilities=tuple(one for one in device.capabilities if one.name != "opencl.fp64"))
+    artifact = artifact_for(shipped("amd-gfx942"), {"fp64", "shuffle"})
+    assert unmet_needs(artifact, device) == [
+        f"opencl.fp64 ({device.name} has opencl.fp64 = false)",
+        f"opencl.subgroupSizes = 64 ({device.name} has opencl.subgroupSizes = 16)",
+    ]
+    assert unmet_needs(artifact, silent)[0] == f"opencl.fp64 ({device.name} does not report opencl.fp64)"
