@@ -5,19 +5,20 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # What the shipped suites and the page need; the extra `all` has the rest.
-EXTRAS := iree,opencl,onnx,filecheck,report
+EXTRAS := iree,opencl,onnx,models,filecheck,report
 STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 
 # Hundreds of processes start here: what Python compiles is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo suites toolchains conformance test test-all reliability check docs picture bench bench-onnx clean help
+.PHONY: demo suites toolchains models conformance test test-all reliability check docs picture bench bench-onnx clean help
 
 help:
 	@echo "make demo         a slice of every shipped suite, on every device found here, and a page of it (a minute and a half when nothing is cached)"
 	@echo "make suites       all shipped suites (minutes when nothing is cached)"
 	@echo "make toolchains   IREE's runtime for arm64 Linux, which the suites run in an emulator (QEMU)"
+	@echo "make models       whole networks of Python packages, for suites/models (100 MB)"
 	@echo "make conformance  all of ONNX's node tests; writes docs/conformance.md (half an hour when nothing is cached)"
 	@echo "make test         the project's own tests"
 	@echo "make test-all     the same, with those that are slow"
@@ -52,6 +53,11 @@ suites: $(STAMP)
 toolchains: $(STAMP)
 	$(INSTALL) --no-deps --upgrade --target build/toolchains/iree-linux-arm64 --only-binary :all: --platform manylinux_2_28_aarch64 \
 	    "$$($(BIN)/python -m pip freeze | grep ^iree-base-runtime==)"
+
+# Packages that carry models, without what their code needs: only the models are read.
+models: $(DEV_STAMP)
+	$(INSTALL) --no-deps --upgrade --target build/models/packages magika rapidocr-onnxruntime silero-vad
+	$(BIN)/python suites/models/prepare.py build/models
 
 test: $(DEV_STAMP)
 	$(BIN)/pytest tests -n auto --dist worksteal $(PYTEST_ARGS)

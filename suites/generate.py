@@ -4,7 +4,7 @@
     python suites/generate.py --check    # write nothing; exit status 1 if anything differs
 
 The references are NumPy only, with the dtypes of ml_dtypes, in float64 or exact integers, rounded once at the end.
-Nothing here runs a compiler.
+Nothing here runs a compiler. ONNX models are written with the package onnx.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from generator import modules
 from generator.archives import archives
+from generator.transformer import models
 
 __all__ = ["main"]
 
@@ -24,7 +25,7 @@ def main(arguments: list[str]) -> int:
     """Write or check every generated file; return the exit status."""
     root = Path(__file__).resolve().parent
     stale = []
-    written = {f"{module.path}.mlir": module.text().encode() for module in modules()} | archives()
+    written = {f"{module.path}.mlir": module.text().encode() for module in modules()} | archives() | models()
     for name, content in written.items():
         path = root / name
         if not path.is_file() or path.read_bytes() != content:

@@ -1,1 +1,1 @@
-"""The kind `cases`: what to call, with what, and what to expect, in TOML beside the module."""
+"""The kinds `cases` and `onnx`: what to call, with what, and what to expect, in TOML beside the module."""

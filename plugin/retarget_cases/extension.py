@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from retarget.extension import CaseLoader, hookimpl
 
 from retarget_cases.loader import CasesLoader
+from retarget_cases.models import ModelsLoader
 
 __all__ = ["retarget_case_loaders"]
 
 
 @hookimpl
 def retarget_case_loaders() -> Iterable[CaseLoader]:
-    """The case loader `cases`."""
-    return (CasesLoader(),)
+    """The case loaders `cases` and `onnx`."""
+    return (CasesLoader(), ModelsLoader())

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from retarget.extension import Case, CaseRequest, FunctionInfo, ModulesRequest, NoCasesError, RunPlan, Suggestions
 from retarget.model import Module, RuntimeConfig, Suite
@@ -13,6 +14,10 @@ from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError,
 from retarget.support.files import is_inside
 
 from retarget_cases.files.paths import SUFFIX, cases_file_of, module_stem
+
+if TYPE_CHECKING:
+    from retarget_cases.files.read import CasesFile
+    from retarget_cases.worker.cases import Reading
 
 __all__ = ["CasesLoader"]
 
@@ -25,6 +30,8 @@ class CasesLoader:
 
     kind = "cases"
     precedence = 10
+    _of_model = False
+    """Whether files of cases are those of ONNX models."""
 
     def find_modules(self, folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
         """Return one module per source, with its cases file as data.
@@ -69,18 +76,23 @@ class CasesLoader:
         return [
             diagnostic
             for module in suite.modules
-            for path in module.data
+            for path in _written(module.data)
             for diagnostic in agreement_diagnostics(
-                path, suite.folder, suite=suite.name, running=running[module.name], known=suite.known_compilers
+                path,
+                suite.folder,
+                suite=suite.name,
+                running=running[module.name],
+                known=suite.known_compilers,
+                of_model=self._of_model,
             )
         ]
 
     def references(self, module: Module, folder: Path, compiler: str) -> Sequence[str]:
         """Return the configs that cases are to agree with, in order. Raises `DiagnosticsError`."""
-        from retarget_cases.files.read import agreed_config, read_cases_file
+        from retarget_cases.files.read import agreed_config
 
         configs: dict[str, None] = {}
-        for file in (read_cases_file(path, folder) for path in module.data):
+        for file in self._files(module.data, folder):
             for case in file.cases:
                 config = None if case.agreement is None else agreed_config(file, case.agreement, compiler)
                 if config is not None and config != compiler:
@@ -97,15 +109,22 @@ class CasesLoader:
 
     def data_files(self, module: Module, folder: Path) -> Sequence[Path]:
         """Return the files of values, references and parameters that the cases name. Raises `DiagnosticsError`."""
+        return [file.path.parent / name for file in self._files(module.data, folder) for name in file.named_files()]
+
+    def _files(self, data: Sequence[Path], folder: Path) -> Sequence[CasesFile]:
         from retarget_cases.files.read import read_cases_file
 
-        return [path.parent / name for path in module.data for name in read_cases_file(path, folder).named_files()]
+        return [read_cases_file(path, folder, of_model=self._of_model) for path in _written(data)]
 
     def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
         """Return the parameter archives that the cases file names, by scope. Raises `DiagnosticsError`."""
         from retarget_cases.files.read import parameter_files
 
-        return [pair for path in request.data for pair in parameter_files(path, request.folder)]
+        return [
+            pair
+            for path in _written(request.data)
+            for pair in parameter_files(path, request.folder, of_model=self._of_model)
+        ]
 
     def file_schema(self) -> Mapping[str, object]:
         """Return the JSON Schema of cases files."""
@@ -119,12 +138,10 @@ class CasesLoader:
         from retarget_onnx.models import SUFFIX as ONNX
         from retarget_onnx.models import model_function
 
-        if not module.data:
+        if not module.data and not self._of_model:
             return [_without_cases(module.path, cases_file_of(module.path))]
         if module.path.suffix != ONNX:
             return ()
-        from retarget_cases.worker.cases import readings  # it imports NumPy
-
         try:
             function = model_function(module.path)
         except RetargetError as error:
@@ -139,8 +156,12 @@ class CasesLoader:
             compiler="",
             functions=(function,),
         )
-        checked = readings(request, types_of_model=True, only_checks=True)
-        return [diagnostic for reading in checked for diagnostic in reading.diagnostics()]
+        return [one for reading in self._checked(request) for one in reading.diagnostics()]
+
+    def _checked(self, request: CaseRequest) -> Iterator[Reading]:
+        from retarget_cases.worker.cases import readings  # it imports NumPy
+
+        return readings(request, types_of_model=True, only_checks=True)
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return the cases in the order of the file; values are read and computed when each is about to run.
@@ -158,6 +179,10 @@ class CasesLoader:
     def declared_functions(self, request: CaseRequest) -> Sequence[FunctionInfo]:
         """Return the functions, with the types of an ONNX model where the artifact says nothing of them."""
         return _with_model_types(request).functions
+
+
+def _written(data: Sequence[Path]) -> Iterator[Path]:
+    return (path for path in data if path.name.endswith(SUFFIX))
 
 
 def _with_model_types(request: CaseRequest) -> CaseRequest:

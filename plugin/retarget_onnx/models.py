@@ -6,14 +6,26 @@ Imports the package onnx: for worker processes and for `retarget check`.
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from retarget.extension import FunctionInfo
 from retarget.model.element_types import ELEMENT_TYPES
 from retarget.support.errors import RetargetError, display_path
+from retarget.support.installing import install_hint
 
-__all__ = ["SUFFIX", "element_name", "has_tensors_elsewhere", "model_function"]
+__all__ = [
+    "SUFFIX",
+    "Model",
+    "ModelValue",
+    "element_name",
+    "has_tensors_elsewhere",
+    "model_function",
+    "read_model",
+    "read_tensor",
+]
 
 SUFFIX = ".onnx"
 
@@ -42,6 +54,39 @@ def element_name(code: int) -> str:
     return _ELEMENTS.get(name, name.lower())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelValue:
+    """An input or output of a model. `element` is MLIR's name of its elements; `sizes` has a number for a static size,
+    a name or nothing for a dynamic one, None for any rank. `other` says what it is if it is no tensor of numbers."""
+
+    name: str
+    element: str = ""
+    sizes: tuple[int | str, ...] | None = None
+    other: str = ""
+
+    def type(self, sizes: Mapping[str, int] | None = None) -> str:
+        """Return its type as MLIR writes it, with the dynamic `sizes` that are given."""
+        if self.other:
+            return f"{self.other} {self.name}"
+        if self.sizes is None:
+            return f"tensor<*x{self.element}>"
+        known = (size if isinstance(size, int) else (sizes or {}).get(size, "?") for size in self.sizes)
+        return f"tensor<{''.join(f'{size}x' for size in known)}{self.element}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """What a model takes and returns. `name` is that of its graph; `inputs` leaves out those with an initializer.
+
+    `newer` says that its opset is newer than those that the installed package onnx knows; else it is empty.
+    """
+
+    name: str
+    newer: str = ""
+    inputs: tuple[ModelValue, ...]
+    outputs: tuple[ModelValue, ...]
+
+
 def model_function(path: Path) -> FunctionInfo | None:
     """Return the function of a model: the name of its graph, its inputs but for those that have an initializer.
 
@@ -49,22 +94,56 @@ def model_function(path: Path) -> FunctionInfo | None:
     """
     if importlib.util.find_spec("onnx") is None:
         return None
+    model = read_model(path)
+    return FunctionInfo(
+        name=model.name,
+        arguments=len(model.inputs),
+        argument_types=tuple(value.type() for value in model.inputs),
+        result_types=tuple(value.type() for value in model.outputs),
+    )
+
+
+def read_model(path: Path) -> Model:
+    """Return what a model takes and returns. Raises `RetargetError` for a file that is none."""
     import onnx
 
     try:
-        graph = onnx.load(str(path), load_external_data=False).graph
+        model = onnx.load(str(path), load_external_data=False)
     except Exception as error:  # protobuf's own error type has no stubs
         reason = str(error).strip().partition("\n")[0]
         msg = f"{display_path(path)}: not an ONNX model: {reason}"
         raise RetargetError(msg) from error
+    graph = model.graph
     given = {tensor.name for tensor in graph.initializer}
-    inputs = [value for value in graph.input if value.name not in given]
-    return FunctionInfo(
+    opset = max((one.version for one in model.opset_import if one.domain in {"", "ai.onnx"}), default=0)
+    newest = onnx.defs.onnx_opset_version()
+    return Model(
         name=graph.name,
-        arguments=len(inputs),
-        argument_types=tuple(_type(value) for value in inputs),
-        result_types=tuple(_type(value) for value in graph.output),
+        newer=f"found opset {opset}, onnx {onnx.__version__} knows those up to {newest}" if opset > newest else "",
+        inputs=tuple(_value(value) for value in graph.input if value.name not in given),
+        outputs=tuple(_value(value) for value in graph.output),
     )
+
+
+def read_tensor(path: Path) -> Any:
+    """Return the array of a file that holds a `TensorProto`. Raises `RetargetError` for another, and without onnx."""
+    try:
+        import onnx
+        from onnx import numpy_helper
+
+        tensor = onnx.TensorProto()
+        tensor.ParseFromString(path.read_bytes())
+        array = numpy_helper.to_array(tensor)
+    except ImportError as error:
+        msg = f"data file {display_path(path)} needs the package onnx, which is not installed; {install_hint('onnx')}"
+        raise RetargetError(msg) from error
+    except Exception as error:  # protobuf's own error type has no stubs
+        msg = f"data file {display_path(path)} holds no tensor of ONNX: {str(error).partition(chr(10))[0]}"
+        raise RetargetError(msg) from error
+    if array.dtype.kind in "OSU":
+        msg = f"data file {display_path(path)} holds a tensor of strings, expected one of numbers"
+        raise RetargetError(msg)
+    return array
 
 
 def has_tensors_elsewhere(path: Path) -> bool:
@@ -75,16 +154,18 @@ def has_tensors_elsewhere(path: Path) -> bool:
     return any(tensor.external_data for tensor in graph.initializer)
 
 
-def _type(value: Any) -> str:
-    """Return the type of an input or output as MLIR writes it; as ONNX does where it is no tensor of numbers."""
+def _value(value: Any) -> ModelValue:
     form = value.type.WhichOneof("value")
     if form != "tensor_type":
-        return f"{(form or 'unknown').removesuffix('_type')} {value.name}"
+        return ModelValue(name=value.name, other=(form or "unknown").removesuffix("_type"))
     tensor = value.type.tensor_type
     element = element_name(tensor.elem_type)
     if element not in ELEMENT_TYPES:
-        return f"tensor of {element} {value.name}"
+        return ModelValue(name=value.name, other=f"tensor of {element}")
     if not tensor.HasField("shape"):
-        return f"tensor<*x{element}>"
-    sizes = (str(size.dim_value) if size.HasField("dim_value") else "?" for size in tensor.shape.dim)
-    return f"tensor<{''.join(f'{size}x' for size in sizes)}{element}>"
+        return ModelValue(name=value.name, element=element)
+    sizes = (
+        size.dim_value if size.HasField("dim_value") and size.dim_value >= 0 else size.dim_param  # some write -1
+        for size in tensor.shape.dim
+    )
+    return ModelValue(name=value.name, element=element, sizes=tuple(sizes))

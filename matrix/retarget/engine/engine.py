@@ -48,7 +48,7 @@ from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, OutputComparison, RunOutcome, first_failure
 from retarget.profiles.profile import Profile
 from retarget.profiles.requirements import Answer
-from retarget.support.errors import RetargetError
+from retarget.support.errors import RetargetError, display_path
 from retarget.support.locks import HeldLock, hold_existing
 from retarget.targets.availability import host_mismatch
 from retarget.worker.spare import SpareWorker
@@ -184,8 +184,12 @@ class Engine:
     def generated(self, target: CompileTarget) -> CompileTarget:
         """Return a target with the files of its module, which are generated if its kind generates them.
 
-        Raises `UnavailableError` where what generates them is not installed, `RetargetError` if it fails.
+        Raises `UnavailableError` where what generates them, or the module's file, is not installed, `RetargetError` if
+        it fails.
         """
+        if target.module.install and not target.module.path.exists():
+            reason = f"the module's file {display_path(target.module.path)} is not there"
+            raise UnavailableError(reason, hint=f"`{target.module.install}` installs it")
         generator = self.registry.module_generator(target.kind)
         return target if generator is None else self._generator.resolve(target, generator)
 

@@ -203,7 +203,8 @@ class Module:
     kind names it otherwise.
 
     `data` are files that hold its cases, in order. `entry` says which program of `path` it is, where that file
-    describes several. `tags` are words of its targets.
+    describes several. `tags` are words of its targets. `install` is the command that brings the file, where it may be
+    missing: the targets are then skipped.
     """
 
     name: str
@@ -211,6 +212,7 @@ class Module:
     data: tuple[Path, ...] = ()
     entry: str = ""
     tags: tuple[str, ...] = ()
+    install: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

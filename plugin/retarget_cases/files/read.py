@@ -6,23 +6,26 @@ What is written is kept as it is: what values become depends on the types that t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 from retarget.support.datapaths import DataFiles
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
 from retarget.support.toml.read import diagnostics_of, read_toml
 
 from retarget_cases.files.agreement import Agreement, cycle_problems, reach_problems, unserved
+from retarget_cases.files.generated import generators_of, sizes_of
 from retarget_cases.files.paths import path_problem
-from retarget_cases.files.tables import CasesFileTable, CaseTable, read_table
+from retarget_cases.files.tables import CasesFileTable, CaseTable, ModelCaseTable, ModelFileTable, read_table
 from retarget_cases.files.tolerances import Overrides, read_overrides
 from retarget_cases.files.values import Value, read_value
 
 __all__ = [
+    "DEFAULT_REFERENCE",
     "CasesFile",
     "Reference",
     "WrittenCase",
@@ -35,7 +38,8 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """A function of a Python file, `written` as `file.py:function`, that computes what is expected."""
+    """A function of a Python file, `written` as `file.py:function`, that computes what is expected. Without a `file`
+    the package `function` does, by evaluating the ONNX model."""
 
     written: str
     file: str
@@ -43,9 +47,18 @@ class Reference:
     key_path: KeyPath
 
 
+EVALUATORS = ("onnxruntime", "onnx")
+"""Packages that evaluate ONNX models: ONNX Runtime, and the reference evaluator of the ONNX project."""
+DEFAULT_REFERENCE = Reference(written="onnxruntime", file="", function="onnxruntime", key_path=())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenCase:
-    """One `[[case]]`. Exactly one of `expected`, `reference` and `agreement` is set. `key_path` is its key path."""
+    """One `[[case]]`. Exactly one of `expected`, `reference` and `agreement` is set. `key_path` is its key path.
+
+    Of an ONNX model: `names` are those of the inputs where they are given by name, `sizes` its dynamic sizes by name,
+    `generate` the generators of inputs by the NumPy name of an element type.
+    """
 
     key_path: KeyPath
     name: str | None
@@ -55,17 +68,24 @@ class WrittenCase:
     reference: Reference | None
     agreement: Agreement | None
     tolerance: Overrides
+    names: tuple[str, ...] | None = None
+    sizes: Mapping[str, tuple[int, KeyPath]] = field(default_factory=dict)
+    generate: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CasesFile:
-    """What a cases file says. `parameters` are (scope, path as written, key path)."""
+    """What a cases file says. `parameters` are (scope, path as written, key path); `table` has the rest."""
 
     path: Path
     text: str
     parameters: tuple[tuple[str, str, KeyPath], ...]
     tolerance: Overrides
     cases: tuple[WrittenCase, ...]
+    table: CasesFileTable
+    model: str = ""
+    install: str = ""
+    generate: Mapping[str, Value] = field(default_factory=dict)
 
     def named_files(self) -> Iterator[str]:
         """Yield the files that it names, as written."""
@@ -73,7 +93,7 @@ class CasesFile:
         for case in self.cases:
             for value in (*case.inputs, *(case.expected or ())):
                 yield from (written for written, _ in value.files())
-            if case.reference is not None:
+            if case.reference is not None and case.reference.file:
                 yield case.reference.file
 
     def diagnostic(self, key_path: KeyPath, message: str) -> DiagnosticsError:
@@ -90,7 +110,7 @@ def agreed_config(file: CasesFile, agreement: Agreement, compiler: str) -> str:
 
 
 def agreement_diagnostics(
-    path: Path, folder: Path, *, suite: str, running: Sequence[str], known: Sequence[str]
+    path: Path, folder: Path, *, suite: str, running: Sequence[str], known: Sequence[str], of_model: bool = False
 ) -> Sequence[Diagnostic]:
     """Return what is wrong with the configs that the cases of a valid file are to agree with.
 
@@ -98,7 +118,7 @@ def agreement_diagnostics(
     """
     if not running or b"agree_with" not in path.read_bytes():
         return ()
-    file = read_cases_file(path, folder)
+    file = read_cases_file(path, folder, of_model=of_model)
     agreements = [case.agreement for case in file.cases if case.agreement is not None]
     problems = [
         problem
@@ -109,9 +129,9 @@ def agreement_diagnostics(
     return diagnostics_of(path, file.text, problems)
 
 
-def parameter_files(path: Path, folder: Path) -> Sequence[tuple[str, Path]]:
+def parameter_files(path: Path, folder: Path, *, of_model: bool = False) -> Sequence[tuple[str, Path]]:
     """Return the (scope, archive) pairs of a cases file. Raises `DiagnosticsError`."""
-    file = read_cases_file(path, folder)
+    file = read_cases_file(path, folder, of_model=of_model)
     files = DataFiles(folder=folder, base=path.parent)
     found: list[tuple[str, Path]] = []
     for scope, written, key_path in file.parameters:
@@ -122,27 +142,29 @@ def parameter_files(path: Path, folder: Path) -> Sequence[tuple[str, Path]]:
     return found
 
 
-def read_cases_file(path: Path, folder: Path) -> CasesFile:
-    """Return what a cases file says. Data must lie in `folder`. Raises `DiagnosticsError` with all errors."""
+def read_cases_file(path: Path, folder: Path, *, of_model: bool = False) -> CasesFile:
+    """Return what a cases file says, `of_model` as the kind `onnx` has it. Data must lie in `folder`. Raises
+    `DiagnosticsError` with all errors."""
     try:
         status = path.stat()
     except OSError:
-        return _read(path, folder)
-    return _read_version(path, folder, (status.st_mtime_ns, status.st_size, status.st_ino))
+        return _read(path, folder, of_model)
+    return _read_version(path, folder, of_model, (status.st_mtime_ns, status.st_size, status.st_ino))
 
 
 @lru_cache(maxsize=64)
-def _read_version(path: Path, folder: Path, version: tuple[int, int, int]) -> CasesFile:  # noqa: ARG001 - it is the key
-    return _read(path, folder)
+def _read_version(path: Path, folder: Path, of_model: bool, version: tuple[int, int, int]) -> CasesFile:  # noqa: ARG001 - it is the key
+    return _read(path, folder, of_model)
 
 
-def _read(path: Path, folder: Path) -> CasesFile:
+def _read(path: Path, folder: Path, of_model: bool) -> CasesFile:
     text, data, diagnostics = read_toml(path)
     if diagnostics:
         raise DiagnosticsError(diagnostics)
     problems: list[Problem] = []
-    table = read_table(CasesFileTable, data, (), problems)
-    reader = _Reader(files=DataFiles(folder=folder, base=path.parent), problems=problems)
+    table = read_table(ModelFileTable if of_model else CasesFileTable, data, (), problems)
+    files = DataFiles(folder=folder, base=path.parent)
+    reader = _Reader(files=files, problems=problems, of_case=ModelCaseTable if of_model else CaseTable)
     found = reader.file(path, text, data, table)
     if problems:
         raise DiagnosticsError(diagnostics_of(path, text, problems))
@@ -151,10 +173,11 @@ def _read(path: Path, folder: Path) -> CasesFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reader:
-    """Reads one file and collects what is wrong with it. `files` finds what it names."""
+    """Reads one file and collects what is wrong with it. `files` finds what it names; a case is read as `of_case`."""
 
     files: DataFiles
     problems: list[Problem]
+    of_case: type[CaseTable]
 
     def file(self, path: Path, text: str, data: Mapping[str, object], table: CasesFileTable | None) -> CasesFile:
         """Return what the file says, as far as it is well-formed."""
@@ -167,13 +190,15 @@ class _Reader:
             table = CasesFileTable.model_construct(
                 parameters=archives, tolerance=_mapping(data.get("tolerance")), case=[]
             )
-            cases = [(index, _case_table(entry)) for index, entry in enumerate(_entries(data.get("case")))]
+            cases = [
+                (index, _case_table(entry, self.of_case)) for index, entry in enumerate(_entries(data.get("case")))
+            ]
         else:
             cases = list(enumerate(table.case))
         parameters = [(scope, written, ("parameters", scope)) for scope, written in table.parameters.items()]
         for _, written, key_path in parameters:
             self._path(written, key_path, suffixes=(".irpa", ".gguf", ".safetensors"), is_mapped=True)
-        written_cases = [self._case(entry, ("case", index)) for index, entry in cases if entry is not None]
+        written_cases = [self._case(entry, ("case", index), table) for index, entry in cases if entry is not None]
         self._names(written_cases)
         return CasesFile(
             path=path,
@@ -181,16 +206,31 @@ class _Reader:
             parameters=tuple(parameters),
             tolerance=read_overrides(table.tolerance, ("tolerance",), self.problems),
             cases=tuple(written_cases),
+            model=getattr(table, "model", None) or "",
+            install=getattr(table, "install", ""),
+            table=table,
+            generate=generators_of((table, ()), problems=self.problems),
         )
 
-    def _case(self, table: CaseTable, key_path: KeyPath) -> WrittenCase:
-        inputs = self._values(table.inputs, (*key_path, "inputs"))
-        expected = None if table.expected is None else self._values(table.expected, (*key_path, "expected"))
+    def _case(self, table: CaseTable, key_path: KeyPath, around: CasesFileTable) -> WrittenCase:
+        given: Mapping[str | int, object] = (
+            dict(table.inputs) if isinstance(table.inputs, dict) else dict(enumerate(table.inputs))
+        )
+        inputs = self._values(given, (*key_path, "inputs"))
+        expected = (
+            None if table.expected is None else self._values(dict(enumerate(table.expected)), (*key_path, "expected"))
+        )
         reference = None if table.reference is None else self._reference(table.reference, (*key_path, "reference"))
         agreement = None
         if table.agree_with is not None:
             agreement = Agreement.read(table.agree_with, (*key_path, "agree_with"), self.problems)
-        self._one_way_to_judge(table, key_path)
+        if isinstance(table, ModelCaseTable) and (table.expected, table.reference, table.agree_with) == (
+            None,
+            None,
+            None,
+        ):
+            reference = DEFAULT_REFERENCE
+        self._one_way_to_judge(table, key_path, is_judged=reference is not None)
         return WrittenCase(
             key_path=key_path,
             name=table.name,
@@ -200,11 +240,14 @@ class _Reader:
             reference=reference,
             agreement=agreement,
             tolerance=read_overrides(table.tolerance, (*key_path, "tolerance"), self.problems),
+            names=tuple(map(str, given)) if isinstance(table.inputs, dict) else None,
+            sizes=sizes_of((around, ()), (table, key_path)),
+            generate=generators_of((around, ()), (table, key_path), problems=self.problems),
         )
 
-    def _one_way_to_judge(self, table: CaseTable, key_path: KeyPath) -> None:
+    def _one_way_to_judge(self, table: CaseTable, key_path: KeyPath, *, is_judged: bool) -> None:
         ways = [key for key in ("expected", "reference", "agree_with") if getattr(table, key) is not None]
-        if not ways:
+        if not ways and not is_judged:
             expected = "expected one of expected, reference, agree_with: a case that cannot fail tests nothing"
             self.problems.append(Problem(key_path, f"found nothing to compare the results with, {expected}"))
         elif len(ways) > 1:
@@ -228,9 +271,9 @@ class _Reader:
                     Problem(key_path, f"found {case.name!r}, which {where} is named already; expected another name")
                 )
 
-    def _values(self, written: list[object], key_path: KeyPath) -> tuple[Value, ...]:
+    def _values(self, written: Mapping[Any, object], key_path: KeyPath) -> tuple[Value, ...]:
         values = []
-        for index, entry in enumerate(written):
+        for index, entry in written.items():
             value = read_value(entry, (*key_path, index), self.problems)
             if value is not None:
                 values.append(value)
@@ -239,9 +282,12 @@ class _Reader:
         return tuple(values)
 
     def _reference(self, written: str, key_path: KeyPath) -> Reference | None:
+        if written in EVALUATORS:
+            return Reference(written=written, file="", function=written, key_path=key_path)
         file, colon, function = written.rpartition(":")
         if not colon or not file.endswith(".py") or not function.isidentifier():
             expected = "expected a Python file and a function of it, as in 'ref.py:matmul'"
+            expected += did_you_mean(written, EVALUATORS)
             self.problems.append(Problem(key_path, f"found {written!r}, {expected}"))
             return None
         self._path(file, key_path, suffixes=(".py",))
@@ -261,8 +307,8 @@ def _entries(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _case_table(entry: object) -> CaseTable | None:
+def _case_table(entry: object, model: type[CaseTable]) -> CaseTable | None:
     try:
-        return CaseTable.model_validate(entry)
+        return model.model_validate(entry)
     except ValidationError:
         return None  # reported for the whole file already

@@ -18,9 +18,11 @@ __all__ = [
     "FillTable",
     "IntegersTable",
     "IotaTable",
+    "ModelFileTable",
     "NormalTable",
     "NpyTable",
     "NpzTable",
+    "PbTable",
     "ToleranceTable",
     "UniformTable",
     "ValueTable",
@@ -82,6 +84,26 @@ class CasesFileTable(_Table):
     case: list[CaseTable] = Field(min_length=1, description="What to call.")
 
 
+class ModelCaseTable(CaseTable):
+    """One call of an ONNX model (kind `onnx`)."""
+
+    inputs: list[Any] | dict[str, Any] = Field(  # type: ignore[assignment]  # what is left out is generated
+        default=[], description="One value per input in order, or by name; what is left out is generated."
+    )
+    sizes: dict[str, _Size] = Field(default={}, description="As at the top of the file, for this case.")
+    generate: dict[str, Any] = Field(default={}, description="As at the top of the file, for this case.")
+
+
+class ModelFileTable(CasesFileTable):
+    """The cases of one ONNX model (kind `onnx`)."""
+
+    model: str | None = Field(default=None, description="The model, relative to this file. Default: the one beside it.")
+    install: str = Field(default="", description="The command that brings the model, where it may be missing.")
+    sizes: dict[str, _Size] = Field(default={}, description="The model's dynamic sizes by name.")
+    generate: dict[str, Any] = Field(default={}, description="Generators of inputs by element type.")
+    case: list[ModelCaseTable] = Field(default=[], description="What to call.")  # type: ignore[assignment]
+
+
 # ---------------------------------------------------------------- values
 
 
@@ -109,6 +131,12 @@ class NpzTable(ValueTable):
 
     npz: str
     array: str = ""
+
+
+class PbTable(ValueTable):
+    """A tensor as ONNX writes it to a file (`TensorProto`)."""
+
+    pb: str
 
 
 class BinTable(ValueTable):
@@ -161,6 +189,7 @@ FORMS: Mapping[str, type[ValueTable]] = {
     "values": ValuesTable,
     "npy": NpyTable,
     "npz": NpzTable,
+    "pb": PbTable,
     "bin": BinTable,
     "fill": FillTable,
     "iota": IotaTable,

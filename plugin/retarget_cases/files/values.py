@@ -25,7 +25,7 @@ from retarget_cases.files.tables import (
 
 __all__ = ["Value", "read_value"]
 
-_FILES = (".npy", ".npz", ".bin")
+_FILES = (".npy", ".npz", ".pb", ".bin")
 _MAX_RANK = 64
 """As many dimensions as NumPy knows."""
 _KEYS = (*FORMS, "random")
@@ -51,7 +51,7 @@ class Value:
 
     def files(self) -> Iterable[tuple[str, tuple[str, ...]]]:
         """Return the paths that it names, each with the suffixes that fit."""
-        for form, suffixes in (("npy", (".npy",)), ("npz", (".npz",)), ("bin", (".bin", ".raw"))):
+        for form, suffixes in (("npy", (".npy",)), ("npz", (".npz",)), ("pb", (".pb",)), ("bin", (".bin", ".raw"))):
             if (path := getattr(self.table, form, None)) is not None:
                 yield path, suffixes
 
@@ -108,7 +108,7 @@ def _is_number(text: str) -> bool:
 
 def _file(written: str, key_path: KeyPath, problems: list[Problem]) -> Value | None:
     if not written.endswith(_FILES):
-        expected = "expected a path that ends with .npy, .npz or .bin; a number as text is { values = '…' }"
+        expected = "expected a path that ends with .npy, .npz, .pb or .bin; a number as text is { values = '…' }"
         problems.append(Problem(key_path, f"found the string {written!r}, {expected}"))
         return None
     form = written.rpartition(".")[2]

@@ -13,7 +13,16 @@ from retarget.arrays.dtypes import dtype_named, fit, type_text
 from retarget.model.element_types import DeclaredType, mlir_name
 from retarget.support.datapaths import LIMIT_VARIABLE, DataFiles, data_limit
 
-from retarget_cases.files.tables import BinTable, FillTable, IotaTable, NpyTable, NpzTable, ValuesTable, ValueTable
+from retarget_cases.files.tables import (
+    BinTable,
+    FillTable,
+    IotaTable,
+    NpyTable,
+    NpzTable,
+    PbTable,
+    ValuesTable,
+    ValueTable,
+)
 from retarget_cases.files.values import Value
 from retarget_cases.worker.generators import count_up, default_seed, draw
 from retarget_cases.worker.literals import InvalidValueError, literal
@@ -53,9 +62,7 @@ class ArrayBuilder:
 
     def _build(self, value: Value, declared: DeclaredType | None, position: int) -> Array:
         table = value.table
-        if isinstance(table, NpyTable | NpzTable):
-            path = self.files.path(table.npy if isinstance(table, NpyTable) else table.npz)
-            array = read_npy(path) if isinstance(table, NpyTable) else read_npz(path, table.array)
+        if (array := self._of_file(table)) is not None:
             return _as_written(array, value)
         name = value.dtype or (declared.dtype if declared is not None else None)
         if name is None:
@@ -73,6 +80,21 @@ class ArrayBuilder:
         if isinstance(table, FillTable):
             return np.full(shape, self._filling(table, name, declared), dtype)
         return self._generated(table, dtype, shape, position)
+
+    def _of_file(self, table: ValueTable) -> Array | None:
+        """Return the array of a file that says its type itself."""
+        match table:
+            case NpyTable():
+                return read_npy(self.files.path(table.npy))
+            case NpzTable():
+                return read_npz(self.files.path(table.npz), table.array)
+            case PbTable():
+                from retarget_onnx.models import read_tensor
+
+                array: Array = read_tensor(self.files.path(table.pb))
+                return array
+            case _:
+                return None
 
     def _filling(self, table: ValueTable, name: str, declared: DeclaredType | None) -> Array:
         """Return the element that a fill repeats; 1 for what is generated otherwise, as every type has it."""

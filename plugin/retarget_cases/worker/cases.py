@@ -23,13 +23,14 @@ from retarget_cases.files.tables import FillTable, ValuesTable
 from retarget_cases.files.tolerances import tolerances
 from retarget_cases.files.values import Value
 from retarget_cases.worker.arrays import ArrayBuilder
+from retarget_cases.worker.evaluators import evaluate
 from retarget_cases.worker.literals import InvalidValueError, literal
 from retarget_cases.worker.reference import References
 
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["Reading", "readings"]
+__all__ = ["Reading", "case_names", "readings"]
 
 
 def readings(request: CaseRequest, *, types_of_model: bool, only_checks: bool = False) -> Iterator[Reading]:
@@ -41,7 +42,7 @@ def readings(request: CaseRequest, *, types_of_model: bool, only_checks: bool = 
     references = References()
     for path in request.data:
         file = read_cases_file(path, request.folder)
-        for written, name in zip(file.cases, _names(file.cases, request.functions), strict=True):
+        for written, name in zip(file.cases, case_names(file.cases, request.functions), strict=True):
             yield Reading(
                 file=file,
                 written=written,
@@ -53,7 +54,7 @@ def readings(request: CaseRequest, *, types_of_model: bool, only_checks: bool = 
             )
 
 
-def _names(cases: Sequence[WrittenCase], functions: Sequence[FunctionInfo]) -> Sequence[str]:
+def case_names(cases: Sequence[WrittenCase], functions: Sequence[FunctionInfo]) -> Sequence[str]:
     """Return the names: the written ones, else that of the function; numbered from 2 where it is taken."""
     taken = {case.name for case in cases if case.name is not None}
     names: list[str] = []
@@ -72,7 +73,8 @@ def _names(cases: Sequence[WrittenCase], functions: Sequence[FunctionInfo]) -> S
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """One case about to run, or to be checked."""
+    """One case about to run, or to be checked. `inputs` are the names of an ONNX model's inputs,
+    `problems` what does not fit the model."""
 
     file: CasesFile
     written: WrittenCase
@@ -81,6 +83,8 @@ class Reading:
     references: References
     types_of_model: bool
     only_checks: bool
+    inputs: tuple[str, ...] = ()
+    problems: tuple[Diagnostic, ...] = ()
 
     def case(self) -> Case:
         """Return the case. `read` makes its values and raises `DiagnosticsError` for what does not fit the function."""
@@ -128,6 +132,8 @@ class Reading:
         return CaseData(inputs=inputs, expected=self._arrays("expected", written.expected, results, function, count))
 
     def _function(self) -> FunctionInfo:
+        if self.problems:
+            raise DiagnosticsError(self.problems)
         functions = {function.name: function for function in self.request.functions}
         name, exported = self.written.function, ", ".join(functions) or "none"
         if name is None:
@@ -181,8 +187,11 @@ class Reading:
         function: FunctionInfo,
     ) -> tuple[Array, ...]:
         try:
-            path = DataFiles(folder=self.request.folder, base=self.file.path.parent).path(reference.file)
-            returned = self.references.call(path, reference.function, inputs)
+            if reference.file:
+                path = DataFiles(folder=self.request.folder, base=self.file.path.parent).path(reference.file)
+                returned = self.references.call(path, reference.function, inputs)
+            else:
+                returned = evaluate(self.request.source, reference.function, self.inputs, inputs)
         except RetargetError as error:
             raise self.file.diagnostic(reference.key_path, str(error)) from error
         if declared is not None and len(returned) != len(declared):

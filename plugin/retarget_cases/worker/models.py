@@ -1,0 +1,192 @@
+"""The cases of an ONNX model: written ones with what they leave out, data sets, and one that is generated.
+
+Runs in worker processes and for `retarget check`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from retarget.extension import CaseRequest, FunctionInfo
+from retarget.model.element_types import element_dtype
+from retarget.support.errors import RetargetError, did_you_mean, display_path
+from retarget.support.toml.keypaths import KeyPath, Problem
+from retarget.support.toml.read import diagnostics_of
+from retarget_onnx.models import Model, ModelValue, read_model
+
+from retarget_cases.files.generated import default_generator, sizes_of
+from retarget_cases.files.paths import SUFFIX, cases_file_of
+from retarget_cases.files.read import DEFAULT_REFERENCE, CasesFile, WrittenCase, read_cases_file
+from retarget_cases.files.tables import BinTable, ModelFileTable, NpyTable, NpzTable, PbTable, ValuesTable
+from retarget_cases.files.tolerances import Overrides
+from retarget_cases.files.values import Value
+from retarget_cases.worker.cases import Reading, case_names
+from retarget_cases.worker.reference import References
+
+__all__ = ["model_readings"]
+
+
+def model_readings(request: CaseRequest, function: str, *, only_checks: bool = False) -> Iterator[Reading]:
+    """Yield the cases of a model that became `function`. Raises `RetargetError`."""
+    model, references = read_model(request.source), References()
+    if model.newer:
+        msg = (
+            f"{display_path(request.source)}: {model.newer}; expected one of those: save it so, or install a newer onnx"
+        )
+        raise RetargetError(msg)
+    written = [path for path in request.data if path.name.endswith(SUFFIX)]
+    file = _without_file(request) if not written else read_cases_file(written[0], request.folder, of_model=True)
+    beside = replace(file, path=request.source.parent / file.path.name)  # what lies beside the model may be elsewhere
+    sets = [(beside, case) for case in _data_sets(request.data)]
+    cases = [(file, case) for case in file.cases] + sets or [(file, _generated_case(file))]
+    names = case_names([case for _, case in cases], [FunctionInfo(name=function, arguments=len(model.inputs))])
+    for (origin, case), name in zip(cases, names, strict=True):
+        try:
+            bound, info = _bound(case, model, function)
+        except _ProblemsError as error:
+            bound, info, problems = case, None, error.problems
+        is_beside = origin is beside
+        yield Reading(
+            file=origin,
+            written=bound,
+            name=name,
+            request=replace(
+                request,
+                module=request.entry or request.module,
+                folder=request.source.parent if is_beside else request.folder,
+                functions=(info,) if info else (),
+            ),
+            references=references,
+            types_of_model=True,
+            only_checks=only_checks,
+            inputs=tuple(value.name for value in model.inputs),
+            problems=() if info else diagnostics_of(file.path, file.text, problems),
+        )
+
+
+class _ProblemsError(Exception):
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__()
+        self.problems = problems
+
+
+def _without_file(request: CaseRequest) -> CasesFile:
+    return CasesFile(
+        path=cases_file_of(request.source),
+        text="",
+        parameters=(),
+        tolerance=Overrides(),
+        cases=(),
+        table=ModelFileTable(),
+    )
+
+
+def _generated_case(file: CasesFile) -> WrittenCase:
+    """Return the case of a model for which nobody wrote any."""
+    return WrittenCase(
+        key_path=(),
+        name="generated",
+        function=None,
+        inputs=(),
+        expected=None,
+        reference=DEFAULT_REFERENCE,
+        agreement=None,
+        tolerance=Overrides(),
+        sizes=sizes_of((file.table, ())),
+        generate=file.generate,
+    )
+
+
+def _data_sets(data: Sequence[Path]) -> Iterator[WrittenCase]:
+    """Yield a case for each folder of tensors, as the ONNX project lays them out."""
+    folders: dict[Path, dict[str, list[tuple[int, Path]]]] = {}
+    for path in data:
+        if match := re.fullmatch(r"(input|output)_(\d+)\.pb", path.name):
+            folders.setdefault(path.parent, {}).setdefault(match[1], []).append((int(match[2]), path))
+    for folder, found in folders.items():
+        inputs, expected = (
+            tuple(
+                Value(key_path=(), table=PbTable(pb=f"{folder.name}/{path.name}"))
+                for _, path in sorted(found.get(word, []))
+            )
+            for word in ("input", "output")
+        )
+        yield WrittenCase(
+            key_path=(),
+            name=folder.name,
+            function=None,
+            inputs=inputs,
+            expected=expected,
+            reference=None,
+            agreement=None,
+            tolerance=Overrides(),
+            names=None if inputs else (),
+        )
+
+
+def _bound(case: WrittenCase, model: Model, function: str) -> tuple[WrittenCase, FunctionInfo]:
+    """Return a case with a value for each input, and the function with the sizes of the case. Raises
+    `_ProblemsError`."""
+    problems: list[Problem] = []
+    dynamic = {size for value in model.inputs for size in value.sizes or () if isinstance(size, str) and size}
+    for name, (_, key_path) in case.sizes.items():
+        if name not in dynamic:
+            known = ", ".join(sorted(dynamic)) or "none"
+            expected = f"expected a dynamic size that the model names: {known}{did_you_mean(name, dynamic)}"
+            problems.append(Problem(key_path, f"found the size {name!r}, {expected}"))
+    names = [value.name for value in model.inputs]
+    given = dict(zip(case.names or (names if case.inputs else ()), case.inputs, strict=False))
+    for name in case.names or ():
+        if name not in names:
+            expected = f"expected one of the model: {', '.join(names)}{did_you_mean(name, names)}"
+            problems.append(Problem((*case.key_path, "inputs", name), f"found the input {name!r}, {expected}"))
+    sizes = {name: size for name, (size, _) in case.sizes.items()}
+    inputs = [_input(value, given.get(value.name), case, sizes, problems) for value in model.inputs]
+    if problems:
+        raise _ProblemsError(problems)
+    info = FunctionInfo(
+        name=function,
+        arguments=len(model.inputs),
+        argument_types=tuple(  # what is given has sizes of its own
+            value.type({} if value.name in given and _is_given(given[value.name]) else sizes) for value in model.inputs
+        ),
+        result_types=tuple(value.type() for value in model.outputs),
+    )
+    is_positional = case.names is None and bool(case.inputs)
+    return (case if is_positional else replace(case, inputs=tuple(filter(None, inputs)))), info
+
+
+def _is_given(value: Value) -> bool:
+    """Whether a value is not generated, or says its own shape."""
+    given = ValuesTable | NpyTable | NpzTable | PbTable | BinTable
+    return value.shape is not None or isinstance(value.table, given)
+
+
+def _input(
+    value: ModelValue, given: Value | None, case: WrittenCase, sizes: Mapping[str, int], problems: list[Problem]
+) -> Value | None:
+    """Return the value of an input; generated, where none is given."""
+    where: KeyPath = (*case.key_path, "inputs", value.name) if given is None else given.key_path
+    if value.other:
+        message = f"found the input {value.name!r}, a {value.other}; expected a model that takes tensors of numbers"
+        problems.append(Problem(where, message))
+        return None
+    if given is None:
+        dtype = element_dtype(value.element) or value.element
+        generator = case.generate.get(dtype)
+        table = generator.table if generator is not None else default_generator(dtype)
+        given = Value(key_path=generator.key_path if generator is not None else where, table=table, is_table=True)
+    elif _is_given(given):
+        return given
+    missing = [
+        size for size in (("",) if value.sizes is None else value.sizes) if isinstance(size, str) and size not in sizes
+    ]
+    if missing and given.shape is None:
+        found = f"found no size {missing[0]!r}" if missing[0] else "found no shape"
+        expected = f"sizes = {{ {missing[0]} = … }}" if missing[0] else f"inputs.{value.name} = {{ …, shape = […] }}"
+        message = f"{found} for the input {value.name!r} ({value.type()}), expected {expected}"
+        problems.append(Problem(where, message))
+    return given
