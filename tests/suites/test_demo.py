@@ -41,4 +41,4 @@ def test_every_kind_and_every_driver_of_the_suites_is_in_the_demo(
 def test_the_demo_shows_known_failures_and_compiles_little(demo: list[Target]) -> None:
     names = {target.name for target in demo}
     assert {"empty_vulkan_vulkan", "test_det_2d_llvm-cpu"} <= names
-    assert len([target for target in demo if isinstance(target, CompileTarget)]) <= 115
+    assert len([target for target in demo if isinstance(target, CompileTarget)]) <= 120

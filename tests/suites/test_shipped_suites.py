@@ -16,6 +16,7 @@ OTHER_KINDS = (
     "data-tiling",
     "filecheck",
     "multi-device",
+    "parameters",
     "run-module",
     "small-types/cases",
     "small-types/run-module",
