@@ -2,8 +2,8 @@
 
 Dask's messages hold pickles, and every user of a machine reaches its loopback addresses. The token is in a file that
 only its user can read, or in the variable `RETARGET_CLUSTER_TOKEN`; `local:N` makes one for its session. Each side
-sends a random number, and then HMAC-SHA256 of both with the token: the token itself is never sent, so a program that
-listens in the place of a scheduler learns nothing.
+sends a random number, and then HMAC-SHA256 with the token of both and of the address of the listener: the token itself
+is never sent, and what listens in the place of a scheduler cannot pass proofs on to what listens elsewhere.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import hmac
 import os
 import secrets
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from distributed.comm.core import FatalCommClosedError
 from distributed.comm.registry import backends
 from distributed.comm.tcp import TCPBackend, TCPConnector, TCPListener
 from retarget.support.errors import RetargetError, display_path
+from retarget.support.files import user_path
 from tornado.iostream import IOStream, StreamClosedError
 
 __all__ = ["SCHEME", "add_backend"]
@@ -41,8 +41,11 @@ def add_backend(token: str = "") -> None:
 
 
 def _users_token() -> str:
-    path = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "retarget" / "cluster-token"
+    path = user_path(os.environ.get("XDG_CONFIG_HOME") or "~/.config") / "retarget" / "cluster-token"
     how = "it is to be a file of this user that nobody else can read (chmod 600); or set RETARGET_CLUSTER_TOKEN"
+    if not path.is_absolute():
+        msg = "this user has no home folder for the token of clusters; set RETARGET_CLUSTER_TOKEN on all sides"
+        raise RetargetError(msg)
     try:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -91,9 +94,10 @@ class _Connector(TCPConnector):  # type: ignore[misc]  # distributed has no type
         ours = secrets.token_bytes(_SIZE)
         await stream.write(_MAGIC + ours)
         theirs, proof = await stream.read_bytes(_SIZE), await stream.read_bytes(_SIZE)
-        if not hmac.compare_digest(proof, _proof(self._token, b"listener", ours, theirs)):
+        both = ours + theirs + _text(stream.socket.getpeername())
+        if not hmac.compare_digest(proof, _proof(self._token, b"listener", both)):
             return False
-        await stream.write(_proof(self._token, b"connector", ours, theirs))
+        await stream.write(_proof(self._token, b"connector", both))
         return True
 
 
@@ -109,9 +113,10 @@ class _Listener(TCPListener):  # type: ignore[misc]
             async with asyncio.timeout(_SECONDS):
                 if await stream.read_bytes(len(_MAGIC)) == _MAGIC:
                     theirs, ours = await stream.read_bytes(_SIZE), secrets.token_bytes(_SIZE)
-                    await stream.write(ours + _proof(self._token, b"listener", theirs, ours))
+                    both = theirs + ours + _text(stream.socket.getsockname())
+                    await stream.write(ours + _proof(self._token, b"listener", both))
                     proof = await stream.read_bytes(_SIZE)
-                    if hmac.compare_digest(proof, _proof(self._token, b"connector", theirs, ours)):
+                    if hmac.compare_digest(proof, _proof(self._token, b"connector", both)):
                         return stream
         stream.close()
         return None
@@ -128,5 +133,9 @@ class _Backend(TCPBackend):  # type: ignore[misc]
         return _Listener(self._token, *given, **named)
 
 
-def _proof(token: bytes, role: bytes, connector: bytes, listener: bytes) -> bytes:
-    return hmac.digest(token, role + connector + listener, "sha256")
+def _proof(token: bytes, role: bytes, both: bytes) -> bytes:
+    return hmac.digest(token, role + both, "sha256")
+
+
+def _text(address: tuple[Any, ...]) -> bytes:
+    return f"{address[0]} {address[1]}".encode()

@@ -1,5 +1,6 @@
 """An executor for tests: the scheme `here` compiles in worker processes and runs in threads of this very session, and
-writes down what it does. `here:gone` loses its cluster at the first run."""
+writes down what it does. `here:gone` loses its cluster at the first run; that of `here:absent` does not start, which
+comes out when somebody waits for it, and `here:late` when its devices are asked for."""
 
 from __future__ import annotations
 
@@ -37,6 +38,8 @@ class Here:
 
     def __init__(self, address: str, session: ExecutorSession) -> None:
         self._is_gone = address.endswith(":gone")
+        self._fails_to_start = address.endswith((":absent", ":late"))
+        self._has_failed = address.endswith(":absent")
         self._log = LOG.absolute()
         self._spawner = Spawner()
         self._pool = CompilePool(spawner=self._spawner, extensions=session.extensions, max_idle=2)
@@ -44,6 +47,11 @@ class Here:
         self._service = RunService(extensions=session.extensions, default_timeout=60, environment=environment)
         self._lock = threading.Lock()  # a RunService is for one thread at a time
         self._threads = ThreadPoolExecutor(2)
+
+    def expect_started(self, *, wait: bool) -> None:
+        if self._has_failed or (wait and self._fails_to_start):
+            msg = "the scheduler of here did not start"
+            raise RetargetError(msg)
 
     def compile(self, job: CompileJob) -> CompiledModule | Refused:
         self._write(f"compile {job.title}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,28 @@ def test_what_a_cluster_that_is_gone_has_not_run_fails_and_says_so(cluster: Proj
     result.assert_outcomes(passed=2, failed=2)
     result.stdout.fnmatch_lines(["*the scheduler at here:gone does not answer any more*"])
     result.stdout.no_fnmatch_line("*Traceback*")
+
+
+@pytest.mark.parametrize("options", [(), pytest.param(("-k", "a_dc and not dr"), marks=pytest.mark.slow)])
+def test_a_session_whose_cluster_did_not_start_ends_with_one_error_and_runs_nothing(
+    cluster: Project, options: Sequence[str]
+) -> None:
+    cluster.doubles(a="f: pass", b="f: pass")
+    result = cluster.run(*DOUBLES, "--retarget-cluster=here:absent", "--retarget-results=results", *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert result.errlines == ["ERROR: --retarget-cluster: the scheduler of here did not start", ""]
+    assert result.parseoutcomes().keys() <= {"deselected"}
+    (results,) = read_results([cluster.path / "results"])
+    assert {record.reason for record in results.records} == {"the session ended before it: its cluster did not start"}
+
+
+@pytest.mark.slow
+def test_what_was_done_until_a_cluster_did_not_start_stays(cluster: Project) -> None:
+    cluster.doubles(a="f: pass", b="f: pass")
+    result = cluster.run(*DOUBLES, "--retarget-cluster=here:late", "--junitxml=junit.xml")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.assert_outcomes(passed=1)
+    assert (cluster.path / "junit.xml").read_text().count("<testcase") == 1
 
 
 @pytest.mark.slow

@@ -95,8 +95,11 @@ def test_a_cluster_that_does_not_start_says_why_and_the_session_compiles_meanwhi
     with Engine(registry=registry, cache=tmp_path / "cache", extensions=EXTENSIONS, executor=executor) as engine:
         assert executor.compiles > 0
         with pytest.raises(RetargetError) as caught:
-            engine.devices(runtime_config())
-        assert not executor.starting
+            engine.expect_executor(wait=True)
+        assert executor.starting
+        assert engine.compile(compile_target(tmp_path, "a", "f: pass")).artifact is not None
+        with pytest.raises(RetargetError, match="did not start"):
+            engine.expect_executor(wait=False)
     first, *last = str(caught.value).splitlines()
     assert first == "the scheduler of local:2 did not start: it ended"
     assert last[0] == "  its last lines:"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,36 @@ def test_a_program_without_the_token_is_not_heard() -> None:
         await plain.close_rpc()
 
     assert served(talk) == []
+
+
+def test_proofs_that_somebody_passes_on_from_another_port_do_not_count() -> None:
+    async def talk(address: str) -> None:
+        port = int(address.rpartition(":")[2])
+
+        async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            to_reader, to_writer = await asyncio.open_connection("127.0.0.1", port)
+
+            async def move(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+                while data := await source.read(4096):
+                    sink.write(data)
+                sink.close()
+
+            with suppress(ConnectionError):
+                await asyncio.gather(move(reader, to_writer), move(to_reader, writer))
+
+        async with await asyncio.start_server(pass_on, "127.0.0.1", 0) as between:
+            between_port = between.sockets[0].getsockname()[1]
+            with pytest.raises(FatalCommClosedError, match="has another token"):
+                await connect(f"{SCHEME}://127.0.0.1:{between_port}", timeout=5)
+
+    assert served(talk) == []
+
+
+def test_a_user_without_a_home_is_told_to_set_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda text: text)
+    with pytest.raises(RetargetError, match="no home folder for the token of clusters; set RETARGET_CLUSTER_TOKEN on"):
+        add_backend()
 
 
 def test_the_token_of_a_user_is_made_once_and_only_the_user_can_read_it(

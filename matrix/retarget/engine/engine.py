@@ -150,6 +150,12 @@ class Engine:
             self._differences[runtime] = difference(runtime, expected, profiles_of(devices), self._locations)
         return devices
 
+    def expect_executor(self, *, wait: bool) -> None:
+        """Raise `RetargetError` where the executor did not start. `wait` until it has or has not."""
+        if self._executor is not None:
+            with self._waiting() if wait else nullcontext():
+                self._executor.expect_started(wait=wait)
+
     def host_mismatch(self, runtime: RuntimeConfig) -> str | None:
         """Return why neither this machine nor one of an executor's can run a runtime config; None if one can."""
         return host_mismatch(runtime, self._executor.platforms if self._executor is not None else ())

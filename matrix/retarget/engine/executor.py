@@ -83,7 +83,10 @@ class Executor(Protocol):
 
     @property
     def starting(self) -> bool:
-        """Whether it cannot compile yet, and the session does so meanwhile."""
+        """Whether it cannot compile yet, or did not start: the session does so meanwhile."""
+
+    def expect_started(self, *, wait: bool) -> None:
+        """Raise `RetargetError` where it did not start: the session ends. `wait` until it has or has not."""
 
     @property
     def platforms(self) -> frozenset[tuple[str, str]]:

@@ -39,6 +39,17 @@ def queue_compiles(services: Services, items: Sequence[MatrixItem]) -> None:
                 services.engine.submit([item.compile_target])
     if services.settings.cluster:
         queue_runs(services, items)
+        expect_cluster(services, items[0].session, wait=False)
+
+
+def expect_cluster(services: Services, session: pytest.Session, *, wait: bool) -> None:
+    """End the session where its cluster did not start. Raises `pytest.UsageError`."""
+    try:
+        services.engine.expect_executor(wait=wait)
+    except RetargetError as error:
+        msg = f"--retarget-cluster: {error}"
+        session.shouldstop = "its cluster did not start"  # who writes results learns that it is incomplete
+        raise pytest.UsageError(msg) from None
 
 
 def queue_runs(services: Services, items: Sequence[MatrixItem]) -> None:
@@ -95,6 +106,14 @@ class ServiceHooks:
         config.stash[SERVICES] = services = Services(config, self._spare)
         if not config.getoption("setuponly", False):
             queue_compiles(services, items)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+        """See to it that there is a cluster, where the session has one; a run waits for it to start."""
+        services = self._config.stash.get(SERVICES, None)
+        if services is not None and services.settings.cluster and isinstance(item, MatrixItem):
+            waits = isinstance(item.target, RunTarget) and item.skipping is None
+            expect_cluster(services, item.session, wait=waits)
 
     def pytest_keyboard_interrupt(self) -> None:
         """Let a second Ctrl-C end at once what is left to end, and not interrupt that: it would leave a traceback."""

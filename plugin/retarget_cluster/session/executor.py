@@ -42,6 +42,7 @@ _TRIES = 2
 _NO_WORKER = 20.0
 """How long a session waits for a worker, at the start and when all that can do a job are gone, in seconds."""
 _LOCAL_START = 60.0
+_END_SECONDS = 5.0
 _LARGEST_INLINE = 64 * 1024
 """A source of more bytes travels as a file, once to each machine."""
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -151,12 +152,17 @@ class ClusterExecutor:
     @property
     def _workers(self) -> tuple[Worker, ...]:
         """The workers so far."""
-        return () if self.starting or self._connected.exception() is not None else self._link.workers
+        return () if self.starting else self._link.workers
 
     @property
     def starting(self) -> bool:
-        """Whether processes of `local:N` start."""
-        return not self._connected.done()
+        """Whether processes of `local:N` start, or did not."""
+        return not self._connected.done() or self._connected.exception() is not None
+
+    def expect_started(self, *, wait: bool) -> None:
+        """Raise `RetargetError` where `local:N` did not start. See `Executor.expect_started`."""
+        if wait or self._connected.done():
+            _ = self._link
 
     # ---------------------------------------------------------------- what there is
 
@@ -447,7 +453,8 @@ class ClusterExecutor:
         self._closed = True
         if self._local is not None and self.starting:
             self._local.kill()
-        with suppress(RetargetError):
+        with suppress(RetargetError, TimeoutError):  # a scheduler that was killed is dialled for some seconds
+            self._connected.exception(_END_SECONDS)
             self._link.close()
         if self._local is not None:
             self._local.close()
