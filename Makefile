@@ -12,11 +12,12 @@ DEV_STAMP := $(VENV)/.installed-dev
 # Hundreds of processes start here: what Python compiles is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo suites toolchains models conformance test test-all reliability check docs picture bench bench-onnx clean help
+.PHONY: demo suites sanitize toolchains models conformance test test-all reliability check docs picture bench bench-onnx clean help
 
 help:
 	@echo "make demo         a slice of every shipped suite, on every device found here, and a page of it (a minute and a half when nothing is cached)"
 	@echo "make suites       all shipped suites (minutes when nothing is cached)"
+	@echo "make sanitize     the kernels of all shipped suites on Oclgrind: data races, barriers, bounds (half an hour when nothing is cached)"
 	@echo "make toolchains   IREE's runtime for arm64 Linux, which the suites run in an emulator (QEMU)"
 	@echo "make models       whole networks of Python packages, for suites/models (100 MB)"
 	@echo "make conformance  all of ONNX's node tests; writes docs/conformance.md (half an hour when nothing is cached)"
@@ -44,10 +45,14 @@ $(DEV_STAMP): pyproject.toml | $(VENV)/pyvenv.cfg
 	@touch $(STAMP) $@
 
 demo: $(STAMP)
-	$(BIN)/pytest suites -m "demo and not intel" --retarget-report build/demo $(PYTEST_ARGS)
+	$(BIN)/pytest suites -m "demo and not intel and not sanitize" --retarget-report build/demo $(PYTEST_ARGS)
 
 suites: $(STAMP)
-	$(BIN)/pytest suites -m "not conformance" $(PYTEST_ARGS)
+	$(BIN)/pytest suites -m "not conformance and not sanitize" $(PYTEST_ARGS)
+
+# Oclgrind interprets what is compiled for the generic OpenCL profile. A finding fails its target.
+sanitize: $(DEV_STAMP)
+	$(BIN)/pytest suites -m sanitize $(PYTEST_ARGS)
 
 # The version of the environment's own runtime, for another machine.
 toolchains: $(STAMP)

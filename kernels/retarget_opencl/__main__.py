@@ -34,7 +34,8 @@ def _parser() -> argparse.ArgumentParser:
     compile_.add_argument("-o", dest="output", type=Path, required=True)
     run = commands.add_parser("run", help="run functions without arguments and their checks")
     run.add_argument("artifact", type=Path)
-    run.add_argument("--device", default="opencl://0")
+    run.add_argument("--device", default="")
+    run.add_argument("--sanitize", action="store_true", help="on Oclgrind, which checks accesses to memory")
     run.add_argument("--function", default="", help="default: all that take no arguments")
     show = commands.add_parser("show", help="print kernels and program")
     show.add_argument("artifact", type=Path)
@@ -54,8 +55,9 @@ def _compile(module: Path, output: Path, flags: Sequence[str]) -> None:
     output.write_bytes(compiler.compile(request).artifact)
 
 
-def _run(artifact: Path, device: str, wanted: str) -> int:
-    config = RuntimeConfig(name="by-hand", driver="opencl", devices=(device,), origin=_HERE)
+def _run(artifact: Path, device: str, wanted: str, *, sanitize: bool) -> int:
+    devices = (device,) if device else ()
+    config = RuntimeConfig(name="by-hand", driver="opencl", devices=devices, sanitize=sanitize, origin=_HERE)
     opened = OpenClDriver().open(config)
     content = artifact.read_bytes()
     read_artifact(content)  # to load does not compare the constants' digest
@@ -93,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.command == "compile":
             _compile(options.module, options.output, rest)
         elif options.command == "run":
-            return _run(options.artifact, options.device, options.function)
+            return _run(options.artifact, options.device, options.function, sanitize=options.sanitize)
         elif options.command == "show":
             sys.stdout.write(show_artifact(options.artifact.read_bytes()))
         else:

@@ -51,13 +51,14 @@ class Export:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
     """What a dispatch must know. `bindings` and `constants` are ordinals in the order of the kernel's parameters,
-    `groups` is the function that counts work-groups from the workload."""
+    `groups` is the function that counts work-groups from the workload, `location` where its ops stand in the module."""
 
     name: str
     bindings: tuple[int, ...]
     constants: tuple[int, ...]
     workgroup_size: tuple[int, int, int]
     groups: int
+    location: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +91,8 @@ class Program:
                 (item.name, item.function, item.arguments, item.results, item.declaration) for item in self.exports
             ],
             "kernels": [
-                (item.name, item.bindings, item.constants, item.workgroup_size, item.groups) for item in self.kernels
+                (item.name, item.bindings, item.constants, item.workgroup_size, item.groups, item.location)
+                for item in self.kernels
             ],
         }
 
@@ -130,8 +132,9 @@ class Program:
                     constants=_numbers(constants),
                     workgroup_size=(int(size[0]), int(size[1]), int(size[2])),
                     groups=int(groups),
+                    location=str(location),
                 )
-                for name, bindings, constants, size, groups in data["kernels"]
+                for name, bindings, constants, size, groups, location in data["kernels"]
             ),
         )
 

@@ -29,6 +29,8 @@ def _lines(artifact: OpenClArtifact) -> Iterator[str]:
     for kernel in program.kernels:
         size = "x".join(str(items) for items in kernel.workgroup_size)
         yield f"    {kernel.name}: {size} work-items, {len(kernel.bindings)} buffers, {len(kernel.constants)} constants"
+        if kernel.location:
+            yield f"      from {kernel.location}"
     for function in program.functions:
         yield ""
         yield from _function(function, program)

@@ -22,6 +22,9 @@ from retarget_opencl.translation import Buffer, Ir, TranslationError, symbol_nam
 __all__ = ["Translation", "translate"]
 
 
+_PLACES = 6
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Translation:
     """`sources` are the kernels, `blobs` the program's constants, `needs` what the kernels need of a device."""
@@ -87,6 +90,7 @@ class _KernelSet:
             constants=text.constants,
             workgroup_size=text.workgroup_size,
             groups=len(functions) - 1,
+            location=_places(function),
         )
         self.kernels.append(kernel)
 
@@ -100,6 +104,14 @@ def _read_only(export: Ir) -> dict[int, bool]:
     layout = str(export.attributes["layout"])
     flags = re.findall(r"#hal\.pipeline\.binding<([^>]*)>", layout)
     return {ordinal: "ReadOnly" in text for ordinal, text in enumerate(flags)}
+
+
+def _places(function: Ir) -> str:
+    """Return where a kernel's ops stand in the module: `softmax.mlir:8:10`, at most some."""
+    own = re.sub(r' at "[^"]+":\d+:\d+', "", str(function.location))  # not where it is called
+    found = dict.fromkeys(re.findall(r'"([^"]+)":(\d+):(\d+)', own))
+    shown = [":".join(place) for place in found][:_PLACES]
+    return ", ".join(shown) + (", …" if len(found) > len(shown) else "")
 
 
 def _write_groups(key: str, export: Ir) -> Function:

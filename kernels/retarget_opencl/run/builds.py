@@ -21,7 +21,7 @@ from retarget.worker.kept_files import kept_folder, read_kept, write_kept
 from retarget.worker.process import available_cores
 
 from retarget_opencl.artifact.file import KernelSource, joined
-from retarget_opencl.device.devices import FoundDevice
+from retarget_opencl.device.devices import OCLGRIND, FoundDevice
 from retarget_opencl.run.errors import BUILD_HINT, status_name
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def build_options(prelude: str, device: Profile) -> list[str]:
     options = [f"-cl-std={with_subgroups if 'cl_khr_subgroups' in prelude else 'CL1.2'}"]
     if device.get("opencl.correctlyRoundedDivideSqrt"):
         options.append("-cl-fp32-correctly-rounded-divide-sqrt")
+    if device.get("opencl.platform") == OCLGRIND:
+        options.append("-cl-opt-disable")  # it does not know each instruction that LLVM's optimisations write
     return options
 
 

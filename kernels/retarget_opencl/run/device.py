@@ -14,6 +14,7 @@ from retarget.profiles.profile import Profile
 from retarget.profiles.requirements import Status, answer, parse_requirement
 
 from retarget_opencl.artifact.file import ArtifactError, OpenClArtifact, read_artifact
+from retarget_opencl.artifact.program import Kernel
 from retarget_opencl.device.devices import FoundDevice, info_of, profile_of
 from retarget_opencl.device.profile import numbers
 from retarget_opencl.run.builds import Builds
@@ -85,8 +86,11 @@ class OpenClDevice:
             programs = {kernel.name: one for kernel, one in zip(read.program.kernels, built, strict=True)}
             if "opencl.subgroups" in read.needs:
                 self._check_subgroups(read, programs)
-            commands = Commands(self._queue, self._pool, programs, self.uploads)
-            return OpenClProgram(read, commands, self._info.name, parameters)
+            return OpenClProgram(read, self._commands(read.program.kernels, programs), self._info.name, parameters)
+
+    def _commands(self, kernels: Sequence[Kernel], programs: Mapping[str, cl.Program]) -> Commands:
+        del kernels
+        return Commands(self._queue, self._pool, programs, self.uploads)
 
     def _check_subgroups(self, artifact: OpenClArtifact, programs: Mapping[str, cl.Program]) -> None:
         """Raise `DriverError` where a kernel runs in subgroups of another size than it was compiled for."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.extension import DriverError, FunctionInfo, RunPlan
+from retarget.extension import DriverError, FunctionInfo, RunPlan, UnavailableError
 from retarget.model import RuntimeConfig, Toolchain
 from retarget.model.outcomes import DeviceInfo
+from retarget.support.installing import install_hint
 
 from retarget_opencl.artifact.file import ARTIFACT_SUFFIX, ArtifactError, read_artifact
 from retarget_opencl.builds import runtime_build
-from retarget_opencl.device.devices import find_device, info_of, list_devices
+from retarget_opencl.device.devices import OCLGRIND, find_device, info_of, list_devices
 
 if TYPE_CHECKING:
     from retarget_opencl.run.device import OpenClDevice
@@ -26,6 +28,7 @@ class OpenClDriver:
 
     name = "opencl"
     artifact_suffixes = (ARTIFACT_SUFFIX,)
+    sanitizers = ("oclgrind",)
     maps_artifacts = True
 
     def probe(self) -> Sequence[DeviceInfo]:
@@ -41,10 +44,28 @@ class OpenClDriver:
         if unknown:
             msg = f"the opencl driver has no flag {unknown[0]!r}; it knows --opencl-profiling"
             raise DriverError(msg)
+        if config.sanitize:
+            return self._sanitized(config)
         found = find_device(config.devices[0] if config.devices else "", list_devices())
         from retarget_opencl.run.device import OpenClDevice  # imports NumPy, which pytest's process does not need
 
         return OpenClDevice(found, profiling="--opencl-profiling" in config.flags)
+
+    def _sanitized(self, config: RuntimeConfig) -> OpenClDevice:
+        """Open Oclgrind's device. Raises `UnavailableError` where it is not installed."""
+        # What it takes for the device's memory; 128 MiB.
+        os.environ.setdefault("OCLGRIND_GLOBAL_MEM_SIZE", str(8 << 30))
+        try:
+            found = find_device(config.devices[0] if config.devices else f"opencl://{OCLGRIND}/0", list_devices())
+        except UnavailableError as error:
+            msg = f"sanitize = true needs Oclgrind: {error}"
+            raise UnavailableError(msg, install_hint("sanitize")) from error
+        if found.platform != OCLGRIND:
+            msg = f"found sanitize = true for the device {found.device.name} of {found.platform}, expected Oclgrind's"
+            raise DriverError(msg, "declare no device beside it")
+        from retarget_opencl.run.sanitizer import SanitizedDevice  # imports pyopencl
+
+        return SanitizedDevice(found)
 
     def describe_build(self, toolchain: Toolchain | None) -> str:
         """Name pyopencl and the build of this driver. Implements `retarget.extension.DescribesBuild`."""
@@ -70,7 +91,7 @@ class OpenClDriver:
 
     def tags(self, config: RuntimeConfig) -> Sequence[str]:
         """`opencl`, and the platform's name if the device's URI has it."""
-        words = [self.name]
+        words = [self.name, *(("sanitize",) if config.sanitize else ())]
         for device in config.devices:
             parts = device.removeprefix("opencl://").split("/")
             if len(parts) == 2 and parts[0].isalnum():
@@ -86,7 +107,7 @@ class OpenClDriver:
             "-m",
             "retarget_opencl",
             "run",
-            f"--device={device}",
+            *(("--sanitize",) if config.sanitize else (f"--device={device}",)),
             f"--function={function}",
             str(artifact),
         )

@@ -33,6 +33,7 @@ __all__ = [
     "RunPlan",
     "RunsByTool",
     "RunsOnHosts",
+    "Sanitizes",
     "ShowsCommand",
 ]
 
@@ -188,6 +189,17 @@ class MapsArtifacts(Protocol):
     """
 
     maps_artifacts: bool
+
+
+@runtime_checkable
+class Sanitizes(Protocol):
+    """What a driver may implement in addition to `Driver`: it takes runtime configs with `sanitize = true`.
+
+    `open` then gives a device that checks accesses to memory, and what it finds is a `DriverError` of the call.
+    `sanitizers` names what checks. Declared with another driver, `sanitize` is an error of the declarations.
+    """
+
+    sanitizers: Sequence[str]
 
 
 @runtime_checkable

@@ -51,6 +51,7 @@ from retarget.extension.drivers import (
     ReadsNeeds,
     RunsByTool,
     RunsOnHosts,
+    Sanitizes,
 )
 from retarget.extension.returned import NEAR, protocol_members
 from retarget.extension.suggestions import SuggestsSuites, SuggestsTargets
@@ -100,7 +101,7 @@ SORTS = (
         word="driver",
         hook="retarget_drivers",
         protocol=Driver,
-        lists=("artifact_suffixes", "opens_with"),
+        lists=("artifact_suffixes", "opens_with", "sanitizers"),
         optional=(
             LoadsArtifacts,
             MapsArtifacts,
@@ -112,6 +113,7 @@ SORTS = (
             HasReleases,
             RunsByTool,
             RunsOnHosts,
+            Sanitizes,
         ),
     ),
     Sort(

@@ -29,7 +29,7 @@ import pluggy
 from retarget.extension.cases import CaseLoader, ChecksArtifacts, MakesModules, ReturnsChecks
 from retarget.extension.commands import Command
 from retarget.extension.compilers import Compiler, DescribesBuild, NamesDevices
-from retarget.extension.drivers import Driver, LoadsArtifacts, OpensTogether, RunsByTool, RunsOnHosts
+from retarget.extension.drivers import Driver, LoadsArtifacts, OpensTogether, RunsByTool, RunsOnHosts, Sanitizes
 from retarget.extension.hooks import ENTRY_POINT_GROUP, PROJECT, HookSpecs
 from retarget.extension.protocol_checks import SORTS, Sort, can_be_called, checked_product
 from retarget.extension.returned import guarded
@@ -170,6 +170,15 @@ class Registry:
             return ""
         expected = f"expected devices of {' or '.join(map(repr, dict.fromkeys(together)))}"
         return f"found a device of the driver {driver!r}, which {main!r} does not open beside its own; {expected}"
+
+    def not_sanitized(self, driver: str) -> str:
+        """Return why a driver takes no `sanitize = true`; empty where it does, or is unknown."""
+        if driver not in self.drivers or isinstance(self.drivers[driver], Sanitizes):
+            return ""
+        can = sorted(name for name, other in self.drivers.items() if isinstance(other, Sanitizes))
+        return (
+            f"found sanitize = true for the driver {driver!r}, expected it of {' or '.join(map(repr, can)) or 'none'}"
+        )
 
     def misfit(self, compiler: CompilerConfig, runtime: RuntimeConfig) -> str:
         """Return why the driver of a runtime config cannot load the artifacts of a compiler config; empty where it

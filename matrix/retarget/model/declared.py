@@ -127,7 +127,8 @@ class RuntimeConfig:
     (empty: any). `deps` and `defines` are what a build of this runtime needs and never influence a run.
     `timeout` is in seconds; None means the session's default. `concurrency` is runs at a time on its device;
     None leaves that to the device. `profile` is that of the device that it is expected to have: the absolute path of a
-    profile file, or the name of a shipped profile. `requires` has what `device_type` asks for too.
+    profile file, or the name of a shipped profile. `requires` has what `device_type` asks for too. `sanitize` asks the
+    driver to check each access to memory (`retarget.extension.Sanitizes`).
     `flag_origins` has the declaration that wrote each flag.
     """
 
@@ -151,6 +152,7 @@ class RuntimeConfig:
     host: Host | None = None
     profile: str = ""
     requires: tuple[Requirement, ...] = ()
+    sanitize: bool = False
     flag_origins: tuple[Origin, ...] = field(default=(), compare=False, repr=False)
     origin: Origin = field(compare=False)
 

@@ -113,6 +113,12 @@ def test_a_device_with_a_fallback_needs_no_role(two_modules: Path) -> None:
         ),
         (
             ["vulkan://0"],
+            {"sanitize": True},
+            "suite.toml:8: runtime_config[0].sanitize: found sanitize = true for the driver 'vulkan', expected it of "
+            "'opencl'",
+        ),
+        (
+            ["vulkan://0"],
             {"driver": "cuda"},
             "suite.toml:8: runtime_config[0].driver: found the driver 'cuda', but devices of 'vulkan'; expected one of "
             "these, or no such key",

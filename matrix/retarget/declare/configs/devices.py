@@ -65,6 +65,8 @@ def device_problems(registry: Registry | None, table: RuntimeConfigTable, path: 
     main = main_driver(table)
     if registry is None or not main:
         return
+    if table.sanitize and (message := registry.not_sanitized(main)):
+        yield Problem((*path, "sanitize"), message)
     for index, driver in enumerate(drivers):
         if message := registry.not_beside(main, driver or main):
             yield Problem((*path, "devices", index), message)

@@ -255,6 +255,10 @@ class RuntimeConfigTable(HeirTable):
     host: str | None = Field(default=None, examples=["pi5"])
     """The machine that runs the modules, by the name of a `[[host]]`: see [hosts](hosts.md). Without it, this one."""
 
+    sanitize: bool = False
+    """Whether the driver checks each access to memory; what it finds fails the run. Only for drivers that can: `opencl`
+    runs the kernels on Oclgrind ([sanitizer](opencl.md#sanitizer))."""
+
     deps: list[str] = Field(default=[], examples=[["//runtime/src/iree/hal/drivers/vulkan"]])
     """What a build of this runtime needs. Carried to listings; never influences a run."""
 

@@ -95,6 +95,7 @@ class CaseDigests:
             target.timeout,
             [requirement.text for requirement in target.requires],
             *([[host.identity, host.run_with, host.env]] if (host := runtime.host) is not None else []),
+            *(["sanitize"] if runtime.sanitize else []),
         ]  # what is new is left out where it is not declared: ladders and results of earlier releases have digests
 
     def _content(self, path: Path) -> str:
