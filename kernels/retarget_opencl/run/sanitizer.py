@@ -46,8 +46,8 @@ class _Pool(Pool):
     end of a freed buffer at whose address a larger one begins; buffers are therefore not freed before they are many.
     """
 
-    def __init__(self, context: cl.Context, limit: int) -> None:
-        super().__init__(context, limit)
+    def __init__(self, context: cl.Context) -> None:
+        super().__init__(context, 0, 0)
         self._written: dict[int, cl.Buffer] = {}
         self._done: list[cl.Buffer] = []
         self._done_bytes, self._reuses_addresses = 0, False
@@ -56,9 +56,10 @@ class _Pool(Pool):
         buffer = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, max(size, 1))
         if self._reuses_addresses:
             self.note(buffer)
-        return Memory(buffer, size, self)
+        return Memory(buffer, next(self._numbers), size, self)
 
-    def release(self, buffer: cl.Buffer, capacity: int) -> None:
+    def release(self, buffer: cl.Buffer, number: int, capacity: int) -> None:
+        del number
         self._written.pop(id(buffer), None)
         self._done.append(buffer)
         self._done_bytes += capacity
@@ -139,7 +140,7 @@ class SanitizedDevice(OpenClDevice):
         os.environ.update(_SETTINGS, OCLGRIND_LOG=str(self._log))
         # A kernel from a binary has no text that a finding could quote.
         super().__init__(found, cache=Path(self._folder.name))
-        pool = _Pool(self._context, 0)
+        pool = _Pool(self._context)
         self._pool, self.uploads, self._checked = pool, _Uploads(self._queue, pool), pool
 
     def _commands(self, kernels: Sequence[Kernel], programs: Mapping[str, cl.Program]) -> Commands:
