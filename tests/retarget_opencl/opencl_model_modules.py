@@ -194,8 +194,9 @@ func.func @main(%a: {before}) -> {after} {{
 
 
 def _narrow(make: Maker) -> GeneratedModule:
-    """i32 → i4 in memory → i32, with an op that wraps; an odd number of i4 has no whole number of bytes."""
-    shape = (2 * make.shape(1, 40)[0],)
+    """i32 → i4 in memory → i32, with an op that wraps. An odd number of i4 has no whole number of bytes, and IREE 3.13
+    does not compile one that it takes by vectors."""
+    shape = (4 * make.shape(1, 20)[0] + 2,)
     kind, narrow = f"tensor<{shape[0]}xi32>", f"tensor<{shape[0]}xi4>"
     name, compute = [
         ("arith.addi", np.add),
