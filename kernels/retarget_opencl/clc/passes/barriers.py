@@ -31,7 +31,7 @@ from retarget_opencl.clc.passes.addresses import Addresses, Use
 from retarget_opencl.clc.types import Scalar
 from retarget_opencl.clc.values import Value
 
-__all__ = ["with_barriers"]
+__all__ = ["ordered", "with_barriers"]
 
 _BOOL = Scalar("bool", 1)
 _SHARED = frozenset({"StorageBuffer", "Workgroup"})
@@ -79,7 +79,6 @@ _Pieces = list[tuple[Barrier | None, list[Node]]]
 @dataclass(slots=True)
 class _Pass:
     addresses: Addresses
-    fresh: Callable[[str], str]
     uses: dict[Statement, list[Use]] = field(default_factory=dict)
     unsolved: list[tuple[Use, Use]] = field(default_factory=list)
     _together: bool = True
@@ -153,13 +152,7 @@ class _Pass:
         self._together = together
         if any(isinstance(inner, Leave) for inner in walk((node,))):
             flow.pending = flow.pending | before
-        condition = node.condition
         found: _Pieces = [(None, [])]
-        if len(pieces) > 2 and self.addresses.is_variable(condition):
-            condition = Value(self.fresh(""), condition.kind)
-            found[0][1].append(
-                Statement("spirv.CopyObject", (node.condition,), defines=condition, text=node.condition.text)
-            )
         held: list[Node] = []
         for (barrier, part, other), (following, *_) in zip(pieces, (*pieces[1:], (None,)), strict=True):
             if barrier:
@@ -171,7 +164,7 @@ class _Pass:
                 last.orelse = part
                 continue
             if held or part:
-                found[-1][1].append(If(condition, held + part, negated=node.negated != other))
+                found[-1][1].append(If(node.condition, held + part, negated=node.negated != other))
             held = []
         return found
 
@@ -301,27 +294,46 @@ def _stale(pending: Iterable[_Pending], loop: Loop) -> set[_Pending]:
     return {_Pending(one.use, one.stale | {loop}, one.passed) for one in pending}
 
 
-def _joined(nodes: Iterable[Node], addresses: Addresses) -> list[Node]:
-    """Join neighbouring `if`s of one condition that does not change."""
+def _joined(nodes: Iterable[Node], addresses: Addresses, fresh: Callable[[str], str]) -> list[Node]:
+    """Join neighbouring `if`s of one condition; one that may change is copied, so that it can be asked again."""
     joined: list[Node] = []
     for node in nodes:
+        if isinstance(node, If) and addresses.is_variable(node.condition):
+            copy = Value(fresh(""), node.condition.kind)
+            joined.append(Statement("spirv.CopyObject", (node.condition,), defines=copy, text=node.condition.text))
+            node.condition = copy
         before = joined[-1] if joined else None
         if (
             isinstance(node, If)
             and isinstance(before, If)
             and (before.condition, before.negated) == (node.condition, node.negated)
             and not before.orelse
-            and not addresses.is_variable(node.condition)
         ):
             joined[-1] = If(node.condition, before.then + node.then, node.orelse, negated=node.negated)
         else:
             joined.append(node)
     for node in joined:
         if isinstance(node, If):
-            node.then, node.orelse = _joined(node.then, addresses), _joined(node.orelse, addresses)
+            node.then, node.orelse = _joined(node.then, addresses, fresh), _joined(node.orelse, addresses, fresh)
         elif isinstance(node, Loop):
-            node.body = _joined(node.body, addresses)
+            node.body = _joined(node.body, addresses, fresh)
     return joined
+
+
+def ordered(
+    nodes: list[Node], size: Sequence[int], fresh: Callable[[str], str]
+) -> tuple[list[Node], list[tuple[Use, Use]]]:
+    """Return a kernel's body with barriers, and the pairs of accesses that no barrier could order."""
+    addresses = Addresses.of(nodes, size)
+    if not addresses.wide or any(isinstance(node, Leave) and node.word == "return" for node in walk(nodes)):
+        return nodes, []
+    nodes = _joined(nodes, addresses, fresh)
+    repeated = _Pass(Addresses.of(nodes, size))
+    repeated.find_uses(nodes, (), _NOWHERE)
+    nodes = repeated.once(nodes, ())
+    found = _Pass(Addresses.of(nodes, size))
+    found.find_uses(nodes, (), _NOWHERE)
+    return found.sequence(nodes, _Flow()), found.unsolved
 
 
 def with_barriers(nodes: list[Node], size: Sequence[int], fresh: Callable[[str], str]) -> list[Node]:
@@ -329,13 +341,4 @@ def with_barriers(nodes: list[Node], size: Sequence[int], fresh: Callable[[str],
 
     `size` is the work-group's in work-items, `fresh` gives a name that the kernel does not use.
     """
-    addresses = Addresses.of(nodes, size)
-    if not addresses.wide or any(isinstance(node, Leave) and node.word == "return" for node in walk(nodes)):
-        return nodes
-    nodes = _joined(nodes, addresses)
-    repeated = _Pass(Addresses.of(nodes, size), fresh)
-    repeated.find_uses(nodes, (), _NOWHERE)
-    nodes = repeated.once(nodes, ())
-    found = _Pass(Addresses.of(nodes, size), fresh)
-    found.find_uses(nodes, (), _NOWHERE)
-    return found.sequence(nodes, _Flow())
+    return ordered(nodes, size, fresh)[0]

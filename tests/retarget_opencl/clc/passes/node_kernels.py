@@ -70,7 +70,7 @@ class Kernel:
         return operand if isinstance(operand, Value) else Value(str(operand), INT, number=operand)
 
     def place(self, memory: str, index: Value | int, size: int = 4) -> Value:
-        storage = "StorageBuffer" if memory.startswith("out") else "Workgroup"
+        storage = "StorageBuffer" if memory.startswith(("out", "last")) else "Workgroup"
         at = self.value(index)
         where = Place(memory, storage, ((at, size),))
         return Value(f"{memory}[{at.text}]", Pointer(INT, storage), parents=(at,), place=where)
@@ -153,6 +153,14 @@ class Kernel:
 class _Item:
     ids: tuple[int, int, int]
     values: dict[Value, int] = field(default_factory=dict)
+    kept: Memory = field(default_factory=dict)
+    """What it has written and others do not see yet."""
+    delays: bool = False
+
+    def flush(self, memory: Memory, fences: Sequence[str]) -> None:
+        for at in list(self.kept):
+            if ("global" if at[0].startswith(("out", "last")) else "local") in fences:
+                memory[at] = self.kept.pop(at)
 
     def value(self, value: Value) -> int:
         if value.number is not None:
@@ -172,10 +180,12 @@ class _Item:
             place = statement.accesses[0].place
             at = place.memory, sum(self.value(index) * stride for index, stride in place.steps or ())
             if name == "Load":
-                result = memory.get(at, 0)
+                result = self.kept.get(at, memory.get(at, 0))
             elif name == "Store":
-                memory[at] = self.value(statement.operands[1])
+                self.kept.pop(at, None)
+                (self.kept if self.delays else memory)[at] = self.value(statement.operands[1])
             else:
+                memory[at] = self.kept.pop(at, memory.get(at, 0))
                 memory[at] = memory.get(at, 0) + self.value(statement.operands[1])
         elif name in _SYMBOLS:
             result = _SYMBOLS[name][1](*(self.value(operand) for operand in statement.operands))
@@ -227,6 +237,7 @@ def run_in_step(nodes: Sequence[Node], size: Sequence[int]) -> Memory:
 def run_permuted(nodes: Sequence[Node], size: Sequence[int], seed: int) -> Memory:
     """Run the work-items in any order, switching at any node, from barrier to barrier.
 
+    Others see what an item has written when a fence of that memory is passed, or before.
     Raises `DivergentBarrierError` if not all come to the same barrier.
     """
     memory: Memory = {}
@@ -237,8 +248,10 @@ def run_permuted(nodes: Sequence[Node], size: Sequence[int], seed: int) -> Memor
     def run(body: Sequence[Node], item: _Item) -> Iterator[Barrier | None]:
         for node in body:
             if isinstance(node, Barrier):
+                item.flush(memory, sorted(node.fences))
                 yield node
             elif isinstance(node, Statement):
+                item.delays = choice.random() > sticks
                 item.run(node, memory)
                 if node.accesses:
                     yield None
@@ -255,7 +268,8 @@ def run_permuted(nodes: Sequence[Node], size: Sequence[int], seed: int) -> Memor
                 except _Left:
                     pass
 
-    flows = [run(nodes, item) for item in _items(size)]
+    items = _items(size)
+    flows = [run(nodes, item) for item in items]
     while flows:
         running, waiting, done = list(flows), list[Barrier](), 0
         flow = choice.choice(running)
@@ -276,6 +290,8 @@ def run_permuted(nodes: Sequence[Node], size: Sequence[int], seed: int) -> Memor
             raise DivergentBarrierError(msg)
         if not waiting:
             break
+    for item in items:
+        item.flush(memory, ("local", "global"))
     return memory
 
 
