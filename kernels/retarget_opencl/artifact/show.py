@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from retarget_opencl.artifact.file import OpenClArtifact, joined, read_artifact
+from retarget_opencl.artifact.memory import memory_lines
 from retarget_opencl.artifact.program import Function, Program, Scalar
 
 __all__ = ["show_artifact"]
@@ -20,7 +21,6 @@ def _lines(artifact: OpenClArtifact) -> Iterator[str]:
     yield f"OpenCL artifact {artifact.digest[:16]}"
     yield f"  compiled for arch {profile.arch}, half {profile.half}, subgroups {profile.subgroups}"
     yield f"  needs       {', '.join(artifact.needs) or 'nothing beyond OpenCL 1.2'}"
-    yield f"  constants   {len(artifact.blobs)}, {sum(len(blob) for blob in artifact.blobs)} bytes"
     yield f"  globals     {', '.join(name for name, _ in program.globals) or 'none'}"
     yield "  functions"
     for export in program.exports:
@@ -31,6 +31,9 @@ def _lines(artifact: OpenClArtifact) -> Iterator[str]:
         yield f"    {kernel.name}: {size} work-items, {len(kernel.bindings)} buffers, {len(kernel.constants)} constants"
         if kernel.location:
             yield f"      from {kernel.location}"
+    yield "  memory of the device"
+    for line in memory_lines(artifact):
+        yield f"    {line}"
     for function in program.functions:
         yield ""
         yield from _function(function, program)

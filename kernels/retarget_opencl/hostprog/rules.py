@@ -48,6 +48,9 @@ def _branch(writer: FunctionWriter, op: Ir) -> None:
 
 def _conditional_branch(writer: FunctionWriter, op: Ir) -> None:
     yes = writer.jump(op.successors[0], op.trueDestOperands)
+    if writer.value(op.condition) == writer.number(1):  # as after a constant that is there already
+        writer.emit("br", *yes)
+        return
     no = writer.jump(op.successors[1], op.falseDestOperands)
     writer.emit("cond_br", writer.value(op.condition), *yes, *no)
 

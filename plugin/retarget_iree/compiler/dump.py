@@ -12,12 +12,16 @@ from retarget.support.errors import RetargetError
 from retarget.support.text import decoded
 
 from retarget_iree.builds import locate, runtime_hint
+from retarget_iree.modules.memory import disassembled, memory_line
 from retarget_iree.noise import clean_status
 
 __all__ = ["dump_module"]
 
 _TOOL = "iree._runtime.scripts.iree_dump_module"
 _SECONDS = 300.0
+_DISASSEMBLED = 16 << 20  # bytes of a module; the tool prints its constants as text
+_HEADING = "\nDevice memory that functions allocate, beside their arguments and .rodata:"
+_TOO_LARGE = f"{_HEADING}\n  not read from modules over {_DISASSEMBLED >> 20} MiB\n"
 _SOURCE = re.compile(r"^\S+\.c:\d+: ")
 
 
@@ -34,21 +38,34 @@ def dump_module(artifact: bytes) -> str:
     with tempfile.TemporaryDirectory(prefix="retarget-dump-") as folder:
         path = Path(folder) / "module.vmfb"
         path.write_bytes(artifact)
-        try:
-            done = subprocess.run(
-                [sys.executable, "-m", _TOOL, path.name],
-                cwd=folder,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                check=False,
-                timeout=_SECONDS,
-            )
-        except subprocess.TimeoutExpired as error:
-            msg = f"iree-dump-module did not end within {_SECONDS:.0f} s"
-            raise RetargetError(msg) from error
+        done = _run(path)
+        memory = ""
+        if not done.returncode:
+            is_small = len(artifact) <= _DISASSEMBLED
+            memory = _memory(_run(path, "--output=disassembly").stdout) if is_small else _TOO_LARGE
     if done.returncode:
         detail = _SOURCE.sub("", clean_status(done.stderr).strip()) or f"it ended with exit status {done.returncode}"
         msg = f"not a module that iree-dump-module can print: {detail}"
         raise RetargetError(msg)
-    return done.stdout
+    return f"{done.stdout}{memory}"
+
+
+def _run(path: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            [sys.executable, "-m", _TOOL, *flags, path.name],
+            cwd=path.parent,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=_SECONDS,
+        )
+    except subprocess.TimeoutExpired as error:
+        msg = f"iree-dump-module did not end within {_SECONDS:.0f} s"
+        raise RetargetError(msg) from error
+
+
+def _memory(text: str) -> str:
+    found = [line for name, allocations in disassembled(text.splitlines()) if (line := memory_line(name, allocations))]
+    return "".join(f"{line}\n" for line in (_HEADING, *(f"  {line}" for line in found or ["none is allocated"])))

@@ -34,6 +34,10 @@ def test_the_artifact_of_a_target_and_its_file_are_printed(
     assert main(["show", "twice_vmvx_sync"]) == 0
     printed = capsys.readouterr().out
     assert "sync func @twice(%input0: tensor<4xf32>) -> (%output0: tensor<4xf32>)" in printed
+    assert printed.endswith(
+        "\nDevice memory that functions allocate, beside their arguments and .rodata:\n"
+        "  twice: at most 16 bytes at once, 16 of them held when it returns\n"
+    )
 
     artifacts = [path for path in (tmp_path / "cache").rglob("*") if path.is_file() and b"twice" in path.read_bytes()]
     file = tmp_path / "twice.vmfb"

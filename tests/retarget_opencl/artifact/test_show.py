@@ -25,6 +25,7 @@ def test_an_artifact_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert text.startswith("OpenCL artifact ")
     assert "sync func @main(%input0: tensor<64xf32>) -> (%output0: tensor<64xf32>)" in text
     assert "__kernel" in text
+    assert "    constants: 0, 0 bytes\n    main: at most 256 bytes at once, 256 of them held when it returns\n" in text
 
 
 def test_a_damaged_artifact_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
