@@ -12,7 +12,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 # Hundreds of processes start here: what Python compiles is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo suites sanitize toolchains models conformance test test-all reliability check docs picture bench bench-onnx clean help
+.PHONY: demo suites sanitize toolchains models conformance test test-slow test-all reliability check docs picture bench bench-onnx clean help
 
 help:
 	@echo "make demo         a slice of every shipped suite, on every device found here, and a page of it (a minute and a half when nothing is cached)"
@@ -22,7 +22,8 @@ help:
 	@echo "make models       whole networks of Python packages, for suites/models (100 MB)"
 	@echo "make conformance  all of ONNX's node tests; writes docs/conformance.md (half an hour when nothing is cached)"
 	@echo "make test         the project's own tests"
-	@echo "make test-all     the same, with those that are slow"
+	@echo "make test-slow    the same, with those that are slow, as in CI (half an hour)"
+	@echo "make test-all     the same, with what repeats at length what CI proves on a sample"
 	@echo "make reliability  kills at random moments and 100,000 mutated files: docs/reliability.md (hours; with KILLS=3 INPUTS=500 minutes)"
 	@echo "make check        ruff, mypy, the import contracts, the declarations of the suites and of CI, the examples in docs/"
 	@echo "make docs         write the generated parts of docs/ again"
@@ -67,8 +68,11 @@ models: $(DEV_STAMP)
 test: $(DEV_STAMP)
 	$(BIN)/pytest tests -n auto --dist worksteal $(PYTEST_ARGS)
 
-test-all: $(DEV_STAMP)
+test-slow: $(DEV_STAMP)
 	$(BIN)/pytest tests -n auto --dist worksteal --run-slow $(PYTEST_ARGS)
+
+test-all: $(DEV_STAMP)
+	$(BIN)/pytest tests -n auto --dist worksteal --run-slow --run-exhaustive $(PYTEST_ARGS)
 
 # Seeds are given, so that a run can be repeated: make reliability SEED=2. A short one: make reliability KILLS=5 INPUTS=2000
 SEED ?= 1

@@ -1,4 +1,4 @@
-"""What the project's own tests share: `--run-slow`, and what tests marked `needs_vulkan` and `needs_sshd` need."""
+"""What the project's own tests share: `--run-slow` and `--run-exhaustive`, `needs_vulkan` and `needs_sshd`."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ REQUIRE_SSHD = "RETARGET_REQUIRE_SSHD"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--run-slow", action="store_true", help="run the tests marked slow as well")
+    parser.addoption("--run-exhaustive", action="store_true", help="run the tests marked exhaustive as well")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    slow = [] if config.getoption("--run-slow") else [item for item in items if item.get_closest_marker("slow")]
-    if slow:
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    left_out = [name for name in ("slow", "exhaustive") if not config.getoption(f"--run-{name}")]
+    if deselected := [item for item in items if any(map(item.get_closest_marker, left_out))]:
+        config.hook.pytest_deselected(items=deselected)
+        items[:] = [item for item in items if not any(map(item.get_closest_marker, left_out))]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -11,7 +11,7 @@ from mlir_modules import GOOD
 from retarget.engine.commands import program
 from session_output import block, commands, properties, shell
 
-pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
+pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-slow
 
 CONFIGS = matrix(
     *(compiler(name, "double") for name in ("good", "bad", "other")),

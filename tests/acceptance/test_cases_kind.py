@@ -12,7 +12,7 @@ from declaration_texts import compiler, runtime, target
 from mlir_modules import SCALE
 from session_output import block, commands, shell
 
-pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
+pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-slow
 
 MATRIX = matrix(
     VMVX,

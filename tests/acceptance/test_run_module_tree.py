@@ -15,7 +15,7 @@ from mlir_modules import SCALE
 from retarget_iree.modules.onnx_import import import_onnx
 from session_output import block, commands, ids, shell
 
-pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
+pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-slow
 
 TREE = "onnx_ops/onnx/node/generated"
 SUITE = """\

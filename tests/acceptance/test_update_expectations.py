@@ -12,7 +12,7 @@ from acceptance_support import DOUBLES, Project, alone_and_xdist
 from declaration_texts import declarations, table
 from session_output import section
 
-pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-all
+pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-slow
 
 UPDATE = (*DOUBLES, "--retarget-update-expectations")
 FILE = "suites/expectations.toml"
