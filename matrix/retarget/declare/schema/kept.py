@@ -114,7 +114,8 @@ def text_key(text: str) -> str:
 @cache
 def _code() -> str:
     here = Path(__file__).parent
-    sources = (*sorted(here.glob("*.py")), here.parent / "axes.py", here.parent / "read.py")
+    toml = here.parents[1] / "support" / "toml"
+    sources = (*sorted(here.glob("*.py")), *sorted(toml.glob("*.py")), here.parent / "axes.py", here.parent / "read.py")
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
 
 

@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 import retarget.declare.read
-from retarget.declare.load import DeclarationLoader
+from retarget.declare.load import DeclarationLoader, discover
+from retarget.engine.cache.store import Store
+from retarget.extension.registry import load_extensions
 from retarget.model import Suite
 from retarget.support.errors import DiagnosticsError
+
+SUITES = Path(__file__).parents[4] / "suites"
 
 MATRIX = """
 root = true
@@ -124,6 +128,27 @@ def test_kept_tables_declare_the_same_and_are_read_without_models(
     (suite,) = anew
     assert suite.expectations[0].until is not None
     assert [config.name for config in suite.targets] == ["cpu", "both"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", discover([SUITES]), ids=lambda file: file.parent.name)
+def test_kept_tables_of_shipped_suites_declare_the_same(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry, store = load_extensions(), Store(tmp_path)
+
+    def declared(store: Store | None) -> tuple[object, ...]:
+        loader = DeclarationLoader(registry, store=store)
+        suites, diagnostics = loader.read_suite_file(file)
+        configs = loader.compiler_configs, loader.runtime_configs, loader.toolchains, loader.hosts
+        return suites, diagnostics, *configs, loader.expectations, loader.matrix_files
+
+    anew = declared(None)
+    assert (anew[0], anew[1]) != ((), ())
+    assert declared(store) == anew
+    monkeypatch.delattr(retarget.declare.read, "tables_of")
+    assert declared(store) == anew
+    assert repr(declared(store)) == repr(anew)  # also types and the order of keys
 
 
 def test_a_text_that_changed_is_read_anew(suite_file: Path) -> None:
