@@ -84,8 +84,8 @@ class _Connector(TCPConnector):  # type: ignore[misc]  # distributed has no type
         if not is_proven:
             comm.abort()
             msg = (
-                "what listens there has another token than this process: it was started by another user, or is not "
-                "`retarget cluster start`"
+                "what listens there has another token than this process: it was started by another user or with "
+                "another RETARGET_CLUSTER_TOKEN, or is not `retarget cluster start`"
             )
             raise FatalCommClosedError(msg)
         return comm

@@ -1,1 +1,1 @@
-"""What may be written in declaration files: pydantic models, their errors, their export for editors and docs."""
+"""What may be written in declaration files: pydantic models, their errors, their export; tables kept without models."""
