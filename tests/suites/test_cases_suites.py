@@ -30,7 +30,8 @@ def test_every_module_runs_on_all_drivers() -> None:
 
 
 def test_every_module_with_cases_belongs_to_a_suite() -> None:
-    assert {path.with_suffix("").with_suffix(".mlir") for path in SUITES.rglob("*.cases.toml")} == set(MODULES)
+    files = {path for path in SUITES.rglob("*.cases.toml") if "models" not in path.parts}  # those are of ONNX models
+    assert {path.with_suffix("").with_suffix(".mlir") for path in files} == set(MODULES)
 
 
 @pytest.mark.parametrize("module", MODULES.values(), ids=lambda module: module.path.relative_to(SUITES).as_posix())

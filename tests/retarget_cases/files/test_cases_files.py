@@ -29,7 +29,7 @@ def diagnostics(folder: Path, text: str) -> list[str]:
     return [str(diagnostic).removeprefix("suite/m.cases.toml") for diagnostic in caught.value.diagnostics]
 
 
-FORMS = "values, npy, npz, bin, fill, iota, random"
+FORMS = "values, npy, npz, pb, bin, fill, iota, random"
 KEYS = "agree_with, expected, function, inputs, name, reference, tolerance"
 CANNOT_FAIL = "a case that cannot fail tests nothing"
 
@@ -176,7 +176,7 @@ BAD_VALUES = {
     "rows of unequal lengths": ("[[1], [2, 3]]", "[1]: found 2 entries, expected 1, like the first"),
     "a date": ("[1979-05-27]", "[0]: found the date or time 1979-05-27, expected a number, true, false or an array of them"),
     "a table in an array": ("[{}]", "[0]: found an empty table, expected a number, true, false or an array of them"),
-    "a path of no data file": ("'good.np'", ": found the string 'good.np', expected a path that ends with .npy, .npz or .bin; a number as text is { values = '…' }"),
+    "a path of no data file": ("'good.np'", ": found the string 'good.np', expected a path that ends with .npy, .npz, .pb or .bin; a number as text is { values = '…' }"),
     "a missing file": ("'god.npy'", ": data file suite/god.npy does not exist; did you mean 'good.npy'?"),
     "a folder": ("{ bin = 'folder.bin' }", ": data file suite/folder.bin is no regular file"),
     "another file than its key says": ("{ npz = 'good.npy' }", ": found the path 'good.npy', expected one that ends with .npz"),

@@ -31,12 +31,12 @@ CASES_SUFFIX = ".cases.toml"
 
 
 @cache
-def validator(is_cases: bool) -> jsonschema.Draft202012Validator:
+def validator(kind: str) -> jsonschema.Draft202012Validator:
     schema = json_schema()
-    if is_cases:
-        loader = load_extensions().case_loader("cases")
+    if kind:
+        loader = load_extensions().case_loader(kind)
         assert isinstance(loader, DescribesFiles)
-        schema = kind_schema("cases", loader)
+        schema = kind_schema(kind, loader)
     jsonschema.Draft202012Validator.check_schema(json.loads(schema))
     return jsonschema.Draft202012Validator(json.loads(schema))
 
@@ -52,14 +52,15 @@ def plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def refusals(text: str, *, is_cases: bool = False) -> Iterator[str]:
-    return (error.message for error in validator(is_cases).iter_errors(plain(tomli.loads(text))))
+def refusals(text: str, *, kind: str = "") -> Iterator[str]:
+    return (error.message for error in validator(kind).iter_errors(plain(tomli.loads(text))))
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_the_schemas_take_what_is_shipped(path: Path) -> None:
-    is_cases = path.name.endswith(CASES_SUFFIX)
-    assert list(refusals(path.read_text(encoding="utf-8"), is_cases=is_cases)) == []
+    kind = "onnx" if "models" in path.parts else "cases"
+    kind = kind if path.name.endswith(CASES_SUFFIX) else ""
+    assert list(refusals(path.read_text(encoding="utf-8"), kind=kind)) == []
 
 
 COMPILER = '[[compiler_config]]\nname = "cc"\ncompiler = "iree"\n'
@@ -220,13 +221,13 @@ def reads(folder: Path, text: str) -> bool:
 @pytest.mark.parametrize("name", SOUND_CASES)
 def test_schema_and_loader_take_the_same_cases(folder: Path, name: str) -> None:
     assert reads(folder, SOUND_CASES[name])
-    assert list(refusals(SOUND_CASES[name], is_cases=True)) == []
+    assert list(refusals(SOUND_CASES[name], kind="cases")) == []
 
 
 @pytest.mark.parametrize("name", INVALID_CASES)
 def test_schema_and_loader_refuse_the_same_cases(folder: Path, name: str) -> None:
     assert not reads(folder, INVALID_CASES[name])
-    assert list(refusals(INVALID_CASES[name], is_cases=True))
+    assert list(refusals(INVALID_CASES[name], kind="cases"))
 
 
 # ------------------------------------------------------------ the command
@@ -241,8 +242,8 @@ def test_the_schema_of_a_kind_is_printed(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--for", "case"], "--for: found 'case', expected one of declarations, results, cases; did you mean 'cases'?"),
-        (["--for", "check"], "--for: found 'check', expected one of declarations, results, cases"),
+        (["--for", "case"], "--for: found 'case', expected one of declarations, results, cases, onnx; did you mean 'cases'?"),
+        (["--for", "check"], "--for: found 'check', expected one of declarations, results, cases, onnx"),
         (
             ["--for", "cases", "--format", "markdown"],
             "--format: found 'markdown', expected json: only declarations have another",
