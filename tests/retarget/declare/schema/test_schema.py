@@ -242,7 +242,10 @@ def test_the_schema_of_a_kind_is_printed(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--for", "case"], "--for: found 'case', expected one of declarations, results, cases, onnx; did you mean 'cases'?"),
+        (
+            ["--for", "case"],
+            "--for: found 'case', expected one of declarations, results, cases, onnx; did you mean 'cases'?",
+        ),
         (["--for", "check"], "--for: found 'check', expected one of declarations, results, cases, onnx"),
         (
             ["--for", "cases", "--format", "markdown"],
