@@ -16,6 +16,7 @@ import gc
 import hashlib
 import io
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -133,7 +134,9 @@ def main() -> None:
         start = time.perf_counter()
         subprocess.run([sys.executable, *compiling, f"--opencl-profile={options.device}"], check=True)
         size, seconds = artifact.stat().st_size, time.perf_counter() - start
-        print(f"module {source.stat().st_size / 1e6:.0f} MB, artifact {size / 1e6:.0f} MB, compiled in {seconds:.1f} s")
+        resident = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+        print(f"module {source.stat().st_size / 1e6:.0f} MB, artifact {size / 1e6:.0f} MB")
+        print(f"compiled in {seconds:.1f} s, resident at most {resident / 1e6:.0f} MB")
         with artifact.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         loading = [sys.executable, __file__, f"--device={options.device}", "--load", str(artifact), digest]

@@ -64,7 +64,7 @@ class Pool:
     def constant(self, key: Hashable, size: int) -> tuple[Memory, bool]:
         """Return the memory of a constant, by a key that tells its content from all others, and whether it is filled.
 
-        It is kept while no program uses it, too, as long as constants and free buffers fit into the pool's limit.
+        It is kept while no program uses it, too, as long as all constants fit into the pool's limit.
         """
         found = self._constants.get(key)
         memory = self.take(size) if found is None else found
