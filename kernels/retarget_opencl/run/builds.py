@@ -63,8 +63,11 @@ class Builds:
         """Return for each kernel the program that has it. Raises `DriverError` with the compiler's log."""
         keys = [self._key(source) for source in sources]
         missing = {key: source for key, source in zip(keys, sources, strict=True) if key not in self._programs}
-        self._take_kept(missing)
-        self._build_missing({key: source for key, source in missing.items() if key not in self._programs})
+        with warnings.catch_warnings():
+            # Compiler warnings about generated code do not help its user.
+            warnings.simplefilter("ignore", self._cl.CompilerWarning)
+            self._take_kept(missing)
+            self._build_missing({key: source for key, source in missing.items() if key not in self._programs})
         return [self._programs[key] for key in keys]
 
     def clear(self) -> None:
@@ -101,10 +104,7 @@ class Builds:
         for keys in alike.values():
             count = max(1, min(available_cores(), len(keys) // _FEWEST))
             parts += [keys[start::count] for start in range(count)]
-        with warnings.catch_warnings():
-            # Compiler warnings about generated code do not help its user.
-            warnings.simplefilter("ignore", self._cl.CompilerWarning)
-            programs = _in_threads(lambda part: self._from_source([missing[key] for key in part]), parts)
+        programs = _in_threads(lambda part: self._from_source([missing[key] for key in part]), parts)
         for part, program in zip(parts, programs, strict=True):
             self._programs.update(dict.fromkeys(part, program))
             with suppress(self._cl.Error):
