@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from retarget_opencl.artifact.file import KernelSource
@@ -121,16 +121,16 @@ def _write_groups(key: str, export: Ir) -> Function:
         msg = f"the executable export {key} has no region that counts its workgroups"
         raise TranslationError(msg)
     writer = FunctionWriter(f"{key} workgroups", Symbols({}, {}, {}), HOST_RULES)
-    function = writer.write(region)
     # The first argument is the device, which is no value here.
-    device, *workload = function.parameters
-    return Function(
-        name=function.name,
-        registers=function.registers,
-        parameters=tuple(workload),
-        constants=(*function.constants, Constant(register=device, kind="null", value=None)),
-        blocks=function.blocks,
-    )
+    return _without(writer.write(region), {0})
+
+
+def _without(function: Function, indices: Collection[int]) -> Function:
+    """Return a function without some of its parameters, which are empty in it."""
+    dropped = [function.parameters[index] for index in sorted(indices)]
+    empty = (Constant(register=register, kind="null", value=None) for register in dropped)
+    kept = tuple(register for register in function.parameters if register not in dropped)
+    return replace(function, parameters=kept, constants=(*function.constants, *empty))
 
 
 def _initial_value(op: Ir) -> Scalar:
@@ -181,14 +181,18 @@ def translate(module: Ir, profile: DeviceProfile, resources: Callable[[], Mappin
             initializers.append(first + index)
         elif "sym_visibility" not in op.attributes or str(op.attributes["sym_visibility"].value) == "public":
             kind = op.attributes["function_type"].value
-            if any(str(item) == "!hal.fence" for item in kind.inputs):
+            inputs = [str(item) for item in kind.inputs]
+            fences = {number for number, item in enumerate(inputs) if item == "!hal.fence"}
+            if fences and name.endswith("$async") and name.removesuffix("$async") in symbols.functions:
                 # The asynchronous variant of a function that is exported as well.
                 continue
+            # The queue is in order, and reading a result waits: nothing is left to wait for or to signal.
+            functions[-1] = _without(functions[-1], fences)
             exports.append(
                 Export(
                     name=name,
                     function=first + index,
-                    arguments=tuple(str(item) for item in kind.inputs),
+                    arguments=tuple(item for number, item in enumerate(inputs) if number not in fences),
                     results=tuple(str(item) for item in kind.results),
                     declaration=_declaration(op),
                 )

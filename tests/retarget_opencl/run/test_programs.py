@@ -10,6 +10,8 @@ import pytest
 from opencl_support import Compile, Load, call
 from retarget.extension import Check, DriverError
 from retarget_opencl.artifact.file import KernelSource, read_artifact, write_artifact
+from retarget_opencl.compile.compiler import OpenClCompiler
+from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.device import OpenClDevice
 from retarget_opencl.run.program import OpenClProgram
 
@@ -144,6 +146,13 @@ def test_a_failed_assertion_is_an_error_in_its_own_words(load: Load) -> None:
         call(program, "guarded", np.int32(-3))
     with pytest.raises(DriverError, match=r"^the host program divides an integer by zero\ncalling divided on "):
         call(program, "divided", np.int32(0))
+
+
+def test_a_function_that_only_takes_fences_is_called_without_them(device: OpenClDevice) -> None:
+    flags, profile = ("--iree-execution-model=async-external",), compile_profile(device.profile)
+    artifact = OpenClCompiler().compile_bytes(STATE.encode(), "test.mlir", flags, profile).artifact
+    (total,) = call(device.load(artifact), "accumulate", np.ones(4, np.float32))
+    np.testing.assert_array_equal(total, np.full(4, 2, np.float32))
 
 
 def test_a_module_without_functions_with_bodies_loads(load: Load) -> None:
