@@ -9,7 +9,10 @@ may contract `a * b + c` in one expression, just as a Vulkan driver may contract
 
 from __future__ import annotations
 
-from retarget_opencl.clc.ops.table import Fit, Rule, round_half, text_rule
+from dataclasses import replace
+
+from retarget_opencl.clc.literals import integer_text
+from retarget_opencl.clc.ops.table import Fit, Rule, expand, fit, round_half, text_rule
 from retarget_opencl.clc.statements import StatementWriter
 from retarget_opencl.clc.types import Scalar, Vector, element_of
 from retarget_opencl.clc.values import Op, Value
@@ -98,6 +101,35 @@ def _shift(name: str, text: str, how: Fit = Fit.PLAIN) -> Rule:
     return Rule((f"spirv.{name}",), write)
 
 
+def _division(name: str, text: str, how: Fit = Fit.PLAIN) -> Rule:
+    """A division. By zero, and of the lowest number by -1, SPIR-V leaves the result undefined; a CPU ends the process.
+
+    There the divisor is 1.
+    """
+
+    def write(writer: StatementWriter, op: Op) -> None:
+        value, by = op.operands
+        if by.number is None or by.number in {0, -1}:
+            scalar, kind = element_of(by.kind), writer.names.value(by.kind)
+            undefined = f"({by.text} == ({kind})0)"
+            if how is Fit.SIGNED:
+                lowest = integer_text(scalar, 1 << scalar.bits - 1)
+                undefined += f" | (({by.text} == ({kind})-1) & ({value.text} == ({kind}){lowest}))"
+            divisor = writer.fresh("divisor")
+            writer.declare(f"{kind} {divisor}")
+            writer.state(f"{divisor} = {undefined} ? ({kind})1 : {by.text}")
+            op = replace(op, operands=[value, Value(divisor, by.kind)])
+        writer.define(op, fit(writer, op, expand(writer, op, text), how))
+
+    return Rule((f"spirv.{name}",), write)
+
+
+def _ones(count: int) -> str:
+    """Return the text of as many ones as operand `count` says; in two shifts, as one cannot be by all bits."""
+    by = f"{{{count}}}"
+    return f"((({{T}})1 << ({by} / 2) << ({by} - {by} / 2)) - ({{T}})1)"
+
+
 RULES: tuple[Rule, ...] = (
     text_rule("spirv.IAdd", "{0} + {1}"),
     text_rule("spirv.ISub", "{0} - {1}"),
@@ -107,13 +139,13 @@ RULES: tuple[Rule, ...] = (
         applies=_is_small_scalar,
     ),
     text_rule("spirv.IMul", "{0} * {1}"),
-    text_rule("spirv.UDiv", "{0} / {1}"),
-    text_rule("spirv.UMod", "{0} % {1}"),
-    text_rule("spirv.SDiv", "{s0} / {s1}", Fit.SIGNED),
-    text_rule("spirv.SRem", "{s0} % {s1}", Fit.SIGNED),
+    _division("UDiv", "{0} / {1}"),
+    _division("UMod", "{0} % {1}"),
+    _division("SDiv", "{s0} / {s1}", Fit.SIGNED),
+    _division("SRem", "{s0} % {s1}", Fit.SIGNED),
     # The result has the divisor's sign.
-    text_rule(
-        "spirv.SMod",
+    _division(
+        "SMod",
         "{s0} % {s1} + (({s0} % {s1} != ({S})0) & (({s0} % {s1} < ({S})0) != ({s1} < ({S})0)) ? {s1} : ({S})0)",
         Fit.SIGNED,
     ),
@@ -141,12 +173,11 @@ RULES: tuple[Rule, ...] = (
     _shift("ShiftRightArithmetic", "", Fit.SIGNED),
     text_rule("spirv.BitCount", "popcount({0})"),
     text_rule("spirv.BitReverse", "reverse_bits32({0})", helper="reverse_bits32"),
-    text_rule("spirv.BitFieldUExtract", "({0} >> {1}) & ((({T})1 << {2}) - ({T})1)"),
+    text_rule("spirv.BitFieldUExtract", f"({{0}} >> {{1}}) & {_ones(2)}"),
+    # The field's highest bit is its sign.
     text_rule(
-        "spirv.BitFieldSExtract", "({s0} << (sizeof({S}) * 8 - {2} - {1})) >> (sizeof({S}) * 8 - {2})", Fit.SIGNED
+        "spirv.BitFieldSExtract",
+        f"((({{0}} >> {{1}}) & {_ones(2)}) ^ ({_ones(2)} ^ {_ones(2)} >> 1)) - ({_ones(2)} ^ {_ones(2)} >> 1)",
     ),
-    text_rule(
-        "spirv.BitFieldInsert",
-        "({0} & ~(((({T})1 << {3}) - ({T})1) << {2})) | (({1} & ((({T})1 << {3}) - ({T})1)) << {2})",
-    ),
+    text_rule("spirv.BitFieldInsert", f"({{0}} & ~({_ones(3)} << {{2}})) | (({{1}} & {_ones(3)}) << {{2}})"),
 )

@@ -136,12 +136,12 @@ CASES = [
     ("ISub", ("i8", "i8"), "i8", "%r = spirv.ISub %a, %b : i8", (-128, 1), ["v3 = v1 - v2"], 127),
     ("IMul small", ("i16", "i16"), "i16", "%r = spirv.IMul %a, %b : i16", (-1, -1), ["v3 = (uint)v1 * v2"], 1),
     ("IMul wide", ("i64", "i64"), "i64", "%r = spirv.IMul %a, %b : i64", (1 << 40, 3), ["v3 = v1 * v2"], 3 << 40),
-    ("SDiv", ("i32", "i32"), "i32", "%r = spirv.SDiv %a, %b : i32", (-7, 2), ["v3 = as_int(v1) / as_int(v2)"], -3),
-    ("SRem", ("i32", "i32"), "i32", "%r = spirv.SRem %a, %b : i32", (-7, 2), ["v3 = as_int(v1) % as_int(v2)"], -1),
+    ("SDiv", ("i32", "i32"), "i32", "%r = spirv.SDiv %a, %b : i32", (-7, 2), None, -3),
+    ("SRem", ("i32", "i32"), "i32", "%r = spirv.SRem %a, %b : i32", (-7, 2), None, -1),
     ("SMod", ("i32", "i32"), "i32", "%r = spirv.SMod %a, %b : i32", (-7, 2), None, 1),
     ("SMod of opposite sign", ("i32", "i32"), "i32", "%r = spirv.SMod %a, %b : i32", (7, -2), None, -1),
-    ("UDiv", ("i32", "i32"), "i32", "%r = spirv.UDiv %a, %b : i32", (-2, 2), ["v3 = v1 / v2"], 2147483647),
-    ("UMod", ("i32", "i32"), "i32", "%r = spirv.UMod %a, %b : i32", (-1, 10), ["v3 = v1 % v2"], 5),
+    ("UDiv", ("i32", "i32"), "i32", "%r = spirv.UDiv %a, %b : i32", (-2, 2), None, 2147483647),
+    ("UMod", ("i32", "i32"), "i32", "%r = spirv.UMod %a, %b : i32", (-1, 10), None, 5),
     ("SNegate", ("i32",), "i32", "%r = spirv.SNegate %a : i32", (5,), ["v2 = (uint)0 - v1"], -5),
     ("FAdd", ("f32", "f32"), "f32", "%r = spirv.FAdd %a, %b : f32", (1.5, 2.0), ["v3 = v1 + v2"], 3.5),
     ("FMod", ("f32", "f32"), "f32", "%r = spirv.FMod %a, %b : f32", (-7.0, 2.0), None, 1.0),
@@ -163,6 +163,11 @@ CASES = [
     ("BitReverse", ("i32",), "i32", "%r = spirv.BitReverse %a : i32", (1,), None, -2147483648),
     ("BitFieldUExtract", ("i32", "i32", "i32"), "i32", "%r = spirv.BitFieldUExtract %a, %b, %c : i32, i32, i32", (0xF0, 4, 4), None, 15),
     ("BitFieldSExtract", ("i32", "i32", "i32"), "i32", "%r = spirv.BitFieldSExtract %a, %b, %c : i32, i32, i32", (0xF0, 4, 4), None, -1),
+    ("BitFieldUExtract of all", ("i32", "i32", "i32"), "i32", "%r = spirv.BitFieldUExtract %a, %b, %c : i32, i32, i32", (-2, 0, 32), None, -2),
+    ("BitFieldSExtract of all", ("i32", "i32", "i32"), "i32", "%r = spirv.BitFieldSExtract %a, %b, %c : i32, i32, i32", (-2, 0, 32), None, -2),
+    ("BitFieldSExtract of none", ("i32", "i32", "i32"), "i32", "%r = spirv.BitFieldSExtract %a, %b, %c : i32, i32, i32", (-2, 4, 0), None, 0),
+    ("BitFieldSExtract of i8", ("i8", "i8", "i8"), "i8", "%r = spirv.BitFieldSExtract %a, %b, %c : i8, i8, i8", (0x3C, 2, 4), None, -1),
+    ("BitFieldInsert of all", ("i32", "i32", "i32", "i32"), "i32", "%r = spirv.BitFieldInsert %a, %b, %c, %d : i32, i32, i32", (7, -3, 0, 32), None, -3),
     ("BitFieldInsert", ("i32", "i32", "i32", "i32"), "i32", "%r = spirv.BitFieldInsert %a, %b, %c, %d : i32, i32, i32", (0, 3, 4, 2), None, 48),
     ("ConvertFToS", ("f32",), "i32", "%r = spirv.ConvertFToS %a : f32 to i32", (-2.7,), ["v2 = as_uint((int)v1)"], -2),
     ("ConvertFToU", ("f32",), "i32", "%r = spirv.ConvertFToU %a : f32 to i32", (3e9,), ["v2 = (uint)v1"], 3000000000 - (1 << 32)),
@@ -235,6 +240,21 @@ def test_an_op_is_written_and_computes_what_spirv_says(
     actual = _run(device, source, arrays, wanted)
     np.testing.assert_array_equal(actual, wanted)
     np.testing.assert_array_equal(np.signbit(actual), np.signbit(wanted))
+
+
+@pytest.mark.parametrize("op", ["SDiv", "SRem", "SMod", "UDiv", "UMod"])
+def test_a_division_that_spirv_leaves_undefined_does_not_end_the_process(device: OpenClDevice, op: str) -> None:
+    _, source = _translate(
+        _module(("i32", "i32"), "i32", f"%r = spirv.{op} %a, %b : i32"), compile_profile(device.profile)
+    )
+    for inputs in ((7, 0), (-(1 << 31), -1)):
+        assert _run(device, source, [_array("i32", value) for value in inputs], _array("i32", 0)).shape == (1,)
+
+
+def test_a_barrier_of_a_subgroup_is_refused(device: OpenClDevice) -> None:
+    body = "spirv.ControlBarrier <Subgroup>, <Subgroup>, <AcquireRelease>\n%r = spirv.IAdd %a, %a : i32"
+    with pytest.raises(TranslationError, match="no barrier for the execution scope"):
+        _translate(_module(("i32",), "i32", body), compile_profile(device.profile))
 
 
 _CANCEL = "%m = spirv.FMul %a, %b : f32\n%n = spirv.FMul %c, %b : f32\n%r = spirv.FSub %m, %n : f32"
