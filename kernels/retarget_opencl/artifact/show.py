@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from retarget_opencl.artifact.file import OpenClArtifact, joined, read_artifact
+from retarget_opencl.artifact.file import ArtifactError, OpenClArtifact, joined, read_artifact
 from retarget_opencl.artifact.memory import memory_lines
 from retarget_opencl.artifact.program import Function, Program, Scalar
 
@@ -13,7 +13,12 @@ __all__ = ["show_artifact"]
 
 def show_artifact(data: bytes) -> str:
     """Return an artifact's text. Raises `ArtifactError` for one that cannot be read."""
-    return "\n".join(_lines(read_artifact(data))) + "\n"
+    artifact = read_artifact(data)
+    try:
+        return "\n".join(_lines(artifact)) + "\n"
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        msg = f"the OpenCL artifact's program is malformed ({type(error).__name__}: {error}); compile it again"
+        raise ArtifactError(msg) from error
 
 
 def _lines(artifact: OpenClArtifact) -> Iterator[str]:

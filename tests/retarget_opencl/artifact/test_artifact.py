@@ -44,6 +44,16 @@ def test_an_instruction_without_a_name_is_refused(artifact: OpenClArtifact) -> N
         read_artifact(write_artifact(damaged))
 
 
+def test_a_program_that_jumps_to_no_block_is_not_shown(artifact: OpenClArtifact) -> None:
+    function = replace(artifact.program.functions[0], blocks=((("br", 9, (), ()),),))
+    damaged = replace(artifact, program=replace(artifact.program, functions=(function,)))
+    with pytest.raises(ArtifactError) as caught:
+        show_artifact(write_artifact(damaged))
+    assert str(caught.value) == (
+        "the OpenCL artifact's program is malformed (IndexError: tuple index out of range); compile it again"
+    )
+
+
 def test_an_artifact_is_read_as_it_was_written(artifact: OpenClArtifact) -> None:
     read = read_artifact(write_artifact(artifact))
     assert (read.profile, read.needs, read.sources, read.program, read.blobs) == (

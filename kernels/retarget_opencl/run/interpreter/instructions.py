@@ -237,6 +237,8 @@ def _parameter_load(machine: Machine, results: Sequence[int], *words: Any) -> St
 
 
 def _constant(machine: Machine, result: int, blob: int, offset: int, size: int) -> Step:
+    machine.blobs[blob]  # `IndexError` for one that there is not
+
     def step(r: Registers) -> None:
         r[result] = machine.constant(blob, r[offset], r[size])
 
