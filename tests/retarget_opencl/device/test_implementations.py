@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from retarget.arrays.comparison import compare_check
-from retarget.extension import Check, UnavailableError
+from retarget.extension import Check, DriverError, UnavailableError
+from retarget_opencl.artifact.file import read_artifact, write_artifact
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.devices import find_device, list_devices
 from retarget_opencl.device.profile import compile_profile
@@ -39,4 +41,9 @@ def test_modules_pass_with_what_an_implementation_offers(name: str, half: str, s
         assert [compare_check(check) for check in checks] == [None] * len(checks)
         used |= {word for word in ("cl_khr_fp16", "sub_group_shuffle_xor") if word.encode() in artifact}
     assert used == ({"cl_khr_fp16", "sub_group_shuffle_xor"} if name == "intel" else set())
+    if subgroups == "khr":
+        narrow = replace(read_artifact(artifact), profile=replace(profile, subgroup_size=8))
+        expected = r" in subgroups of 16; the artifact was compiled for subgroups of 8$"
+        with pytest.raises(DriverError, match=expected):
+            device.load(write_artifact(narrow))
     device.close()
