@@ -39,7 +39,8 @@ ROOT = HERE.parents[1]
 PACKAGE = ROOT / "kernels/retarget_opencl"
 TESTS = "tests/retarget_opencl"
 GROUPS = {
-    f"{TESTS}/clc": ("clc/ops/*.py", "clc/literals.py", "clc/types.py", "clc/passes/*.py"),
+    f"{TESTS}/clc/ops/test_written.py": ("clc/ops/*.py", "clc/literals.py", "clc/types.py"),
+    f"{TESTS}/clc/passes": ("clc/passes/*.py",),
     f"{TESTS}/hostprog": ("hostprog/*rules.py",),
     f"{TESTS}/run {TESTS}/artifact": ("run/interpreter/*.py", "run/program.py", "artifact/program.py"),
 }

@@ -100,8 +100,9 @@ def literal(names: TypeNames, kind: SpirvType, attribute: Ir) -> str:
         shown = texts[:1] if len(set(texts)) == 1 else texts
         return f"({names.value(kind)})({', '.join(shown)})"
     if isinstance(kind, Array) and kind.length is not None and isinstance(kind.element, Scalar):
-        body = text.partition(" : ")[0]
-        items = [_parse_number(kind.element, item) for item in _DENSE_ITEM.findall(body.strip("[]"))]
+        # `dense<[1, 2]> : tensor<2xi32>`, or `[1 : i32, 2 : i32]`, where each element has its type.
+        body = re.sub(r" : \w+", "", text.partition("> :")[0])
+        items = [_parse_number(kind.element, item) for item in _DENSE_ITEM.findall(body)]
         if len(items) == 1:
             items *= kind.length
         if len(items) == kind.length:
