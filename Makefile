@@ -12,7 +12,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 # Hundreds of processes start here: what Python compiles is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo suites sanitize toolchains models conformance test test-slow test-all reliability check docs picture bench bench-onnx clean help
+.PHONY: demo suites sanitize toolchains models conformance test test-slow test-all reliability mutate check docs picture bench bench-onnx clean help
 
 help:
 	@echo "make demo         a slice of every shipped suite, on every device found here, and a page of it (a minute and a half when nothing is cached)"
@@ -25,6 +25,7 @@ help:
 	@echo "make test-slow    the same, with those that are slow, as in CI (half an hour)"
 	@echo "make test-all     the same, with what repeats at length what CI proves on a sample"
 	@echo "make reliability  kills at random moments and 100,000 mutated files: docs/reliability.md (hours; with KILLS=3 INPUTS=500 minutes)"
+	@echo "make mutate       changes the OpenCL package's code at random places; fails where its fast tests notice too few"
 	@echo "make check        ruff, mypy, the import contracts, the declarations of the suites and of CI, the examples in docs/"
 	@echo "make docs         write the generated parts of docs/ again"
 	@echo "make picture      run suites/small-types and take README's pictures of its page again; needs Chromium"
@@ -87,6 +88,11 @@ reliability: $(DEV_STAMP)
 	$(BIN)/python tests/reliability/cluster_kills.py workers --kills $(KILLS) --seed $(SEED)
 	$(BIN)/python tests/reliability/cluster_kills.py scheduler --kills $(KILLS) --seed $(SEED)
 	$(BIN)/pytest -q tests/reliability/test_upgrade.py tests/acceptance/test_cache_faults.py tests/retarget/engine/cache --run-slow
+
+# Of each module MUTANTS changes; those of SEED=2 are others.
+MUTANTS ?= 12
+mutate: $(DEV_STAMP)
+	$(BIN)/python tests/reliability/mutants.py --each $(MUTANTS) --seed $(SEED)
 
 # The page is written from what was found, also where that is not what was expected.
 conformance: $(STAMP)

@@ -5,8 +5,8 @@
 
 A change is another operator, constant or text, a turned condition, or a statement that is left out. A process that has
 what the tests import, save the package, is forked for each: the fork compiles the changed module in the place of the
-one on disk and runs, fastest first, the tests that pass over the changed line. Subprocesses of tests see no change. A
-survivor is printed as a diff. One whose behaviour cannot differ is written into `equivalent_mutants.txt` with the reason.
+one on disk and runs the tests that pass over the changed line. Subprocesses of tests see no change. A survivor is
+printed as a diff. One whose behaviour cannot differ goes into `equivalent_mutants.txt` with the reason, lines of `#`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import importlib
 import json
 import os
 import random
+import re
 import signal
 import sys
 import tempfile
@@ -42,7 +43,9 @@ GROUPS = {
     f"{TESTS}/clc/ops/test_written.py": ("clc/ops/*.py", "clc/literals.py", "clc/types.py"),
     f"{TESTS}/clc/passes": ("clc/passes/*.py",),
     f"{TESTS}/hostprog": ("hostprog/*rules.py",),
-    f"{TESTS}/run {TESTS}/artifact": ("run/interpreter/*.py", "run/program.py", "artifact/program.py"),
+    f"{TESTS}/run/interpreter": ("run/interpreter/*.py",),
+    f"{TESTS}/artifact": ("artifact/program.py",),
+    f"{TESTS}/run/test_programs.py": ("run/program.py",),
 }
 """Which tests are to notice changes of which modules."""
 
@@ -50,13 +53,15 @@ EQUIVALENT = HERE / "equivalent_mutants.txt"
 
 # ---------------------------------------------------------------- changes
 
-_SWAPS: dict[type[ast.AST], type[ast.AST]] = {
-    **{ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt},
-    **{ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.And: ast.Or, ast.Or: ast.And},
-    **{ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult},
-    **{ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd},
-    **{ast.BitXor: ast.BitAnd, ast.USub: ast.UAdd, ast.Div: ast.Mult},
-}
+_SWAPS: dict[type[ast.AST], type[ast.AST]] = dict(
+    [
+        *((ast.Eq, ast.NotEq), (ast.NotEq, ast.Eq), (ast.Lt, ast.LtE), (ast.LtE, ast.Lt), (ast.Gt, ast.GtE)),
+        *((ast.GtE, ast.Gt), (ast.In, ast.NotIn), (ast.NotIn, ast.In), (ast.Is, ast.IsNot), (ast.IsNot, ast.Is)),
+        *((ast.And, ast.Or), (ast.Or, ast.And), (ast.Add, ast.Sub), (ast.Sub, ast.Add), (ast.Mult, ast.FloorDiv)),
+        *((ast.FloorDiv, ast.Mult), (ast.Mod, ast.Mult), (ast.LShift, ast.RShift), (ast.RShift, ast.LShift)),
+        *((ast.BitAnd, ast.BitOr), (ast.BitOr, ast.BitAnd), (ast.BitXor, ast.BitAnd), (ast.USub, ast.UAdd)),
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +76,7 @@ class Mutant:
     @property
     def diff(self) -> str:
         """The changed lines, without their places."""
-        lines = difflib.unified_diff(
-            self.path.read_text().splitlines(), self.text.splitlines(), lineterm="", n=0
-        )
+        lines = difflib.unified_diff(self.path.read_text().splitlines(), self.text.splitlines(), lineterm="", n=0)
         return "\n".join(line for line in lines if not line.startswith(("---", "+++", "@@")))
 
 
@@ -147,9 +150,7 @@ def _replacements(node: ast.AST, parent: ast.AST) -> Iterator[ast.AST]:
         yield node.operand
     elif isinstance(node, ast.Return) and node.value is not None:
         yield ast.Return(ast.Constant(None))
-    elif isinstance(node, ast.Continue | ast.Break | ast.Raise | ast.Delete | ast.AugAssign):
-        yield ast.Pass()
-    elif isinstance(node, ast.Expr) and not isinstance(node.value, ast.Yield | ast.YieldFrom):
+    elif isinstance(node, ast.Continue | ast.Break | ast.Raise | ast.Delete | ast.AugAssign | ast.Expr):
         yield ast.Pass()
     if isinstance(parent, ast.If | ast.IfExp | ast.While) and node is parent.test:
         yield ast.UnaryOp(ast.Not(), copy.deepcopy(node))  # type: ignore[arg-type]
@@ -219,7 +220,30 @@ class _Passes:
         self._answer.write_text(json.dumps([lines, self._times, list(sys.modules)]))
 
 
-_OURS = ("retarget_opencl", "pytest_retarget", "tests", "conftest", "opencl_", "test_", "__main__", "_pytest", "hypothesis")
+class _Order:
+    """Leaves out other tests than those named, and runs these in the order given."""
+
+    def __init__(self, tests: Sequence[str]) -> None:
+        self._places = {test: place for place, test in enumerate(tests)}
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = sorted(
+            (item for item in items if item.nodeid in self._places), key=lambda item: self._places[item.nodeid]
+        )
+
+
+_OURS = (
+    "retarget_opencl",
+    "pytest_retarget",
+    "tests",
+    "conftest",
+    "opencl_",
+    "test_",
+    "__main__",
+    "_pytest",
+    "hypothesis",
+)
 
 
 class Group:
@@ -227,9 +251,9 @@ class Group:
 
     def __init__(self, tests: str, folder: Path) -> None:
         answer = folder / "passes.json"
-        arguments = [*tests.split(), "-m", "not slow"]
+        self._arguments = [*tests.split(), "-m", "not slow"]
         plugin = _Passes(answer)
-        status = _in_fork(lambda: _pytest(str(folder / "t"), *arguments, plugins=[plugin]), 1200)
+        status = _in_fork(lambda: _pytest(str(folder / "t"), *self._arguments, plugins=[plugin]), 1200)
         if status != 0:
             sys.exit(f"{tests}: the tests fail without any change (exit status {status})")
         lines, self._times, modules = json.loads(answer.read_text())
@@ -246,12 +270,11 @@ class Group:
     def notices(self, mutant: Mutant, limit: float) -> str:
         """Return how a change was noticed, nothing if it was not."""
         places = [(str(mutant.path), line) for line in range(mutant.first, mutant.last + 1)]
-        tests = set().union(*(self._tests[place] for place in places))
-        if not tests:  # executed at import, or never
-            tests = {test for place, found in self._tests.items() if place[0] == str(mutant.path) for test in found}
-        ordered = sorted(tests, key=self._times.__getitem__)
-        if not ordered:
-            return ""
+        tests: set[str] = set().union(*(self._tests[place] for place in places if place in self._tests))
+        if not tests:  # executed at import, as tables are
+            tests = set(self._times)
+        words = [word for word in re.findall(r"\w{3,}", mutant.diff) if word not in {"spirv", "text_rule"}]
+        order = _Order(sorted(tests, key=lambda test: (not any(word in test for word in words), self._times[test])))
         original = SourceFileLoader.get_code
 
         def get_code(loader: SourceFileLoader, name: str) -> CodeType | None:
@@ -261,10 +284,10 @@ class Group:
 
         def work() -> int:
             SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
-            return _pytest(str(self._folder / "t"), *ordered)
+            return _pytest(str(self._folder / "t"), *self._arguments, plugins=[order])
 
         status = _in_fork(work, limit)
-        return "" if status == 0 else "time" if status == 124 else "test"
+        return "" if status in {0, 5} else "time" if status == 124 else "test"
 
 
 def main() -> int:
@@ -307,7 +330,8 @@ def main() -> int:
                 )
                 sums += counts
     counting = sums["tried"] - sums["equivalent"]
-    print(f"{sums['noticed']} of {counting} noticed ({sums['noticed'] / max(counting, 1):.1%}), {sums['equivalent']} equivalent")
+    share = sums["noticed"] / max(counting, 1)
+    print(f"{sums['noticed']} of {counting} noticed ({share:.1%}), {sums['equivalent']} equivalent")
     return 0 if sums["noticed"] >= chosen.least * counting else 1
 
 

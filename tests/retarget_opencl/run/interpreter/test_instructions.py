@@ -13,7 +13,6 @@ from retarget_opencl.artifact.file import OpenClArtifact
 from retarget_opencl.artifact.program import Constant, Function, Kernel, Program, Scalar
 from retarget_opencl.run.commands import Commands
 from retarget_opencl.run.errors import ProgramError
-from retarget_opencl.run.interpreter.instructions import BUILDERS
 from retarget_opencl.run.interpreter.loading import load_program
 from retarget_opencl.run.interpreter.machine import Machine
 
