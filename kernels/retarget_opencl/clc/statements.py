@@ -276,7 +276,9 @@ class StatementWriter:
             inner = inner.element
         if isinstance(inner, Scalar | Vector):
             self._note_features(element_of(inner))
-        self.declare(f"{qualifier}{self.names.memory(inner)} {value.text}{dimensions}")
+        # Matrix units load rows of 16 bytes that begin at multiples of 16.
+        aligned = " __attribute__((aligned(16)))" if qualifier and dimensions else ""
+        self.declare(f"{qualifier}{self.names.memory(inner)} {value.text}{dimensions}{aligned}")
 
     def local_variable(self, op: Op) -> Value:
         """Declare a variable of the kernel (`spirv.Variable`) and return its place."""

@@ -11,6 +11,7 @@ where an operation is signed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -190,7 +191,7 @@ class TypeNames:
 
     def __init__(self, *, native_half: bool) -> None:
         self.native_half = native_half
-        self.typedefs: dict[SpirvType, tuple[str, str]] = {}
+        self.typedefs: dict[str, tuple[str, str]] = {}
 
     def emulates(self, kind: SpirvType) -> bool:
         """True for a scalar or vector of halves that is computed as floats."""
@@ -210,7 +211,7 @@ class TypeNames:
             return "float" if self.emulates(kind) else _FLOATS[kind.bits]
         if isinstance(kind, Matrix):
             return "uint4" if kind.packed else "float8"
-        return self._aggregate(kind)
+        return self._aggregate(kind, self.value)
 
     def signed(self, kind: SpirvType) -> str:
         """Name of the signed integer type as wide as `kind`; for vectors with as many lanes."""
@@ -229,21 +230,20 @@ class TypeNames:
                 return f"uchar{suffix_of(kind)}"
             if self.emulates(kind):
                 return f"ushort{suffix_of(kind)}"
+        if isinstance(kind, Struct | Array):
+            return self._aggregate(kind, self.memory)
         return self.value(kind)
 
-    def _aggregate(self, kind: SpirvType) -> str:
-        if kind in self.typedefs:
-            return self.typedefs[kind][0]
+    def _aggregate(self, kind: SpirvType, name_of: Callable[[SpirvType], str]) -> str:
         if isinstance(kind, Struct):
-            members = " ".join(f"{self.value(member)} m{index};" for index, member in enumerate(kind.members))
+            members = " ".join(f"{name_of(member)} m{index};" for index, member in enumerate(kind.members))
             stem = "struct"
         elif isinstance(kind, Array) and kind.length is not None:
-            members = f"{self.value(kind.element)} e[{kind.length}];"
+            members = f"{name_of(kind.element)} e[{kind.length}];"
             stem = "array"
         else:
             msg = f"no OpenCL C value type for {kind}"
             raise TypeSyntaxError(msg)
         # Members may have added typedefs of their own, so the number is taken after them.
         name = f"{stem}_{len(self.typedefs)}"
-        self.typedefs[kind] = (name, f"typedef struct {{ {members} }} {name};")
-        return name
+        return self.typedefs.setdefault(members, (name, f"typedef struct {{ {members} }} {name};"))[0]

@@ -52,6 +52,11 @@ def _load(writer: StatementWriter, op: Op) -> None:
     space, layout = _space(writer, op), _layout(op)
     # Sums lie in the registers as left factors do.
     side = "right" if kind.use == "MatrixB" else "left"
+    stride, element = op.operands[-1], op.operands[0].pointer.pointee
+    bytes_apart = None if stride.number is None else stride.number * (element_of(element).bits // 8) * lanes_of(element)
+    if kind.packed and space == "local" and (bytes_apart is None or bytes_apart % 16):
+        msg = f"a cooperative matrix whose rows in local memory are {bytes_apart or 'not known'} bytes apart, not by 16"
+        raise TypeSyntaxError(msg)
     call = f"matrix_load_{_held(kind)}_{side}_{layout}_{space}"
     writer.define(op, f"{writer.helper(call)}({_place(writer, op)})", hint=_HINTS.get(kind.use, "sum"))
 

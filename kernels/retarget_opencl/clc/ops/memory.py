@@ -77,6 +77,10 @@ def store(writer: StatementWriter, place: Value, value: Value) -> None:
         for index in range(kind.length):
             element = Value(f"{place.text}[{index}]", Pointer(kind.element, place.pointer.storage))
             store(writer, element, Value(f"{value.text}.e[{index}]", kind.element))
+    elif isinstance(kind, Struct):
+        for index, member in enumerate(kind.members):
+            target = Value(f"{place.text}.m{index}", Pointer(member, place.pointer.storage))
+            store(writer, target, Value(f"{value.text}.m{index}", member))
     elif writer.names.emulates(kind):
         writer.state(f"vstore_half{suffix_of(kind)}_rte({value.text}, 0, ({writer.space(place)} half*)&{place.text})")
     elif isinstance(kind, Vector) and kind.element.kind == "bool":
