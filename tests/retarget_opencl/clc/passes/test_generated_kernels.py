@@ -202,7 +202,7 @@ def test_a_barrier_that_is_missing_is_noticed(fences: set[str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["read", "write", "atomic"])
+@pytest.mark.parametrize("mode", ["read", "write"])
 def test_a_kind_of_access_that_is_overlooked_is_noticed(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     clash = Addresses.clash
     monkeypatch.setattr(
