@@ -65,6 +65,10 @@ def test_an_artifact_is_read_as_it_was_written(artifact: OpenClArtifact) -> None
     )
 
 
+def test_a_kernel_of_no_known_place_names_none(artifact: OpenClArtifact) -> None:
+    assert read_artifact(write_artifact(artifact)).program.kernels[0].location == ""
+
+
 def test_a_kernel_without_a_source_is_refused(artifact: OpenClArtifact) -> None:
     with pytest.raises(ArtifactError, match=r"header is malformed \(ValueError: zip\(\) argument 2 is shorter"):
         read_artifact(write_artifact(replace(artifact, sources=())))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,7 +26,8 @@ def written(case: str) -> str:
         return f"{head}\n=\n{str(error).partition(' at loc(')[0]}"
     lines = [line.strip() for line in kernel.lines if "binding" not in line or "atom" in line]
     wanted = [line for line in source.splitlines() if line.startswith(("#pragma OPENCL EXTENSION", "typedef struct"))]
-    return "\n".join([head, "=", *lines, *wanted])
+    helpers = re.findall(r"^(?!__kernel)(?:\w+ )+(\w+)\(", source, re.MULTILINE)
+    return "\n".join([head, "=", *lines, *wanted, *(f"with {name}" for name in sorted(set(helpers) - {"tested"}))])
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.splitlines()[1][:60] for case in CASES])
