@@ -1,5 +1,6 @@
 // Two products that are equal cancel out: 0.0 exactly, unless one of them is fused with the difference and not rounded.
 // A layer normalisation over rows of one value is written so by TensorFlow: x * factor - mean * factor, factor = 316.2.
+// Numbers: powers of two times small integers, whose products are not exact; the difference of equal products is 0.
 
 func.func @layer_norm_of_a_constant_row() {
   %x = util.unfoldable_constant dense<[[7.25], [58.0], [3.625], [0.90625]]> : tensor<4x1xf32>

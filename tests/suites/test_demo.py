@@ -22,7 +22,8 @@ def suites() -> tuple[Suite, ...]:
 @pytest.fixture(scope="module")
 def demo(suites: tuple[Suite, ...]) -> list[Target]:
     registry = load_extensions()
-    return [target for suite in suites for target in expand(suite, registry) if "demo" in target.tags]
+    targets = [target for suite in suites for target in expand(suite, registry)]
+    return [target for target in targets if "demo" in target.tags and not {"intel", "sanitize"} & set(target.tags)]
 
 
 def test_every_folder_of_suites_is_in_the_demo(demo: list[Target]) -> None:
@@ -41,4 +42,4 @@ def test_every_kind_and_every_driver_of_the_suites_is_in_the_demo(
 def test_the_demo_shows_known_failures_and_compiles_little(demo: list[Target]) -> None:
     names = {target.name for target in demo}
     assert {"empty_vulkan_vulkan", "test_det_2d_llvm-cpu"} <= names
-    assert len([target for target in demo if isinstance(target, CompileTarget)]) <= 120
+    assert len([target for target in demo if isinstance(target, CompileTarget)]) <= 125

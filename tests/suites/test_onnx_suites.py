@@ -34,4 +34,5 @@ def test_the_fast_ones_are_of_many_operators(suites: dict[str, Suite]) -> None:
 
 def test_both_suites_compile_alike(suites: dict[str, Suite]) -> None:
     whole, fast = suites["onnx"], suites["onnx-fast"]
-    assert (whole.compiler_flags, whole.targets, whole.timeout) == (fast.compiler_flags, fast.targets, fast.timeout)
+    assert (whole.compiler_flags, whole.timeout) == (fast.compiler_flags, fast.timeout)
+    assert whole.targets == fast.targets[: len(whole.targets)]

@@ -14,28 +14,56 @@ from retarget.model.element_types import parse_type
 from retarget_opencl.artifact.element_types import element_dtype
 from retarget_opencl.translation import Ir
 
-__all__ = ["LARGE", "move_to_resources", "resources_of"]
+__all__ = ["LARGE", "move_to_resources", "parsed", "resources_of"]
 
 LARGE = 4096
 """Bytes of a constant that are worth more than text."""
 _ALIGNMENT = 64
 
 
+_OWN = ".constant"
+"""What names of resources end with: not with a number, as MLIR adds one when it reads bytecode."""
+
+
+class _Text(ctypes.Structure):
+    _fields_ = (("data", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
 @cache
-def _raw_data() -> Any:
-    """Return the library's function that gives the address of a dense attribute's elements."""
+def _library() -> ctypes.CDLL:
+    """Return MLIR's C API, of which the bindings lack two functions."""
     from iree.compiler import _mlir_libs
 
     library = ctypes.CDLL(str(next(Path(_mlir_libs.__path__[0]).glob("libIREECompiler.*"))))
-    function = library.mlirDenseElementsAttrGetRawData
-    function.restype, function.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
-    return function
+    elements, parse = library.mlirDenseElementsAttrGetRawData, library.mlirModuleCreateParse
+    elements.restype, elements.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    parse.restype, parse.argtypes = ctypes.c_void_p, [ctypes.c_void_p, _Text]
+    return library
 
 
-def _address(attribute: Ir) -> int:
+def _pointer(of: Any, kind: str) -> int:
+    """Return where what a Python object stands for lies: for `kind`, the name of its class."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return int(_raw_data()(pointer(attribute._CAPIPtr, b"iree.compiler.ir.Attribute._CAPIPtr")))  # noqa: SLF001
+    return int(pointer(of._CAPIPtr, f"iree.compiler.ir.{kind}._CAPIPtr".encode()))  # noqa: SLF001
+
+
+def parsed(bytecode: bytes, context: Any) -> Ir | None:
+    """Return the module in `bytecode`, None if it is none; MLIR writes why to stderr.
+
+    MLIR refuses bytecode at an address that its resources are not aligned at, and the bindings take what a `bytes` has.
+    """
+    from iree.compiler import ir
+
+    room = ctypes.create_string_buffer(len(bytecode) + _ALIGNMENT)
+    start = -(-ctypes.addressof(room) // _ALIGNMENT) * _ALIGNMENT
+    ctypes.memmove(start, bytecode, len(bytecode))
+    module = _library().mlirModuleCreateParse(_pointer(context, "Context"), _Text(start, len(bytecode)))
+    if module is None:
+        return None
+    capsule = ctypes.pythonapi.PyCapsule_New
+    capsule.restype, capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return ir.Module._CAPICreate(capsule(module, b"iree.compiler.ir.Module._CAPIPtr", None))  # noqa: SLF001
 
 
 def move_to_resources(module: Ir) -> None:
@@ -62,8 +90,10 @@ def move_to_resources(module: Ir) -> None:
         size = prod(length or 0 for length in declared.shape or ()) * dtype.itemsize
         if size >= LARGE:
             # The elements stay where they are: in the context, as long as it is.
-            elements = (ctypes.c_char * size).from_address(_address(value))
-            name = str(op.attributes["sym_name"].value)
+            elements = (ctypes.c_char * size).from_address(
+                _library().mlirDenseElementsAttrGetRawData(_pointer(value, "Attribute"))
+            )
+            name = f"{op.attributes['sym_name'].value}{_OWN}"
             resource = ir.DenseResourceElementsAttr.get_from_buffer(
                 elements, name, value.type, _ALIGNMENT, context=module.context
             )

@@ -22,7 +22,7 @@ from retarget_iree.modules.onnx_import import import_onnx
 from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 from retarget_iree.toolchain import compiler_api
 
-from retarget_opencl.compile.constants import LARGE, move_to_resources
+from retarget_opencl.compile.constants import LARGE, move_to_resources, parsed
 from retarget_opencl.compile.rewriting import PHASE, may_help, needs_scalars, plain_tiling, rewrite
 from retarget_opencl.translation import Ir
 
@@ -151,14 +151,12 @@ def bytecode_of(module: Ir) -> bytes:
 def module_of(bytecode: bytes) -> Iterator[Ir]:
     """Yield the module that `bytecode_of` wrote, valid inside the `with` block only. Raises `CompilerError`."""
     api = compiler_api()
-    from iree.compiler import ir
-
     _settle_dialects()
-    with api.Session() as session, session.context:
-        try:
-            module = ir.Module.parse(bytecode)
-        except ir.MLIRError as error:
-            msg = f"what the front end gave cannot be read: {error}"
-            raise CompilerError(msg) from error
+    with api.Session() as session, session.context as context:
+        with CapturedStderr() as captured:
+            module = parsed(bytecode, context)
+        if module is None:
+            msg = f"what the front end gave cannot be read: {first_error(clean_diagnostics(captured.text))}"
+            raise CompilerError(msg)
         yield module.operation
         del module

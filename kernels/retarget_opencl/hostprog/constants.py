@@ -102,7 +102,10 @@ def _listed(body: str, count: int, dtype: np.dtype[np.generic]) -> npt.NDArray[n
 
 def _resource_bytes(text: str, resources: Callable[[], Mapping[str, Buffer]]) -> Buffer:
     match = re.match(r'dense_resource<"?([^">]+)"?> : (.*)$', text, re.DOTALL)
-    blob = resources().get(match[1]) if match is not None else None
+    # MLIR adds a number to the name of a resource that it reads as part of another dialect's attribute.
+    held = resources() if match is not None else {}
+    names = {match[1], re.sub(r"_[0-9]+$", "", match[1])} & held.keys() if match is not None else set()
+    blob = held[names.pop()] if len(names) == 1 else None
     if match is None or blob is None:
         msg = f"the constant {text[:80]!r} refers to a resource that the module does not hold"
         raise ConstantSyntaxError(msg)

@@ -41,9 +41,9 @@ util.global private @small = dense<[1, 2]> : tensor<2xi8>
 util.global private @none : tensor<2xi8>
 """)
         move_to_resources(module.operation)
-        assert f"dense_resource<w> : {kind}" in str(module)
+        assert f"dense_resource<w.constant> : {kind}" in str(module)
         found = resources_of(bytecode_of(module.operation))
-        assert {name: bytes(content) for name, content in found.items()} == {"w": values.tobytes()}
+        assert {name: bytes(content) for name, content in found.items()} == {"w.constant": values.tobytes()}
         assert resources_of(bytecode_of(ir.Module.parse("").operation)) == {}
 
 
