@@ -34,6 +34,7 @@ RULES = (
 
 
 @alone_and_xdist()
+@pytest.mark.slow
 def test_each_case_has_its_outcome_and_a_rule_excuses_no_other_case(
     project: Project, arguments: tuple[str, ...]
 ) -> None:

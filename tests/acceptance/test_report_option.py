@@ -19,6 +19,7 @@ def page_in(lines: list[str], project: Project) -> Path:
 
 
 @alone_and_xdist()
+@pytest.mark.slow
 def test_a_session_ends_with_the_address_of_its_page(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(bad="f: fail", good="f: pass")
     project.write({"matrix.toml": MATRIX})

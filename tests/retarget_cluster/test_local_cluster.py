@@ -57,6 +57,7 @@ def listening(pid: int) -> set[str]:
     return {row[1].partition(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in mine}
 
 
+@pytest.mark.slow
 def test_workers_compile_and_run_and_end_with_the_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     targets = [target(tmp_path, f"module{number}", f"eq a{number} 1 1") for number in range(4)]
     targets.append(target(tmp_path, "wrong", "eq a 1 2"))

@@ -105,6 +105,7 @@ def test_the_build_of_the_compile_side_covers_what_a_compile_imports_and_nothing
     assert not any(is_below(name, ("retarget_opencl.run", "retarget_opencl.device.devices")) for name in ours)
 
 
+@pytest.mark.slow
 def test_the_build_of_the_run_side_covers_what_a_run_imports_and_nothing_of_the_compile_side() -> None:
     compiler, config = OpenClCompiler(), compiler_config("--opencl-profile=cpu")
     resolved = compiler.resolve(config, config.flags)

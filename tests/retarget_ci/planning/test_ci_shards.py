@@ -18,6 +18,7 @@ def _units(durations: dict[str, float]) -> list[Unit]:
 
 
 @given(durations=_DURATIONS, budget=st.floats(min_value=0.1, max_value=500), capacity=st.integers(1, 12))
+@pytest.mark.slow
 def test_every_unit_is_in_exactly_one_leg_and_no_leg_is_empty(
     durations: dict[str, float], budget: float, capacity: int
 ) -> None:

@@ -366,6 +366,7 @@ def test_the_origin_is_never_part_of_what_is_resolved(iree: IreeCompiler) -> Non
     assert str(ORIGIN.file) not in repr(resolve(iree, *VMVX))
 
 
+@pytest.mark.slow
 def test_the_front_half_is_one_for_configs_of_several_targets_and_changes_no_artifact(iree: IreeCompiler) -> None:
     targets = [VMVX, ("--iree-hal-target-device=vulkan", "--iree-vulkan-target=vp_android_baseline_2022")]
     fronts = []

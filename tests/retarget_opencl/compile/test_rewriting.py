@@ -38,6 +38,7 @@ func.func @product(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x
 """
 
 
+@pytest.mark.slow
 def test_functions_of_f64_and_conversions_of_small_floats_are_computed(load: Load) -> None:
     program = load(FUNCTIONS)
     a, b = np.array([-700.0, -1.0, 0.0, 0.5, 700.0]), np.array([0.5, 0.1, 1.0, 2.0, 1.5])
@@ -53,6 +54,7 @@ def test_functions_of_f64_and_conversions_of_small_floats_are_computed(load: Loa
     np.testing.assert_array_equal(through, halves.astype(ml_dtypes.float8_e5m2).astype(np.float16))
 
 
+@pytest.mark.slow
 def test_a_product_of_bf16_is_computed_where_iree_takes_it_by_vectors(load: Load) -> None:
     a, b = (np.random.default_rng(seed).integers(-8, 9, (64, 64)).astype(ml_dtypes.bfloat16) for seed in (1, 2))
     (product,) = call(load(PRODUCT), "product", a, b)

@@ -272,6 +272,7 @@ SLOW = pytest.mark.slow
         ),
     ],
 )
+@pytest.mark.slow
 def test_what_cannot_be_searched_is_an_error_that_says_why(
     words: list[str], between: tuple[str, str], status: int, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
