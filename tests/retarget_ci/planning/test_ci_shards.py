@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from itertools import chain
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from retarget_ci.planning.shards import Unit, shards
