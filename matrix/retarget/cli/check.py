@@ -12,6 +12,7 @@ from retarget.cli.support import add_path_arguments, request_of
 from retarget.declare.files import MATRIX_FILE, SUITE_FILE
 from retarget.declare.load import DeclarationLoader
 from retarget.expect.diagnostics import contradiction_diagnostics
+from retarget.expect.golden import assign_goldens, golden_rule
 from retarget.expect.matching import RuleSet
 from retarget.expect.usage import RuleUsage
 from retarget.extension import ChecksData, UsesToolchains
@@ -78,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         fit, locations = ProfileFit(runs, profiles), SourceLocations()
         notes = list(fit.notes(locations))
         diagnostics += (*profile_diagnostics, *diagnostics_at(fit.problems(locations)))
-        usage.read(loader.expectations)
+        usage.read((*loader.expectations, *map(golden_rule, loader.goldens)))
         diagnostics += usage.diagnostics(sound, whole=True)
     messages.update(dict.fromkeys(found.errors))
     if not files and not loader.matrix_files and not messages:
@@ -119,6 +120,10 @@ def _judged(suite: Suite, targets: Sequence[Target], registry: Registry, usage: 
         assignment = RuleSet(suite.expectations, checks_artifacts=checks).assign(targets)
         usage.add(suite, assignment, targets)
         yield from contradiction_diagnostics(assignment.contradictions)
+    if suite.goldens and targets:
+        for assignment in assign_goldens(suite.goldens, targets).assignments:
+            usage.add(suite, assignment, targets)
+            yield from contradiction_diagnostics(assignment.contradictions)
     if not registry.unknown(suite):
         usage.collected(suite.origin.file, suite)
 

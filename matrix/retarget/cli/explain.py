@@ -23,6 +23,7 @@ from retarget.engine.commands import Commands
 from retarget.engine.compile.builds import describe_build
 from retarget.engine.engine import Engine
 from retarget.engine.toolchains import worker_environment
+from retarget.expect.golden import assign_goldens, bound_text
 from retarget.expect.matching import RuleSet
 from retarget.expect.verdict import excuse, expected_text, is_expired, today
 from retarget.extension import CompilerError, TargetsProfiles, UnavailableError
@@ -178,6 +179,7 @@ class _Explainer:
             yield from _section("requirements", self._requirements(target))
         yield from _section("tags", self._tags(suite, compiled, runtime, through))
         yield from _section("expectation", self._expectation(suite, target))
+        yield from _section("golden", self._goldens(suite, target))
         yield from _section("builds", self._builds(compiled, runtime))
         yield from _section("on this host", self._availability(compiled, runtime))
         yield from _section("by hand", self._by_hand(target))
@@ -285,6 +287,16 @@ class _Explainer:
                 for word, text in (("signature", rule.signature), ("reason", excuse(rule)), ("until", until)):
                     if text:
                         yield f"  {word.ljust(9)} {text}", ""
+
+    def _goldens(self, suite: Suite, target: Target) -> Iterator[tuple[str, str]]:
+        """The golden rules in force."""
+        for golden in assign_goldens(suite.goldens, [target]).goldens.get(target.name, ()):
+            yield bound_text(golden), self.locations.location(golden.origin)
+            expired = " (expired: it bounds nothing any more)" if is_expired(golden, today()) else ""
+            until = f"{golden.until}{expired}" if golden.until is not None else ""
+            for word, text in (("reason", excuse(golden)), ("until", until)):
+                if text:
+                    yield f"  {word.ljust(9)} {text}", ""
 
     def _requirements(self, target: RunTarget) -> Iterator[tuple[str, str]]:
         """What the target requires, and what the device of this host answers."""

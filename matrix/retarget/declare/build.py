@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from retarget.declare.configs.resolve import extend_scope
-from retarget.declare.expectations import build_expectations
+from retarget.declare.expectations import build_expectations, build_goldens
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.declare.schema.kept import FileTables, TableStore, find_tables, keep_tables
 from retarget.declare.scope import FileDeclarations, Redirections, Scope
@@ -59,8 +59,12 @@ def build_declarations(
         problems += found
     expectations, found = build_expectations(tables)
     problems += found
+    goldens, found = build_goldens(tables)
+    problems += found
     diagnostics = (*tables.unreadable, *diagnostics_of(tables.file, tables.text, problems), *elsewhere)
-    return FileDeclarations(scope=scope, suites=suites, expectations=expectations, diagnostics=diagnostics)
+    return FileDeclarations(
+        scope=scope, suites=suites, expectations=expectations, goldens=goldens, diagnostics=diagnostics
+    )
 
 
 def _misplaced(tables: FileTables, role: str) -> list[Problem]:
@@ -68,7 +72,7 @@ def _misplaced(tables: FileTables, role: str) -> list[Problem]:
     declared = (tables.toolchains, tables.hosts, tables.compilers, tables.runtimes, tables.targets, tables.suites)
     root: list[KeyPath] = [("root",)] if tables.root else []
     if role == EXPECTATIONS_FILE:
-        expected = f"expected it in another file: {EXPECTATIONS_FILE} holds [[expectation]] only"
+        expected = f"expected it in another file: {EXPECTATIONS_FILE} holds [[expectation]] and [[golden]] only"
         paths = [*root, *(entries[0].path for entries in declared if entries)]
         return [Problem(path, f"found {path[0]}, {expected}") for path in paths]
     if role == MATRIX_FILE:

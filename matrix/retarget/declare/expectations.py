@@ -1,4 +1,4 @@
-"""Expectation tables → rules: words and expressions that are known, keys that go together."""
+"""Expectation and golden tables → rules: words and expressions that are known, keys that go together."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 
 from retarget.declare.configs.named import word_problems
 from retarget.declare.schema.kept import Declared, FileTables
-from retarget.declare.schema.values import OUTCOMES, STAGES
-from retarget.model import Expectation, Origin
+from retarget.declare.schema.values import METRICS, OUTCOMES, STAGES
+from retarget.model import Expectation, Golden, Origin
+from retarget.model.metrics import Metric, parse_percent, parse_quantity
 from retarget.model.signatures import TIMEOUT
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
 from retarget.targets.availability import word_error
 from retarget.targets.selection import ExpressionError, terms
 
 if TYPE_CHECKING:
-    from retarget.declare.schema.tables import ExpectationTable
+    from retarget.declare.schema.tables import ExpectationTable, GoldenTable
 
-__all__ = ["build_expectations"]
+__all__ = ["build_expectations", "build_goldens"]
 
 
 def build_expectations(tables: FileTables) -> tuple[tuple[Expectation, ...], tuple[Problem, ...]]:
@@ -57,10 +58,15 @@ def _problems(table: ExpectationTable, path: KeyPath) -> Iterable[Problem]:
     if diagnostic := word_error(table.outcome, OUTCOMES):
         yield Problem((*path, "outcome"), diagnostic)
     yield from _outcome_problems(table, path)
-    if not table.reason.strip():
-        yield Problem((*path, "reason"), "found no reason, expected why the targets fail")
     if "\n" in table.signature.strip():
         yield Problem((*path, "signature"), "found several lines, expected the first diagnostic, which is one line")
+    yield from _rule_problems(table, path, "found no reason, expected why the targets fail")
+
+
+def _rule_problems(table: ExpectationTable | GoldenTable, path: KeyPath, without_reason: str) -> Iterable[Problem]:
+    """Yield what is wrong with the reason and the expression of a rule. `without_reason` words the lack of one."""
+    if not table.reason.strip():
+        yield Problem((*path, "reason"), without_reason)
     try:
         terms(table.when)
     except ExpressionError as error:
@@ -105,8 +111,57 @@ def _case_problems(table: ExpectationTable, path: KeyPath) -> Iterable[Problem]:
 
 
 def _repeated(words: Sequence[str], path: KeyPath) -> Iterable[Problem]:
+    """Yield an error for each word that a list has before."""
     seen: set[str] = set()
     for index, word in enumerate(words):
         if word in seen:
             yield Problem((*path, index), f"found {word!r} a second time, expected it once")
         seen.add(word)
+
+
+def build_goldens(tables: FileTables) -> tuple[tuple[Golden, ...], tuple[Problem, ...]]:
+    """Return the golden rules of one file in order, and what is wrong with the others."""
+    rules: list[Golden] = []
+    problems: list[Problem] = []
+    for entry in tables.goldens:
+        diagnostics = tuple(_golden_problems(entry.table, entry.path))
+        problems += diagnostics
+        if not diagnostics:
+            rules.append(_golden(entry, tables))
+    return tuple(rules), tuple(problems)
+
+
+def _golden(entry: Declared[GoldenTable], tables: FileTables) -> Golden:
+    table, metric = entry.table, Metric(entry.table.metric)
+    return Golden(
+        match=tuple(table.match),
+        when=table.when.strip(),
+        metric=metric,
+        most=None if table.max is None else parse_quantity(metric, table.max),
+        within=None if table.within is None else parse_percent(table.within),
+        reason=" ".join(table.reason.split()),
+        issue=" ".join(table.issue.split()),
+        until=table.until,
+        origin=Origin(file=tables.file, key_path=format_key_path(entry.path)),
+    )
+
+
+def _golden_problems(table: GoldenTable, path: KeyPath) -> Iterable[Problem]:
+    yield from _repeated(table.match, (*path, "match"))
+    yield from _rule_problems(table, path, "found no reason, expected why the metric is bounded")
+    if diagnostic := word_error(table.metric, METRICS):
+        yield Problem((*path, "metric"), diagnostic)
+    elif table.max is not None:
+        try:
+            parse_quantity(Metric(table.metric), table.max)
+        except ValueError as error:
+            yield Problem((*path, "max"), f"found {table.max!r} for {table.metric}, {error}")
+    if table.max is not None and table.within is not None:
+        yield Problem((*path, "within"), "found max and within, expected one of them: a rule has one bound")
+    if table.max is None and table.within is None:
+        yield Problem(path, "found no bound, expected max or within, such as within = '10 %'")
+    if table.within is not None:
+        try:
+            parse_percent(table.within)
+        except ValueError as error:
+            yield Problem((*path, "within"), f"found {table.within!r}, {error}")

@@ -20,7 +20,7 @@ from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, d
 from retarget.declare.schema.kept import TableStore
 from retarget.declare.scope import FileDeclarations, Redirections, Scope, unknown_name
 from retarget.extension.registry import Registry
-from retarget.model import CompilerConfig, Expectation, Host, RuntimeConfig, Suite, Toolchain
+from retarget.model import CompilerConfig, Expectation, Golden, Host, RuntimeConfig, Suite, Toolchain
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 
 __all__ = ["EXPECTATIONS_FILE", "MATRIX_FILE", "SUITE_FILE", "DeclarationLoader", "discover", "load_all"]
@@ -45,6 +45,7 @@ class DeclarationLoader:
         self._suites: dict[str, Path] = {}
         self._scopes: list[Scope] = []
         self._expectations: list[Expectation] = []
+        self._goldens: list[Golden] = []
 
     @property
     def matrix_files(self) -> tuple[Path, ...]:
@@ -86,6 +87,11 @@ class DeclarationLoader:
     def expectations(self) -> tuple[Expectation, ...]:
         """All rules of the files read so far."""
         return tuple(self._expectations)
+
+    @property
+    def goldens(self) -> tuple[Golden, ...]:
+        """All golden rules of the files read so far."""
+        return tuple(self._goldens)
 
     def read_matrix_file(self, path: Path) -> tuple[Diagnostic, ...]:
         """Return all errors of a `matrix.toml` or `expectations.toml`, of the one beside it and of those above."""
@@ -151,9 +157,11 @@ class DeclarationLoader:
         )
         self._scopes.append(found.scope)
         self._expectations += found.expectations
-        rules = (*outer.expectations, *found.expectations)
-        suites = tuple(replace(suite, expectations=rules) for suite in found.suites)
-        return replace(found, suites=suites, expectations=rules, diagnostics=(*outer.diagnostics, *found.diagnostics))
+        self._goldens += found.goldens
+        rules, goldens = (*outer.expectations, *found.expectations), (*outer.goldens, *found.goldens)
+        suites = tuple(replace(suite, expectations=rules, goldens=goldens) for suite in found.suites)
+        diagnostics = (*outer.diagnostics, *found.diagnostics)
+        return replace(found, suites=suites, expectations=rules, goldens=goldens, diagnostics=diagnostics)
 
 
 def load_all(

@@ -16,6 +16,7 @@ from retarget.declare.schema.tables import (
     ConfigTable,
     DeclarationFile,
     ExpectationTable,
+    GoldenTable,
     HostTable,
     ModuleTestSuiteTable,
     RuntimeConfigTable,
@@ -48,6 +49,7 @@ def tables_of(file: Path, text: str, data: Mapping[str, object], unreadable: tup
     targets = _Sort(TargetConfigTable, "target_config", data)
     suites = _Sort(ModuleTestSuiteTable, "module_test_suite", data)
     expectations = _Sort(ExpectationTable, "expectation", data)
+    goldens = _Sort(GoldenTable, "golden", data)
     sorts: tuple[_Sort[Any], ...] = (toolchains, hosts, compilers, runtimes, targets, suites)
     for configs in (toolchains, hosts, compilers, runtimes, targets):
         _fill_axes(configs, problems)
@@ -63,6 +65,7 @@ def tables_of(file: Path, text: str, data: Mapping[str, object], unreadable: tup
         targets=tuple(targets.tables),
         suites=tuple(suites.tables),
         expectations=tuple(expectations.tables),
+        goldens=tuple(goldens.tables),
         invalid={sort.kind: frozenset(sort.invalid) for sort in sorts if sort.invalid},
         hiding=frozenset(sort.kind for sort in sorts if sort.is_hiding),
         problems=tuple(problems),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from retarget.model import CompilerConfig, Expectation, Host, RuntimeConfig, Suite, TargetConfig, Toolchain
+from retarget.model import CompilerConfig, Expectation, Golden, Host, RuntimeConfig, Suite, TargetConfig, Toolchain
 from retarget.model.names import is_glob, known_words
 from retarget.support.errors import Diagnostic, RetargetError, did_you_mean
 from retarget.support.files import user_path
@@ -72,6 +72,7 @@ class FileDeclarations:
     scope: Scope = field(default_factory=Scope)
     suites: tuple[Suite, ...] = ()
     expectations: tuple[Expectation, ...] = ()
+    goldens: tuple[Golden, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from retarget.expect.golden import GOLDEN
 from retarget.expect.matching import Contradiction, Effect
 from retarget.expect.verdict import is_expired
 from retarget.model import Expectation, Origin
@@ -23,6 +24,7 @@ __all__ = [
     "unknown_case_diagnostics",
 ]
 
+_EXPIRED_GOLDEN = "bounds nothing any more: decide anew what the bound is, or take the rule out"
 _HINTS = 10
 """How many errors are given a nearest name: it is sought among all there are."""
 
@@ -42,8 +44,9 @@ def contradiction_diagnostics(contradictions: Iterable[Contradiction]) -> tuple[
     problems = []
     for contradiction in contradictions:
         first, second = contradiction.rules
+        what = "bound or date" if first.outcome == GOLDEN else "stage, signature, outcome or date"
         message = (
-            f"found another stage, signature, outcome or date than {first.origin.key_path} at "
+            f"found another {what} than {first.origin.key_path} at "
             f"{locations.location(first.origin)}, which is as specific and also matches {contradiction.target}; "
             "expected that they agree, or that one is more specific"
         )
@@ -58,7 +61,9 @@ def expired_diagnostics(rules: Iterable[Expectation], day: date) -> tuple[Diagno
             rule.origin,
             Problem(
                 ("until",),
-                f"found {rule.until}, which is past; this rule excuses nothing any more: mend what it excused, "
+                f"found {rule.until}, which is past; this rule {_EXPIRED_GOLDEN} ({rule.reason})"
+                if rule.outcome == GOLDEN
+                else f"found {rule.until}, which is past; this rule excuses nothing any more: mend what it excused, "
                 f"or decide anew how long it may fail ({rule.reason})",
             ),
         )
@@ -118,4 +123,6 @@ def _stale(rule: Expectation, effect: Effect) -> Iterator[tuple[Problem, str]]:
         elif index not in effect.matched and not strangers:
             where = f" with {rule.when!r}" if rule.when else ""
             stages = f" that can fail at {' or '.join(rule.stages)}" if rule.outcome != "skip" else ""
+            if rule.outcome == GOLDEN:
+                stages = f" that has the metric {rule.signature.partition(' ')[0]}, one of {rule.stages[0]} targets"
             yield Problem(path, f"found {entry!r}, which{where} matches no target{stages}"), ""

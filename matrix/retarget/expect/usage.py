@@ -12,6 +12,7 @@ from pathlib import Path
 
 from retarget.declare.files import SUITE_FILE, discover
 from retarget.expect.diagnostics import CaseUse, expired_diagnostics, stale_diagnostics
+from retarget.expect.golden import golden_rule
 from retarget.expect.matching import Assignment, Effect
 from retarget.expect.verdict import is_expired, today
 from retarget.model import Expectation, Origin, Suite, Target
@@ -37,8 +38,8 @@ class RuleUsage:
             self._rules[rule.origin] = rule
 
     def add(self, suite: Suite, assignment: Assignment, targets: Sequence[Target]) -> None:
-        """Enter what the rules were seen to do in a suite, all of whose targets are `targets`."""
-        self.read(suite.expectations)
+        """Enter what the rules, also golden ones, were seen to do in a suite, all of whose targets are `targets`."""
+        self.read((*suite.expectations, *map(golden_rule, suite.goldens)))
         for origin, effect in assignment.effects.items():
             self._effects[origin] = self._effects.get(origin, Effect()) | effect
         self._modules.update(dict.fromkeys(module.name for module in suite.modules))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum, auto
 
-from retarget.model import Expectation
+from retarget.model import Expectation, Golden
 from retarget.model.outcomes import Observation
 from retarget.model.signatures import CRASH, TIMEOUT, contains_signature
 
@@ -105,7 +105,7 @@ def today() -> date:
     return date.today()
 
 
-def is_expired(rule: Expectation, day: date) -> bool:
+def is_expired(rule: Expectation | Golden, day: date) -> bool:
     """Return whether a rule excuses nothing any more on `day`. On its `until` it still does."""
     return rule.until is not None and day > rule.until
 
@@ -133,8 +133,8 @@ def allows(rule: Expectation, way: Observation) -> bool:
     return way.stage in rule.stages and contains_signature(way.signature, rule.signature)
 
 
-def excuse(rule: Expectation) -> str:
-    """Return why a rule excuses what it excuses: the reason, and where the error is reported."""
+def excuse(rule: Expectation | Golden) -> str:
+    """Return why a rule excuses or bounds something: the reason, and where the error is reported."""
     return f"{rule.reason} ({rule.issue})" if rule.issue else rule.reason
 
 

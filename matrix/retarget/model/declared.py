@@ -11,10 +11,13 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
+from retarget.model.metrics import Metric
+
 __all__ = [
     "CompileTarget",
     "CompilerConfig",
     "Expectation",
+    "Golden",
     "Host",
     "Module",
     "ModuleOverride",
@@ -242,10 +245,30 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Golden:
+    """What a metric of targets must not exceed in a benchmark, and why.
+
+    `match`, `when`, `issue` and `until` are as in `Expectation`. Either `most` is set, in seconds, bytes or dispatches,
+    or `within`, the share by which it may be larger than in the baseline (0.1 for `10 %`).
+    """
+
+    match: tuple[str, ...]
+    when: str = ""
+    metric: Metric
+    most: float | None = None
+    within: float | None = None
+    reason: str = ""
+    issue: str = ""
+    until: date | None = None
+    origin: Origin = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
     """A module test suite with everything it names resolved.
 
-    `expectations` are all rules that serve it: those of the files of the outermost folder first, its own last.
+    `expectations` and `goldens` are all rules that serve it: those of the files of the outermost folder first, its own
+    last.
     `known_compilers` are the names of all compiler configs that its file sees, used or not; none where an error may
     hide some.
     """
@@ -261,6 +284,7 @@ class Suite:
     requires: tuple[Requirement, ...] = ()
     overrides: tuple[ModuleOverride, ...] = ()
     expectations: tuple[Expectation, ...] = ()
+    goldens: tuple[Golden, ...] = ()
     known_compilers: tuple[str, ...] = field(default=(), compare=False, repr=False)
     origin: Origin = field(compare=False)
 

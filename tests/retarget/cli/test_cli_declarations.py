@@ -316,8 +316,8 @@ def test_check_reads_matrix_files_that_serve_no_suite(
     status, _, err = run(capsys, "check")
     assert status == 1
     assert err == (
-        "matrix.toml:1: typo: found the unknown key 'typo', expected one of compiler_config, expectation, host, "
-        "module_test_suite, root, runtime_config, target_config, toolchain\n"
+        "matrix.toml:1: typo: found the unknown key 'typo', expected one of compiler_config, expectation, golden, "
+        "host, module_test_suite, root, runtime_config, target_config, toolchain\n"
     )
 
 

@@ -134,7 +134,7 @@ BAD_CONFIGS = {
     **{name: (BY_AXES + keys + RUNTIME + TARGET, message) for name, (keys, message) in AXES.items()},
     "unknown key": (
         "root_ = true\n" + CONFIGS,
-        "suite.toml:1: root_: found the unknown key 'root_', expected one of compiler_config, expectation, host, "
+        "suite.toml:1: root_: found the unknown key 'root_', expected one of compiler_config, expectation, golden, host, "
         "module_test_suite, root, runtime_config, target_config, toolchain; did you mean 'root'?",
     ),
     "a table where a list of tables belongs": (

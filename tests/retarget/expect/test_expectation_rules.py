@@ -225,7 +225,7 @@ def test_a_reason_of_several_lines_is_reported_in_one(write: Write) -> None:
 
 def test_a_file_of_expectations_holds_nothing_else(write: Write) -> None:
     text = 'root = true\n[[runtime_config]]\nname = "x"\ndriver = "y"\n'
-    expected = "expected it in another file: expectations.toml holds [[expectation]] only"
+    expected = "expected it in another file: expectations.toml holds [[expectation]] and [[golden]] only"
     assert diagnostics({"expectations.toml": text}, write) == [
         f"expectations.toml:1: root: found root, {expected}",
         f"expectations.toml:2: runtime_config[0]: found runtime_config, {expected}",

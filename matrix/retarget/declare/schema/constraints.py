@@ -129,4 +129,5 @@ _TABLES: Schema = {
             },
         ],
     },
+    "GoldenTable": {"properties": {"reason": _WRITTEN}, "oneOf": [{"required": ["max"]}, {"required": ["within"]}]},
 }

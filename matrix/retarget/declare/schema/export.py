@@ -21,6 +21,7 @@ from retarget.declare.schema.tables import (
     DeclarationFile,
     DeviceTable,
     ExpectationTable,
+    GoldenTable,
     HostTable,
     ModuleTable,
     ModuleTestSuiteTable,
@@ -117,6 +118,7 @@ _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("[[module_test_suite]]", ModuleTestSuiteTable),
     ("[[module_test_suite.module]]", ModuleTable),
     ("[[expectation]]", ExpectationTable),
+    ("[[golden]]", GoldenTable),
 )
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from retarget.declare.schema.tables import (
         CompilerConfigTable,
         ExpectationTable,
+        GoldenTable,
         HostTable,
         ModuleTestSuiteTable,
         RuntimeConfigTable,
@@ -35,7 +36,7 @@ __all__ = ["Declared", "FileTables", "Row", "TableStore", "find_tables", "keep_t
 
 _Table = TypeVar("_Table", bound="BaseModel")
 
-_SORTS = ("toolchains", "hosts", "compilers", "runtimes", "targets", "suites", "expectations")
+_SORTS = ("toolchains", "hosts", "compilers", "runtimes", "targets", "suites", "expectations", "goldens")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +65,7 @@ class FileTables:
     targets: tuple[Declared[TargetConfigTable], ...] = ()
     suites: tuple[Declared[ModuleTestSuiteTable], ...] = ()
     expectations: tuple[Declared[ExpectationTable], ...] = ()
+    goldens: tuple[Declared[GoldenTable], ...] = ()
     invalid: Mapping[str, frozenset[str]] = field(default_factory=dict)
     hiding: frozenset[str] = frozenset()
     problems: tuple[Problem, ...] = ()

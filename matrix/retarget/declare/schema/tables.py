@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from retarget.declare.schema.values import OUTCOMES, STAGES, frozen_values
+from retarget.declare.schema.values import METRICS, OUTCOMES, STAGES, frozen_values
 
 __all__ = [
     "AxisValue",
@@ -22,6 +22,7 @@ __all__ = [
     "DeviceTable",
     "ExpectationTable",
     "Glob",
+    "GoldenTable",
     "HeirTable",
     "HostTable",
     "ModuleTable",
@@ -415,9 +416,43 @@ class ExpectationTable(_Table):
     and so does the run. Required with `intermittent`."""
 
 
+class GoldenTable(_Table):
+    """What a benchmark must not exceed: targets, a metric, and its bound. See [benchmarks](benchmarks.md)."""
+
+    match: OneOrMore = Field(examples=["matmul_*", ["resnet50", "sdxl/*"]])
+    """Names of modules, one or a list, as in `[[expectation]]`. One that matches no target is an error of `retarget
+    check`."""
+
+    when: str = Field(default="", examples=["vulkan", "rocm and not nightly"])
+    """Which of these modules' targets, by their tags, in the language of `-m`. Without it, all of them. A word that no
+    target has is an error of `retarget check`."""
+
+    metric: str = Field(examples=["latency"], json_schema_extra={"enum": list(METRICS)})
+    """What is bounded. Of run targets: `latency`, `device-time` and `first-call`. Of compile targets: `compile-time`,
+    `artifact-size`, `dispatches` and `transient-memory`."""
+
+    max: int | float | str | None = Field(default=None, examples=["12.5 ms", "8 MiB", 1343])
+    """The most that it may be: a time with its unit (`ns`, `us`, `ms`, `s`), a size with its unit (`B`, `KiB`, `MiB`,
+    `GiB`), or a number of dispatches. Either `max` or `within`."""
+
+    within: str | None = Field(default=None, examples=["10 %"])
+    """How much larger than in the baseline it may be, in percent. What is timed fails only where it is larger than that
+    and the noise does not explain it. Either `max` or `within`."""
+
+    reason: str = Field(examples=["the decoder has to keep up with speech"])
+    """Why. Shown with every target that the rule fails."""
+
+    issue: str = Field(default="", examples=["https://example.org/issues/7"])
+    """Where more is said of it, such as a link. Shown after the reason."""
+
+    until: date | None = Field(default=None, examples=[date(2031, 1, 31)])
+    """The last day on which the rule holds. From the next day on it bounds nothing and is an error of `retarget
+    check`."""
+
+
 class DeclarationFile(_Table):
     """A `matrix.toml` serves its folder and everything below it; a `suite.toml` declares the suites of its folder. An
-    `expectations.toml` holds expectations alone and serves its folder and everything below it."""
+    `expectations.toml` holds expectations and golden rules alone and serves its folder and everything below it."""
 
     root: bool = False
     """In `matrix.toml`: do not look for further `matrix.toml` files in the folders above."""
@@ -441,4 +476,7 @@ class DeclarationFile(_Table):
     """Sources times target configs. In `suite.toml` only."""
 
     expectation: list[ExpectationTable] = Field(default=[])
-    """What is known to fail. In all three files; in `expectations.toml` nothing else is allowed."""
+    """What is known to fail. In all three files; in `expectations.toml` only this and `golden` are allowed."""
+
+    golden: list[GoldenTable] = Field(default=[])
+    """What benchmarks must not exceed. In all three files."""

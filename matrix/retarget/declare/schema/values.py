@@ -6,13 +6,19 @@ from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
-__all__ = ["OUTCOMES", "STAGES", "frozen_values"]
+from retarget.model.metrics import Metric
+
+__all__ = ["METRICS", "OUTCOMES", "STAGES", "frozen_values"]
 
 STAGES = ("compile", "load", "run", "compare", "crash", "timeout")
 """What an expectation can say of where a target fails."""
 
 OUTCOMES = ("xfail", "skip", "flaky", "intermittent")
 """What an expectation can make of a failure."""
+
+
+METRICS = tuple(metric.value for metric in Metric)
+"""What a golden rule can bound."""
 
 
 def frozen_values(table: object, keys: Iterable[str], frozen: type) -> dict[str, Any]:

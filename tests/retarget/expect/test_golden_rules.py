@@ -1,0 +1,174 @@
+"""Golden rules: how they are declared, which one is in force, which ones are errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from pathlib import Path
+
+import pytest
+from declaration_texts import compiler, declarations, runtime, suite, target
+from retarget.cli import main
+from retarget.declare.load import load_all
+from retarget.expect.golden import assign_goldens, bound_text
+from retarget.extension.registry import load_extensions
+from retarget.model import Golden
+from retarget.model.metrics import Metric
+from retarget.support.errors import DiagnosticsError
+from retarget.targets.expansion import expand
+
+Write = Callable[[str], None]
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """Write a project with two modules, and the golden rules of its `expectations.toml`."""
+    monkeypatch.chdir(tmp_path)
+
+    def write_rules(text: str) -> None:
+        configs = declarations(
+            "root = true\n", compiler("vmvx", tags=["portable"]), runtime("sync"), target("all", "vmvx", ["sync"])
+        )
+        (tmp_path / "suite.toml").write_text(configs.replace("root = true\n", "") + suite("s"))
+        for name in ("add", "sub"):
+            (tmp_path / f"{name}.mlir").write_text("")
+        (tmp_path / "expectations.toml").write_text(text)
+
+    return write_rules
+
+
+def golden(text: str) -> str:
+    return '[[golden]]\nreason = "r"\n' + text.replace("; ", "\n") + "\n"
+
+
+def goldens() -> Sequence[Golden]:
+    return load_all([Path()])[0].goldens
+
+
+def errors() -> list[str]:
+    with pytest.raises(DiagnosticsError) as caught:
+        load_all([Path()])
+    return [str(error) for error in caught.value.diagnostics]
+
+
+def test_rules_become_data(write: Write) -> None:
+    write(
+        golden('match = "add"; when = "portable and run"; metric = "latency"; within = "10 %"')
+        + golden('match = ["a*", "sub"]; metric = "artifact-size"; max = "8 MiB"; until = 2031-01-31; issue = "i"')
+        + golden('match = "*"; metric = "dispatches"; max = 3')
+    )
+    latency, size, dispatches = goldens()
+    assert (latency.match, latency.when, latency.metric) == (("add",), "portable and run", Metric.LATENCY)
+    assert (latency.within, latency.most) == (0.1, None)
+    assert (size.most, size.until, size.issue) == (8 * 2**20, date(2031, 1, 31), "i")
+    assert (dispatches.most, dispatches.origin.key_path) == (3.0, "golden[2]")
+    assert [bound_text(one) for one in (latency, size, dispatches)] == [
+        "latency within 10 % of the baseline",
+        "artifact-size at most 8 MiB",
+        "dispatches at most 3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            'match = "add"; metric = "latencies"; max = "1 ms"',
+            "expectations.toml:4: golden[0].metric: found 'latencies', expected one of latency, device-time, "
+            "first-call, compile-time, artifact-size, dispatches, transient-memory; did you mean 'latency'?",
+        ),
+        (
+            'match = "add"; metric = "latency"; max = 3',
+            "expectations.toml:5: golden[0].max: found 3 for latency, expected a time with its unit, such as "
+            "'12.5 ms' (ns, us, ms, s)",
+        ),
+        (
+            'match = "add"; metric = "latency"; within = "a lot"',
+            "expectations.toml:5: golden[0].within: found 'a lot', expected a percentage above 0 and at most 1000 %, "
+            "such as '10 %'",
+        ),
+        (
+            'match = "add"; metric = "latency"',
+            "expectations.toml:1: golden[0]: found no bound, expected max or within, such as within = '10 %'",
+        ),
+        (
+            'match = "add"; metric = "latency"; max = "1 s"; within = "1 %"',
+            "expectations.toml:6: golden[0].within: found max and within, expected one of them: a rule has one bound",
+        ),
+        (
+            'match = ["add", "add"]; metric = "dispatches"; max = 1',
+            "expectations.toml:3: golden[0].match[1]: found 'add' a second time, expected it once",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_rule_is_named(write: Write, text: str, message: str) -> None:
+    write(golden(text))
+    assert errors() == [message]
+
+
+def test_the_most_specific_rule_of_each_metric_is_in_force(write: Write) -> None:
+    write(
+        golden('match = "*"; metric = "latency"; max = "1 s"')
+        + golden('match = "add"; metric = "latency"; max = "2 s"')
+        + golden('match = "add"; metric = "first-call"; max = "3 s"')
+        + golden('match = "*"; metric = "dispatches"; max = 4')
+    )
+    one = load_all([Path()])[0]
+    found = assign_goldens(one.goldens, expand(one, load_extensions(())))
+    assert {name: [(rule.metric.value, rule.most) for rule in rules] for name, rules in found.goldens.items()} == {
+        "add_vmvx": [("dispatches", 4.0)],
+        "sub_vmvx": [("dispatches", 4.0)],
+        "add_vmvx_sync": [("latency", 2.0), ("first-call", 3.0)],
+        "sub_vmvx_sync": [("latency", 1.0)],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            golden('match = "ad"; metric = "latency"; max = "1 s"'),
+            "expectations.toml:3: golden[0].match: found 'ad', which names no module that this rule serves; "
+            "did you mean 'add'?",
+        ),
+        (
+            golden('match = "add"; when = "portabel"; metric = "latency"; max = "1 s"'),
+            "expectations.toml:4: golden[0].when: found the word 'portabel', which no target has as a tag; "
+            "did you mean 'portable'?",
+        ),
+        (
+            golden('match = "add"; when = "run"; metric = "dispatches"; max = 1'),
+            "expectations.toml:3: golden[0].match: found 'add', which with 'run' matches no target that has the "
+            "metric dispatches, one of compile targets; remove it",
+        ),
+        (
+            golden('match = "add"; metric = "dispatches"; max = 1; until = 2001-01-31'),
+            "expectations.toml:6: golden[0].until: found 2001-01-31, which is past; this rule bounds nothing any more: "
+            "decide anew what the bound is, or take the rule out (r)",
+        ),
+        (
+            2 * golden('match = "add"; metric = "dispatches"; max = 1').replace("1\n", "1\n", 1)
+            + golden('match = "add"; metric = "dispatches"; max = 2'),
+            "expectations.toml:11: golden[2]: found another bound or date than golden[0] at expectations.toml:1, which "
+            "is as specific and also matches add_vmvx; expected that they agree, or that one is more specific",
+        ),
+    ],
+)
+def test_check_names_rules_that_have_no_effect_or_contradict(
+    write: Write, capsys: pytest.CaptureFixture[str], text: str, message: str
+) -> None:
+    write(text)
+    assert main(["check", "."]) == 1
+    assert capsys.readouterr().err.splitlines() == [message]
+
+
+def test_explain_shows_the_rules_in_force(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write(golden('match = "add"; metric = "latency"; max = "1.5 ms"; issue = "#7"'))
+    assert main(["explain", "add_vmvx_sync"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("golden"))
+    assert [line.split() for line in lines[at : at + 3]] == [
+        ["golden"],
+        ["latency", "at", "most", "1.5", "ms", "expectations.toml:1"],
+        ["reason", "r", "(#7)"],
+    ]
