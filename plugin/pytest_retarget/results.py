@@ -24,11 +24,12 @@ from retarget.results.record import Outcome, TargetRecord
 from retarget.support.checkout import revision
 from retarget.support.errors import RetargetError
 from retarget.support.text import strip_colour
+from retarget.trial.record import declared_record
 from retarget.worker.process import available_cores
 
 from pytest_retarget.collect.planned import PlannedLeg
 from pytest_retarget.items.base import MatrixItem
-from pytest_retarget.record import declared_record, earlier_records, record_of
+from pytest_retarget.record import earlier_records, record_of
 from pytest_retarget.session.declared import declared, table_line
 
 __all__ = ["Results"]

@@ -64,8 +64,8 @@ class UpdateExpectations:
         if report.when != "call":
             return record
         if record.result is Result.UNKNOWN:
-            seen = item.compile_observation
-            if record.outcome is not Outcome.BLOCKED or seen is None or not _is_written(item.compile_rule):
+            seen = item.trial.compile_observation
+            if record.outcome is not Outcome.BLOCKED or seen is None or not _is_written(item.in_force.compile_rule):
                 return record
             report.wasxfail = f"{item.compile_target.name} is expected to fail: {observed_text(seen)}"
             report.longrepr = None
@@ -78,9 +78,9 @@ class UpdateExpectations:
                 record = replace(record, outcome=Outcome.PASSED)
             return record
         if item.runtime is not None and record.stage == Stage.COMPILE:
-            rules = [item.compile_rule]
+            rules = [item.in_force.compile_rule]
         else:
-            rules = [item.rules.of(one.name) or item.rule for one in failed] or [item.rule]
+            rules = [item.rules.of(one.name) or item.rules.whole for one in failed] or [item.rules.whole]
         if all(map(_is_written, rules)):
             report.outcome = "skipped"
             report.wasxfail = observed_text(record.observation)
@@ -220,7 +220,7 @@ def _as_written(item: MatrixItem, case: CaseRecord) -> CaseRecord:
         return case
     if not case.stage:
         return replace(case, outcome=Outcome.PASSED, reason="")
-    return replace(case, outcome=Outcome.XFAILED) if _is_written(item.rules.of(case.name) or item.rule) else case
+    return replace(case, outcome=Outcome.XFAILED) if _is_written(item.rules.of(case.name) or item.rules.whole) else case
 
 
 def _is_written(rule: Expectation | None) -> bool:

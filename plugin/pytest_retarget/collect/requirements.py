@@ -29,11 +29,11 @@ from msgspec.structs import replace
 from retarget.results.record import Outcome, TargetRecord
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.targets.selection import terms
+from retarget.trial.ends import Blocked, Excused, NotTried, Skip, Unavailable, Unselected
 
 from pytest_retarget.collect.refusing import Refusing
 from pytest_retarget.items.base import MatrixItem
-from pytest_retarget.items.failures import error_repr
-from pytest_retarget.items.skips import Blocked, Excused, NotTried, Unavailable, Unselected
+from pytest_retarget.items.reprs import error_repr
 from pytest_retarget.options import SETTINGS, Requirement
 from pytest_retarget.record import record_of
 
@@ -137,7 +137,7 @@ class Requirements(Refusing):
         record = replace(record, requirements=tuple(numbers))
         is_requested = isinstance(error, Excused) and not isinstance(error, Unselected)
         is_reported = isinstance(error, Blocked) and bool(error.elsewhere) and self._of_leg  # by the leg that builds
-        if not isinstance(error, Skipped) or is_requested or is_reported or record.blocked_by:
+        if not isinstance(error, Skip | Skipped) or is_requested or is_reported or record.blocked_by:
             return record
         by = error.by if isinstance(error, Unavailable) else ""
         if by != item.nodeid and by in self._required:  # the compile target reports it
@@ -150,8 +150,8 @@ class Requirements(Refusing):
             return record
         return replace(record, outcome=Outcome.FAILED if report.when == "call" else Outcome.ERROR)
 
-    def _error(self, error: Skipped, item: MatrixItem, number: int) -> TerminalRepr | None:
-        text = str(error.msg).removeprefix("blocked: ")
+    def _error(self, error: Skip | Skipped, item: MatrixItem, number: int) -> TerminalRepr | None:
+        text = str(error).removeprefix("blocked: ")
         lines = [text, f"{_EVERY.format(self._requirements[number].text)} does not let this target be skipped"]
         if isinstance(error, Unavailable) and error.hint:
             lines.append(error.hint)

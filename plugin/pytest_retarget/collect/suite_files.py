@@ -22,7 +22,7 @@ from retarget.support.errors import display_path
 from pytest_retarget.collect.preselection import Indices, preselection
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.compile_item import CompileItem
-from pytest_retarget.items.failures import text_repr
+from pytest_retarget.items.reprs import text_repr
 from pytest_retarget.items.run_item import RunItem
 from pytest_retarget.session.declared import NotCollectedError, declared, is_of, table_line
 

@@ -1,1 +1,1 @@
-"""Compile targets and run targets as pytest items, and what expectations make of their outcomes."""
+"""Compile targets and run targets as pytest items: their trials in pytest's terms."""

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from retarget.expect.verdict import today
-from retarget.extension import UnavailableError
 from retarget.model import CompileTarget
-from retarget.model.outcomes import Artifact
-from retarget.model.rungs import Rung
+from retarget.trial.compile_trial import CompileTrial
 
 from pytest_retarget.items.base import MatrixItem
-from pytest_retarget.items.expected import Attempts, settle
-from pytest_retarget.items.failures import check_failed
-from pytest_retarget.items.skips import Excused, Unavailable
 
 __all__ = ["CompileItem"]
 
@@ -22,42 +14,8 @@ class CompileItem(MatrixItem):
     """One module, compiled one way."""
 
     target: CompileTarget
+    _sort = CompileTrial
 
     @property
     def compile_target(self) -> CompileTarget:
         return self.target
-
-    def setup(self) -> None:
-        super().setup()
-        if self.services.settings.artifacts is not None:
-            msg = f"not compiled: --retarget-artifacts takes artifacts from {self.services.settings.artifacts}"
-            raise Excused(msg)
-        self.services.registry.case_loader(self.target.kind)
-        self.check_compiler()
-        self.check_files()
-
-    def runtest(self) -> None:
-        outcome, tried = self.try_compile()
-        if outcome.artifact is not None:
-            self.enter_rung(Rung.COMPILES)
-            if self.services.registry.artifact_checker(self.target.kind) is not None:
-                tried = replace(self._checked(outcome.artifact), before=tried.before)
-            elif self.is_deferred:
-                self.observe(tried, None)
-                return
-        self.observe(tried, self.rules)
-        settle(self.rules, tried, self.services.locations)
-
-    def _checked(self, artifact: Artifact) -> Attempts:
-        """Check the artifact as its module requires."""
-        try:
-            checked = self.services.engine.check(self.target, artifact, skipping=self.rules.skipping(today()))
-        except UnavailableError as error:
-            raise Unavailable(str(error), error.hint) from None
-        self.enter_rung(checked.rung, checked.names)
-        return self.attempted(
-            checked,
-            lambda failure, expected: check_failed(
-                self.services.commands, self.generated, checked, failure, in_full=self.in_full, expected=expected
-            ),
-        )

@@ -62,13 +62,13 @@ def queue_runs(services: Services, items: Sequence[MatrixItem]) -> None:
         if not isinstance(target, RunTarget):
             continue
         with suppress(UnavailableError, RetargetError):  # its own setup will say so
-            if item.skipping is None and not services.references.needed(target):
+            if item.in_force.skipping is None and not services.references.needed(target):
                 services.engine.devices_of(target)
                 services.engine.run_ahead(target, item.rules, reuses=services.settings.reuses)
 
 
 def _is_needed(services: Services, item: MatrixItem) -> bool:
-    if item.skipping is not None:
+    if item.in_force.skipping is not None:
         return False
     try:
         services.engine.check_compiler(item.compile_target.compiler)
@@ -112,7 +112,7 @@ class ServiceHooks:
         """See to it that there is a cluster, where the session has one; a run waits for it to start."""
         services = self._config.stash.get(SERVICES, None)
         if services is not None and services.settings.cluster and isinstance(item, MatrixItem):
-            waits = isinstance(item.target, RunTarget) and item.skipping is None
+            waits = isinstance(item.target, RunTarget) and item.in_force.skipping is None
             expect_cluster(services, item.session, wait=waits)
 
     def pytest_keyboard_interrupt(self) -> None:

@@ -19,7 +19,7 @@ from retarget.support.github import group, on_github
 from pytest_retarget.collect.case_names import CaseNames, PlainUse, plain_uses
 from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.items.base import MatrixItem
-from pytest_retarget.items.failures import PlainWhereItMust
+from pytest_retarget.items.reprs import PlainWhereItMust
 from pytest_retarget.options import SETTINGS, Settings
 from pytest_retarget.record import record_of
 from pytest_retarget.report.subtests import case_status, log_cases
@@ -135,7 +135,9 @@ class TerminalHooks:
         if not ignores_rules and not self._config.getoption("collectonly"):
             items = [item for item in getattr(session, "items", ()) if isinstance(item, MatrixItem)]
             found = declared(self._config)
-            found.usage.use(rule for item in items for rule in (item.rule, item.compile_rule) if rule is not None)
+            found.usage.use(
+                rule for item in items for rule in (item.rules.whole, item.in_force.compile_rule) if rule is not None
+            )
             errors = found.expectation_diagnostics(self._config)
             uses = plain_uses(found.case_uses(self._config))
         return {

@@ -7,7 +7,6 @@ lets them work together. Nothing is started before something selected needs it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,11 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 from retarget.engine.commands import Commands
 from retarget.engine.compile.activity import BuildActivity
-from retarget.model import RunTarget
-from retarget.model.locations import SourceLocations
-from retarget.model.outcomes import Artifact, Failure, RunOutcome, Stage
 from retarget.support.errors import RetargetError
-from retarget.support.text import first_line
+from retarget.trial.services import TrialServices
 from retarget.worker.process import available_cores
 
 from pytest_retarget.options import SETTINGS, Settings
@@ -40,28 +36,25 @@ def compiles_at_a_time(settings: Settings, processes: int) -> int:
     return max(1, (settings.jobs or available_cores()) // processes)
 
 
-class Services:
+class Services(TrialServices):
     """The engine of one pytest process, with the session's settings."""
+
+    settings: Settings
 
     def __init__(self, config: pytest.Config, spare: SpareWorker | None = None) -> None:
         from retarget.engine.engine import Engine  # only a session that runs targets needs it
-        from retarget.engine.references import ReferenceRuns
         from retarget.engine.run.lease import current_holder
 
         workerinput = getattr(config, "workerinput", {})
         self._progress = progress = Progress(config)
-        self.settings = settings = config.stash[SETTINGS]
-        self.registry = registry = declared(config).registry
-        self.commands = Commands(
+        settings, registry = config.stash[SETTINGS], declared(config).registry
+        commands = Commands(
             registry=registry,
             folder=config.invocation_params.dir,
             compiles=settings.artifacts is None,
             extensions=settings.extensions,
         )
-        self.locations = SourceLocations()
-        self.selected: frozenset[str] = frozenset()
-        self.selected_compiles: frozenset[str] = frozenset()
-        self.engine = Engine(
+        engine = Engine(
             registry=registry,
             cache=cache_dir(config),
             extensions=settings.extensions,
@@ -75,47 +68,13 @@ class Services:
             holder=current_holder(workerinput.get("mainargv", sys.argv), workerinput.get("testrunuid", "")),
             waiting=progress.waiting,
             note=progress.note,
-            executor=self._executor(cache_dir(config)) if settings.cluster else None,
+            executor=_executor(settings, cache_dir(config)) if settings.cluster else None,
             spare=spare,
         )
-        self.references = ReferenceRuns(self.engine)
+        in_full = config.get_verbosity() > 1
+        super().__init__(engine=engine, registry=registry, commands=commands, settings=settings, in_full=in_full)
         progress.follow(self._activity)
         self._published = publish(config, self._activity) if workerinput else None
-
-    def _executor(self, cache: Path) -> Executor:
-        """Connect to the cluster. Raises `pytest.UsageError`."""
-        from retarget.engine.executor import ExecutorSession, connect
-
-        settings = self.settings
-        session = ExecutorSession(extensions=settings.extensions, cache=cache, jobs=settings.jobs or None)
-        try:
-            return connect(settings.cluster, session)
-        except RetargetError as error:
-            msg = f"--retarget-cluster: {error}"
-            raise pytest.UsageError(msg) from None
-
-    def run(
-        self,
-        target: RunTarget,
-        artifact: Artifact,
-        others: Sequence[RunTarget] = (),
-        *,
-        record: Path | None = None,
-        skipping: Sequence[tuple[str, bool]] = (),
-    ) -> RunOutcome:
-        """Run one target on its devices: the cases that are selected, and that `skipping` does not skip.
-
-        `others` are the run targets of the same module, among which a case may find the config that it is to agree
-        with. Outputs of the cases are written to the folder `record`, if there is one.
-        """
-        try:
-            references, lacking = self.references.of(target, others)
-        except RetargetError as error:
-            failure = Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
-            return RunOutcome(devices=(), failure=failure)
-        return self.engine.run(
-            target, artifact, record=record, references=references, lacking=lacking, skipping=skipping
-        )
 
     def statistics(self) -> dict[str, float]:
         """Compiled, reused and failed compiles, seconds of compiling, and what the shared store had and got, as plain
@@ -131,8 +90,19 @@ class Services:
         self._progress.close()
         if self._published is not None:
             self._published.close()
-        self.references.close()
-        self.engine.close()
+        super().close()
+
+
+def _executor(settings: Settings, cache: Path) -> Executor:
+    """Connect to the cluster. Raises `pytest.UsageError`."""
+    from retarget.engine.executor import ExecutorSession, connect
+
+    session = ExecutorSession(extensions=settings.extensions, cache=cache, jobs=settings.jobs or None)
+    try:
+        return connect(settings.cluster, session)
+    except RetargetError as error:
+        msg = f"--retarget-cluster: {error}"
+        raise pytest.UsageError(msg) from None
 
 
 SERVICES = pytest.StashKey[Services]()

@@ -91,7 +91,7 @@ def collect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 
 def _ours(item: pytest.Item) -> tuple[object, ...]:
-    return (item.position, item.rules, item.target) if isinstance(item, MatrixItem) else ()
+    return (item.position, item.in_force, item.target) if isinstance(item, MatrixItem) else ()
 
 
 ID = "first/suite.toml::first::{}"

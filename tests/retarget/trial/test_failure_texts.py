@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from pytest_retarget.items.failures import at_path, run_failed, split_place
 from retarget.engine.commands import Commands
 from retarget.model import RunTarget
 from retarget.model.outcomes import Artifact, CaseOutcome, Failure, RunOutcome, Stage
+from retarget.trial.failures import at_path, run_failed, split_place
 
 
 class NoCommands(Commands):

@@ -6,33 +6,20 @@ it is shown on something that has none.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from _pytest._code.code import ExceptionRepr, ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
-from _pytest._io import TerminalWriter
 from retarget.engine.commands import BY_HAND, SHOWN_RUNS, Commands
 from retarget.model import CompileTarget, RunTarget
 from retarget.model.outcomes import Artifact, CaseOutcome, CompileOutcome, Failure, Observation, RunOutcome, Stage
 from retarget.model.signatures import observe_all
-from retarget.support.errors import RetargetError, display_path
+from retarget.support.errors import display_path
 from retarget.support.text import strip_colour
 
-__all__ = [
-    "PlainWhereItMust",
-    "StageFailedError",
-    "check_failed",
-    "compile_failed",
-    "error_repr",
-    "failure_fields",
-    "first_line",
-    "run_failed",
-    "text_repr",
-]
+__all__ = ["StageFailedError", "check_failed", "compile_failed", "failure_fields", "first_line", "run_failed"]
 
 SHOWN_CASES = 3
 """How many failed cases are shown in full, unless all are requested; the others get a line each."""
@@ -170,45 +157,9 @@ def check_failed(
     return StageFailedError(failure, _join(blocks), cases=run.cases, expected=expected, commands=script)
 
 
-def error_repr(error: BaseException, path: os.PathLike[str], line: int | None = None) -> ExceptionRepr | None:
-    """Represent an error that is worded for the user without a traceback; None for any other.
-
-    What is returned crosses xdist's channel and gives `--tb=line`, the short summary and junit their one line.
-    `path` and `line` (0-based) are the location, unless the error knows a better one.
-    """
-    if not isinstance(error, StageFailedError | RetargetError):
-        return None
-    text, message = str(error), first_line(error)
-    if isinstance(error, StageFailedError) and error.location is not None:
-        path, line = error.location[0], error.location[1] - 1
-    return text_repr(text, path, line, message)
-
-
-def text_repr(text: str, path: os.PathLike[str], line: int | None = None, message: str = "") -> ExceptionRepr:
-    """Represent a text, and the one line of it that goes elsewhere: its first, if none is given."""
-    entry = ReprEntryNative([line + "\n" for line in text.split("\n")])
-    return ReprExceptionInfo(
-        reprtraceback=ReprTraceback([entry], extraline=None, style="native"),
-        reprcrash=ReprFileLocation(os.fspath(path), (line or 0) + 1, message or text.partition("\n")[0]),
-    )
-
-
 def first_line(error: BaseException) -> str:
     """What summaries and junit show of an error."""
     return strip_colour(str(error).partition("\n")[0])
-
-
-class PlainWhereItMust(ReprEntryNative):
-    """An entry that shows its colours only where there are colours, and its first line in red."""
-
-    def toterminal(self, tw: TerminalWriter) -> None:
-        text = "".join(self.lines)
-        if not tw.hasmarkup:
-            tw.write(strip_colour(text))
-            return
-        head, end, rest = text.partition("\n")
-        tw.write(head, red=True, bold=True)
-        tw.write(end + rest)
 
 
 def _case(case: CaseOutcome, failure: Failure, first: Failure) -> str:

@@ -1,6 +1,6 @@
-"""What an expectation makes of a target's outcome, in pytest's terms.
+"""What expectations make of a target's outcome.
 
-What failed as expected is an xfail. A target that was expected to fail and passed, or failed otherwise, fails; the
+A target that was expected to fail and passed, or failed otherwise, fails; the
 message has the rule's source location, what the rule expected and what happened. A flaky target is tried again. An
 intermittent one may pass or fail as its rule says.
 """
@@ -11,31 +11,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from _pytest.outcomes import XFailed
 from retarget.expect.cases import TargetRules, TargetVerdict, judge_target
 from retarget.expect.verdict import Ruling, Verdict, excuse, observed_text, today
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import CaseOutcome, Failure, Observation
 from retarget.support.errors import RetargetError
 from retarget.support.text import strip_colour
+from retarget.trial.ends import AsExpected
+from retarget.trial.failures import StageFailedError
 
-from pytest_retarget.items.failures import StageFailedError
-
-__all__ = ["AsExpected", "Attempts", "OtherwiseError", "UnexpectedPassError", "attempts", "settle"]
+__all__ = ["Attempts", "OtherwiseError", "UnexpectedPassError", "attempts", "settle"]
 
 SHOWN_RULES = 3
 """How many cases that are not as their rules say are shown; the others are counted."""
-
-
-class AsExpected(XFailed):
-    """A target failed as its rule, or that of its compile target, says. `error` is how; None where another target
-    reports it. `by_chance`: the rule is an intermittent one."""
-
-    def __init__(self, reason: str, error: Exception | None = None, *, by_chance: bool = False) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.error = error
-        self.by_chance = by_chance
 
 
 class UnexpectedPassError(RetargetError):

@@ -1,0 +1,98 @@
+"""What the trials of one process share: the engine that compiles and runs, and what is known of other targets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from retarget.engine.commands import Commands
+from retarget.extension.registry import Registry
+from retarget.model import RunTarget
+from retarget.model.locations import SourceLocations
+from retarget.model.outcomes import Artifact, Failure, RunOutcome, Stage
+from retarget.support.errors import RetargetError
+from retarget.support.text import first_line
+
+if TYPE_CHECKING:
+    from retarget.engine.engine import Engine
+    from retarget.trial.attempts import Attempts
+
+__all__ = ["TrialServices", "TrialSettings"]
+
+
+class TrialSettings(Protocol):
+    """What the user requested, as far as it bears on a trial."""
+
+    @property
+    def cases(self) -> tuple[str, ...]:
+        """Names and globs of the cases to run; all if there are none."""
+
+    @property
+    def artifacts(self) -> Path | None:
+        """The folder that artifacts are taken from; None where they are compiled."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether only what can have changed is run."""
+
+    @property
+    def reuses(self) -> bool:
+        """Whether results of earlier runs are taken."""
+
+    @property
+    def update_expectations(self) -> bool:
+        """Whether rules are written from what is observed."""
+
+
+class TrialServices:
+    """What the trials of one process share.
+
+    `selected` are the node ids of all targets to try, `selected_compiles` those of compile targets among them: what
+    fails there is reported there. `exhausted` has the flaky compiles that failed at every attempt, by node id: they are
+    not tried for each run target. `in_full`: a failure shows all of its cases.
+    """
+
+    def __init__(
+        self, *, engine: Engine, registry: Registry, commands: Commands, settings: TrialSettings, in_full: bool = False
+    ) -> None:
+        from retarget.engine.references import ReferenceRuns  # only who runs targets needs it, and the engine
+
+        self.engine = engine
+        self.registry = registry
+        self.commands = commands
+        self.settings = settings
+        self.in_full = in_full
+        self.locations = SourceLocations()
+        self.references = ReferenceRuns(engine)
+        self.selected: frozenset[str] = frozenset()
+        self.selected_compiles: frozenset[str] = frozenset()
+        self.exhausted: dict[str, Attempts] = {}
+
+    def run(
+        self,
+        target: RunTarget,
+        artifact: Artifact,
+        others: Sequence[RunTarget] = (),
+        *,
+        record: Path | None = None,
+        skipping: Sequence[tuple[str, bool]] = (),
+    ) -> RunOutcome:
+        """Run one target on its devices: the cases that are selected, and that `skipping` does not skip.
+
+        `others` are the run targets of the same module, among which a case may find the config that it is to agree
+        with. Outputs of the cases are written to the folder `record`, if there is one.
+        """
+        try:
+            references, lacking = self.references.of(target, others)
+        except RetargetError as error:
+            failure = Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
+            return RunOutcome(devices=(), failure=failure)
+        return self.engine.run(
+            target, artifact, record=record, references=references, lacking=lacking, skipping=skipping
+        )
+
+    def close(self) -> None:
+        """Remove what was recorded, and end all workers."""
+        self.references.close()
+        self.engine.close()
