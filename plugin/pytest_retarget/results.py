@@ -17,6 +17,7 @@ import pytest
 import retarget
 from msgspec.structs import replace
 from retarget.declare.files import SUITE_FILE
+from retarget.engine.trial.record import declared_record
 from retarget.model import Target
 from retarget.results.files import Attribution, Line, ResultsWriter, new_session
 from retarget.results.plan import digest_of_ids
@@ -24,7 +25,6 @@ from retarget.results.record import Outcome, TargetRecord
 from retarget.support.checkout import revision
 from retarget.support.errors import RetargetError
 from retarget.support.text import strip_colour
-from retarget.trial.record import declared_record
 from retarget.worker.process import available_cores
 
 from pytest_retarget.collect.planned import PlannedLeg

@@ -26,10 +26,10 @@ from _pytest.mark import KeywordMatcher
 from _pytest.mark.expression import Expression
 from _pytest.outcomes import Skipped
 from msgspec.structs import replace
+from retarget.engine.trial.ends import Blocked, Excused, NotTried, Skip, Unavailable, Unselected
 from retarget.results.record import Outcome, TargetRecord
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.targets.selection import terms
-from retarget.trial.ends import Blocked, Excused, NotTried, Skip, Unavailable, Unselected
 
 from pytest_retarget.collect.refusing import Refusing
 from pytest_retarget.items.base import MatrixItem

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import pytest
 from _pytest._code.code import ExceptionInfo, TerminalRepr, TracebackStyle
+from retarget.engine.trial.ends import AsExpected
+from retarget.engine.trial.rules import NO_RULES, RulesInForce
+from retarget.engine.trial.trial import Home, Trial
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import Assignment
 from retarget.model import CompileTarget, RuntimeConfig, Target
-from retarget.trial.ends import AsExpected
-from retarget.trial.rules import NO_RULES, RulesInForce
-from retarget.trial.trial import Home, Trial
 
 from pytest_retarget.items.outcomes import end_of, pytest_outcomes
 from pytest_retarget.items.reprs import error_repr

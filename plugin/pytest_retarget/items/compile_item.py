@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from retarget.engine.trial.compile_trial import CompileTrial
 from retarget.model import CompileTarget
-from retarget.trial.compile_trial import CompileTrial
 
 from pytest_retarget.items.base import MatrixItem
 

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from _pytest.outcomes import Skipped, XFailed
-from retarget.trial.ends import AsExpected, Skip
+from retarget.engine.trial.ends import AsExpected, Skip
 
 __all__ = ["FailedAsExpected", "TargetSkipped", "end_of", "pytest_outcomes"]
 

@@ -6,9 +6,9 @@ import os
 
 from _pytest._code.code import ExceptionRepr, ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 from _pytest._io import TerminalWriter
+from retarget.engine.trial.failures import StageFailedError, first_line
 from retarget.support.errors import RetargetError
 from retarget.support.text import strip_colour
-from retarget.trial.failures import StageFailedError, first_line
 
 __all__ = ["PlainWhereItMust", "error_repr", "text_repr"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from retarget.engine.trial.run_trial import RunTrial
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig
-from retarget.trial.run_trial import RunTrial
 
 from pytest_retarget.items.base import MatrixItem
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from retarget.engine.trial.ends import AsExpected, Blocked, Skip
+from retarget.engine.trial.finish import finished, outcome_of
 from retarget.results.properties import properties
 from retarget.results.record import Outcome, TargetRecord, to_plain
-from retarget.trial.ends import AsExpected, Blocked, Skip
-from retarget.trial.finish import finished, outcome_of
 
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.outcomes import end_of

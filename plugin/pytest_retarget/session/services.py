@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 from retarget.engine.commands import Commands
 from retarget.engine.compile.activity import BuildActivity
+from retarget.engine.trial.services import TrialServices
 from retarget.support.errors import RetargetError
-from retarget.trial.services import TrialServices
 from retarget.worker.process import available_cores
 
 from pytest_retarget.options import SETTINGS, Settings

@@ -11,6 +11,13 @@ from typing import Any, NoReturn, Protocol
 
 import msgspec
 
+from retarget.engine.trial.attempts import Attempts, attempts
+from retarget.engine.trial.cases import case_records
+from retarget.engine.trial.ends import ExcusedByRule, Unavailable, Unselected
+from retarget.engine.trial.failures import StageFailedError, compile_failed, failure_fields
+from retarget.engine.trial.record import declared_record
+from retarget.engine.trial.rules import NO_RULES, RulesInForce
+from retarget.engine.trial.services import TrialServices
 from retarget.expect.cases import TargetRules, judge_target
 from retarget.expect.verdict import Ruling, excuse, today
 from retarget.extension import UnavailableError
@@ -20,13 +27,6 @@ from retarget.model.outcomes import CompileOutcome, Failure, Observation, RunOut
 from retarget.model.rungs import Rung
 from retarget.results.record import CompileRecord, Outcome, Result, TargetRecord
 from retarget.support.errors import RetargetError
-from retarget.trial.attempts import Attempts, attempts
-from retarget.trial.cases import case_records
-from retarget.trial.ends import ExcusedByRule, Unavailable, Unselected
-from retarget.trial.failures import StageFailedError, compile_failed, failure_fields
-from retarget.trial.record import declared_record
-from retarget.trial.rules import NO_RULES, RulesInForce
-from retarget.trial.services import TrialServices
 
 __all__ = ["Home", "Trial"]
 

@@ -16,7 +16,7 @@ from retarget.support.text import first_line
 
 if TYPE_CHECKING:
     from retarget.engine.engine import Engine
-    from retarget.trial.attempts import Attempts
+    from retarget.engine.trial.attempts import Attempts
 
 __all__ = ["TrialServices", "TrialSettings"]
 

@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
+from retarget.engine.trial.ends import AsExpected
+from retarget.engine.trial.failures import StageFailedError
 from retarget.expect.cases import TargetRules, TargetVerdict, judge_target
 from retarget.expect.verdict import Ruling, Verdict, excuse, observed_text, today
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import CaseOutcome, Failure, Observation
 from retarget.support.errors import RetargetError
 from retarget.support.text import strip_colour
-from retarget.trial.ends import AsExpected
-from retarget.trial.failures import StageFailedError
 
 __all__ = ["Attempts", "OtherwiseError", "UnexpectedPassError", "attempts", "settle"]
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 from retarget.engine.commands import Commands
+from retarget.engine.trial.failures import at_path, run_failed, split_place
 from retarget.model import RunTarget
 from retarget.model.outcomes import Artifact, CaseOutcome, Failure, RunOutcome, Stage
-from retarget.trial.failures import at_path, run_failed, split_place
 
 
 class NoCommands(Commands):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from retarget.engine.trial.attempts import Attempts, settle
+from retarget.engine.trial.ends import Excused, Unavailable
+from retarget.engine.trial.failures import check_failed
+from retarget.engine.trial.trial import Trial
 from retarget.expect.verdict import today
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget
 from retarget.model.outcomes import Artifact
 from retarget.model.rungs import Rung
-from retarget.trial.attempts import Attempts, settle
-from retarget.trial.ends import Excused, Unavailable
-from retarget.trial.failures import check_failed
-from retarget.trial.trial import Trial
 
 __all__ = ["CompileTrial"]
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from retarget.engine.trial.attempts import UnexpectedPassError
+from retarget.engine.trial.ends import AsExpected, Blocked, ExcusedByRule, NotTried, Skip, Unavailable
+from retarget.engine.trial.failures import failure_fields
+from retarget.engine.trial.trial import Trial
 from retarget.expect.verdict import excuse
 from retarget.model import RunTarget
 from retarget.results.record import Outcome, Sibling, TargetRecord
-from retarget.trial.attempts import UnexpectedPassError
-from retarget.trial.ends import AsExpected, Blocked, ExcusedByRule, NotTried, Skip, Unavailable
-from retarget.trial.failures import failure_fields
-from retarget.trial.trial import Trial
 
 __all__ = ["finished", "outcome_of"]
 

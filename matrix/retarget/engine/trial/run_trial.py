@@ -13,6 +13,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 from retarget.engine.requirements import UnsuitableError
 from retarget.engine.run.sick_devices import SickDeviceError
+from retarget.engine.trial.attempts import Attempts, attempts, settle
+from retarget.engine.trial.ends import AsExpected, Blocked, NotTried, Skip, Unavailable
+from retarget.engine.trial.failures import StageFailedError, first_line, run_failed
+from retarget.engine.trial.trial import Trial
 from retarget.expect.cases import judge_target
 from retarget.expect.verdict import Ruling, excuse, is_expired, judge, observed_text, today
 from retarget.extension import UnavailableError
@@ -22,10 +26,6 @@ from retarget.model.rungs import Rung
 from retarget.model.signatures import CRASH, TIMEOUT, observe_all
 from retarget.results.record import DeviceRecord, ReusedRecord, RunRecord
 from retarget.support.errors import RetargetError
-from retarget.trial.attempts import Attempts, attempts, settle
-from retarget.trial.ends import AsExpected, Blocked, NotTried, Skip, Unavailable
-from retarget.trial.failures import StageFailedError, first_line, run_failed
-from retarget.trial.trial import Trial
 
 if TYPE_CHECKING:
     from retarget.engine.references import Recording
