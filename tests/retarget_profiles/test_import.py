@@ -218,6 +218,7 @@ def test_what_cannot_be_is_an_error_with_its_place(
             rb'{"name": "\ud800"}',
             "r: found an escape \\ud800 to \\udfff that is half a character, expected whole characters",
         ),
+        (b'{"a": ' + b"9" * 5000 + b"}", f"r: found a number of more than 4,300 digits, {TOOLS}"),
         (b"[1, 2]", f"r: found JSON of no known tool, {TOOLS}"),
         (b'{"a": 1}', f"r: found JSON of no known tool, {TOOLS}"),
         (b"VULKANINFO\n==========\n", f"r: found text of no known tool, {TOOLS}"),

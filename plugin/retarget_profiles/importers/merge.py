@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -80,6 +81,8 @@ def _read(file: Path, device: str) -> Report:
             message = "found an escape \\ud800 to \\udfff that is half a character, expected whole characters"
         except json.JSONDecodeError as error:
             line, column, message = error.lineno, error.colno, f"found damaged JSON: {error.msg}"
+        except ValueError:  # Python's bound on the digits of an integer, which the decoder does not place
+            message = f"found a number of more than {sys.get_int_max_str_digits():,} digits, {_EXPECTED}"
         except RecursionError:
             message = f"found JSON nested too deeply, {_EXPECTED}"
         else:
