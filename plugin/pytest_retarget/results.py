@@ -7,30 +7,26 @@ never ran, it looks up in the declarations.
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-import retarget
 from msgspec.structs import replace
 from retarget.declare.files import SUITE_FILE
-from retarget.engine.trial.record import declared_record
+from retarget.engine.trial.record import declared_record, session_start
 from retarget.model import Target
-from retarget.results.files import Attribution, Line, ResultsWriter, new_session
-from retarget.results.plan import digest_of_ids
+from retarget.model.locations import suite_line
+from retarget.results.files import Attribution, Line, ResultsWriter
 from retarget.results.record import Outcome, TargetRecord
-from retarget.support.checkout import revision
 from retarget.support.errors import RetargetError
 from retarget.support.text import strip_colour
-from retarget.worker.process import available_cores
 
 from pytest_retarget.collect.planned import PlannedLeg
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.record import earlier_records, record_of
-from pytest_retarget.session.declared import declared, table_line
+from pytest_retarget.session.declared import declared
 
 __all__ = ["Results"]
 
@@ -73,18 +69,8 @@ class Results:
     def _begin(self, ids: Iterable[str]) -> None:
         """Write the header. Raises `pytest.UsageError` where that fails."""
         self._left = dict.fromkeys(ids)
-        start = new_session(
-            selected=len(self._left),
-            digest=digest_of_ids(self._left),
-            revision=revision(self._config.rootpath),
-            retarget=retarget.__version__,
-            python=platform.python_version(),
-            host=platform.node(),
-            platform=platform.platform(),
-            cores=available_cores(),
-            arguments=tuple(map(str, self._config.invocation_params.args)),
-            **self._of_leg,
-        )
+        arguments = tuple(map(str, self._config.invocation_params.args))
+        start = session_start(self._left, self._config.rootpath, arguments, **self._of_leg)
         self._session = start.session
         try:
             self._writer = ResultsWriter(self._folder, start)
@@ -195,7 +181,7 @@ class Results:
         found, path = declared(self._config), self._config.rootpath / file
         suite = next((one for one in found.suites(path) if one.name == name), None)
         targets: Sequence[Target] = found.targets(suite, path) if suite is not None else ()
-        line = (table_line(suite, path) or 0) if suite is not None else 0
+        line = (suite_line(suite.origin) or 0) if suite is not None else 0
         return {
             target.name: declared_record(
                 target, found.registry, nodeid=f"{file}::{name}::{target.name}", file=file, line=line, position=position

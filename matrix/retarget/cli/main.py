@@ -9,14 +9,14 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from retarget import __version__
 from retarget.extension.commands import Command
 from retarget.extension.registry import load_commands
 from retarget.support.errors import RetargetError, did_you_mean
 
-__all__ = ["TRACEBACK_VARIABLE", "main"]
+__all__ = ["TRACEBACK_VARIABLE", "main", "run_alone"]
 
 TRACEBACK_VARIABLE = "RETARGET_TRACEBACK"
 _SHOWN = 100
@@ -34,10 +34,20 @@ exit status:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
+    return _run(lambda: _parser(words), words)
+
+
+def run_alone(command: Command, argv: Sequence[str] | None = None) -> int:
+    """Run one subcommand without loading the others, which takes as long as a short one runs. As `main` otherwise."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    return _run(lambda: _parser_of(command, argparse.ArgumentParser(prog=f"retarget {command.name}")), words)
+
+
+def _run(parser: Callable[[], argparse.ArgumentParser], words: Sequence[str]) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # reasons and signatures have characters that not all have
     try:
-        arguments = _parser(words).parse_args(words)
+        arguments = parser().parse_args(words)
         command: Command = arguments.command
         status = command.run(arguments)
         sys.stdout.flush()
@@ -90,15 +100,18 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         raise loaded.conflicts[chosen]
     for name, command in commands.items():
         subparser = subparsers.add_parser(
-            name,
-            help=command.help.replace("%", "%%"),
-            description=f"{command.help[:1].upper()}{command.help[1:]}.",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            name, help=command.help.replace("%", "%%"), description=f"{command.help[:1].upper()}{command.help[1:]}."
         )
         if name == chosen:
-            subparser.epilog = f"{_examples(command)}{_EXIT_STATUS}"
-            command.add_arguments(subparser)
-            subparser.set_defaults(command=command)
+            _parser_of(command, subparser)
+    return parser
+
+
+def _parser_of(command: Command, parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser.epilog = f"{_examples(command)}{_EXIT_STATUS}"
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    command.add_arguments(parser)
+    parser.set_defaults(command=command)
     return parser
 
 

@@ -17,6 +17,7 @@ from retarget.declare.files import MATRIX_FILE, SUITE_FILE
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import Assignment
 from retarget.model import CompileTarget, Module, RunTarget, Suite, Target
+from retarget.model.locations import suite_line
 from retarget.support.errors import display_path
 
 from pytest_retarget.collect.preselection import Indices, preselection
@@ -24,7 +25,7 @@ from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.compile_item import CompileItem
 from pytest_retarget.items.reprs import text_repr
 from pytest_retarget.items.run_item import RunItem
-from pytest_retarget.session.declared import NotCollectedError, declared, is_of, table_line
+from pytest_retarget.session.declared import NotCollectedError, declared, is_of
 
 __all__ = ["MatrixFile", "ModuleFile", "SuiteCollector", "SuiteFile"]
 
@@ -94,7 +95,7 @@ class SuiteCollector(_Collecting):
     @cached_property
     def line(self) -> int | None:
         """Where the suite's table starts, 0-based."""
-        return table_line(self.suite, self.path)
+        return suite_line(self.suite.origin)
 
     def rules(self, target: str) -> TargetRules:
         """The expectations in force for one of the suite's targets, selected or not."""

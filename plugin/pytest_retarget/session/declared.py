@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,9 +21,7 @@ from pytest_retarget.options import SETTINGS
 from pytest_retarget.session.cachedir import cache_dir
 from pytest_retarget.session.marks import Marks
 
-__all__ = ["Declared", "NotCollectedError", "declared", "is_declared", "is_of", "table_line"]
-
-_TABLE = re.compile(r"\s*\[\[\s*(?:module_test_suite|\"module_test_suite\"|'module_test_suite')\s*\]\]")
+__all__ = ["Declared", "NotCollectedError", "declared", "is_declared", "is_of"]
 
 
 class NotCollectedError(pytest.Collector.CollectError):
@@ -187,17 +184,6 @@ def is_declared(config: pytest.Config, path: Path, *, as_source: bool = False) -
     """Return whether a file is a module of a suite above it or holds cases of one; or may, where a suite has errors."""
     files = [folder / SUITE_FILE for folder in path.parents if (folder / SUITE_FILE).is_file()]
     return any(declared(config).may_declare(file, path, as_source=as_source) for file in files)
-
-
-def table_line(suite: Suite, path: Path) -> int | None:
-    """Return where a suite's table starts in its file, 0-based; None where that is unknown."""
-    number = re.fullmatch(r"module_test_suite\[(\d+)\]", suite.origin.key_path)
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError):
-        return None
-    starts = [at for at, text in enumerate(lines) if _TABLE.match(text)]
-    return starts[int(number[1])] if number is not None and int(number[1]) < len(starts) else None
 
 
 def is_of(module: Module, path: Path) -> bool:

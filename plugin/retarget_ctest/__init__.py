@@ -1,0 +1,1 @@
+"""Targets without pytest: the subcommands `run` and `emit`, which has ctest run each target."""

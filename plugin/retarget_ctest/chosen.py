@@ -1,0 +1,117 @@
+"""The targets that a command line names: by ids, which are read directly, or as pytest selects them."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+from collections.abc import Sequence
+from pathlib import Path
+
+from retarget.cli.support import read_declared, request_of
+from retarget.declare.files import SUITE_FILE
+from retarget.declare.load import DeclarationLoader
+from retarget.declare.scope import redirections
+from retarget.engine.cache.store import Store
+from retarget.extension.registry import load_extensions
+from retarget.model import Target
+from retarget.model.names import is_glob
+from retarget.support.errors import RetargetError, did_you_mean, display_path
+
+from retarget_ctest.homes import SuiteHome
+
+__all__ = ["Chosen", "choose"]
+
+Chosen = Sequence[tuple[SuiteHome, Target]]
+"""Targets with their suites, in declared order."""
+
+
+def choose(arguments: argparse.Namespace, cache: Path, extensions: Sequence[str]) -> Chosen:
+    """Return the targets that are named.
+
+    Raises `argparse.ArgumentError` for names that no target has, and what reading declarations raises.
+    """
+    words: list[str] = arguments.target
+    if words and not (arguments.mark or arguments.keyword) and all(map(_is_id, words)):
+        return _by_ids(arguments, list(dict.fromkeys(words)), cache, extensions)
+    paths = [word for word in words if "::" in word or Path(word).exists()]
+    names = [word for word in words if word not in paths]
+    if not words and not (arguments.mark or arguments.keyword):
+        msg = "expected targets: ids, names or globs as `retarget list` shows them, folders, or -m or -k"
+        raise argparse.ArgumentError(None, msg)
+    request = request_of(arguments, paths or ["."])
+    selection = read_declared(request)
+    homes = [
+        (SuiteHome(one.suite, selection.registry, ignores_rules=arguments.ignore_expectations), one.selected)
+        for one in selection.suites
+    ]
+    found: Chosen = [(home, target) for home, selected in homes for target in selected]
+    if names:
+        found = _by_names(found, names, ", ".join(paths or ["."]))
+    if not found:
+        msg = f"found no target in {', '.join(paths or ['.'])} that is selected; `retarget list` shows all"
+        raise argparse.ArgumentError(None, msg)
+    return found
+
+
+def _is_id(word: str) -> bool:
+    file, *rest = word.split("::")
+    return len(rest) == 2 and Path(file).name == SUITE_FILE and Path(file).is_file()
+
+
+def _by_ids(arguments: argparse.Namespace, ids: Sequence[str], cache: Path, extensions: Sequence[str]) -> Chosen:
+    """Return the targets with these ids. No other suite is read than theirs."""
+    registry = load_extensions(extensions)
+    try:
+        store = Store(cache)
+        kept = store if store.exists else None
+        loader = DeclarationLoader(registry, redirections(arguments.retarget_toolchain, Path.cwd()), kept)
+    except RetargetError as error:
+        raise argparse.ArgumentError(None, str(error)) from error
+    homes: dict[tuple[str, str], SuiteHome] = {}
+    found: list[tuple[SuiteHome, Target]] = []
+    for written in ids:
+        file, suite, name = written.split("::")
+        if (file, suite) not in homes:
+            # as pytest does: a link stays what the user wrote
+            suites = {one.name: one for one in loader.load_suite_file(Path.cwd() / file)}
+            if suite not in suites:
+                msg = f"found no suite {suite!r} in {display_path(Path(file))}{did_you_mean(suite, suites)}"
+                raise argparse.ArgumentError(None, msg)
+            homes[file, suite] = SuiteHome(suites[suite], registry, ignores_rules=arguments.ignore_expectations)
+        home = homes[file, suite]
+        if (target := home.find(name)) is None:
+            hint = did_you_mean(name, home.names) or "; `retarget list` shows all"
+            msg = f"found no target {name!r} in {file}::{suite}{hint}"
+            raise argparse.ArgumentError(None, msg)
+        found.append((home, target))
+    try:
+        loader.check_redirections()
+    except RetargetError as error:
+        raise argparse.ArgumentError(None, str(error)) from error
+    return found
+
+
+def _by_names(found: Chosen, names: Sequence[str], where: str) -> Chosen:
+    """Return the targets with these names: whole, as globs, or by a part of the front that no other has."""
+    known = [target.name for _, target in found]
+    wanted: set[str] = set()
+    for name in names:
+        if is_glob(name):
+            matching: Sequence[str] = fnmatch.filter(known, name)
+        else:
+            matching = [name] if name in known else _with_front(known, name)
+        if not matching:
+            msg = f"found no target {name!r} in {where}{did_you_mean(name, known) or '; `retarget list` shows all'}"
+            raise argparse.ArgumentError(None, msg)
+        wanted.update(matching)
+    return [(home, target) for home, target in found if target.name in wanted]
+
+
+def _with_front(known: Sequence[str], front: str) -> Sequence[str]:
+    """Return the name that begins so. Raises `argparse.ArgumentError` where several do."""
+    matching = sorted({one for one in known if one.startswith(front)})
+    if len(matching) > 1:
+        shown = ", ".join(matching[:5]) + (", …" if len(matching) > 5 else "")
+        msg = f"found {len(matching)} targets whose names begin with {front!r}: {shown}; expected one, or '{front}*'"
+        raise argparse.ArgumentError(None, msg)
+    return matching

@@ -1,0 +1,178 @@
+"""`retarget emit ctest`: a test of ctest for each target."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from retarget.cli.support import (
+    add_expression_arguments,
+    add_path_arguments,
+    add_toolchain_argument,
+    read_declared,
+    request_of,
+)
+from retarget.engine.engine import Engine
+from retarget.extension import UnavailableError
+from retarget.extension.registry import named_extensions
+from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
+from retarget.support.errors import RetargetError, display_path
+from retarget.support.files import write_atomically
+from retarget.support.text import counted
+
+from retarget_ctest.ctestfile import TestOfTarget, ctest_file
+from retarget_ctest.homes import SuiteHome
+from retarget_ctest.settings import SessionSettings, session_settings
+
+__all__ = ["add_arguments", "run"]
+
+_FILE = "CTestTestfile.cmake"
+_SLACK = 60.0
+"""Seconds that ctest allows a target beyond its own time limits: for start-up, opening devices, waiting for them."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `retarget emit`."""
+    parser.add_argument("tool", choices=("ctest",), help="what runs the targets")
+    parser.add_argument(
+        "-o", dest="output", type=Path, required=True, metavar="DIR", help=f"the folder for {_FILE}, made if need be"
+    )
+    parser.add_argument(
+        "--runnable-here",
+        action="store_true",
+        help="leave out what this machine cannot run: another host's targets, missing compilers and devices",
+    )
+    add_expression_arguments(parser)
+    add_path_arguments(parser)
+    add_toolchain_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the files. Returns 0. Raises `DiagnosticsError`, `RetargetError`, `argparse.ArgumentError`."""
+    settings = session_settings(in_full=True)
+    root = settings.root or Path.cwd()
+    selection = read_declared(request_of(arguments, arguments.path))
+    extensions = named_extensions((*arguments.retarget_extension, *settings.extensions))
+    options = [f"--retarget-extension={name}" for name in arguments.retarget_extension]
+    options += [f"--retarget-toolchain={_absolute(text)}" for text in arguments.retarget_toolchain]
+    command = [sys.executable, "-m", "retarget_ctest", *options]
+    left_out: dict[str, int] = {}
+    tests: list[TestOfTarget] = []
+    with Engine(registry=selection.registry, cache=settings.cache, extensions=extensions) as engine:
+        machine = _Machine(engine)
+        for one in selection.suites:
+            home = SuiteHome(one.suite, selection.registry)
+            file = Path(os.path.relpath(home.path, root)).as_posix()
+            selected = {target.name for target in one.selected}
+            for target in one.selected:
+                why = machine.lacks(target) if arguments.runnable_here else ""
+                if why:
+                    left_out[why] = left_out.get(why, 0) + 1
+                    continue
+                prefix = f"{file}::{one.suite.name}::"
+                tests.append(
+                    _test(
+                        target,
+                        prefix=prefix,
+                        selected=selected,
+                        machine=machine,
+                        settings=settings,
+                        home=home,
+                        command=command,
+                    )
+                )
+    if not tests:
+        msg = f"found no target in {', '.join(arguments.path)} that is selected and may run; `retarget list` shows all"
+        raise RetargetError(msg)
+    written = arguments.output / _FILE
+    try:
+        arguments.output.mkdir(parents=True, exist_ok=True)
+        write_atomically(written, ctest_file(tests, root).encode())
+    except OSError as error:
+        msg = f"cannot write {display_path(written)}: {error.strerror or error}"
+        raise RetargetError(msg) from error
+    sys.stdout.write(f"{display_path(written)}: {counted(len(tests), 'test')}\n")
+    sys.stdout.write("".join(f"left out {counted(count, 'target')}: {why}\n" for why, count in left_out.items()))
+    return 0
+
+
+def _test(
+    target: Target,
+    *,
+    prefix: str,
+    selected: Iterable[str],
+    machine: _Machine,
+    settings: SessionSettings,
+    home: SuiteHome,
+    command: list[str],
+) -> TestOfTarget:
+    compiled = target if isinstance(target, CompileTarget) else target.compile
+    seconds = (compiled.timeout or settings.compile_timeout) + _SLACK
+    if isinstance(target, RunTarget):
+        seconds += target.timeout or settings.run_timeout
+    retries = max(home.retries(target), home.retries(compiled))
+    needs = compiled.item if isinstance(target, RunTarget) and compiled.item in selected else ""
+    return TestOfTarget(
+        name=prefix + target.name,
+        command=(*command, prefix + target.name),
+        labels=tuple(dict.fromkeys(target.tags)),
+        timeout=seconds * (1 + retries),
+        provides=prefix + target.name if isinstance(target, CompileTarget) else "",
+        requires=prefix + needs if needs else "",
+        locks=machine.locks(target.runtime) if isinstance(target, RunTarget) else (),
+    )
+
+
+def _absolute(text: str) -> str:
+    """Return a `NAME=PATH` that holds in any folder."""
+    name, equals, path = text.partition("=")
+    return text if path == "PATH" else f"{name}{equals}{Path(path).expanduser().absolute()}"
+
+
+class _Machine:
+    """What this machine has, asked once for each config."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._missing: dict[object, str] = {}
+        self._locks: dict[RuntimeConfig, tuple[str, ...]] = {}
+
+    def lacks(self, target: Target) -> str:
+        """Return what keeps a target from ever running here, in words; empty where nothing does."""
+        compiled = target if isinstance(target, CompileTarget) else target.compile
+        engine = self._engine
+        why = self._why(compiled.compiler, lambda: engine.check_compiler(compiled.compiler))
+        if not why and isinstance(target, RunTarget):
+            requires = tuple(one.text for one in target.requires)
+            why = self._why((target.runtime, requires), lambda: engine.devices_of(target))
+            why = f"{target.runtime.name}: {why}" if why else ""
+        return why
+
+    def _why(self, key: object, check: Callable[[], object]) -> str:
+        if key not in self._missing:
+            self._missing[key] = ""
+            try:
+                check()
+            except UnavailableError as error:
+                self._missing[key] = str(error)
+            except RetargetError:  # the target reports what is in error
+                pass
+        return self._missing[key]
+
+    def locks(self, runtime: RuntimeConfig) -> tuple[str, ...]:
+        """Return the names of the devices that runs of a config do not share; of devices that are not here, as they
+        are declared."""
+        if runtime not in self._locks:
+            try:
+                infos = self._engine.devices(runtime)
+                found = [info.physical_id for info in infos if info.exclusive or runtime.concurrency is not None]
+            except (UnavailableError, RetargetError):
+                found = [
+                    f"{runtime.host.name if runtime.host else ''}{one}" for one in runtime.devices or runtime.drivers
+                ]
+            is_shared = (runtime.concurrency or 1) > 1  # the lease counts them
+            self._locks[runtime] = () if is_shared else tuple(dict.fromkeys(f"retarget:{one}" for one in found))
+        return self._locks[runtime]

@@ -1,0 +1,37 @@
+"""The subcommands `run` and `emit`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from retarget.extension import Command, CommandModule, hookimpl
+
+__all__ = ["RUN", "retarget_commands"]
+
+RUN = CommandModule(
+    name="run",
+    module="retarget_ctest.run",
+    help="compile and run targets without pytest: exit status 0 passed, 1 failed, 77 skipped",
+    examples=(
+        ("retarget run suites/linalg/suite.toml::linalg::matmul_vmvx_local-sync", "one target, by its id"),
+        ("retarget run 'matmul_*' suites/linalg", "the targets in a folder whose names match"),
+        ("retarget run -m 'vulkan and run' .", "those that pytest selects with the same expression"),
+    ),
+    takes_extensions=True,
+)
+_EMIT = CommandModule(
+    name="emit",
+    module="retarget_ctest.emit",
+    help="write files with which another tool runs the targets, such as ctest",
+    examples=(
+        ("retarget emit ctest -o build/matrix", "then: ctest --test-dir build/matrix -L vulkan -j 4"),
+        ("retarget emit ctest -o build/matrix --runnable-here suites", "without what this machine cannot run"),
+    ),
+    takes_extensions=True,
+)
+
+
+@hookimpl
+def retarget_commands() -> Iterable[Command]:
+    """`run` and `emit`."""
+    return RUN, _EMIT

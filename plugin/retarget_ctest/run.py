@@ -1,0 +1,214 @@
+"""`retarget run`: targets compiled, run and judged without pytest, by the same trials as pytest's items."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from retarget.cli.support import add_expression_arguments, add_path_arguments, add_toolchain_argument, seconds_above_0
+from retarget.extension import UnavailableError
+from retarget.extension.registry import Registry, named_extensions
+from retarget.model import CompileTarget, RunTarget
+from retarget.results.record import Outcome, TargetRecord
+from retarget.support.errors import RetargetError
+from retarget.support.text import counted, shown, strip_colour
+from retarget.worker.spare import SpareWorker
+
+from retarget_ctest.chosen import Chosen, choose
+from retarget_ctest.settings import SessionSettings, session_settings
+
+if TYPE_CHECKING:
+    from retarget.engine.trial.services import TrialServices
+    from retarget.engine.trial.trial import Trial
+
+__all__ = ["SKIPPED", "add_arguments", "run"]
+
+SKIPPED = 77
+"""The exit status where all targets are skipped, as Automake and Meson have it."""
+
+_FAILED = frozenset({Outcome.FAILED, Outcome.XPASSED, Outcome.ERROR})
+_SKIPPED = frozenset({Outcome.SKIPPED, Outcome.BLOCKED, Outcome.NOT_RUN})
+_WORDS = {Outcome.XFAILED: "XFAIL", Outcome.XPASSED: "FAILED", Outcome.NOT_RUN: "NOT RUN"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Requested:
+    """What the command line requests of trials: see `retarget.engine.trial.services.TrialSettings`."""
+
+    cases: tuple[str, ...] = ()
+    artifacts: Path | None = None
+    changed: bool = False
+    reuses: bool = False
+    update_expectations: bool = False
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `retarget run`."""
+    parser.add_argument(
+        "target",
+        nargs="*",
+        help="targets: ids as pytest shows them, names or globs as `retarget list` shows them, or the front of a name "
+        "that no other has; and folders and files to look in (the current folder)",
+    )
+    add_expression_arguments(parser)
+    add_path_arguments(parser, positional=False)
+    add_toolchain_argument(parser)
+    parser.add_argument(
+        "--case", action="append", default=[], metavar="GLOB", help="run only these cases; may be repeated"
+    )
+    parser.add_argument(
+        "--ignore-expectations", action="store_true", help="show each target's own outcome, as if there were no rules"
+    )
+    parser.add_argument("--results", type=Path, metavar="DIR", help="write results there, as --retarget-results does")
+    parser.add_argument("--compile-timeout", type=seconds_above_0, metavar="SECONDS", help="end a compile after this")
+    parser.add_argument("--run-timeout", type=seconds_above_0, metavar="SECONDS", help="end a run after this")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show all failed cases in full")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the targets. Returns 0 if none failed, 1 if one did, 77 if all were skipped.
+
+    Raises `DiagnosticsError` and `RetargetError`, `argparse.ArgumentError` for what names no target.
+    """
+    settings = session_settings()
+    extensions = named_extensions((*arguments.retarget_extension, *settings.extensions))
+    arguments.retarget_extension = list(extensions)
+    with ExitStack() as ending:
+        chosen = choose(arguments, settings.cache, extensions)
+        spare = None
+        if not extensions and any(isinstance(target, RunTarget) for _, target in chosen):
+            spare = SpareWorker()  # it imports while this process does
+            ending.callback(spare.close)
+        services = ending.enter_context(_services(arguments, settings, chosen, extensions, spare))
+        results = None
+        if arguments.results is not None:
+            from retarget_ctest.results import Results
+
+            ids = [f"{home.nodeid}::{target.name}" for home, target in chosen]
+            results = ending.enter_context(Results(arguments.results, ids))
+        if len(chosen) > 1:
+            _compile_ahead(services, chosen)
+        outcomes = []
+        for home, target in chosen:
+            position = home.names.index(target.name) if results is not None else 0
+            trial = home.trial(target, services, position=position)
+            record, error = _tried(trial, with_digests=results is not None)
+            _show(record, error)
+            outcomes.append(record.outcome)
+            if results is not None:
+                results.add(trial, record, "" if error is None or record.outcome in _SKIPPED else str(error))
+        status = _status(outcomes)
+        if results is not None:
+            results.end(status)
+        for note in services.engine.notes:
+            _note(note)
+    if len(outcomes) > 1:
+        sys.stdout.write(f"{_summary(outcomes)}\n")
+    return status
+
+
+@contextmanager
+def _services(
+    arguments: argparse.Namespace,
+    settings: SessionSettings,
+    chosen: Chosen,
+    extensions: Sequence[str],
+    spare: SpareWorker | None,
+) -> Iterator[TrialServices]:
+    from retarget.engine.commands import Commands
+    from retarget.engine.engine import Engine
+    from retarget.engine.trial.services import TrialServices
+
+    registry: Registry = chosen[0][0].registry
+    engine = Engine(
+        registry=registry,
+        cache=settings.cache,
+        extensions=extensions,
+        compiles=settings.jobs,
+        compile_timeout=arguments.compile_timeout or settings.compile_timeout,
+        run_timeout=arguments.run_timeout or settings.run_timeout,
+        cases=arguments.case,
+        note=_note,
+        spare=spare,
+    )
+    services = TrialServices(
+        engine=engine,
+        registry=registry,
+        commands=Commands(registry=registry, folder=Path.cwd(), compiles=True, extensions=extensions),
+        settings=_Requested(cases=tuple(arguments.case)),
+        in_full=arguments.verbose,
+    )
+    services.selected = frozenset(f"{home.nodeid}::{target.name}" for home, target in chosen)
+    services.selected_compiles = frozenset(
+        f"{home.nodeid}::{target.name}" for home, target in chosen if isinstance(target, CompileTarget)
+    )
+    try:
+        yield services
+        engine.flush()
+    finally:
+        services.close()
+
+
+def _note(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+def _compile_ahead(services: TrialServices, chosen: Chosen) -> None:
+    for _, target in chosen:
+        compiled = target if isinstance(target, CompileTarget) else target.compile
+        with suppress(UnavailableError, RetargetError):  # its own trial will say so
+            services.engine.check_compiler(compiled.compiler)
+            services.engine.submit([compiled])
+
+
+def _tried(trial: Trial, *, with_digests: bool) -> tuple[TargetRecord, BaseException | None]:
+    """Try a target. Return its record, and what its trial raised, None if it passed."""
+    from retarget.engine.trial.ends import End
+    from retarget.engine.trial.failures import StageFailedError
+    from retarget.engine.trial.finish import finished, outcome_of
+
+    error: BaseException | None = None
+    was_tried = False
+    started = time.time()
+    try:
+        trial.prepare()
+        was_tried = True
+        trial.attempt()
+    except (End, StageFailedError, RetargetError) as raised:
+        error = raised
+    said = outcome_of(trial, error, was_tried=was_tried)
+    record = finished(trial, error, said, started=started, ended=time.time(), with_digests=with_digests)
+    return record, error
+
+
+def _show(record: TargetRecord, error: BaseException | None) -> None:
+    """Print how a target ended, as `pytest -v` does; a failure with all that is known of it."""
+    word = _WORDS.get(record.outcome, record.outcome.upper())
+    reason = f" ({shown(record.reason)})" if record.reason else ""
+    text = f"{record.nodeid} {word}{reason}\n"
+    if record.outcome in _FAILED and error is not None:
+        text += f"{error}\n" if sys.stdout.isatty() else f"{strip_colour(str(error))}\n"
+    elif record.hint:
+        text += f"hint: {record.hint}\n"
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _status(outcomes: Sequence[Outcome]) -> int:
+    if any(outcome in _FAILED for outcome in outcomes):
+        return 1
+    return SKIPPED if all(outcome in _SKIPPED for outcome in outcomes) else 0
+
+
+def _summary(outcomes: Sequence[Outcome]) -> str:
+    counts = {outcome: outcomes.count(outcome) for outcome in dict.fromkeys(outcomes)}
+    return f"{counted(len(outcomes), 'target')}: " + ", ".join(
+        f"{count} {_WORDS.get(outcome, outcome).lower()}" for outcome, count in counts.items()
+    )

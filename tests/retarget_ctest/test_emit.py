@@ -1,0 +1,90 @@
+"""What `retarget emit ctest` writes, and what it says."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
+from mlir_modules import GOOD
+from retarget.cli.main import main
+from retarget_ctest.ctestfile import bracketed
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "pytest.ini").write_text("[pytest]\nretarget_run_timeout = 7\n")
+    (tmp_path / "matrix.toml").write_text(
+        declarations(
+            "root = true\n",
+            compiler("vmvx", flags=VMVX_FLAGS, timeout=30),
+            runtime("sync", concurrency=1, tags=["quick"]),
+            runtime("phone", host_os="ios"),
+            target("all", "vmvx", ["sync", "phone"]),
+        )
+    )
+    (tmp_path / "linalg").mkdir()
+    (tmp_path / "linalg/suite.toml").write_text(suite("linalg"))
+    (tmp_path / "linalg/add.mlir").write_text(GOOD)
+    monkeypatch.chdir(tmp_path / "linalg")
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_a_test_has_labels_fixtures_locks_and_limits(project: Path) -> None:
+    assert main(["emit", "ctest", "-o", "out", "-m", "not phone"]) == 0
+    name = "[=[linalg/suite.toml::linalg::add_vmvx{}]=]"
+    command = f"[=[{sys.executable}]=] [=[-m]=] [=[retarget_ctest]=]"
+    assert (
+        (project / "linalg/out/CTestTestfile.cmake").read_text()
+        == f"""\
+# Written by `retarget emit ctest`: write it again where declarations change.
+
+add_test({name.format("")} {command} {name.format("")})
+set_tests_properties({name.format("")} PROPERTIES
+  WORKING_DIRECTORY [=[{project}]=]
+  TIMEOUT [=[90]=]
+  SKIP_RETURN_CODE [=[77]=]
+  LABELS [=[compile;linalg;vmvx;all]=]
+  FIXTURES_SETUP {name.format("")}
+)
+
+add_test({name.format("_sync")} {command} {name.format("_sync")})
+set_tests_properties({name.format("_sync")} PROPERTIES
+  WORKING_DIRECTORY [=[{project}]=]
+  TIMEOUT [=[97]=]
+  SKIP_RETURN_CODE [=[77]=]
+  LABELS [=[run;linalg;vmvx;all;sync;local-sync;quick]=]
+  FIXTURES_REQUIRED {name.format("")}
+  RESOURCE_LOCK [=[retarget:cpu]=]
+)
+"""
+    )
+
+
+def test_what_cannot_run_here_is_left_out_and_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["emit", "ctest", "-o", "out", "--runnable-here"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == "out/CTestTestfile.cmake: 2 tests"
+    assert second.partition("; this host is")[0] == "left out 1 target: phone: runtime config 'phone' needs ios"
+
+
+def test_nothing_to_write_is_an_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["emit", "ctest", "-o", "out", "-m", "nothing"]) == 1
+    expected = "found no target in . that is selected and may run; `retarget list` shows all\n"
+    assert capsys.readouterr().err == expected
+    assert not (project / "linalg/out").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_an_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["emit", "ctest", "-o", "suite.toml"]) == 1
+    assert capsys.readouterr().err == "cannot write suite.toml/CTestTestfile.cmake: File exists\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "argument"),
+    [("a b;c$", "[=[a b;c$]=]"), ("a]=]b", "[==[a]=]b]==]"), ("a]=", "[==[a]=]==]"), ("", "[=[]=]")],
+)
+def test_no_text_ends_its_bracket(text: str, argument: str) -> None:
+    assert bracketed(text) == argument

@@ -1,0 +1,102 @@
+"""`retarget run`: which targets it takes, what it prints, its exit status."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from retarget.cli.main import main
+from retarget.results.files import read_results
+
+SUITE = "linalg/suite.toml::linalg"
+
+
+@pytest.fixture(autouse=True)
+def _there(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(mixed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "lines"),
+    [
+        pytest.param([f"{SUITE}::good_vmvx"], 0, [f"{SUITE}::good_vmvx PASSED"], marks=pytest.mark.slow),
+        ([f"{SUITE}::never_vmvx"], 77, [f"{SUITE}::never_vmvx SKIPPED (known of never)"]),
+        ([f"{SUITE}::never_vmvx", f"{SUITE}::good_vmvx"], 0, ["2 targets: 1 skipped, 1 passed"]),
+        (["good_vm", "linalg"], 2, []),
+    ],
+)
+def test_statuses(arguments: list[str], status: int, lines: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", *arguments]) == status
+    assert capsys.readouterr().out.splitlines()[-1:] == lines
+
+
+@pytest.mark.slow
+def test_a_failure_is_shown_with_its_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", f"{SUITE}::wrong_vmvx_sync"]) == 1
+    first, second, *rest = capsys.readouterr().out.splitlines()
+    assert first == f"{SUITE}::wrong_vmvx_sync FAILED"
+    assert second.startswith("compare: wrong: ")
+    assert "to reproduce this by hand:" in rest
+
+
+@pytest.mark.slow
+def test_expectations_are_honoured_unless_they_are_ignored(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "known_vmvx_s", "mended_*_sync"]) == 1
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[:3] == [
+        f"{SUITE}::known_vmvx_sync XFAIL (1 of 2 cases failed as expected: known of known)",
+        f"{SUITE}::mended_vmvx_sync FAILED",
+        "expected to fail at compare, but passed",
+    ]
+    assert printed[-1] == "2 targets: 1 xfail, 1 failed"
+    assert main(["run", "known_vmvx_s", "mended_*_sync", "--ignore-expectations"]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "2 targets: 1 failed, 1 passed"
+
+
+@pytest.mark.slow
+def test_run_targets_of_a_failed_compile_are_blocked_or_report_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "-k", "refused and not phone", "--results", str(tmp_path)]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "2 targets: 1 failed, 1 blocked"
+    assert main(["run", f"{SUITE}::refused_vmvx_sync"]) == 1
+    assert capsys.readouterr().out.splitlines()[0] == f"{SUITE}::refused_vmvx_sync FAILED"
+    (session,) = read_results([tmp_path])
+    failed, blocked = session.records
+    assert (failed.nodeid, failed.outcome, failed.file) == (f"{SUITE}::refused_vmvx", "failed", "linalg/suite.toml")
+    assert (blocked.outcome, blocked.blocked_by, blocked.line) == ("blocked", failed.nodeid, 0)
+    assert failed.text.startswith("compile: ")
+    assert session.end is not None
+    assert session.end.status == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "expected targets: ids, names or globs as `retarget list` shows them, folders, or -m or -k"),
+        (["goood_vmvx"], "found no target 'goood_vmvx' in .; did you mean 'good_vmvx'?"),
+        ([f"{SUITE}::goood_vmvx"], f"found no target 'goood_vmvx' in {SUITE}; did you mean 'good_vmvx'?"),
+        (["linalg/suite.toml::linlag::x"], "found no suite 'linlag' in linalg/suite.toml; did you mean 'linalg'?"),
+        (
+            ["good_vm"],
+            "found 3 targets whose names begin with 'good_vm': good_vmvx, good_vmvx_phone, good_vmvx_sync; "
+            "expected one, or 'good_vm*'",
+        ),
+        (["linalg", "-m", "cuda"], "found no target in linalg that is selected; `retarget list` shows all"),
+    ],
+)
+def test_what_names_no_target_is_wrong_usage(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", *arguments]) == 2
+    assert capsys.readouterr().err == f"retarget: {message}\n"
+
+
+def test_a_limit_in_the_ini_file_that_is_no_number_is_an_error(
+    mixed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\nretarget_run_timeout = soon\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "."]) == 1
+    expected = "expected a number of seconds above 0, such as 90 or 0.5"
+    assert capsys.readouterr().err == (f"retarget_run_timeout in {tmp_path}/pytest.ini: found 'soon', {expected}\n")
