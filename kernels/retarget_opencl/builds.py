@@ -15,6 +15,8 @@ from retarget.extension import UnavailableError, code_digest
 __all__ = ["FRONT_END", "RUNNING", "TRANSLATION", "front_end_build", "runtime_build", "translation_build"]
 
 FRONT_END = (
+    "retarget_opencl.compile.attention",
+    "retarget_opencl.compile.convolutions",
     "retarget_opencl.compile.frontend",
     "retarget_opencl.compile.rewriting",
     "retarget_iree.compiler.capture",  # diagnostics, which are stored

@@ -22,7 +22,9 @@ from retarget_iree.modules.onnx_import import import_onnx
 from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 from retarget_iree.toolchain import compiler_api
 
+from retarget_opencl.compile import attention
 from retarget_opencl.compile.constants import LARGE, move_to_resources, parsed
+from retarget_opencl.compile.convolutions import prepare_convolutions
 from retarget_opencl.compile.rewriting import PHASE, may_help, needs_scalars, plain_tiling, rewrite
 from retarget_opencl.translation import Ir
 
@@ -76,9 +78,17 @@ def compiled_module(
     source_of = partial(api.Source.wrap_buffer, buffer=buffer, buffer_name=source_name)
     start = "" if front_half is None else FRONT_PHASE
     constants = partial(_prepare_constants, largest=largest)
-    changes: list[_Change] = [(_WITH_GLOBALS, constants)] if len(content) >= LARGE else []
+    changes: list[_Change] = []
+    if attention.may_have_attention(content):
+        changes.append((attention.PHASE, attention.split_attention))
+    if len(content) >= LARGE:
+        changes.append((_WITH_GLOBALS, constants))
+    prepared: list[bool] = []
+    tiles = (PHASE, lambda module: prepared.append(prepare_convolutions(module)))
     with ExitStack() as stack:
-        module, diagnostics, error = _compile(stack, source_of, flags, start, changes)
+        module, diagnostics, error = _compile(stack, source_of, flags, start, [*changes, tiles])
+        if module is None and any(prepared):
+            module, diagnostics, error = _compile(stack, source_of, flags, start, changes)
         if module is None and may_help(diagnostics):
             scalars = needs_scalars(diagnostics)
             again = [plain_tiling(flag) for flag in flags] if scalars else flags
