@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from retarget.support.cmake import bracketed, listed
+
 from retarget_ctest.run import SKIPPED
 
-__all__ = ["TestOfTarget", "bracketed", "ctest_file"]
+__all__ = ["TestOfTarget", "ctest_file"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,26 +36,13 @@ def ctest_file(tests: Iterable[TestOfTarget], root: Path) -> str:
     return "\n".join(lines)
 
 
-def bracketed(text: str) -> str:
-    """Return a text as an argument of CMake that nothing in it ends or changes."""
-    equals = "="
-    while f"]{equals}]" in f"{text}]":
-        equals += "="
-    return f"[{equals}[{text}]{equals}]"
-
-
 def _test(test: TestOfTarget, root: Path) -> Iterator[str]:
     name = bracketed(test.name)
     yield f"add_test({name} {' '.join(map(bracketed, test.command))})"
     properties = [("WORKING_DIRECTORY", str(root)), ("TIMEOUT", f"{test.timeout:.0f}")]
-    properties += [("SKIP_RETURN_CODE", str(SKIPPED)), ("LABELS", _list(test.labels))]
+    properties += [("SKIP_RETURN_CODE", str(SKIPPED)), ("LABELS", listed(test.labels))]
     properties += [("FIXTURES_SETUP", test.provides), ("FIXTURES_REQUIRED", test.requires)]
-    properties += [("RESOURCE_LOCK", _list(test.locks))]
+    properties += [("RESOURCE_LOCK", listed(test.locks))]
     yield f"set_tests_properties({name} PROPERTIES"
     yield from (f"  {key} {bracketed(value)}" for key, value in properties if value)
     yield ")"
-
-
-def _list(words: Iterable[str]) -> str:
-    """Return a list of CMake; a semicolon in a word would end it."""
-    return ";".join(word.replace(";", r"\;") for word in words)

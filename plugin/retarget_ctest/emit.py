@@ -36,18 +36,26 @@ _SLACK = 60.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget emit`."""
-    parser.add_argument("tool", choices=("ctest",), help="what runs the targets")
-    parser.add_argument(
+    tools = parser.add_subparsers(dest="tool", required=True, metavar="tool")
+    ctest = tools.add_parser("ctest", help=f"a {_FILE} with a test for each target")
+    ctest.add_argument(
         "-o", dest="output", type=Path, required=True, metavar="DIR", help=f"the folder for {_FILE}, made if need be"
     )
-    parser.add_argument(
+    ctest.add_argument(
         "--runnable-here",
         action="store_true",
         help="leave out what this machine cannot run: another host's targets, missing compilers and devices",
     )
-    add_expression_arguments(parser)
-    add_path_arguments(parser)
-    add_toolchain_argument(parser)
+    add_expression_arguments(ctest)
+    add_path_arguments(ctest)
+    add_toolchain_argument(ctest)
+    ctest.add_argument(
+        "--retarget-extension",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="load an extension that no entry point names; may be repeated",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -27,7 +27,6 @@ _EMIT = CommandModule(
         ("retarget emit ctest -o build/matrix", "then: ctest --test-dir build/matrix -L vulkan -j 4"),
         ("retarget emit ctest -o build/matrix --runnable-here suites", "without what this machine cannot run"),
     ),
-    takes_extensions=True,
 )
 
 

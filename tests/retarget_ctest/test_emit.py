@@ -9,7 +9,7 @@ import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from mlir_modules import GOOD
 from retarget.cli.main import main
-from retarget_ctest.ctestfile import bracketed
+from retarget.support.cmake import bracketed
 
 
 @pytest.fixture

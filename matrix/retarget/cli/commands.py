@@ -29,6 +29,7 @@ _COMMANDS = (
         ("retarget list -m 'vulkan and run' -k matmul", "the targets that pytest selects with the same options"),
         ("retarget list compilers suites/linalg", "the compiler configs that the targets of a folder need"),
         ("retarget list runtimes --format json", "for a program that plans builds"),
+        ("retarget list runtimes --format cmake", "the distinct builds, for `include()`; --format bazel for `load()`"),
     ),
     _own(
         "check",

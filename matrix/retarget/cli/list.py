@@ -8,11 +8,12 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, request_of, table
 from retarget.model import CompilerConfig, CompileTarget, Origin, Requirement, RunTarget, RuntimeConfig, Suite, Target
+from retarget.support.cmake import bracketed, listed
 from retarget.support.errors import did_you_mean, display_path
 from retarget.targets.tags import marks
 
@@ -27,7 +28,8 @@ _Json = Mapping[str, object]
 class _View:
     """One sort of listing: what it finds among the targets, the columns of each as text, its content as JSON.
 
-    `key` is that of the list in the JSON text, which `more` adds to.
+    `key` is that of the list in the JSON text, which `more` adds to. `snippets` write files to include, by the name of
+    their format.
     """
 
     help: str
@@ -37,6 +39,7 @@ class _View:
     row: Callable[..., _Row]
     content: Callable[..., _Json]
     more: Callable[[Iterable[tuple[Any, ...]]], _Json] = lambda _: {}
+    snippets: Mapping[str, Callable[[Iterable[tuple[Any, ...]]], str]] = field(default_factory=dict)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="what path",
         help=f"what to list, first ({words}), and folders or suite files to look in (the current folder)",
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
+    parser.add_argument(
+        "--format",
+        choices=("text", "json", "cmake", "bazel"),
+        default="text",
+        help="how to print (text); cmake and bazel print the builds of runtimes, as a file to include",
+    )
     add_expression_arguments(parser)
     add_path_arguments(parser, positional=False)
 
@@ -63,9 +71,15 @@ def run(arguments: argparse.Namespace) -> int:
     hint = "" if is_named or not words else did_you_mean(words[0], _VIEWS)
     or_else = "" if is_named else f", and it is no view; expected a path, or one of {', '.join(_VIEWS)}{hint}"
     view = _VIEWS[what]
+    if arguments.format not in {"text", "json", *view.snippets}:
+        others = " and ".join(name for name, one in _VIEWS.items() if arguments.format in one.snippets)
+        msg = f"argument --format: found {arguments.format!r} for {what}, expected text or json; {others} has this one"
+        raise argparse.ArgumentError(None, msg)
     selection = read_declared(request_of(arguments, paths, or_else=or_else))
     found = tuple(view.found([(one.suite, target) for one in selection.suites for target in one.selected]))
-    if arguments.format == "json":
+    if arguments.format in view.snippets:
+        sys.stdout.write(view.snippets[arguments.format](found))
+    elif arguments.format == "json":
         content = {view.key: [view.content(*one) for one in found]} | dict(view.more(found))
         sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     else:
@@ -152,12 +166,16 @@ def _runtime_json(runtime: RuntimeConfig, count: int) -> _Json:
 
 
 def _builds(runtimes: Iterable[tuple[RuntimeConfig, int]]) -> _Json:
+    return {"builds": _distinct_builds(runtimes)}
+
+
+def _distinct_builds(runtimes: Iterable[tuple[RuntimeConfig, int]]) -> Sequence[dict[str, Any]]:
     """Return the distinct builds: runtime configs that need the same of a build share one."""
     together: dict[tuple[object, ...], list[RuntimeConfig]] = {}
     for runtime, _ in runtimes:
         key = (runtime.host_os, runtime.host_arch, frozenset(runtime.deps), frozenset(runtime.defines))
         together.setdefault(key, []).append(runtime)
-    builds = [
+    return [
         {
             **_fields(first, "host_os", "host_arch", "deps"),
             "defines": dict(first.defines),
@@ -166,7 +184,41 @@ def _builds(runtimes: Iterable[tuple[RuntimeConfig, int]]) -> _Json:
         }
         for first, *others in together.values()
     ]
-    return {"builds": builds}
+
+
+def _cmake(runtimes: Iterable[tuple[RuntimeConfig, int]]) -> str:
+    """Return the builds as variables of CMake, named by the first runtime config of each."""
+    builds = _distinct_builds(runtimes)
+    lines = [f"# {_WRITTEN.format('cmake')}", "# A build is named by the first runtime config that it is for."]
+    lines.append(f"set(RETARGET_RUNTIMES {bracketed(listed(one['runtime_configs'][0] for one in builds))})")
+    for one in builds:
+        lines.append("")
+        for key in ("runtime_configs", "drivers", "deps", "defines", "host_os", "host_arch"):
+            value = _defined(one["defines"]) if key == "defines" else one[key]
+            name = f"RETARGET_RUNTIME_{one['runtime_configs'][0]}_{key.upper()}"
+            lines.append(f"set({name} {bracketed(listed(value))})")
+    return "\n".join(lines) + "\n"
+
+
+def _bazel(runtimes: Iterable[tuple[RuntimeConfig, int]]) -> str:
+    """Return the builds as a list in Starlark, which has JSON's texts, lists and dictionaries."""
+    builds = [
+        {
+            "name": one["runtime_configs"][0],
+            **{key: list(one[key]) for key in ("runtime_configs", "drivers", "deps", "host_os", "host_arch")},
+            "defines": _defined(one["defines"]),
+        }
+        for one in _distinct_builds(runtimes)
+    ]
+    text = json.dumps(builds, indent=4, ensure_ascii=False)
+    return f'"""{_WRITTEN.format("bazel")}"""\n\nRUNTIMES = {text}\n'
+
+
+def _defined(defines: Mapping[str, str]) -> list[str]:
+    return [f"{name}={value}" if value else name for name, value in defines.items()]
+
+
+_WRITTEN = "Written by `retarget list runtimes --format {}`: the distinct builds of the runtime that targets need."
 
 
 def _compilers(selected: _Selected) -> Iterable[tuple[CompilerConfig, int]]:
@@ -260,6 +312,7 @@ _VIEWS = {
         row=_runtime_row,
         content=_runtime_json,
         more=_builds,
+        snippets={"cmake": _cmake, "bazel": _bazel},
     ),
     "compilers": _View(
         help="their compiler configs",

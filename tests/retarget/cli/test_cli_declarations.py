@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import shlex
@@ -225,6 +226,43 @@ def test_runtimes_that_need_the_same_share_a_build(project: Path, capsys: pytest
             "runtime_configs": ["elsewhere", "rt"],
         }
     ]
+
+
+def test_builds_are_a_file_that_cmake_includes(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = run(capsys, "list", "runtimes", "--format", "cmake")
+    assert status == 0
+    show = [f"message(${{RETARGET_RUNTIME_{name}}})" for name in ("rt_DEPS", "rt_DEFINES", "elsewhere_HOST_OS")]
+    script = tmp_path / "show.cmake"
+    loop = ["foreach(one IN LISTS RETARGET_RUNTIMES)", "message(${one})", "endforeach()"]
+    script.write_text("\n".join([out, *loop, *show]))
+    cmake = Path(sys.executable).with_name("cmake")
+    shown = subprocess.run([cmake, "-P", script], check=True, capture_output=True, text=True).stderr
+    assert shown.splitlines() == ["elsewhere", "rt", "//toy", "TOY=ON", "ios"]
+
+
+def test_builds_are_a_file_that_bazel_loads(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "list", "runtimes", "--format", "bazel")
+    assert status == 0
+    of_build = {"drivers": ["toy"], "host_arch": []}
+    assert ast.literal_eval(out.partition("RUNTIMES = ")[2]) == [
+        {
+            "name": "elsewhere",
+            "runtime_configs": ["elsewhere"],
+            "deps": [],
+            "host_os": ["ios"],
+            "defines": [],
+            **of_build,
+        },
+        {"name": "rt", "runtime_configs": ["rt"], "deps": ["//toy"], "host_os": [], "defines": ["TOY=ON"], **of_build},
+    ]
+
+
+def test_only_runtimes_are_listed_for_build_systems(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, "list", "tags", "--format", "bazel")
+    expected = "expected text or json; runtimes has this one"
+    assert (status, out, err) == (2, "", f"retarget: argument --format: found 'bazel' for tags, {expected}\n")
 
 
 def test_check_shows_what_is_in_order(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
