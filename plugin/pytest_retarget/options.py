@@ -18,6 +18,7 @@ import pytest
 from _pytest.mark import MarkMatcher
 from _pytest.mark.expression import Expression
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
+from retarget.model.metrics import parse_percent
 
 __all__ = ["MARKERS", "SETTINGS", "Requirement", "Settings", "add_options", "register_markers"]
 
@@ -43,6 +44,7 @@ _CLUSTER_VARIABLE = "RETARGET_CLUSTER"
 _REUSE_VARIABLE = "RETARGET_REUSE_RESULTS"
 _EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
 _MOST_BUNDLES = 10
+_SPREAD, _BENCHMARK_SECONDS = 0.02, 2.0
 _LONGEST_TEXT = 1000
 """Characters of a glob or a name; globs in files are bounded, too."""
 
@@ -120,6 +122,25 @@ def add_options(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--retarget-repro-xfail", action="store_true", help="write bundles of failures that a rule expects, too"
+    )
+    group.addoption(
+        "--retarget-benchmark",
+        action="store_true",
+        help="call what passes again and again, record how long it takes, and hold it against [[golden]] rules "
+        "(docs/benchmarks.md)",
+    )
+    group.addoption(
+        "--retarget-benchmark-spread",
+        metavar="PERCENT",
+        help="call until the median of a case is known this well: half its 95%% confidence interval (2 %%)",
+    )
+    group.addoption(
+        "--retarget-benchmark-time", metavar="SECONDS", help="call the cases of a target for this long at most (2)"
+    )
+    group.addoption(
+        "--retarget-benchmark-baseline",
+        metavar="DIR",
+        help="hold golden rules against these results (default: earlier sessions in that of --retarget-results)",
     )
     group.addoption(
         "--retarget-plan", metavar="FILE", help="run one leg of this plan of `retarget ci plan`, and nothing else"
@@ -218,6 +239,10 @@ class Settings:
     repro: Path | None = None
     repro_most: int = _MOST_BUNDLES
     repro_expected: bool = False
+    benchmark: bool = False
+    benchmark_spread: float = _SPREAD
+    benchmark_time: float = _BENCHMARK_SECONDS
+    baseline: Path | None = None
     plan: Path | None = None
     leg: str = ""
     no_cache: bool = False
@@ -266,6 +291,10 @@ class Settings:
             repro=_folder(config, "repro"),
             repro_most=_repro_most(config),
             repro_expected=bool(config.getoption("retarget_repro_xfail")),
+            benchmark=_benchmark(config),
+            benchmark_spread=_option(config, "benchmark_spread", parse_percent, "a percentage, such as '2 %'", _SPREAD),
+            benchmark_time=_option(config, "benchmark_time", _seconds, _SECONDS, _BENCHMARK_SECONDS),
+            baseline=_path(config, "benchmark_baseline", "a folder or file of results"),
             plan=_path(config, "plan", "a file that `retarget ci plan` wrote"),
             leg=config.getoption("retarget_leg") or "",
             no_cache=no_cache,
@@ -301,6 +330,38 @@ def _value(config: pytest.Config, name: str, parse: Callable[[str], T], form: st
                 msg = f"{where}: found {text!r}, expected {form}"
                 raise pytest.UsageError(msg) from None
     return default
+
+
+def _option(config: pytest.Config, name: str, parse: Callable[[str], T], form: str, default: T) -> T:
+    """Return an option that has no ini key."""
+    text = config.getoption(f"retarget_{name}")
+    try:
+        return default if text is None else parse(text)
+    except ValueError:
+        msg = f"--retarget-{name.replace('_', '-')}: found {text!r}, expected {form}"
+        raise pytest.UsageError(msg) from None
+
+
+def _benchmark(config: pytest.Config) -> bool:
+    """Whether targets are timed. Raises `pytest.UsageError` for what goes with it only, or does not go with it."""
+    if not config.getoption("retarget_benchmark"):
+        for option in ("spread", "time", "baseline"):
+            if config.getoption(f"retarget_benchmark_{option}") is not None:
+                name = f"--retarget-benchmark-{option}"
+                msg = f"{name} was given without --retarget-benchmark; expected both"
+                raise pytest.UsageError(msg)
+        return False
+    others = {
+        "numprocesses": ("-n", "what runs at the same time disturbs what is timed"),
+        "retarget_cluster": ("--retarget-cluster", "a cluster's machines are not timed"),
+        "retarget_changed": ("--retarget-changed", "results of earlier runs are not timed"),
+        "retarget_reuse_results": ("--retarget-reuse-results", "results of earlier runs are not timed"),
+    }
+    for name, (option, why) in others.items():
+        if config.getoption(name, None):
+            msg = f"--retarget-benchmark and {option} were both given; expected one of them: {why}"
+            raise pytest.UsageError(msg)
+    return True
 
 
 def _repro_most(config: pytest.Config) -> int:
@@ -343,6 +404,8 @@ def _reuses(config: pytest.Config) -> bool:
                 msg = f"{options} were both given; expected one of them: {others[other]}"
                 raise pytest.UsageError(msg)
             return True
+    if config.getoption("retarget_benchmark"):
+        return False
     if text := os.environ.get(_REUSE_VARIABLE):
         if text not in {"0", "1"}:
             msg = f"found {_REUSE_VARIABLE}={text!r}, expected 1 to reuse results of earlier runs, or 0"

@@ -124,6 +124,10 @@ def activate(config: pytest.Config) -> ModuleType:
 
             plugins["-update"] = update = UpdateExpectations(config)
             adjustments.append(update.adjust)
+        if config.stash[SETTINGS].benchmark:
+            from pytest_retarget.items.benchmark import BENCHMARK, Benchmark
+
+            plugins["-benchmark"] = config.stash[BENCHMARK] = Benchmark(config)
         for name, plugin in plugins.items():
             config.pluginmanager.register(plugin, f"{NAME}{name}")
     return suite_files

@@ -13,6 +13,7 @@ from retarget.results.record import (
     CaseRecord,
     CompileRecord,
     DeviceRecord,
+    GoldenRecord,
     Outcome,
     Result,
     ReusedRecord,
@@ -65,6 +66,7 @@ FULL = TargetRecord(
         CaseRecord(name="b", outcome=Outcome.NOT_RUN, reason="the run ended before it"),
     ),
     unselected_cases=("z",),
+    goldens=(GoldenRecord(rule="latency at most 1 ms", verdict="kept", text="latency 1 us"),),
     compile=CompileRecord(key="k", reused=True, seconds=1.5, build="iree 3", artifact="ab", started=0.5, worker=2),
     run=RunRecord(
         load_seconds=0.25, run_seconds=0.5, compare_seconds=0.125, failed_cases=("a",), started=2.5, wait_seconds=0.5

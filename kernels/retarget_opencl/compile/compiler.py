@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from retarget import __version__
 from retarget.extension import (
@@ -16,6 +16,7 @@ from retarget.extension import (
     CompileRequest,
     CompilerError,
     ProfileTarget,
+    ProgramStatistics,
     Resolved,
     SuggestedTarget,
     TargetPart,
@@ -202,6 +203,7 @@ class OpenClCompiler:
 
     name = "iree-opencl"
     artifact_suffix = ARTIFACT_SUFFIX
+    statistics_flags: Sequence[str] = ()
 
     def fingerprint(self, config: CompilerConfig) -> str:
         """Name the installed compiler and this package; empty where the profile comes from a device.
@@ -304,6 +306,23 @@ class OpenClCompiler:
         front_end = compiled_module(source, source_name, _with_target(flags, profile), largest=profile.max_allocation)
         with front_end as (module, diagnostics):
             return _translated(module, diagnostics, profile, lambda: bytecode_of(module))
+
+    def program_statistics(self, artifact: bytes, diagnostics: str) -> ProgramStatistics:
+        """Return what an artifact's host program has. Implements `retarget.extension.CountsDispatches`."""
+        del diagnostics
+        from retarget_opencl.artifact.file import ArtifactError, read_artifact
+
+        try:
+            functions = read_artifact(artifact, check_constants=False).program.functions
+        except ArtifactError as error:
+            raise RetargetError(str(error)) from error
+        dispatches = transient = 0
+        for function in functions:
+            numbers = {one.register: one.value for one in function.constants if isinstance(one.value, int)}
+            words = [word for block in function.blocks for word in block]
+            dispatches += sum(word[0] == "dispatch" for word in words)
+            transient += sum(numbers.get(cast("int", word[-1]), 0) for word in words if word[0] == "allocate")
+        return ProgramStatistics(dispatches=dispatches, transient=transient)
 
     def show(self, artifact: bytes) -> str:
         """Return profile, host program and kernels as text. Raises `RetargetError` for bytes that are no artifact."""

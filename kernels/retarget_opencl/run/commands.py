@@ -5,7 +5,8 @@ Everything goes to one in-order queue, so that commands run in the program's ord
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -156,6 +157,20 @@ class Commands:
             self._unflushed = 0
             self.queue.flush()
 
+    @contextmanager
+    def profiled(self) -> Iterator[None]:
+        """Send what follows to a queue that times commands on the device, and record the events of dispatches."""
+        plain = self.queue
+        self.finish()
+        properties = self._cl.command_queue_properties.PROFILING_ENABLE
+        self.queue = self._cl.CommandQueue(plain.context, plain.device, properties=properties)
+        self.events = []
+        try:
+            yield
+        finally:
+            self.finish()
+            self.queue, self.events = plain, None
+
     def finish(self) -> None:
         """Wait until all commands are done."""
         self._unflushed = _FLUSH_EVERY
@@ -177,7 +192,7 @@ class Commands:
         constants: list[int | None] = [None] * len(kernel.constants)
         sizes = kernel.workgroup_size
         known: dict[tuple[int, ...], tuple[int, int, int] | None] = {}
-        queue, enqueue, in_memory = self.queue, cl.enqueue_nd_range_kernel, self.pool.in_memory
+        enqueue, in_memory = cl.enqueue_nd_range_kernel, self.pool.in_memory
 
         def work_size(workload: tuple[int, ...]) -> tuple[int, int, int] | None:
             groups = count_groups(workload)
@@ -212,7 +227,7 @@ class Commands:
             if commands.started is not None:  # before: enqueueing may crash, as where PoCL builds the kernel then
                 started, commands.started = commands.started, None
                 started()
-            event = in_memory(queue, enqueue, instance, total, sizes)
+            event = in_memory(commands.queue, enqueue, instance, total, sizes)
             commands.dispatches += 1
             commands._unflushed += 1
             if commands.events is not None:
@@ -290,8 +305,8 @@ class Commands:
 
     def check(self, kind: str, operands: Sequence[Any], atol: float, rtol: float) -> None:
         """Report a check to the caller of the function."""
-        arrays = [self.to_host(item) if isinstance(item, View) else np.asarray(item) for item in operands]
         if self.sink is not None:
+            arrays = [self.to_host(item) if isinstance(item, View) else np.asarray(item) for item in operands]
             expected = arrays[1] if len(arrays) > 1 else None
             self.sink(Check(kind=kind, actual=arrays[0], expected=expected, atol=atol, rtol=rtol))
 

@@ -79,6 +79,29 @@ class OpenClProgram:
                 commands.sink = commands.started = None
         return arrays
 
+    def bind_call(self, function: str, inputs: Sequence[Array]) -> Callable[[], None]:
+        """Return a call on arguments that are on the device. Implements `retarget.extension.BindsCalls`."""
+        call, wait = self.bind(function, inputs)
+
+        def timed() -> None:
+            with driver_errors(f"calling {function}", self._device):
+                call()
+                wait()
+
+        return timed
+
+    def device_seconds(self, function: str, inputs: Sequence[Array], calls: int) -> Sequence[float]:
+        """Return what the kernels of each call took. Implements `retarget.extension.TimesDevice`."""
+        call = self.bind_call(function, inputs)
+        found = []
+        with driver_errors(f"calling {function}", self._device), self._commands.profiled():
+            for _ in range(calls + 1):
+                events: list[tuple[str, cl.Event]] = []
+                self._commands.events = events
+                call()
+                found.append(sum(event.profile.end - event.profile.start for _, event in events) * 1e-9)
+        return found[1:]
+
     def bind(self, function: str, inputs: Sequence[Array]) -> tuple[Callable[[], Any], Callable[[], None]]:
         """Return a call on arguments that are on the device already, and what waits for it. For benchmarks."""
         export = self._exports[function]

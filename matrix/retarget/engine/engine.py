@@ -40,7 +40,7 @@ from retarget.engine.run.service import RunService
 from retarget.engine.toolchains import worker_environment
 from retarget.expect.cases import TargetRules
 from retarget.expect.verdict import today
-from retarget.extension import Resolved, Tolerance, UnavailableError
+from retarget.extension import CountsDispatches, ProgramStatistics, Resolved, Tolerance, UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget, Requirement, RunTarget, RuntimeConfig
 from retarget.model.case_names import selected_cases
@@ -51,6 +51,7 @@ from retarget.profiles.requirements import Answer
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.locks import HeldLock, hold_existing
 from retarget.targets.availability import host_mismatch
+from retarget.worker.messages import Timing
 from retarget.worker.spare import SpareWorker
 
 __all__ = ["Engine"]
@@ -83,6 +84,7 @@ class Engine:
         note: Callable[[str], None] | None = None,
         executor: Executor | None = None,
         spare: SpareWorker | None = None,
+        timing: Timing | None = None,
     ) -> None:
         """`extensions` are module names to load in the workers in addition to the installed entry points.
 
@@ -93,7 +95,7 @@ class Engine:
         `holder`. `waiting` is entered around what takes long: compiles, runs, the opening of devices; `note` takes a
         line on each wait for a device that another session uses, or for uploads. An `executor` compiles and runs in
         place of this machine, and is closed with the engine. A `spare` worker is used for the first device, and is the
-        caller's to close afterwards.
+        caller's to close afterwards. With a `timing` this is a benchmark: cases that pass are called again.
         """
         self.registry = registry
         self._cache = cache
@@ -111,6 +113,7 @@ class Engine:
         self._on_device_wait = None if note is None else WaitNotes(note)
         self._executor = executor
         self._spare = spare
+        self._timing = timing
         self._exported: set[tuple[str, str]] = set()
         self._locations = SourceLocations()
         self._profiles: dict[RuntimeConfig, Profile] = {}
@@ -228,6 +231,29 @@ class Engine:
             self._exported.add((target.suite, target.name))
         return outcome
 
+    def finish_compiles(self) -> None:
+        """Wait until all compiles that are queued are done, so that none takes time from what is timed."""
+        if self._artifact_folder is None:
+            with self._waiting():
+                self._builds.finish()
+
+    def program_statistics(self, target: CompileTarget) -> ProgramStatistics | None:
+        """Return what the compiler says of the program that a target compiles to; None where it says nothing, or does
+        not compile it up to there. Raises as `compile` does."""
+        compiler = self.registry.compiler(target.compiler.compiler)
+        if not isinstance(compiler, CountsDispatches) or self._artifact_folder is not None:
+            return None
+        target = self.generated(target)
+        with self._waiting():
+            outcome = self._builds.result(replace(target, flags=(*target.flags, *compiler.statistics_flags)))
+        if outcome.artifact is None:
+            return None
+        try:
+            content = b"" if compiler.statistics_flags else Path(outcome.artifact.path).read_bytes()
+            return compiler.program_statistics(content, outcome.diagnostics)
+        except RetargetError:
+            return None
+
     def compile_again(self, target: CompileTarget) -> None:
         """Have `compile` try a compile that failed once more."""
         if self._artifact_folder is None:
@@ -298,7 +324,9 @@ class Engine:
         return self._kept_result(target, artifact, rules, self.devices(target.runtime))
 
     def keep_result(self, target: RunTarget, artifact: Artifact, rules: TargetRules, outcome: RunOutcome) -> None:
-        """Keep what a run gave for `kept_result`, if it stands. Raises as that does."""
+        """Keep what a run gave for `kept_result`, if it stands; not how long its calls took. Raises as that does."""
+        if self._timing is not None:
+            outcome = replace(outcome, cases=tuple(replace(case, times=None) for case in outcome.cases))
         devices = outcome.devices if self._executor is not None else self.devices(target.runtime)
         if key := self._result_key(target, artifact, rules, devices):
             self._kept_results.keep(key, rules, outcome, today())
@@ -470,6 +498,7 @@ class Engine:
             environment=partial(worker_environment, self.registry),
             spare=self._spare,
             cache=self._store.folder,
+            timing=self._timing,
         )
         self._started.append(service)
         return service

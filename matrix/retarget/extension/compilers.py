@@ -15,6 +15,7 @@ __all__ = [
     "Compiled",
     "Compiler",
     "CompilerError",
+    "CountsDispatches",
     "DescribesBuild",
     "HasFrontEnd",
     "HasReleases",
@@ -22,6 +23,7 @@ __all__ = [
     "ModuleSize",
     "NamesDevices",
     "ProfileTarget",
+    "ProgramStatistics",
     "Resolved",
     "ShowsArtifacts",
     "ShrinksModules",
@@ -257,6 +259,30 @@ class MeasuresModules(Protocol):
     def module_size(self, artifact: bytes) -> ModuleSize:
         """Return the size that such an artifact tells. Pure; in the command's process. Raises `RetargetError` for bytes
         that are none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramStatistics:
+    """What a compiled program has: dispatches, each once, also of initialisers; and the bytes of device memory that it
+    allocates while it runs, as far as the compiler knows their sizes."""
+
+    dispatches: int
+    transient: int
+
+
+@runtime_checkable
+class CountsDispatches(Protocol):
+    """What a compiler may implement in addition to `Compiler`: what its programs have, for benchmarks.
+
+    A module is compiled as any other, with `statistics_flags` after its own flags; without any, it is the artifact
+    itself that is read.
+    """
+
+    statistics_flags: Sequence[str]
+
+    def program_statistics(self, artifact: bytes, diagnostics: str) -> ProgramStatistics:
+        """Return what the compiler printed with `statistics_flags` tells; without any, what the artifact tells. Pure;
+        in pytest's process. Raises `RetargetError` where they tell nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

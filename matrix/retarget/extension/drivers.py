@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from retarget.model.calls import Array
 
 __all__ = [
+    "BindsCalls",
     "Check",
     "CheckSink",
     "CountsWork",
@@ -35,6 +36,7 @@ __all__ = [
     "RunsOnHosts",
     "Sanitizes",
     "ShowsCommand",
+    "TimesDevice",
 ]
 
 
@@ -71,6 +73,25 @@ class ReportsWork(Protocol):
     def report_work(self, started: Callable[[], None]) -> None:
         """Keep `started` and call it in each later call, once its arguments are on the device and before its first
         work (a dispatch) is handed to it; more often does no harm. Called once, after loading."""
+
+
+@runtime_checkable
+class BindsCalls(Protocol):
+    """What a program may implement in addition to `Program`: calls without copies from and to the host, which
+    benchmarks time. Without it they time `Program.call`."""
+
+    def bind_call(self, function: str, inputs: Sequence[Array]) -> Callable[[], None]:
+        """Copy the arguments to the device, and return what calls the function on them and returns when the device is
+        done; results stay on the device, checks are not made. Raises `DriverError`, as does what it returns."""
+
+
+@runtime_checkable
+class TimesDevice(Protocol):
+    """What a program may implement in addition to `Program`: how long calls take by the device's own clock."""
+
+    def device_seconds(self, function: str, inputs: Sequence[Array], calls: int) -> Sequence[float]:
+        """Return for each of so many calls, after a warm one, the seconds that its kernels executed on the device, all
+        together; nothing where the device does not say. Raises `DriverError`."""
 
 
 @runtime_checkable

@@ -32,6 +32,7 @@ from retarget.extension.cases import (
 from retarget.extension.commands import Command
 from retarget.extension.compilers import (
     Compiler,
+    CountsDispatches,
     DescribesBuild,
     HasFrontEnd,
     HasReleases,
@@ -83,12 +84,13 @@ SORTS = (
         hook="retarget_compilers",
         protocol=Compiler,
         attributes=("artifact_suffix",),
-        lists=("measuring_flags",),
+        lists=("measuring_flags", "statistics_flags"),
         optional=(
             ShowsArtifacts,
             SuggestsTargets,
             DescribesBuild,
             HasFrontEnd,
+            CountsDispatches,
             MeasuresModules,
             NamesDevices,
             TargetsProfiles,

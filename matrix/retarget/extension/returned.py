@@ -20,6 +20,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from retarget.extension.compilers import CompilerError, UnavailableError
 from retarget.extension.drivers import (
+    BindsCalls,
     CountsWork,
     Device,
     DriverError,
@@ -29,6 +30,7 @@ from retarget.extension.drivers import (
     ReportsWork,
     RunPlan,
     ShowsCommand,
+    TimesDevice,
 )
 from retarget.extension.transfers import TransfersBuffers
 from retarget.support.errors import RetargetError
@@ -54,6 +56,7 @@ _IN_PROCESS = frozenset(
         "return_checks_command",
         "return_checks_version",
         "module_size",
+        "program_statistics",
         "runs_by_tool",
         "release_packages",
         "shrink_command",
@@ -96,7 +99,7 @@ _NAMES = {"Array": _Array, "FunctionInfo": FunctionInfo, "RunPlan": RunPlan}
 
 _OPTIONAL: Mapping[type[Any], tuple[type[Any], ...]] = {
     Device: (LoadsParameters, TransfersBuffers),
-    Program: (ShowsCommand, CountsWork, ReportsWork),
+    Program: (ShowsCommand, CountsWork, ReportsWork, BindsCalls, TimesDevice),
 }
 """Protocols that an opened object may implement besides its own."""
 
@@ -202,6 +205,8 @@ def _checked(hint: Any, where: str, value: Any) -> Any:
     if origin is Callable:
         if not callable(value):
             raise _wrong(where, value, "a function without arguments")
+        if arguments[1] is None:  # nothing to check, and benchmarks time it
+            return value
         return lambda: _checked(arguments[1], f"{where}()", value())
     return _instance(origin or hint, where, value)
 

@@ -10,6 +10,7 @@ from retarget.model.rungs import Rung
 
 __all__ = [
     "Artifact",
+    "CallTimes",
     "CaseOutcome",
     "CompileOutcome",
     "DeviceInfo",
@@ -158,6 +159,25 @@ class OutputComparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallTimes:
+    """How long a function takes that is called again and again, in seconds of wall time.
+
+    `first` is its first call, with arguments copied to the device and results back. `calls` warm ones were timed, whose
+    arguments stay on the device: their `median`, and its `spread`, half the width of its confidence interval (95 %) as
+    a share of it. `samples` are the shortest of equally long, consecutive groups of these calls: what other processes
+    take away only makes calls longer. `device` are the times that single calls took on the device by its own clock,
+    none where it does not say.
+    """
+
+    first: float
+    median: float
+    spread: float
+    calls: int
+    samples: tuple[float, ...]
+    device: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CaseOutcome:
     """One call of a module. Passed when `failure` is None. `seconds` is wall time of call and comparison.
 
@@ -165,7 +185,7 @@ class CaseOutcome:
     whose results were expected, empty where that is none. `command` is the argument list of the process that made the
     call; empty where no process of its own did. `dispatches` are (role or URI of a device, how many it executed) pairs;
     none where they were not counted. `rung` is how far the call came, from `LOADS` on; `COMPILES` where a tool, which
-    loads the artifact for each call, did not take it.
+    loads the artifact for each call, did not take it. `times` are those of further calls, in a benchmark.
     """
 
     name: str
@@ -177,6 +197,7 @@ class CaseOutcome:
     command: tuple[str, ...] = ()
     dispatches: tuple[tuple[str, int], ...] = ()
     rung: Rung = Rung.LOADS
+    times: CallTimes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,12 +15,13 @@ from typing import Annotated, Any
 import msgspec
 
 from retarget.expect.verdict import observed_text
-from retarget.model.outcomes import DeviceInfo, Observation
+from retarget.model.outcomes import CallTimes, DeviceInfo, Observation
 
 __all__ = [
     "CaseRecord",
     "CompileRecord",
     "DeviceRecord",
+    "GoldenRecord",
     "Outcome",
     "Result",
     "ReusedRecord",
@@ -28,6 +29,7 @@ __all__ = [
     "Seconds",
     "Sibling",
     "TargetRecord",
+    "TimesRecord",
     "When",
     "from_plain",
     "to_plain",
@@ -75,6 +77,36 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
     """Frozen; fields by name alone."""
 
 
+class TimesRecord(_Record, frozen=True, kw_only=True):
+    """How long a case's calls take, in a benchmark: as `retarget.model.outcomes.CallTimes` has it, in seconds."""
+
+    first: Seconds
+    median: Seconds
+    spread: float
+    calls: int
+    samples: tuple[Seconds, ...]
+    device: tuple[Seconds, ...] = ()
+
+    @classmethod
+    def of(cls, times: CallTimes) -> TimesRecord:
+        """Return the record of times, to the nanosecond."""
+        series = {name: tuple(round(one, 9) for one in getattr(times, name)) for name in ("samples", "device")}
+        first, median = round(times.first, 9), round(times.median, 9)
+        return cls(first=first, median=median, spread=round(times.spread, 5), calls=times.calls, **series)
+
+
+class GoldenRecord(_Record, frozen=True, kw_only=True):
+    """What a benchmark made of a golden rule: `kept`, `broken` or `not judged`, with what was found and expected.
+
+    `case` is empty where the metric is of the target as a whole.
+    """
+
+    rule: str
+    verdict: str
+    text: str
+    case: str = ""
+
+
 class CaseRecord(_Record, frozen=True, kw_only=True):
     """One case of a target, after `seconds` of wall time.
 
@@ -94,6 +126,7 @@ class CaseRecord(_Record, frozen=True, kw_only=True):
     agree_with: str = ""
     lacking: str = ""
     dispatches: str = ""
+    times: TimesRecord | None = None
 
 
 class CompileRecord(_Record, frozen=True, kw_only=True):
@@ -106,6 +139,9 @@ class CompileRecord(_Record, frozen=True, kw_only=True):
     Where this process compiled it, `started` is when the compiler began (seconds since 1970, UTC), ahead of the targets
     that wait for it, and `worker` which of the process's compiles at a time it was, from 1; 0 where it did not. All
     targets of one compile say the same of it. `host` is the worker of the cluster that compiled it, empty without one.
+
+    `size` is that of the artifact in bytes. In a benchmark, `dispatches` and `transient` (bytes) are what the compiler
+    says of the program (`retarget.extension.ProgramStatistics`), None where it says nothing.
     """
 
     key: str
@@ -117,6 +153,9 @@ class CompileRecord(_Record, frozen=True, kw_only=True):
     started: When = 0.0
     worker: int = 0
     host: str = ""
+    size: int = 0
+    dispatches: int | None = None
+    transient: int | None = None
 
 
 class RunRecord(_Record, frozen=True, kw_only=True):
@@ -203,7 +242,8 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
 
     `cases` are all cases of the module, where they became known; `unselected_cases` their names where
     `--retarget-case` selects none. `siblings` are recorded
-    where a run target failed. `case_digest` covers what the target's cases are and how it is run (SHA-256 hex),
+    where a run target failed. `goldens` say what a benchmark made of the golden rules in
+    force. `case_digest` covers what the target's cases are and how it is run (SHA-256 hex),
     `trial_digest` the same without what is expected, and the module's source.
 
     `started` and `ended` are seconds since 1970, UTC. `process` is xdist's worker (`gw0`), empty without xdist.
@@ -244,6 +284,7 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     attempt: int = 1
     cases: tuple[CaseRecord, ...] = ()
     unselected_cases: tuple[str, ...] = ()
+    goldens: tuple[GoldenRecord, ...] = ()
     compile: CompileRecord | None = None
     run: RunRecord | None = None
     devices: tuple[DeviceRecord, ...] = ()

@@ -50,6 +50,7 @@ __all__ = [
     "ResolvedFlags",
     "RunModule",
     "Setup",
+    "Timing",
 ]
 
 
@@ -135,6 +136,15 @@ class MoveBytes(msgspec.Struct, frozen=True, kw_only=True):
     or `Refused`."""
 
 
+class Timing(msgspec.Struct, frozen=True, kw_only=True):
+    """How often the cases of a module that passes are called again: until the confidence interval of the median is as
+    narrow as `spread`, half its width as a share of the median; but for `seconds` of wall time at most, all cases
+    together."""
+
+    spread: float = 0.02
+    seconds: float = 2.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunModule:
     """Run an artifact's cases. Answered by `retarget.model.outcomes.RunOutcome`, with `Progress` before it.
@@ -145,7 +155,7 @@ class RunModule:
     What every case gave is written to the folder `record`, if there is one; `references` are (compiler config, folder
     with what a run of its artifact gave) pairs, `lacking` (compiler config, why there is no such run) pairs. With a
     `seed`, functions that the kind has no case for are called with inputs generated from their types. `only` and
-    `skipping` are as in `selected_cases`.
+    `skipping` are as in `selected_cases`. With a `timing`, cases are called again where all have passed.
     """
 
     target: RunTarget
@@ -157,6 +167,7 @@ class RunModule:
     seed: int | None = None
     only: tuple[str, ...] = ()
     skipping: tuple[tuple[str, bool], ...] = ()
+    timing: Timing | None = None
 
 
 class ExportCases(msgspec.Struct, frozen=True, kw_only=True):

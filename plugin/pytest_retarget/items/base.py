@@ -15,6 +15,7 @@ from retarget.expect.cases import TargetRules
 from retarget.expect.matching import Assignment
 from retarget.model import CompileTarget, RuntimeConfig, Target
 
+from pytest_retarget.items.benchmark import BENCHMARK
 from pytest_retarget.items.outcomes import end_of, pytest_outcomes
 from pytest_retarget.items.reprs import error_repr
 from pytest_retarget.session.services import SERVICES
@@ -68,8 +69,13 @@ class MatrixItem(pytest.Item):
 
     def runtest(self) -> None:
         """Try the target."""
+        benchmark = self.config.stash.get(BENCHMARK, None)
         with pytest_outcomes():
+            if benchmark is not None:
+                benchmark.prepare(self.trial)
             self.trial.attempt()
+            if benchmark is not None:
+                benchmark.judge(self.trial, self.path)
 
     def repr_failure(
         self, excinfo: ExceptionInfo[BaseException], style: TracebackStyle | None = None

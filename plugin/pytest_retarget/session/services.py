@@ -26,6 +26,7 @@ from pytest_retarget.session.workers import publish
 
 if TYPE_CHECKING:
     from retarget.engine.executor import Executor
+    from retarget.worker.messages import Timing
     from retarget.worker.spare import SpareWorker
 
 __all__ = ["SERVICES", "Services", "compiles_at_a_time"]
@@ -70,6 +71,7 @@ class Services(TrialServices):
             note=progress.note,
             executor=_executor(settings, cache_dir(config)) if settings.cluster else None,
             spare=spare,
+            timing=_timing(settings) if settings.benchmark else None,
         )
         in_full = config.get_verbosity() > 1
         super().__init__(engine=engine, registry=registry, commands=commands, settings=settings, in_full=in_full)
@@ -91,6 +93,12 @@ class Services(TrialServices):
         if self._published is not None:
             self._published.close()
         super().close()
+
+
+def _timing(settings: Settings) -> Timing:
+    from retarget.worker.messages import Timing
+
+    return Timing(spread=settings.benchmark_spread, seconds=settings.benchmark_time)
 
 
 def _executor(settings: Settings, cache: Path) -> Executor:

@@ -11,6 +11,7 @@ from retarget.extension import (
     CompilerError,
     ModuleSize,
     ProfileTarget,
+    ProgramStatistics,
     Resolved,
     SuggestedTarget,
     TargetPart,
@@ -52,7 +53,7 @@ from retarget_iree.compiler.targets.combined import (
 )
 from retarget_iree.compiler.targets.profiles import profile_target
 from retarget_iree.compiler.tool import compile_with_tool, phases, precompile_with_tool, tool_diagnostics, tool_runs
-from retarget_iree.modules.measure import FLOW_FLAGS, flow_size
+from retarget_iree.modules.measure import FLOW_FLAGS, STREAM_FLAGS, flow_size, stream_statistics
 from retarget_iree.modules.onnx_import import import_onnx, onnx_version
 from retarget_iree.noise import first_error, is_verdict
 from retarget_iree.toolchain import compiler_environment, environment_facts, find_compiler
@@ -72,6 +73,7 @@ class IreeCompiler:
     name = "iree"
     artifact_suffix = ".vmfb"
     measuring_flags = FLOW_FLAGS
+    statistics_flags = STREAM_FLAGS
 
     def fingerprint(self, config: CompilerConfig) -> str:
         """Name the compiler by version, folder and its files' sizes and modification times, with the package onnx.
@@ -144,6 +146,11 @@ class IreeCompiler:
         from retarget_iree.compiler.dump import dump_module
 
         return dump_module(artifact)
+
+    def program_statistics(self, artifact: bytes, diagnostics: str) -> ProgramStatistics:
+        """Return what the compiler prints at the phase `stream`. Implements `retarget.extension.CountsDispatches`."""
+        del artifact
+        return stream_statistics(diagnostics)
 
     def module_size(self, artifact: bytes) -> ModuleSize:
         """Return the size of a module at the phase `flow`. Implements `retarget.extension.MeasuresModules`."""

@@ -313,6 +313,21 @@ class IreeProgram:
             raise diagnostic
         return self._unpack(function, signature, results)
 
+    def bind_call(self, function: str, inputs: Sequence[Array]) -> Callable[[], None]:
+        """Return a call on arguments that are on the device. Implements `retarget.extension.BindsCalls`."""
+        if function not in self._entries:
+            raise unknown_function(function, self._entries)
+        entry, signature = self._entries[function], self._signatures[function]
+        arguments, count = self._pack(function, signature, inputs), len(signature.results or "")
+
+        def call() -> None:
+            try:
+                self._context.invoke(entry, arguments, rt.VmVariantList(count))
+            except RUNTIME_ERRORS as error:
+                raise DriverError(clean_status(str(error))) from error
+
+        return call
+
     def _pack(self, function: str, signature: Signature, inputs: Sequence[Array]) -> Any:
         packed = rt.VmVariantList(len(inputs))
         for index, (array, kind) in enumerate(zip(inputs, signature.passed(function, len(inputs)), strict=True)):

@@ -193,6 +193,12 @@ class BuildService:
             raise RetargetError(msg)
         return job.outcome
 
+    def finish(self) -> None:
+        """Wait until all that is queued is done."""
+        with self._changed:
+            while (self._pending or self._running) and not self._closed:
+                self._changed.wait()
+
     def outcome(self, target: CompileTarget) -> CompileOutcome | None:
         """Return the outcome of a target that is done; None of any other."""
         with self._changed:

@@ -43,6 +43,7 @@ from retarget.worker.messages import (
     Refusal,
     Refused,
     RunModule,
+    Timing,
 )
 from retarget.worker.process import Spawner, WorkerProcess
 from retarget.worker.request import checked_outcome
@@ -52,6 +53,10 @@ __all__ = ["RunService"]
 
 _GENERATE_SECONDS = 600.0
 """How long a package may take to generate its modules: a thousand take seconds."""
+
+
+_REPEATED = 3
+"""How often a benchmark may call everything once more, beyond its time: to warm up, and to time the device."""
 
 
 class RunService:
@@ -72,6 +77,7 @@ class RunService:
         cool_downs: limits.CoolDowns | None = None,
         spare: SpareWorker | None = None,
         cache: Path | None = None,
+        timing: Timing | None = None,
     ) -> None:
         """`extensions` are module names to load in the workers in addition to the installed entry points.
 
@@ -80,8 +86,10 @@ class RunService:
         per machine if None) share the physical devices; `holder` is what they learn of this one. `environment` gives
         the variables of a runtime config's worker, and may raise as `devices` does. `cool_downs` are for devices that
         do not answer any more (`limits.COOL_DOWNS` if None). A `spare` worker is used for the first of them. Drivers
-        keep what they make for a device in the folder `cache`; None: the user's.
+        keep what they make for a device in the folder `cache`; None: the user's. With a `timing`, the cases of targets
+        that pass are called again, beyond their timeouts.
         """
+        self._timing = timing
         self._extensions = tuple(extensions)
         self._default_timeout = default_timeout
         self._open_timeout = open_timeout
@@ -165,8 +173,11 @@ class RunService:
             seed=seed,
             only=tuple(only),
             skipping=tuple(skipping),
+            timing=self._timing,
         )
         timeout = self._default_timeout if target.timeout is None else target.timeout
+        if self._timing is not None:
+            timeout = _REPEATED * timeout + self._timing.seconds
         asked = time.monotonic()
         with self._hold(target.runtime, infos, on_wait):
             waited, started = time.monotonic() - asked, time.time()

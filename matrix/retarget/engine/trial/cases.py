@@ -8,7 +8,7 @@ from retarget.expect.cases import TargetRules, TargetVerdict
 from retarget.expect.verdict import Ruling, excuse
 from retarget.model.outcomes import CaseOutcome, Failure
 from retarget.model.signatures import observe
-from retarget.results.record import CaseRecord, Outcome
+from retarget.results.record import CaseRecord, Outcome, TimesRecord
 from retarget.support.text import strip_colour
 
 __all__ = ["case_records"]
@@ -35,6 +35,7 @@ def case_records(
                 reason=one.headline if one is not None and is_unexpected else "",
                 agree_with=case.agree_with,
                 dispatches=_counts(case),
+                times=TimesRecord.of(case.times) if case.times is not None else None,
             )
         else:
             yield _failed(case, case.failure, verdict)

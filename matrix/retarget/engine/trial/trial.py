@@ -234,6 +234,7 @@ class Trial:
                 started=outcome.started,
                 worker=outcome.worker,
                 host=outcome.host,
+                size=outcome.artifact.size if outcome.artifact is not None else 0,
             )
         )
 

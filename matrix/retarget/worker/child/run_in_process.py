@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
+
+import msgspec
 
 from retarget.arrays.judging import failing_checks, failing_results
 from retarget.extension import (
@@ -41,7 +43,7 @@ from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
 from retarget.worker.artifact import map_artifact, read_artifact
 from retarget.worker.child.outputs import CaseOutputs, OutputsWriter, read_outputs
-from retarget.worker.messages import Progress, RunModule
+from retarget.worker.messages import Progress, RunModule, Timing
 from retarget.worker.request import agreed_config, case_outcome, case_request, not_finished, tolerances_of
 
 if TYPE_CHECKING:
@@ -125,6 +127,8 @@ def run_in_process(
         stage = Stage.RUN if case.read is None else Stage.LOAD
         run.enter(stage, case.name, *((outcomes[-1],) if outcomes else (None, names)))
         outcomes.append(run.case(case))
+    if message.timing is not None and outcomes and first_failure(outcomes) is None:
+        outcomes = run.timed(cases, outcomes, message.timing)
     if run.writer is not None:
         run.writer.close()
     return RunOutcome(
@@ -217,6 +221,7 @@ class _Run:
     name: str = ""
     rung: Rung = Rung.LOADS
     suspect: bool = False
+    first_calls: dict[str, float] = field(default_factory=dict)
 
     def enter(self, stage: Stage, name: str, done: CaseOutcome | None = None, names: tuple[str, ...] = ()) -> None:
         """Say where the run goes, before it does."""
@@ -251,6 +256,7 @@ class _Run:
         called_at = time.perf_counter()
         results, dispatches, failure = self._called(case, data, checks)
         called = time.perf_counter()
+        self.first_calls[case.name] = called - called_at
         if other := next((check for check in checks if not isinstance(check, Check)), None):
             msg = f"the device gave a {type(other).__name__} to on_check while {case.function!r} ran, expected a Check"
             raise ExtensionError(msg)
@@ -277,6 +283,30 @@ class _Run:
         if failure is not None and isinstance(self.program, ShowsCommand):
             return replace(outcome, command=tuple(self.program.last_command(self.artifact)))
         return outcome
+
+    def timed(self, cases: Sequence[Case], outcomes: Sequence[CaseOutcome], timing: Timing) -> list[CaseOutcome]:
+        """Call again the cases that have passed, and return their outcomes with how long that took. What a tool runs,
+        a process for each call, is not timed."""
+        if isinstance(self.program, ShowsCommand):
+            return list(outcomes)
+        from retarget.worker.child.timing import call_times  # only benchmarks need its imports
+
+        by_name = {case.name: case for case in cases}
+        timing = msgspec.structs.replace(timing, seconds=timing.seconds / len(outcomes))
+        found = []
+        for outcome in outcomes:
+            case = by_name[outcome.name]
+            self.enter(Stage.RUN, case.name)
+            try:
+                inputs = case.inputs if case.read is None else case.read().inputs
+                times = call_times(self.program, case.function, inputs, timing, self.first_calls[case.name])
+                found.append(replace(outcome, times=times))
+            except DriverError as error:
+                failure = driver_failure(Stage.RUN, error)
+                self.suspect |= not error.harmless
+                failure = replace(failure, summary=f"a further call failed: {failure.summary}")
+                found.append(replace(outcome, failure=failure))
+        return found
 
     def _called(
         self, case: Case, data: CaseData, checks: list[Check]

@@ -1,0 +1,103 @@
+"""Golden rules on what was measured: which of them a target breaks, and which cannot be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from retarget.bench.measurements import Key, Measurement, machine_of, measurements
+from retarget.bench.statistics import LEVEL, Comparison, Finding, compare_series, compare_values
+from retarget.expect.golden import bound_text
+from retarget.expect.verdict import is_expired, today
+from retarget.model import Golden
+from retarget.model.metrics import quantity_text
+from retarget.results.record import GoldenRecord, TargetRecord
+
+__all__ = ["Baseline", "GoldenResult", "change_text", "judge_goldens"]
+
+Baseline = Mapping[Key, Sequence[tuple[tuple[str, ...], Measurement]]]
+"""As `retarget.bench.measurements.baseline_of` returns it."""
+
+_WORDS = {
+    Finding.LARGER: "broken",
+    Finding.SMALLER: "kept",
+    Finding.SAME: "kept",
+    Finding.NOISY: "not judged",
+    Finding.FEW: "not judged",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldenResult:
+    """What came of one rule at one case of a target."""
+
+    rule: Golden
+    record: GoldenRecord
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether the target fails by it."""
+        return self.record.verdict == "broken"
+
+
+def judge_goldens(
+    rules: Sequence[Golden], record: TargetRecord, baseline: Baseline, host: str
+) -> Iterator[GoldenResult]:
+    """Yield what comes of each rule in force for a target, for each case that has its metric.
+    `host` is this session's."""
+    found = tuple(measurements(record))
+    for rule in rules:
+        if is_expired(rule, today()):
+            continue
+        of_metric = [one for one in found if one.metric is rule.metric]
+        if not of_metric:
+            yield _result(rule, "", "not judged", f"{rule.metric} was not measured")
+        for one in of_metric:
+            yield _judged(rule, one, record, baseline, host)
+
+
+def _judged(rule: Golden, one: Measurement, record: TargetRecord, baseline: Baseline, host: str) -> GoldenResult:
+    now = quantity_text(rule.metric, one.value) + (f" ({one.note})" if one.note else "")
+    if rule.most is not None:
+        most = quantity_text(rule.metric, rule.most)
+        if one.value <= rule.most:
+            return _result(rule, one.case, "kept", f"{rule.metric} {now}, expected at most {most}")
+        margin = one.value * (1 - one.spread)
+        if margin <= rule.most:
+            text = f"{rule.metric} {now} -+ {100 * one.spread:.2g} %, expected at most {most}: too close to judge"
+            return _result(rule, one.case, "not judged", text)
+        return _result(rule, one.case, "broken", f"{rule.metric} {now}, expected at most {most}")
+    within = rule.within or 0.0
+    machine = machine_of(record, host)
+    exact = rule.metric.is_exact
+    before = [
+        known for where, known in baseline.get((record.nodeid, rule.metric, one.case), ()) if exact or where == machine
+    ]
+    if one.samples:
+        comparison = compare_series([known.samples for known in before], one.samples, within=within)
+    else:
+        comparison = compare_values([known.value for known in before], one.value, within=within, exact=exact)
+    text = f"{rule.metric} {change_text(rule, comparison, within, len(before))}"
+    return _result(rule, one.case, _WORDS[comparison.finding], text)
+
+
+def change_text(rule: Golden, found: Comparison, within: float, sessions: int) -> str:
+    """Return what a comparison says, for people: `1.32 ms, 12 % more than 1.18 ms; expected at most 10 % more …`."""
+    now, bound = quantity_text(rule.metric, found.after), f"{100 * within:g} %"
+    if found.finding is Finding.FEW:
+        return f"{now}; {sessions} earlier sessions of this host and device have it, which is too few to judge"
+    before = quantity_text(rule.metric, found.before)
+    direction = "more" if found.change >= 0 else "less"
+    text = f"{now}, {abs(100 * found.change):.3g} % {direction} than {before}"
+    if found.finding is Finding.NOISY:
+        return f"{text}; its noise here, {100 * found.noise:.2g} %, is larger than the bound of {bound}: not judged"
+    test = "" if rule.metric.is_exact else f" (noise {100 * found.noise:.2g} %{_test(found)})"
+    return f"{text}{test}; expected at most {bound} more"
+
+
+def _test(found: Comparison) -> str:
+    return "" if found.p in {0.0, 1.0} else f"; Mann-Whitney p = {found.p:.1g}, level {LEVEL:g}"
+
+
+def _result(rule: Golden, case: str, verdict: str, text: str) -> GoldenResult:
+    return GoldenResult(rule=rule, record=GoldenRecord(rule=bound_text(rule), case=case, verdict=verdict, text=text))

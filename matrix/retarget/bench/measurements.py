@@ -1,0 +1,103 @@
+"""What records say that was measured: a value, and the samples behind it, for each metric and case of a target."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from retarget.model.metrics import Metric
+from retarget.results.files import SessionResults, latest
+from retarget.results.record import CaseRecord, Outcome, TargetRecord
+
+__all__ = ["Key", "Measurement", "baseline_of", "machine_of", "measurements", "measurements_of_case"]
+
+Key = tuple[str, Metric, str]
+"""A target's id, a metric, and a case; empty for what is of the target as a whole."""
+
+
+_GOOD = frozenset({Outcome.PASSED, Outcome.FLAKY, Outcome.INTERMITTENT})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """One metric of a case, or of a target. `samples` are those of a series, none where there is one value alone; in
+    seconds, bytes, or dispatches. `spread` is as in `CallTimes`. `note` says where the value comes from, if not from
+    this session."""
+
+    metric: Metric
+    case: str
+    value: float
+    samples: tuple[float, ...] = ()
+    spread: float = 0.0
+    calls: int = 0
+    note: str = ""
+
+
+def measurements(record: TargetRecord) -> Iterator[Measurement]:
+    """Yield what a record has: of a compile target its sizes and time, of a run target the times of each case."""
+    if record.runtime:
+        for case in record.cases:
+            yield from measurements_of_case(case)
+        return
+    compiled = record.compile
+    if compiled is None or not compiled.artifact:
+        return
+    note = "recorded when it was compiled" if compiled.reused else ""
+    if compiled.seconds:
+        yield Measurement(metric=Metric.COMPILE_TIME, case="", value=compiled.seconds, note=note)
+    exact = {
+        Metric.ARTIFACT_SIZE: compiled.size or None,
+        Metric.DISPATCHES: compiled.dispatches,
+        Metric.TRANSIENT_MEMORY: compiled.transient,
+    }
+    for metric, value in exact.items():
+        if value is not None:
+            yield Measurement(metric=metric, case="", value=value)
+
+
+def measurements_of_case(case: CaseRecord) -> Iterator[Measurement]:
+    """Yield the times of a case, if it was timed."""
+    if (times := case.times) is None:
+        return
+    yield Measurement(
+        metric=Metric.LATENCY,
+        case=case.name,
+        value=times.median,
+        samples=times.samples,
+        spread=times.spread,
+        calls=times.calls,
+    )
+    if times.device:
+        yield Measurement(
+            metric=Metric.DEVICE_TIME,
+            case=case.name,
+            value=statistics.median(times.device),
+            samples=times.device,
+            calls=len(times.device),
+        )
+    yield Measurement(metric=Metric.FIRST_CALL, case=case.name, value=times.first)
+
+
+def machine_of(record: TargetRecord, host: str) -> tuple[str, ...]:
+    """Return what must be equal for times to be compared: the session's host, and the devices."""
+    return host, *sorted(f"{device.physical_id} {device.name}" for device in record.devices)
+
+
+def baseline_of(
+    sessions: Sequence[SessionResults], *, last: int = 5
+) -> Mapping[Key, Sequence[tuple[tuple[str, ...], Measurement]]]:
+    """Return the measurements of the `last` sessions that have some of a target, each with its machine, oldest first.
+
+    Only targets that passed count: what was too slow is no measure.
+    """
+    found: dict[Key, list[tuple[tuple[str, ...], Measurement]]] = {}
+    for session in sessions:
+        for target, record in latest(session.records).items():
+            if record.outcome not in _GOOD:
+                continue
+            for one in measurements(record):
+                found.setdefault((target, one.metric, one.case), []).append(
+                    (machine_of(record, session.start.host), one)
+                )
+    return {key: values[-last:] for key, values in found.items()}

@@ -1,0 +1,108 @@
+"""Times the calls of a loaded program: warm, again and again, without anything of their results being compared."""
+
+from __future__ import annotations
+
+import gc
+import math
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from retarget.extension import BindsCalls, Program, TimesDevice
+from retarget.model.outcomes import CallTimes
+from retarget.worker.messages import Timing
+
+if TYPE_CHECKING:
+    from retarget.extension import Array
+
+__all__ = ["call_times", "median_spread", "timed"]
+
+_FEWEST, _MOST = 64, 20_000
+"""Calls: fewer say little of their spread, more take memory and say nothing new."""
+
+_LEAST_SHARE = 0.25
+"""Of the time, that calls are timed for at least: what a moment disturbs is not all there is."""
+
+_WARM_SHARE = 0.1
+"""Of the time, for calls that are not counted: caches fill, clocks rise."""
+
+_GROUPS = 64
+"""How many samples are kept."""
+
+_DEVICE_CALLS = 25
+_DEVICE_SHARE = 0.25
+"""How many calls the device's clock times at most, and how much more wall time they may take."""
+
+_Z95 = 1.959964
+"""The quantile of the normal distribution for a confidence of 95 %."""
+
+
+def call_times(program: Program, function: str, inputs: Sequence[Array], timing: Timing, first: float) -> CallTimes:
+    """Call a function again and again; `timing.seconds` are for this one. `first` is what its first call took.
+
+    Raises `DriverError`.
+    """
+    if isinstance(program, BindsCalls):
+        call: Callable[[], object] = program.bind_call(function, inputs)
+    else:
+        call = lambda: program.call(function, inputs, lambda _: None)  # noqa: E731
+    times = timed(call, timing)
+    device: tuple[float, ...] = ()
+    if isinstance(program, TimesDevice):
+        affordable = int(_DEVICE_SHARE * timing.seconds / max(statistics.median(times), 1e-9))
+        device = tuple(program.device_seconds(function, inputs, min(max(affordable, 1), _DEVICE_CALLS)))
+    return CallTimes(
+        first=first,
+        median=statistics.median(times),
+        spread=median_spread(times),
+        calls=len(times),
+        samples=_samples(times),
+        device=device,
+    )
+
+
+def timed(call: Callable[[], object], timing: Timing) -> list[float]:
+    """Return the seconds that warm calls took, in order; at least one. Python's garbage collection waits meanwhile."""
+    clock = time.perf_counter
+    start = clock()
+    call()
+    while clock() - start < _WARM_SHARE * timing.seconds:
+        call()
+    times: list[float] = []
+    check, was_enabled = _FEWEST, gc.isenabled()
+    gc.disable()
+    try:
+        while True:
+            before = clock()
+            call()
+            now = clock()
+            times.append(now - before)
+            if now - start >= timing.seconds or len(times) >= _MOST:
+                return times
+            if len(times) >= check and now - start >= _LEAST_SHARE * timing.seconds:
+                if median_spread(times) <= timing.spread:
+                    return times
+                check = math.ceil(1.3 * check)
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def median_spread(times: Sequence[float]) -> float:
+    """Return half the width of the 95 % confidence interval of the median, as a share of it; 1.0 of a single time.
+
+    The interval lies between order statistics: the ranks n/2 -+ 1.96 sqrt(n)/2 (normal form of the sign test).
+    """
+    if len(times) < 2:
+        return 1.0
+    ordered, half = sorted(times), _Z95 * math.sqrt(len(times)) / 2
+    low = max(math.floor(len(times) / 2 - half), 0)
+    high = min(math.ceil(len(times) / 2 + half), len(times) - 1)
+    median = statistics.median(ordered)
+    return (ordered[high] - ordered[low]) / (2 * median) if median else 0.0
+
+
+def _samples(times: Sequence[float]) -> tuple[float, ...]:
+    size = max(len(times) // _GROUPS, 1)
+    return tuple(min(times[start : start + size]) for start in range(0, len(times) - size + 1, size))

@@ -1,0 +1,147 @@
+"""`--retarget-benchmark`: what is measured of targets that pass, held against golden rules, and shown at the end."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from retarget.expect.verdict import excuse
+from retarget.extension import UnavailableError
+from retarget.model import CompileTarget, Golden, RunTarget
+from retarget.support.errors import RetargetError
+
+from pytest_retarget.options import SETTINGS
+
+if TYPE_CHECKING:
+    from retarget.bench.golden import Baseline
+    from retarget.results.record import TargetRecord
+    from retarget.trial.trial import Trial
+
+__all__ = ["BENCHMARK", "Benchmark", "GoldenError"]
+
+_SHOWN = 10
+"""How many targets the end of the session shows, the slowest."""
+
+
+class GoldenError(RetargetError):
+    """A target passed, and does not keep a golden rule."""
+
+
+class Benchmark:
+    """The benchmark of one session."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._settings = config.stash[SETTINGS]
+        self._began = time.time()
+        self._goldens: dict[tuple[Path, str], Mapping[str, Sequence[Golden]]] = {}
+        self._slowest: list[tuple[float, str, str]] = []
+        self._unjudged: list[str] = []
+        self._timed = 0
+
+    def prepare(self, trial: Trial) -> None:
+        """Before a target runs, see to it that nothing is compiled beside it."""
+        if isinstance(trial.target, RunTarget):
+            trial.services.engine.finish_compiles()
+
+    def judge(self, trial: Trial, path: Path) -> None:
+        """Enter what was measured of a target that passed, of the suite file `path`. Raises `GoldenError` for golden
+        rules that it breaks."""
+        from retarget.bench.golden import judge_goldens  # only benchmarks need it
+
+        record = trial.record
+        if isinstance(trial.target, CompileTarget):
+            if record.compile is None or not record.compile.artifact:
+                return
+            self._enter_statistics(trial, trial.target)
+        self._count(trial.record)
+        rules = self._rules(path, trial.compile_target.suite).get(trial.target.name, ())
+        results = tuple(judge_goldens(rules, trial.record, self._baseline, platform.node()))
+        trial.enter(goldens=tuple(one.record for one in results))
+        self._unjudged += [
+            f"{trial.target.name}: {_of_case(one.record.case)}{one.record.text}"
+            for one in results
+            if one.record.verdict == "not judged"
+        ]
+        if broken := [one for one in results if one.is_broken]:
+            lines = []
+            for one in broken:
+                lines.append(f"{_of_case(one.record.case)}{one.record.text}")
+                lines.append(f"golden   {trial.services.locations.location(one.rule.origin)}: {one.record.rule}")
+                lines.append(f"reason   {excuse(one.rule)}")
+            more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
+            lines.append("next: find what changed, or if it is so now, change the bound")
+            msg = f"golden rule broken: {lines[0]}{more}\n\n" + "\n".join(lines)
+            raise GoldenError(msg)
+
+    def _enter_statistics(self, trial: Trial, target: CompileTarget) -> None:
+        from msgspec.structs import replace
+
+        with suppress(RetargetError, UnavailableError):  # it is compiled; what counts its dispatches is not
+            found = trial.services.engine.program_statistics(target)
+            if found is not None and (compiled := trial.record.compile) is not None:
+                trial.enter(compile=replace(compiled, dispatches=found.dispatches, transient=found.transient))
+
+    def _rules(self, path: Path, name: str) -> Mapping[str, Sequence[Golden]]:
+        from retarget.expect.golden import assign_goldens
+
+        from pytest_retarget.session.declared import declared
+
+        key = path, name
+        if key not in self._goldens:
+            found = declared(self._config)
+            suite = next(one for one in found.suites(path) if one.name == name)
+            targets = found.targets(suite, path) if suite.goldens else ()
+            self._goldens[key] = assign_goldens(suite.goldens, targets).goldens
+        return self._goldens[key]
+
+    @cached_property
+    def _baseline(self) -> Baseline:
+        """What earlier sessions measured. Raises `RetargetError` for results that cannot be read."""
+        from retarget.bench.measurements import baseline_of
+        from retarget.results.files import read_results
+
+        place = self._settings.baseline or self._settings.results
+        if place is None:
+            return {}
+        sessions = read_results([place], if_any=self._settings.baseline is None)
+        return baseline_of([one for one in sessions if one.start.started < self._began])
+
+    def _count(self, record: TargetRecord) -> None:
+        from retarget.bench.measurements import measurements
+        from retarget.model.metrics import Metric, quantity_text
+
+        for one in measurements(record):
+            if one.metric is Metric.LATENCY:
+                self._timed += 1
+                text = f"{quantity_text(one.metric, one.value)} -+ {100 * one.spread:.2g} %, {one.calls} calls"
+                self._slowest.append((one.value, text, f"{record.nodeid} {_of_case(one.case)}".rstrip(": ")))
+                self._slowest = sorted(self._slowest, reverse=True)[:_SHOWN]
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Show the slowest, and the rules that could not be judged."""
+        if not self._timed and not self._unjudged:
+            return
+        terminalreporter.section("retarget benchmark")
+        more = f", the slowest {_SHOWN}" if self._timed > _SHOWN else ""
+        terminalreporter.line(f"latency of {self._timed} cases (median of warm calls){more}:")
+        for _, text, name in self._slowest:
+            terminalreporter.line(f"  {text:<36} {name}")
+        if self._unjudged:
+            terminalreporter.line(f"golden rules not judged: {len(self._unjudged)}")
+            for line in self._unjudged[: None if terminalreporter.verbosity > 0 else _SHOWN]:
+                terminalreporter.line(f"  {line}")
+
+
+BENCHMARK = pytest.StashKey[Benchmark]()
+"""Where a config keeps its benchmark, if the session is one."""
+
+
+def _of_case(case: str) -> str:
+    return f"case {case!r}: " if case else ""

@@ -1,0 +1,96 @@
+"""The rank test, and what a comparison finds beside noise."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+
+import pytest
+from retarget.bench.statistics import Finding, compare_series, compare_values, noise_of, p_larger
+
+SEED = random.Random(1)  # noqa: S311  (noise, no secret)
+QUIET = [1.0 + 0.01 * SEED.random() for _ in range(60)]
+
+
+def scaled(factor: float) -> list[float]:
+    return [factor * (1.0 + 0.01 * SEED.random()) for _ in range(60)]
+
+
+def test_the_rank_test_gives_the_normal_form_of_mann_and_whitney() -> None:
+    """Without ties U = 15, its mean 8 and its variance 12. With ties U = 13 and the variance is 16/12 (9 - 48/56)."""
+    assert p_larger([1.0, 2.0, 3.0, 4.0], [3.5, 5.0, 6.0, 7.0]) == pytest.approx(_tail(6.5 / math.sqrt(12)))
+    tied = _tail(4.5 / math.sqrt(16 / 12 * (9 - 48 / 56)))
+    assert p_larger([1.0, 2.0, 2.0, 3.0], [2.0, 3.0, 3.0, 4.0]) == pytest.approx(tied)
+
+
+def _tail(z: float) -> float:
+    return 1 - statistics.NormalDist().cdf(z)
+
+
+def test_equal_values_and_nothing_say_nothing() -> None:
+    assert p_larger([1.0] * 10, [1.0] * 10) == 1.0
+    assert p_larger([], [1.0]) == 1.0
+    assert p_larger([2.0] * 10, [1.0] * 10) > 0.99
+
+
+def test_noise_is_half_the_range_of_the_quartiles() -> None:
+    assert noise_of([90.0, 95.0, 100.0, 105.0, 110.0]) == pytest.approx(0.05)
+    assert noise_of([1.0]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("factor", "within", "finding"),
+    [
+        (1.0, 0.05, Finding.SAME),
+        (1.03, 0.05, Finding.SAME),  # the ranks differ; the bound is larger
+        (1.1, 0.05, Finding.LARGER),
+        (0.9, 0.05, Finding.SMALLER),
+        (1.1, 0.2, Finding.SAME),
+    ],
+)
+def test_a_change_counts_that_is_larger_than_noise_and_bound(factor: float, within: float, finding: Finding) -> None:
+    assert compare_series([QUIET], scaled(factor), within=within).finding is finding
+
+
+def test_noise_above_the_bound_is_not_judged() -> None:
+    noisy = [1.0 + SEED.random() for _ in range(60)]
+    assert compare_series([QUIET], noisy, within=0.05).finding is Finding.NOISY
+    assert compare_series([noisy], scaled(3.0), within=0.05).finding is Finding.NOISY
+    assert compare_series([QUIET, scaled(1.2)], scaled(1.3), within=0.05).finding is Finding.NOISY
+
+
+def test_few_samples_are_not_judged() -> None:
+    assert compare_series([QUIET[:7]], QUIET, within=0.05).finding is Finding.FEW
+    assert compare_series([QUIET], QUIET[:7], within=0.05).finding is Finding.FEW
+    assert compare_series([], QUIET, within=0.05).finding is Finding.FEW
+
+
+def test_few_of_equal_builds_seem_different() -> None:
+    """The level of the rank test holds where samples are independent: of 2,000 comparisons of noise of 3 % two are
+    expected to pass it one way, and none to pass the bound as well."""
+    alarms = 0
+    for _ in range(500):
+        before, after = ([SEED.gauss(1.0, 0.03) for _ in range(40)] for _ in range(2))
+        alarms += compare_series([before], after, within=0.05).finding in {Finding.LARGER, Finding.SMALLER}
+    assert alarms == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "finding"),
+    [
+        ([1.0, 1.02, 1.01], 1.5, Finding.LARGER),
+        ([1.0, 1.02, 1.01], 1.05, Finding.SAME),
+        ([1.0, 1.02, 1.01], 0.5, Finding.SMALLER),
+        ([1.0, 2.0, 1.5], 9.0, Finding.NOISY),
+        ([1.0, 1.0], 9.0, Finding.FEW),
+    ],
+)
+def test_single_values_must_be_beyond_all_before(before: list[float], after: float, finding: Finding) -> None:
+    assert compare_values(before, after, within=0.1, exact=False).finding is finding
+
+
+def test_what_is_exact_is_compared_with_the_last_value() -> None:
+    assert compare_values([5.0, 10.0], 12.0, within=0.1, exact=True).finding is Finding.LARGER
+    assert compare_values([12.0, 10.0], 10.5, within=0.1, exact=True).finding is Finding.SAME
+    assert compare_values([], 12.0, within=0.1, exact=True).finding is Finding.FEW

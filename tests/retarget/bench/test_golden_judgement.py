@@ -1,0 +1,86 @@
+"""What golden rules make of records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+from retarget.bench.golden import judge_goldens
+from retarget.bench.measurements import baseline_of
+from retarget.model import Golden, Origin
+from retarget.model.metrics import Metric
+from retarget.results.files import SessionResults, new_session
+from retarget.results.record import CaseRecord, CompileRecord, DeviceRecord, Outcome, TargetRecord, TimesRecord
+
+ORIGIN = Origin(file=Path("suite.toml"), key_path="golden[0]")
+DEVICE = DeviceRecord(driver="d", uri="d://0", name="n", physical_id="p")
+
+
+def ran(scale: float = 1.0, *, outcome: Outcome = Outcome.PASSED, device: DeviceRecord = DEVICE) -> TargetRecord:
+    samples = tuple(scale * (0.001 + 1e-6 * (number % 7)) for number in range(40))
+    times = TimesRecord(first=0.01, median=scale * 0.001, spread=0.001, calls=400, samples=samples)
+    case = CaseRecord(name="f", outcome=outcome, times=times)
+    return TargetRecord(nodeid="t", target="t", runtime="r", outcome=outcome, cases=(case,), devices=(device,))
+
+
+def compiled(size: int = 100, seconds: float = 1.0, *, reused: bool = False) -> TargetRecord:
+    compile_record = CompileRecord(key="k", artifact="a", size=size, seconds=seconds, dispatches=3, reused=reused)
+    return TargetRecord(nodeid="t", target="t", outcome=Outcome.PASSED, compile=compile_record)
+
+
+def judged(
+    metric: Metric, now: TargetRecord, before: Sequence[TargetRecord] = (), *, host: str = "h", **bound: float | date
+) -> list[tuple[str, str]]:
+    rule = Golden(match=("t",), metric=metric, reason="r", origin=ORIGIN, **bound)  # type: ignore[arg-type]
+    sessions = [SessionResults(start=new_session(selected=1, digest="", host="h"), records=(one,)) for one in before]
+    return [(one.record.verdict, one.record.text) for one in judge_goldens([rule], now, baseline_of(sessions), host)]
+
+
+def test_a_maximum_needs_no_baseline() -> None:
+    text = "latency 1 ms, expected at most"
+    assert judged(Metric.LATENCY, ran(), most=0.002) == [("kept", f"{text} 2 ms")]
+    assert judged(Metric.LATENCY, ran(), most=0.0005) == [("broken", f"{text} 500 us")]
+    close = "latency 1 ms -+ 0.1 %, expected at most 999.5 us: too close to judge"
+    assert judged(Metric.LATENCY, ran(), most=0.0009995) == [("not judged", close)]
+    assert judged(Metric.DISPATCHES, compiled(), most=2.0) == [("broken", "dispatches 3, expected at most 2")]
+
+
+def test_a_change_is_judged_by_the_rank_test_and_the_bound() -> None:
+    [(verdict, text)] = judged(Metric.LATENCY, ran(1.1), [ran()], within=0.05)
+    assert verdict == "broken"
+    head, _, test = text.partition(" (noise ")
+    assert head == "latency 1.103 ms, 10 % more than 1.003 ms"
+    assert test.endswith("level 0.001); expected at most 5 % more")
+    assert judged(Metric.LATENCY, ran(1.1), [ran()], within=0.2)[0][0] == "kept"
+    assert judged(Metric.LATENCY, ran(0.5), [ran()], within=0.05)[0][0] == "kept"
+
+
+def test_only_passed_targets_of_the_same_host_and_device_are_a_baseline() -> None:
+    few = "latency 1.103 ms; 0 earlier sessions of this host and device have it, which is too few to judge"
+    other = DeviceRecord(driver="d", uri="d://1", name="n", physical_id="q")
+    for before, host in ((ran(outcome=Outcome.FAILED), "h"), (ran(device=other), "h"), (ran(), "elsewhere")):
+        assert judged(Metric.LATENCY, ran(1.1), [before], host=host, within=0.05) == [("not judged", few)]
+
+
+def test_a_machine_that_is_too_noisy_is_not_judged() -> None:
+    [(verdict, text)] = judged(Metric.LATENCY, ran(1.5), [ran(), ran(1.3)], within=0.05)
+    assert verdict == "not judged"
+    assert text.endswith("its noise here, 13 %, is larger than the bound of 5 %: not judged")
+
+
+def test_sizes_have_no_noise() -> None:
+    broken = "artifact-size 120 B, 20 % more than 100 B; expected at most 10 % more"
+    assert judged(Metric.ARTIFACT_SIZE, compiled(120), [compiled(100)], within=0.1) == [("broken", broken)]
+    assert judged(Metric.ARTIFACT_SIZE, compiled(105), [compiled(100)], within=0.1)[0][0] == "kept"
+
+
+def test_a_compile_time_that_the_cache_has_says_so() -> None:
+    text = "compile-time 1 s (recorded when it was compiled), expected at most 500 ms"
+    assert judged(Metric.COMPILE_TIME, compiled(reused=True), most=0.5) == [("broken", text)]
+
+
+def test_a_metric_that_was_not_measured_is_not_judged_and_an_expired_rule_says_nothing() -> None:
+    found = judged(Metric.TRANSIENT_MEMORY, compiled(), most=1.0)
+    assert found == [("not judged", "transient-memory was not measured")]
+    assert judged(Metric.DISPATCHES, compiled(), most=1.0, until=date(2001, 1, 1)) == []
