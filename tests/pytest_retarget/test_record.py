@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import fields, replace
 from pytest_retarget.record import RECORD, record_of
 from retarget.model.outcomes import Observation, Stage
-from retarget.results.properties import properties
+from retarget.results.export.properties import properties
 from retarget.results.record import (
     CaseRecord,
     CompileRecord,

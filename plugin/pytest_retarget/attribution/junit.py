@@ -2,7 +2,7 @@
 
 Pytest takes a test's text down when that test ends, before the others of its module ran. What they did is therefore
 added to the file when it is there: below the text of a failure, and as a property, for those who count. For the other
-properties of targets, see `retarget.results.properties`.
+properties of targets, see `retarget.results.export.properties`.
 """
 
 from __future__ import annotations

@@ -19,9 +19,9 @@ from retarget.support.errors import RetargetError
 from pytest_retarget.options import SETTINGS
 
 if TYPE_CHECKING:
-    from retarget.bench.golden import Baseline
+    from retarget.engine.trial.trial import Trial
     from retarget.results.record import TargetRecord
-    from retarget.trial.trial import Trial
+    from retarget_bench.golden import Baseline
 
 __all__ = ["BENCHMARK", "Benchmark", "GoldenError"]
 
@@ -53,7 +53,7 @@ class Benchmark:
     def judge(self, trial: Trial, path: Path) -> None:
         """Enter what was measured of a target that passed, of the suite file `path`. Raises `GoldenError` for golden
         rules that it breaks."""
-        from retarget.bench.golden import judge_goldens  # only benchmarks need it
+        from retarget_bench.golden import judge_goldens  # only benchmarks need it
 
         record = trial.record
         if isinstance(trial.target, CompileTarget):
@@ -104,8 +104,8 @@ class Benchmark:
     @cached_property
     def _baseline(self) -> Baseline:
         """What earlier sessions measured. Raises `RetargetError` for results that cannot be read."""
-        from retarget.bench.measurements import baseline_of
         from retarget.results.files import read_results
+        from retarget.results.measurements import baseline_of
 
         place = self._settings.baseline or self._settings.results
         if place is None:
@@ -114,8 +114,8 @@ class Benchmark:
         return baseline_of([one for one in sessions if one.start.started < self._began])
 
     def _count(self, record: TargetRecord) -> None:
-        from retarget.bench.measurements import measurements
         from retarget.model.metrics import Metric, quantity_text
+        from retarget.results.measurements import measurements
 
         for one in measurements(record):
             if one.metric is Metric.LATENCY:

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from retarget.engine.trial.ends import AsExpected, Blocked, Skip
 from retarget.engine.trial.finish import finished, outcome_of
-from retarget.results.properties import properties
+from retarget.results.export.properties import properties
 from retarget.results.record import Outcome, TargetRecord, to_plain
 
 from pytest_retarget.items.base import MatrixItem

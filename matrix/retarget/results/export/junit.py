@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from retarget.results.export.properties import properties
 from retarget.results.files import Attribution, SessionResults, results_of
 from retarget.results.history import seconds_of
-from retarget.results.properties import properties
 from retarget.results.record import Outcome, Result, TargetRecord
 from retarget.support.text import strip_colour
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from retarget.model.metrics import Metric
@@ -85,16 +85,17 @@ def machine_of(record: TargetRecord, host: str) -> tuple[str, ...]:
 
 
 def baseline_of(
-    sessions: Sequence[SessionResults], *, last: int = 5
+    sessions: Sequence[SessionResults], *, last: int = 5, choose: Callable[[TargetRecord], bool] | None = None
 ) -> Mapping[Key, Sequence[tuple[tuple[str, ...], Measurement]]]:
-    """Return the measurements of the `last` sessions that have some of a target, each with its machine, oldest first.
+    """Return the measurements of the `last` sessions (0: all) that have some of a target, each with its machine, oldest
+    first; of the targets that `choose` returns true for, if it is given.
 
     Only targets that passed count: what was too slow is no measure.
     """
     found: dict[Key, list[tuple[tuple[str, ...], Measurement]]] = {}
     for session in sessions:
         for target, record in latest(session.records).items():
-            if record.outcome not in _GOOD:
+            if record.outcome not in _GOOD or (choose is not None and not choose(record)):
                 continue
             for one in measurements(record):
                 found.setdefault((target, one.metric, one.case), []).append(

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from retarget.bench.measurements import Key, Measurement, machine_of, measurements
-from retarget.bench.statistics import LEVEL, Comparison, Finding, compare_series, compare_values
 from retarget.expect.golden import bound_text
 from retarget.expect.verdict import is_expired, today
 from retarget.model import Golden
 from retarget.model.metrics import quantity_text
+from retarget.results.measurements import Key, Measurement, machine_of, measurements
 from retarget.results.record import GoldenRecord, TargetRecord
+
+from retarget_bench.statistics import LEVEL, Comparison, Finding, compare_series, compare_values
 
 __all__ = ["Baseline", "GoldenResult", "change_text", "judge_goldens"]
 
 Baseline = Mapping[Key, Sequence[tuple[tuple[str, ...], Measurement]]]
-"""As `retarget.bench.measurements.baseline_of` returns it."""
+"""As `retarget.results.measurements.baseline_of` returns it."""
 
 _WORDS = {
     Finding.LARGER: "broken",

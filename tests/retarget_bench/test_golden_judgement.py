@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from retarget.bench.golden import judge_goldens
-from retarget.bench.measurements import baseline_of
 from retarget.model import Golden, Origin
 from retarget.model.metrics import Metric
 from retarget.results.files import SessionResults, new_session
+from retarget.results.measurements import baseline_of
 from retarget.results.record import CaseRecord, CompileRecord, DeviceRecord, Outcome, TargetRecord, TimesRecord
+from retarget_bench.golden import judge_goldens
 
 ORIGIN = Origin(file=Path("suite.toml"), key_path="golden[0]")
 DEVICE = DeviceRecord(driver="d", uri="d://0", name="n", physical_id="p")

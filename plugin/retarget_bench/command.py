@@ -1,0 +1,151 @@
+"""`retarget bench compare`: what two sets of results measured, the most significant change first."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from retarget.model.metrics import Metric, parse_percent, quantity_text
+from retarget.results.files import read_results
+from retarget.results.measurements import Key, Measurement, baseline_of
+from retarget.results.record import TargetRecord
+from retarget.results.selection import record_selector
+from retarget.support.errors import RetargetError
+from retarget.support.files import user_path
+from retarget.support.text import counted, shown
+from retarget.targets.selection import ExpressionError
+
+from retarget_bench.statistics import LEVEL, Comparison, Finding, compare_series, compare_values
+
+__all__ = ["add_arguments", "run"]
+
+_WITHIN = "5 %"
+_WORDS = {
+    Finding.LARGER: "larger",
+    Finding.SMALLER: "smaller",
+    Finding.NOISY: "too noisy to judge",
+    Finding.FEW: "too few to judge",
+    Finding.SAME: "unchanged",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    target: str
+    metric: Metric
+    case: str
+    found: Comparison
+
+    @property
+    def order(self) -> tuple[int, float, float]:
+        """Larger and smaller ones first, by significance, then by the size of the change."""
+        is_judged = self.found.finding in {Finding.LARGER, Finding.SMALLER}
+        return not is_judged, self.found.p, -abs(self.found.change)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the actions."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="action")
+    does = "compare the benchmarks in two sets of results; exit status 1 where something is larger"
+    compare = actions.add_parser("compare", help=does, description=f"{does}.")
+    compare.add_argument("before", metavar="A", help="folder or file of results: before")
+    compare.add_argument("after", metavar="B", help="folder or file of results: after")
+    compare.add_argument("-m", dest="mark", default="", metavar="EXPR", help="only what this selects, as in pytest")
+    compare.add_argument(
+        "--metric", action="append", default=[], choices=[str(one) for one in Metric], help="only this; repeatable"
+    )
+    does = f"a change this small is none ({_WITHIN}%)"
+    compare.add_argument("--within", default=_WITHIN, metavar="PERCENT", help=does)
+    compare.add_argument("--all", action="store_true", help="list what is unchanged, too")
+    compare.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the comparison. Raises `RetargetError` for results that cannot be read or have no benchmark."""
+    try:
+        choose, within = record_selector(arguments.mark), parse_percent(arguments.within)
+    except ExpressionError as error:
+        raise argparse.ArgumentError(None, str(error)) from error
+    except ValueError as error:
+        msg = f"--within: found {arguments.within!r}, {error}"
+        raise argparse.ArgumentError(None, msg) from error
+    before, after = (_measured(path, choose) for path in (arguments.before, arguments.after))
+    metrics = arguments.metric or list(Metric)
+    rows = [_row(key, before[key], after[key], within) for key in after if key in before and key[1] in metrics]
+    rows.sort(key=lambda row: (*row.order, row.target, row.metric, row.case))
+    missing = len({key for key in before.keys() ^ after.keys() if key[1] in metrics})
+    if arguments.format == "json":
+        print(json.dumps(_content(rows, within, missing), indent=1))
+    else:
+        listed = [row for row in rows if arguments.all or row.found.finding is not Finding.SAME]
+        print("\n".join(_text(listed, rows, within, missing)))
+    return 1 if any(row.found.finding is Finding.LARGER for row in rows) else 0
+
+
+def _measured(path: str, choose: Callable[[TargetRecord], bool]) -> Mapping[Key, Sequence[Measurement]]:
+    """Return the measurements of all sessions in results, oldest first."""
+    known = baseline_of(read_results([user_path(path)]), last=0, choose=choose)
+    if not any(metric in {Metric.LATENCY, Metric.DISPATCHES} for _, metric, _ in known):
+        command = "pytest --retarget-benchmark --retarget-results DIR"
+        msg = f"{path}: found no benchmark in these results; `{command}` writes one"
+        raise RetargetError(msg)
+    return {key: [one for _, one in found] for key, found in known.items()}
+
+
+def _row(key: Key, before: Sequence[Measurement], after: Sequence[Measurement], within: float) -> _Row:
+    target, metric, case = key
+    if any(one.samples for one in after):
+        series = [value for one in after for value in one.samples]
+        found = compare_series([one.samples for one in before], series, within=within)
+    else:
+        values = [one.value for one in before]
+        found = compare_values(values, after[-1].value, within=within, exact=metric.is_exact)
+    return _Row(target=target, metric=metric, case=case, found=found)
+
+
+def _text(listed: Sequence[_Row], rows: Sequence[_Row], within: float, missing: int) -> Iterator[str]:
+    for row in listed:
+        found = row.found
+        before, after = (quantity_text(row.metric, value) for value in (found.before, found.after))
+        case = f" case {row.case!r}" if row.case else ""
+        details = [_WORDS[found.finding]]
+        if found.noise:
+            details.append(f"noise {100 * found.noise:.2g} %")
+        if 0 < found.p < 1:
+            details.append(f"p = {found.p:.1g}")
+        yield f"{_percent(found.change):>9}  {row.metric}  {before} → {after}  ({', '.join(details)})"
+        yield f"           {shown(row.target)}{case}"
+    counts = [(finding, sum(row.found.finding is finding for row in rows)) for finding in _WORDS]
+    words = [f"{count} {_WORDS[finding]}" for finding, count in counts if count]
+    words += [f"{missing} in one of them only"] if missing else []
+    yield f"{counted(len(rows), 'measurement')}: {', '.join(words) or 'none in both'}"
+    yield f"bound {100 * within:g} %, rank test of Mann and Whitney at the level {LEVEL:g}"
+
+
+def _percent(change: float) -> str:
+    return f"{100 * change:+.1f} %" if math.isfinite(change) else "from 0"
+
+
+def _content(rows: Sequence[_Row], within: float, missing: int) -> dict[str, object]:
+    return {
+        "within": within,
+        "level": LEVEL,
+        "only_in_one": missing,
+        "measurements": [
+            {
+                "target": row.target,
+                "metric": row.metric,
+                "case": row.case,
+                "finding": row.found.finding,
+                "before": row.found.before,
+                "after": row.found.after,
+                "change": row.found.change if math.isfinite(row.found.change) else None,
+                "p": row.found.p,
+                "noise": row.found.noise,
+            }
+            for row in rows
+        ],
+    }

@@ -1,0 +1,25 @@
+"""The subcommand `bench`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from retarget.extension import Command, CommandModule, hookimpl
+
+__all__ = ["retarget_commands"]
+
+_BENCH = CommandModule(
+    name="bench",
+    module="retarget_bench.command",
+    help="compare what `pytest --retarget-benchmark` measured in two sets of results",
+    examples=(
+        ("retarget bench compare before after", "what changed, the most significant first"),
+        ("retarget bench compare before after -m opencl --metric device-time --within '3 %'", "one metric"),
+    ),
+)
+
+
+@hookimpl
+def retarget_commands() -> Iterable[Command]:
+    """`bench`."""
+    return (_BENCH,)

@@ -1,0 +1,99 @@
+"""`retarget bench compare`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from retarget.cli import main
+from retarget.results.files import ResultsWriter, new_session
+from retarget.results.record import CaseRecord, CompileRecord, Outcome, TargetRecord, TimesRecord
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(place: str, *, scale: dict[str, float], size: int = 100, timed: bool = True) -> None:
+    """Write results of a session in which each target's calls take `scale` ms."""
+    start = new_session(selected=1, digest="", host="h")
+    with ResultsWriter(Path(place), start) as writer:
+        for name, factor in scale.items():
+            samples = tuple(factor * (0.001 + 1e-6 * (number % 7)) for number in range(40))
+            times = TimesRecord(first=0.01, median=factor * 0.001, spread=0.001, calls=40, samples=samples)
+            case = CaseRecord(name="f", outcome=Outcome.PASSED, times=times if timed else None)
+            writer.write(
+                TargetRecord(
+                    nodeid=f"s.toml::s::{name}",
+                    target=name,
+                    runtime="r",
+                    outcome=Outcome.PASSED,
+                    cases=(case,),
+                    tags=("run", name),
+                    session=start.session,
+                )
+            )
+        compiled = CompileRecord(key="k", artifact="a", size=size, dispatches=2 if timed else None)
+        record = TargetRecord(nodeid="s.toml::s::c", outcome=Outcome.PASSED, compile=compiled, session=start.session)
+        writer.write(record)
+        writer.end(0)
+
+
+def compare(*arguments: str) -> int:
+    return main(["bench", "compare", "before", "after", *arguments])
+
+
+def test_changes_are_listed_by_significance(capsys: pytest.CaptureFixture[str]) -> None:
+    write("before", scale={"same": 1.0, "slow": 1.0, "fast": 1.0, "old": 1.0})
+    write("after", scale={"same": 1.01, "slow": 1.2, "fast": 0.5, "new": 1.0}, size=120)
+    assert compare() == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.strip().split("  ")[:2] for line in lines[:6:2]] == [
+        ["+20.0 %", "artifact-size"],
+        ["-50.0 %", "latency"],
+        ["+20.0 %", "latency"],
+    ]
+    assert lines[0] == "  +20.0 %  artifact-size  100 B → 120 B  (larger)"
+    assert lines[1] == "           s.toml::s::c"
+    assert lines[5] == "           s.toml::s::slow case 'f'"
+    assert lines[-1] == "bound 5 %, rank test of Mann and Whitney at the level 0.001"
+    assert lines[-2] == ("8 measurements: 2 larger, 1 smaller, 3 too few to judge, 2 unchanged, 4 in one of them only")
+
+
+def test_json_has_all_measurements(capsys: pytest.CaptureFixture[str]) -> None:
+    write("before", scale={"same": 1.0})
+    write("after", scale={"same": 1.0})
+    assert compare("--format", "json", "--metric", "latency") == 0
+    found = json.loads(capsys.readouterr().out)
+    [row] = found["measurements"]
+    assert (found["within"], found["level"], found["only_in_one"]) == (0.05, 0.001, 0)
+    assert (row["target"], row["metric"], row["case"], row["finding"]) == ("s.toml::s::same", "latency", "f", "same")
+
+
+def test_a_selection_and_a_bound(capsys: pytest.CaptureFixture[str]) -> None:
+    write("before", scale={"a": 1.0, "b": 1.0})
+    write("after", scale={"a": 1.2, "b": 1.2})
+    assert compare("-m", "a", "--within", "30 %", "--metric", "latency", "--all") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1:3] == ["           s.toml::s::a case 'f'", "1 measurement: 1 unchanged"]
+
+
+def test_results_without_a_benchmark_are_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    write("before", scale={"a": 1.0}, timed=False)
+    write("after", scale={"a": 1.0})
+    assert compare() == 1
+    command = "pytest --retarget-benchmark --retarget-results DIR"
+    assert capsys.readouterr().err == f"before: found no benchmark in these results; `{command}` writes one\n"
+
+
+def test_a_bound_of_another_form_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    write("before", scale={"a": 1.0})
+    assert main(["bench", "compare", "before", "before", "--within", "5"]) == 2
+    assert (
+        capsys.readouterr()
+        .err.splitlines()[-1]
+        .endswith("--within: found '5', expected a percentage above 0 and at most 1000 %, such as '10 %'")
+    )
