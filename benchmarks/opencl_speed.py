@@ -26,6 +26,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
@@ -58,7 +59,8 @@ class Timing:
     error: str = ""
 
 
-# Part of the name; FLOP/s in single precision, and in half precision with tensor cores; bytes/s. From data sheets.
+# Part of the name; FLOP/s in single precision, and in half precision with tensor cores (bf16 has the same, bytes have
+# twice as much); bytes/s. From data sheets.
 LIMITS = (
     ("H200", 67e12, 989e12, 4.8e12),
     ("H100", 67e12, 989e12, 3.35e12),
@@ -71,24 +73,29 @@ def _random(shape: Sequence[int], dtype: npt.DTypeLike = np.float32) -> Array:
     return (np.random.default_rng(len(shape)).integers(-8, 9, tuple(shape)) / 8).astype(dtype)
 
 
+_SUMS = {"f32": "f32", "f16": "f16", "bf16": "f32", "i8": "i32"}
+"""The elements of matrices, and in what their products are summed up."""
+
+
 def matmul(size: int, element: str = "f32") -> Workload:
     """A square matrix product."""
-    kind = f"tensor<{size}x{size}x{element}>"
-    dtype = np.float16 if element == "f16" else np.float32
-    text = f"""func.func @main(%a: {kind}, %b: {kind}) -> {kind} {{
-  %z = arith.constant 0.0 : {element}
-  %e = tensor.empty() : {kind}
-  %f = linalg.fill ins(%z : {element}) outs(%e : {kind}) -> {kind}
-  %r = linalg.matmul ins(%a, %b : {kind}, {kind}) outs(%f : {kind}) -> {kind}
-  return %r : {kind}
+    kind, out, total = f"tensor<{size}x{size}x{element}>", f"tensor<{size}x{size}x{_SUMS[element]}>", _SUMS[element]
+    text = f"""func.func @main(%a: {kind}, %b: {kind}) -> {out} {{
+  %z = arith.constant {"0" if element == "i8" else "0.0"} : {total}
+  %e = tensor.empty() : {out}
+  %f = linalg.fill ins(%z : {total}) outs(%e : {out}) -> {out}
+  %r = linalg.matmul ins(%a, %b : {kind}, {kind}) outs(%f : {out}) -> {out}
+  return %r : {out}
 }}"""
+    dtype: npt.DTypeLike = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i8": np.int8}[element]
+    values = [(_random((size, size)) * (8 if element == "i8" else 1)).astype(dtype) for _ in range(2)]
     return Workload(
         name=f"matmul {element} {size}",
         text=text,
-        inputs=(_random((size, size), dtype), _random((size, size), dtype)),
+        inputs=(values[0], values[1]),
         flops=2.0 * size**3,
-        bytes=3.0 * size**2 * np.dtype(dtype).itemsize,
-        tolerance=0.3 if element == "f16" else 1e-3,
+        bytes=2.0 * values[0].nbytes + size**2 * (2.0 if element == "f16" else 4.0),
+        tolerance={"f16": 0.3, "i8": 0.0}.get(element, 1e-3),
     )
 
 
@@ -195,7 +202,7 @@ def small_model(layers: int = 10) -> Workload:
 def workloads(small: bool) -> list[Workload]:
     """All of them; the small ones are for a CPU."""
     sizes = (256, 512) if small else (256, 512, 1024, 2048, 4096)
-    found = [matmul(size) for size in sizes] + [matmul(size, "f16") for size in sizes]
+    found = [matmul(size, element) for element in ("f32", "f16", "bf16", "i8") for size in sizes]
     if small:
         return [*found, softmax(512, 1024), reduction(1024), elementwise(1024), small_model()]
     return [*found, convolution(), softmax(), reduction(), elementwise(), small_model()]
@@ -212,12 +219,12 @@ class Backend(Protocol):
     def prepare(self, workload: Workload) -> Array:
         """Compile and load; return the result of the first call."""
 
-    def measure(self) -> tuple[float, float]:
+    def measure(self, seconds: float) -> tuple[float, float]:
         """Return wall and device seconds of one call."""
 
 
-def best(run: Callable[[], object], seconds: float = 1.0) -> float:
-    """Return the shortest time of several calls."""
+def best(run: Callable[[], object], seconds: float) -> float:
+    """Return the shortest time of the calls that fit into `seconds`, at least three."""
     run()
     found, end = [], time.perf_counter() + seconds
     while time.perf_counter() < end or len(found) < 3:
@@ -263,9 +270,9 @@ class OpenClBackend:
         self._calls = [(program, *program.bind("main", workload.inputs)) for program in programs]
         return np.asarray(programs[0].call("main", workload.inputs, print)[0])
 
-    def measure(self) -> tuple[float, float]:
+    def measure(self, seconds: float) -> tuple[float, float]:
         _, call, wait = self._calls[0]
-        wall = best(lambda: (call(), wait()))
+        wall = best(lambda: (call(), wait()), seconds)
         program, call, wait = self._calls[1]
         device = []
         for _ in range(10):
@@ -317,12 +324,12 @@ class IreeBackend:
         self._calls, self._workload = [once, often], workload
         return result
 
-    def measure(self) -> tuple[float, float]:
-        wall, repeated = best(self._calls[0]), best(self._calls[1])
+    def measure(self, seconds: float) -> tuple[float, float]:
+        wall, repeated = best(self._calls[0], seconds), best(self._calls[1], seconds)
         more = REPEATS - 1
         if repeated - wall < SOUND and self._workload is not None:
             often, _ = self._load(self._workload, MORE_REPEATS)
-            repeated, more = best(often), MORE_REPEATS - 1
+            repeated, more = best(often, seconds), MORE_REPEATS - 1
         return wall, max(repeated - wall, 0.0) / more
 
 
@@ -359,7 +366,7 @@ def limit_share(workload: Workload, device: float, description: str) -> str:
     """Return the share of the device's limit, and which limit it is; empty where the device is not in the table."""
     for name, single, half, moved in LIMITS:
         if name in description:
-            rate = half if "f16" in workload.name else single
+            rate = half if "f16" in workload.name else 2 * half if " i8 " in workload.name else single
             compute, memory = workload.flops / rate, workload.bytes / moved
             floor = max(compute, memory)
             return f"{100 * floor / device:.0f} % of {'FLOP/s' if compute > memory else 'bytes/s'}" if device else ""
@@ -373,6 +380,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--device", default="opencl://0", help="OpenCL device")
     parser.add_argument("--only", default="", help="parts of workload names, with commas")
     parser.add_argument("--small", action="store_true", help="sizes for a CPU")
+    parser.add_argument("--seconds", type=float, default=1.0, help="how long to repeat each call")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     backends: list[OpenClBackend | IreeBackend] = []
@@ -406,7 +414,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     wrong = True
                     row.append(Timing(backend=backend.name, workload=workload.name, error=f"wrong by {error:g}"))
                     continue
-                wall, device = backend.measure()
+                wall, device = backend.measure(options.seconds)
                 row.append(Timing(backend=backend.name, workload=workload.name, wall=wall, device=device))
             except Exception as error:
                 first = str(error).splitlines()[0][:60] if str(error) else type(error).__name__

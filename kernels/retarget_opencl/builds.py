@@ -16,6 +16,7 @@ __all__ = ["FRONT_END", "RUNNING", "TRANSLATION", "front_end_build", "runtime_bu
 
 FRONT_END = (
     "retarget_opencl.compile.attention",
+    "retarget_opencl.compile.contractions",
     "retarget_opencl.compile.convolutions",
     "retarget_opencl.compile.frontend",
     "retarget_opencl.compile.rewriting",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["BUILT_IN", "Buffer", "Ir", "TranslationError", "describe", "symbol_name"]
+__all__ = ["BFLOAT16", "BUILT_IN", "Buffer", "Ir", "TranslationError", "describe", "symbol_name"]
 
 Buffer = bytes | memoryview
 
@@ -14,6 +14,9 @@ Ir = Any
 
 BUILT_IN = "retarget.built_in"
 """The attribute of a SPIR-V op that stands for a built-in function of OpenCL C, which it names."""
+
+BFLOAT16 = "retarget.bfloat16"
+"""The attribute of an executable's export in whose kernel f16 stands for bf16."""
 
 
 class TranslationError(Exception):

@@ -18,6 +18,7 @@ from functools import cache
 from retarget.model.element_types import split_types
 
 __all__ = [
+    "MATRIX_HELD",
     "Array",
     "Matrix",
     "Pointer",
@@ -90,9 +91,19 @@ class Matrix:
     use: str
 
     @property
+    def held(self) -> str:
+        """How a work-item holds its elements: `packed`, as halves, two to a `uint`, as factors of floats are whatever
+        their type; `bytes`, four to a `uint`, as factors of integers are; sums as `single` floats or `integer`s.
+        """
+        factor = self.use != "MatrixAcc"
+        if self.element.kind == "int":
+            return "bytes" if factor else "integer"
+        return "packed" if factor or self.element.bits == 16 else "single"
+
+    @property
     def packed(self) -> bool:
-        """True if the elements are held as halves, two to a `uint`; factors are, whatever their type."""
-        return self.element.bits == 16 or self.use != "MatrixAcc"
+        """True if the elements are held as halves."""
+        return self.held == "packed"
 
 
 SpirvType = Scalar | Vector | Array | Struct | Pointer | Matrix
@@ -101,6 +112,13 @@ _SCALARS = {f"i{bits}": Scalar("int", bits) for bits in (8, 16, 32, 64)}
 _SCALARS |= {f"{sign}i{bits}": Scalar("int", bits) for sign in "su" for bits in (8, 16, 32, 64)}
 _SCALARS |= {f"f{bits}": Scalar("float", bits) for bits in (16, 32, 64)}
 _SCALARS["i1"] = Scalar("bool", 1)
+
+_MATRICES = {(f"16x16x{element}", factor) for element in ("f16", "f32") for factor in (True, False)}
+_MATRICES |= {("16x16xi32", False), *((f"16x16x{sign}i8", True) for sign in ("", "s", "u"))}
+"""Shapes of cooperative matrices, and whether they are factors or sums."""
+
+MATRIX_HELD = {"packed": "uint4", "single": "float8", "bytes": "uint2", "integer": "uint8"}
+"""The type of what a work-item holds of a matrix, by `Matrix.held`."""
 
 
 def _stride(parts: list[str]) -> int:
@@ -136,7 +154,7 @@ def parse_type(  # noqa: PLR0911 - one return per kind of type
         return Struct(tuple(parse_type(part.partition(" [")[0]) for part in split_types(members)))
     elif head == "!spirv.coopmatrix":
         shape, scope, use = split_types(body)
-        if scope == "Subgroup" and shape in {"16x16xf16", "16x16xf32"}:
+        if scope == "Subgroup" and (shape, use != "MatrixAcc") in _MATRICES:
             return Matrix(_SCALARS[shape.rpartition("x")[2]], use)
     elif head == "!spirv.ptr":
         parts = split_types(body)
@@ -186,11 +204,13 @@ _FLOATS = {16: "half", 32: "float", 64: "double"}
 class TypeNames:
     """OpenCL C names of types for one kernel; collects the `typedef`s that aggregates need.
 
-    `native_half`: whether the device computes in half precision.
+    `native_half`: whether the device computes in half precision. `bfloat16`: floats of 16 bits are bf16, which are
+    computed as floats in any case.
     """
 
-    def __init__(self, *, native_half: bool) -> None:
-        self.native_half = native_half
+    def __init__(self, *, native_half: bool, bfloat16: bool = False) -> None:
+        self.native_half = native_half and not bfloat16
+        self.small = "bfloat" if bfloat16 else "half"
         self.typedefs: dict[str, tuple[str, str]] = {}
 
     def emulates(self, kind: SpirvType) -> bool:
@@ -210,7 +230,7 @@ class TypeNames:
                 return _UNSIGNED[kind.bits]
             return "float" if self.emulates(kind) else _FLOATS[kind.bits]
         if isinstance(kind, Matrix):
-            return "uint4" if kind.packed else "float8"
+            return MATRIX_HELD[kind.held]
         return self._aggregate(kind, self.value)
 
     def signed(self, kind: SpirvType) -> str:

@@ -24,6 +24,7 @@ from retarget_iree.toolchain import compiler_api
 
 from retarget_opencl.compile import attention
 from retarget_opencl.compile.constants import LARGE, move_to_resources, parsed
+from retarget_opencl.compile.contractions import prepare_products
 from retarget_opencl.compile.convolutions import prepare_convolutions
 from retarget_opencl.compile.rewriting import PHASE, may_help, needs_scalars, plain_tiling, rewrite
 from retarget_opencl.translation import Ir
@@ -84,7 +85,7 @@ def compiled_module(
     if len(content) >= LARGE:
         changes.append((_WITH_GLOBALS, constants))
     prepared: list[bool] = []
-    tiles = (PHASE, lambda module: prepared.append(prepare_convolutions(module)))
+    tiles = (PHASE, lambda module: prepared.extend((prepare_convolutions(module), prepare_products(module))))
     with ExitStack() as stack:
         module, diagnostics, error = _compile(stack, source_of, flags, start, [*changes, tiles])
         if module is None and any(prepared):

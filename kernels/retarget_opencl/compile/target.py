@@ -15,6 +15,9 @@ from retarget_opencl.device.profile import DeviceProfile, compile_profile
 __all__ = ["device_needs", "gpu_target", "parts_of", "target_attribute"]
 
 
+# Of 16x16 halves, summed up in half or single precision, and of bytes: IREE has no name of NVIDIA's for these.
+_MATRICES = ("NV_WMMA_F32_16x16x16_F16", "NV_WMMA_F16_16x16x16_F16", "WMMAR3_I32_16x16x16_I8")
+
 _CAPABILITIES = {
     "arch": ("device_type", "opencl.computeCapabilityNV", "opencl.vendor", "opencl.platform"),
     "compute": ("opencl.fp64",),
@@ -36,8 +39,7 @@ def gpu_target(profile: DeviceProfile) -> GpuTarget:
         compute=(*(("fp64",) if profile.fp64 else ()), "fp32", "fp16", "int64", "int32", "int16", "int8"),
         storage=("b64", "b32", "b16", "b8"),
         subgroup=() if profile.subgroups == "none" else ("shuffle", "arithmetic"),
-        # Of 16x16 halves, summed up in half or single precision.
-        mma=() if profile.matrices == "none" else ("NV_WMMA_F32_16x16x16_F16", "NV_WMMA_F16_16x16x16_F16"),
+        mma=() if profile.matrices == "none" else _MATRICES,
         subgroup_sizes=(profile.subgroup_size,),
         max_workgroup_sizes=profile.max_workgroup_sizes,
         max_workgroup_items=profile.max_workgroup_items,

@@ -17,7 +17,7 @@ from retarget_opencl.device.profile import DeviceProfile
 from retarget_opencl.hostprog.constants import number_of
 from retarget_opencl.hostprog.rules import HOST_RULES
 from retarget_opencl.hostprog.writer import FunctionWriter, Symbols
-from retarget_opencl.translation import Buffer, Ir, TranslationError, symbol_name
+from retarget_opencl.translation import BFLOAT16, Buffer, Ir, TranslationError, symbol_name
 
 __all__ = ["Translation", "translate"]
 
@@ -67,7 +67,8 @@ class _KernelSet:
                 self._add(key, export, module, function, functions)
 
     def _add(self, key: str, export: Ir, module: Ir, function: Ir, functions: list[Function]) -> None:
-        names, features, helpers = TypeNames(native_half=self.profile.half == "native"), set[str](), set[str]()
+        native, bfloat16 = self.profile.half == "native", BFLOAT16 in export.attributes
+        names, features, helpers = TypeNames(native_half=native, bfloat16=bfloat16), set[str](), set[str]()
         writer = KernelWriter(names=names, features=features, helpers=helpers)
         if "workgroup_size" not in export.attributes:
             msg = f"the executable export {key} names no workgroup size"

@@ -42,9 +42,9 @@ def _bit_cast(writer: StatementWriter, op: Op) -> None:
         raise TypeSyntaxError(msg)
     text = operand.text
     if names.emulates(operand.kind):
-        text = f"{writer.helper(f'half_to_bits{suffix_of(operand.kind)}')}({text})"
+        text = f"{writer.helper(f'{names.small}_to_bits{suffix_of(operand.kind)}')}({text})"
     if names.emulates(op.kind):
-        name = writer.helper(f"half_from_bits{suffix_of(op.kind)}")
+        name = writer.helper(f"{names.small}_from_bits{suffix_of(op.kind)}")
         writer.define(op, f"{name}(as_{names.memory(op.kind)}({text}))")
     else:
         writer.define(op, f"as_{names.value(op.kind)}({text})")

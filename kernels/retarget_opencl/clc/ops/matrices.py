@@ -2,11 +2,14 @@
 
 IREE uses them where the profile has matrix units. On NVIDIA they are `ldmatrix` and `mma.sync`, written inline as
 PTX by helper functions of the template (`matrices.cl.j2`). A work-item holds eight elements of each matrix: of factors,
-and of sums in half precision, packed in a `uint4`; of sums in single precision in a `float8`. PTX defines
-which element is where; the template describes it. Work on single elements does not depend on it.
+and of sums in half precision, packed in a `uint4`; of sums in single precision in a `float8`; of factors of 8-bit
+integers packed in a `uint2`, of their sums in a `uint8`. PTX defines which element is where; the templates describe it.
+Work on single elements does not depend on it.
 """
 
 from __future__ import annotations
+
+import re
 
 from retarget_opencl.clc.ops import memory
 from retarget_opencl.clc.ops.table import Rule
@@ -38,10 +41,6 @@ def _space(writer: StatementWriter, op: Op) -> str:
     return writer.space(op.operands[0]).strip("_")
 
 
-def _held(kind: Matrix) -> str:
-    return "packed" if kind.packed else "single"
-
-
 def _load(writer: StatementWriter, op: Op) -> None:
     kind = op.result
     assert isinstance(kind, Matrix)  # noqa: S101
@@ -54,10 +53,10 @@ def _load(writer: StatementWriter, op: Op) -> None:
     side = "right" if kind.use == "MatrixB" else "left"
     stride, element = op.operands[-1], op.operands[0].pointer.pointee
     bytes_apart = None if stride.number is None else stride.number * (element_of(element).bits // 8) * lanes_of(element)
-    if kind.packed and space == "local" and (bytes_apart is None or bytes_apart % 16):
+    if kind.held in {"packed", "bytes"} and space == "local" and (bytes_apart is None or bytes_apart % 16):
         msg = f"a cooperative matrix whose rows in local memory are {bytes_apart or 'not known'} bytes apart, not by 16"
         raise TypeSyntaxError(msg)
-    call = f"matrix_load_{_held(kind)}_{side}_{layout}_{space}"
+    call = f"matrix_load_{kind.held}_{side}_{layout}_{space}"
     writer.define(op, f"{writer.helper(call)}({_place(writer, op)})", hint=_HINTS.get(kind.use, "sum"))
 
 
@@ -72,32 +71,57 @@ def _store(writer: StatementWriter, op: Op) -> None:
         msg = f"a factor is stored: {kind}"
         raise TypeSyntaxError(msg)
     writer.feature("matrices")
-    call = writer.helper(f"matrix_store_{_held(kind)}_{_layout(op)}_{_space(writer, op)}")
+    call = writer.helper(f"matrix_store_{kind.held}_{_layout(op)}_{_space(writer, op)}")
     where = _place(writer, Op(op.name, op.ir, [place, stride], None))
     writer.state(f"{call}({where}, {value.text})")
 
 
 def _multiply_add(writer: StatementWriter, op: Op) -> None:
-    assert isinstance(op.result, Matrix)  # noqa: S101
-    if "matrix_operands" in op.ir.attributes and "None" not in str(op.attribute("matrix_operands")):
-        msg = f"matrix operands {op.attribute('matrix_operands')}"
+    left, result = op.operands[0].kind, op.result
+    assert isinstance(left, Matrix)  # noqa: S101
+    assert isinstance(result, Matrix)  # noqa: S101
+    said = op.attribute("matrix_operands") if "matrix_operands" in op.ir.attributes else None
+    flags = set(re.findall(r"\w+", str(said).rpartition("<")[2])) - {"None"} if said is not None else set()
+    call = f"matrix_multiply_add_{result.held}"
+    if result.held == "integer":
+        # Sums wrap around: their sign does not matter.
+        call += "".join("_s8" if f"{side}Signed" in flags else "_u8" for side in "AB")
+        flags -= {"ASigned", "BSigned", "CSigned", "ResultSigned"}
+    elif result.held == "single":
+        call = _of_small(writer, call)
+    elif writer.names.small == "bfloat":
+        msg = f"a sum in bf16: {result}"
+        raise TypeSyntaxError(msg)
+    if flags or (result.held == "integer") != (left.held == "bytes"):
+        msg = f"matrix operands {said} of {left} and {result}"
         raise TypeSyntaxError(msg)
     writer.feature("matrices")
-    call = writer.helper(f"matrix_multiply_add_{_held(op.result)}")
-    writer.define(op, f"{call}({', '.join(operand.text for operand in op.operands)})", hint="sum")
+    writer.define(op, f"{writer.helper(call)}({', '.join(operand.text for operand in op.operands)})", hint="sum")
+
+
+def _of_small(writer: StatementWriter, helper: str) -> str:
+    return f"{helper}_bfloat" if writer.names.small == "bfloat" else helper
 
 
 def _pack(writer: StatementWriter, text: str) -> str:
-    return f"{writer.helper('matrix_pack')}({text})"
+    if writer.names.small == "bfloat":
+        writer.helper("bfloat_to_bits8")
+    return f"{writer.helper(_of_small(writer, 'matrix_pack'))}({text})"
 
 
 def _unpack(writer: StatementWriter, text: str) -> str:
-    return f"{writer.helper('matrix_unpack')}({text})"
+    if writer.names.small == "bfloat":
+        writer.helper("bfloat_from_bits8")
+    return f"{writer.helper(_of_small(writer, 'matrix_unpack'))}({text})"
 
 
 def _splat(writer: StatementWriter, op: Op) -> None:
     assert isinstance(op.result, Matrix)  # noqa: S101
-    text = f"(float8)({op.operands[0].text})"
+    if op.result.held == "bytes":
+        msg = f"a factor with one value: {op.result}"
+        raise TypeSyntaxError(msg)
+    held = "uint8" if op.result.held == "integer" else "float8"
+    text = f"({held})({op.operands[0].text})"
     writer.define(op, _pack(writer, text) if op.result.packed else text, hint="sum")
 
 
@@ -119,8 +143,8 @@ def _convert(writer: StatementWriter, op: Op) -> None:
 def _by_element(name: str, text: str) -> Rule:
     def write(writer: StatementWriter, op: Op) -> None:
         assert isinstance(op.result, Matrix)  # noqa: S101
-        if op.result.packed and op.result.element.bits != 16:
-            msg = f"arithmetic on a factor of single precision: {op.result}"
+        if (op.result.packed and op.result.element.bits != 16) or op.result.held == "bytes":
+            msg = f"arithmetic on a factor: {op.result}"
             raise TypeSyntaxError(msg)
         texts = [operand.text for operand in op.operands]
         if op.result.packed:
@@ -148,4 +172,8 @@ RULES: tuple[Rule, ...] = (
     _by_element("spirv.FDiv", "{0} / {1}"),
     _by_element("spirv.FNegate", "-{0}"),
     _by_element("spirv.MatrixTimesScalar", "{0} * {1}"),
+    _by_element("spirv.IAdd", "{0} + {1}"),
+    _by_element("spirv.ISub", "{0} - {1}"),
+    _by_element("spirv.IMul", "{0} * {1}"),
+    _by_element("spirv.SNegate", "-{0}"),
 )

@@ -54,6 +54,8 @@ def load_text(writer: StatementWriter, place: Value) -> str:
         msg = f"no OpenCL C text for loading a whole {type(kind).__name__.lower()}"
         raise TypeSyntaxError(msg)
     if writer.names.emulates(kind):
+        if writer.names.small == "bfloat":
+            return f"{writer.helper(f'bfloat_from_bits{suffix_of(kind)}')}({place.text})"
         return f"vload_half{suffix_of(kind)}(0, (const {writer.space(place)} half*)&{place.text})"
     if kind == Scalar("bool", 1):
         return f"{place.text} != 0"
@@ -81,6 +83,8 @@ def store(writer: StatementWriter, place: Value, value: Value) -> None:
         for index, member in enumerate(kind.members):
             target = Value(f"{place.text}.m{index}", Pointer(member, place.pointer.storage))
             store(writer, target, Value(f"{value.text}.m{index}", member))
+    elif writer.names.emulates(kind) and writer.names.small == "bfloat":
+        writer.state(f"{place.text} = {writer.helper(f'bfloat_to_bits{suffix_of(kind)}')}({value.text})")
     elif writer.names.emulates(kind):
         writer.state(f"vstore_half{suffix_of(kind)}_rte({value.text}, 0, ({writer.space(place)} half*)&{place.text})")
     elif isinstance(kind, Vector) and kind.element.kind == "bool":

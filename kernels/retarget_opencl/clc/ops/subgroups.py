@@ -89,7 +89,7 @@ def _reduce(writer: StatementWriter, op: Op) -> None:
     kind = op.name.removeprefix("spirv.GroupNonUniform")
     text = _REDUCTIONS[kind].format(a=total, b=other, u=names.unsigned(scalar), s=names.signed(scalar))
     if names.emulates(scalar):
-        text = f"{writer.helper('round_half')}({text})"
+        text = f"{writer.helper(f'round_{names.small}')}({text})"
     writer.state(f"for (uint step = 1u; step < {limit}; step <<= 1) {total} = {text}")
     writer.define(op, total)
 

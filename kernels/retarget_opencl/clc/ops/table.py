@@ -126,7 +126,7 @@ def round_half(writer: StatementWriter, op: Op, text: str) -> str:
     """Return `text` rounded to half precision, if the op's result is computed in single precision for it."""
     if op.result is None or not writer.names.emulates(op.result):
         return text
-    return f"{writer.helper(f'round_half{suffix_of(op.result)}')}({text})"
+    return f"{writer.helper(f'round_{writer.names.small}{suffix_of(op.result)}')}({text})"
 
 
 def fit(writer: StatementWriter, op: Op, text: str, how: Fit) -> str:

@@ -1,0 +1,210 @@
+"""Products of matrices, prepared between two of IREE's phases: their tiles, and bf16 for matrix units.
+
+IREE takes its tiles for SPIR-V by the architecture, whatever the size of a product. Here each product of static sizes
+for an NVIDIA device gets tiles by its size and element type, as a `compilation_info`, which IREE prefers to its own
+choice. `docs/opencl.md` has the measurements behind them.
+
+IREE's SPIR-V has no cooperative matrices of bf16. In a kernel that only loads, converts and stores bf16 these become
+f16, and the kernel's export says so (`BFLOAT16`): OpenCL C is then written with bf16 in their place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from retarget_opencl.translation import BFLOAT16, Ir
+
+__all__ = ["prepare_products"]
+
+_SUBGROUP = 32
+_ENOUGH = 128
+"""Work-groups that occupy a device: 108 processors in an A100, 132 in an H200."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tiling:
+    """Rows and columns of a work-group's tile, and of a subgroup's (or, without matrix units, a work-item's) in it;
+    `step` along the reduction; `stage` 0 where the next tile is stored in local memory before it is used, 1 where it
+    waits in registers."""
+
+    group: tuple[int, int]
+    part: tuple[int, int]
+    step: int
+    stage: int
+
+
+# From the largest on: the first that divides a product into enough work-groups is taken, else the last that divides it.
+_MATRIX_TILES = (
+    _Tiling(group=(128, 128), part=(64, 64), step=32, stage=0),
+    _Tiling(group=(64, 64), part=(32, 32), step=64, stage=1),
+    _Tiling(group=(32, 64), part=(16, 32), step=64, stage=1),
+    _Tiling(group=(32, 32), part=(16, 32), step=64, stage=1),
+    _Tiling(group=(32, 32), part=(16, 16), step=128, stage=1),
+)
+_PLAIN_TILES = (
+    _Tiling(group=(64, 128), part=(8, 4), step=32, stage=1),
+    _Tiling(group=(64, 64), part=(4, 4), step=32, stage=1),
+    _Tiling(group=(32, 64), part=(4, 4), step=32, stage=1),
+    _Tiling(group=(32, 32), part=(2, 4), step=32, stage=1),
+)
+_PRODUCTS = {("f16", "f16"), ("f16", "f32"), ("bf16", "f32"), ("i8", "i32")}
+"""Elements of the factors and sums that matrix units compute."""
+
+
+def prepare_products(module: Ir) -> bool:
+    """Prepare the products in the kernels of a module after the phase `executable-sources`; say whether there are any.
+
+    Needs MLIR's context.
+    """
+    found = False
+    for executable in _inside(module, "hal.executable"):
+        for variant in _inside(executable, "hal.executable.variant"):
+            target = str(variant.attributes["target"])
+            arch = re.search(r'arch = "(sm_\d+)"', target)
+            if arch is None:
+                continue
+            units = "NV_WMMA" in target
+            functions = [f for inner in _inside(variant, "builtin.module") for f in _inside(inner, "func.func")]
+            for function in functions:
+                products = [op for op in _walk(function) if _is_product(op)]
+                if len(products) != 1:
+                    continue
+                exports = [e for e in _inside(variant, "hal.executable.export") if _name(e) == _name(function)]
+                tiling = _tiling(products[0], units=units)
+                if units and _elements(products[0]) == ("bf16", "f32"):
+                    found |= _prepare_bfloat16(function, exports)
+                if tiling is not None:
+                    products[0].attributes["compilation_info"] = tiling
+                    found = True
+    return found
+
+
+def _name(op: Ir) -> str:
+    return str(op.attributes["sym_name"]).strip('"')
+
+
+def _inside(parent: Ir, name: str) -> list[Ir]:
+    return [op.operation for op in parent.regions[0].blocks[0] if op.operation.name == name]
+
+
+def _walk(op: Ir) -> Iterator[Ir]:
+    for region in op.regions:
+        for block in region.blocks:
+            for item in block:
+                yield item.operation
+                yield from _walk(item.operation)
+
+
+def _is_product(op: Ir) -> bool:
+    from iree.compiler.dialects import linalg
+
+    return op.name.startswith("linalg.") and "indexing_maps" in op.attributes and bool(linalg.isa_contraction_op(op))
+
+
+def _elements(op: Ir) -> tuple[str, str]:
+    """Return the element types of the factors and of the sum; the former empty where the factors differ."""
+    from iree.compiler import ir
+
+    left, right, out = (str(ir.ShapedType(operand.type).element_type) for operand in op.operands)
+    return (left if left == right else "", out)
+
+
+def _tiling(op: Ir, *, units: bool) -> Ir:
+    """Return the attribute with a product's tiles, if one of the tables fits."""
+    from iree.compiler import ir
+    from iree.compiler.dialects import linalg
+
+    dimensions = linalg.infer_contraction_dimensions(op)
+    batch, m, n, k = (list(getattr(dimensions, name)) for name in ("batch", "m", "n", "k"))
+    order = [*batch, *m, *n, *k]
+    sizes, types = _loop_sizes(op), _elements(op)
+    on_units = units and types in _PRODUCTS
+    plain = types == ("f32", "f32")
+    if "compilation_info" in op.attributes:  # the module has its own
+        return None
+    if (len(m), len(n), len(k)) != (1, 1, 1) or order != list(range(len(order))) or 0 in sizes:
+        return None
+    if not on_units and not plain:
+        return None
+    tiling = _choose(_MATRIX_TILES if on_units else _PLAIN_TILES, sizes)
+    return tiling and ir.Attribute.parse(_compilation_info(tiling, len(batch), on_units=on_units))
+
+
+def _loop_sizes(op: Ir) -> list[int]:
+    """Return how often each loop of a product runs; 0 where that is not static."""
+    from iree.compiler import ir
+    from iree.compiler.dialects import linalg
+
+    found: dict[int, int] = {}
+    for operand, attribute in zip(op.operands, linalg.get_indexing_maps(op), strict=True):
+        shape = ir.ShapedType(operand.type)
+        for axis, expression in enumerate(attribute.value.results):
+            size = 0 if shape.is_dynamic_dim(axis) else shape.get_dim_size(axis)
+            if not isinstance(expression, ir.AffineDimExpr):
+                return [0]
+            found[expression.position] = size
+    return [found[position] for position in sorted(found)]
+
+
+def _choose(tilings: Sequence[_Tiling], sizes: Sequence[int]) -> _Tiling | None:
+    *outer, rows, columns, depth = sizes
+    found = None
+    for tiling in tilings:
+        if rows % tiling.group[0] or columns % tiling.group[1] or depth % tiling.step or depth == tiling.step:
+            continue
+        found = tiling
+        if prod(outer) * (rows // tiling.group[0]) * (columns // tiling.group[1]) >= _ENOUGH:
+            break
+    return found
+
+
+def _compilation_info(tiling: _Tiling, batch: int, *, on_units: bool) -> str:
+    (rows, columns), (part_rows, part_columns) = tiling.group, tiling.part
+    ones, zeros = [1] * batch, [0] * batch
+    if on_units:
+        pipeline, size = "CooperativeMatrixVectorize", (_SUBGROUP * columns // part_columns, rows // part_rows, 1)
+        reduction = [*zeros, 0, 0, tiling.step]
+        tiles = [[*ones, rows, columns], [*ones, part_rows, part_columns], reduction, [*ones, 16, 16, 16]]
+    else:
+        pipeline, size = "MatmulPromoteVectorize", (columns // part_columns, rows // part_rows, 1)
+        tiles = [[*ones, rows, columns, tiling.step]]
+    subgroup = f" subgroup_size = {_SUBGROUP}" if on_units else ""
+    return (
+        f"#iree_codegen.compilation_info<lowering_config = #iree_codegen.lowering_config<tile_sizes = {tiles}>, "
+        f"translation_info = #iree_codegen.translation_info<pipeline = #iree_gpu.spirv_pipeline<{pipeline}> "
+        f"workgroup_size = {list(size)}{subgroup}, "
+        f"{{pipeline_depth = 1 : i64, store_stage = {tiling.stage} : i64}}>>"
+    )
+
+
+# What a kernel may do with bf16, so that f16 can stand for it: no constants and no arithmetic.
+_NEUTRAL = re.compile(
+    r"hal\.interface\.|iree_tensor_ext\.dispatch\.tensor\.|tensor\.(empty|extract_slice|expand|collapse)|linalg\."
+)
+_CONVERTING = frozenset({"arith.extf", "arith.truncf"})
+
+
+def _prepare_bfloat16(function: Ir, exports: Sequence[Ir]) -> bool:
+    """Let f16 stand for bf16 in a kernel that only moves and converts it, and has no f16 of its own."""
+    from iree.compiler import ir
+
+    ops = list(_walk(function))
+    values = [value for op in ops for value in op.results]
+    values += [value for op in ops for region in op.regions for block in region.blocks for value in block.arguments]
+    if any(re.search(r"(?<!b)f16", str(value.type)) for value in values):
+        return False
+    for op in ops:
+        kinds = [str(value.type) for value in (*op.results, *op.operands)]
+        if not any("bf16" in kind for kind in kinds) or _NEUTRAL.match(op.name):
+            continue
+        if op.name not in _CONVERTING or "f64" in kinds:
+            return False
+    for value in values:
+        if "bf16" in str(value.type):
+            value.set_type(ir.Type.parse(str(value.type).replace("bf16", "f16")))
+    for export in exports:
+        export.attributes[BFLOAT16] = ir.UnitAttr.get()
+    return True
