@@ -11,8 +11,8 @@ f16, and the kernel's export says so (`BFLOAT16`): OpenCL C is then written with
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 
 from retarget_opencl.translation import BFLOAT16, Ir
@@ -26,9 +26,11 @@ _ENOUGH = 128
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Tiling:
-    """Rows and columns of a work-group's tile, and of a subgroup's (or, without matrix units, a work-item's) in it;
-    `step` along the reduction; `stage` 0 where the next tile is stored in local memory before it is used, 1 where it
-    waits in registers."""
+    """Rows and columns of a work-group's tile, and of a subgroup's (or, without matrix units, a work-item's) in it.
+
+    `step` is along the reduction, in bytes of a factor or, for one product, in elements. `stage` is 0 where the next
+    tile is stored in local memory before it is used, 1 where it waits in registers.
+    """
 
     group: tuple[int, int]
     part: tuple[int, int]
@@ -38,18 +40,19 @@ class _Tiling:
 
 # From the largest on: the first that divides a product into enough work-groups is taken, else the last that divides it.
 _MATRIX_TILES = (
-    _Tiling(group=(128, 128), part=(64, 64), step=32, stage=0),
-    _Tiling(group=(64, 64), part=(32, 32), step=64, stage=1),
-    _Tiling(group=(32, 64), part=(16, 32), step=64, stage=1),
-    _Tiling(group=(32, 32), part=(16, 32), step=64, stage=1),
-    _Tiling(group=(32, 32), part=(16, 16), step=128, stage=1),
+    _Tiling(group=(128, 128), part=(64, 64), step=64, stage=0),
+    _Tiling(group=(64, 64), part=(32, 32), step=128, stage=1),
+    _Tiling(group=(32, 64), part=(16, 32), step=128, stage=1),
+    _Tiling(group=(32, 32), part=(16, 32), step=128, stage=1),
+    _Tiling(group=(32, 32), part=(16, 16), step=256, stage=1),
 )
 _PLAIN_TILES = (
-    _Tiling(group=(64, 128), part=(8, 4), step=32, stage=1),
-    _Tiling(group=(64, 64), part=(4, 4), step=32, stage=1),
-    _Tiling(group=(32, 64), part=(4, 4), step=32, stage=1),
-    _Tiling(group=(32, 32), part=(2, 4), step=32, stage=1),
+    _Tiling(group=(64, 128), part=(8, 4), step=128, stage=1),
+    _Tiling(group=(64, 64), part=(4, 4), step=128, stage=1),
+    _Tiling(group=(32, 64), part=(4, 4), step=128, stage=1),
+    _Tiling(group=(32, 32), part=(2, 4), step=128, stage=1),
 )
+_BYTES = {"f32": 4, "f16": 2, "bf16": 2, "i8": 1}
 _PRODUCTS = {("f16", "f16"), ("f16", "f32"), ("bf16", "f32"), ("i8", "i32")}
 """Elements of the factors and sums that matrix units compute."""
 
@@ -129,7 +132,11 @@ def _tiling(op: Ir, *, units: bool) -> Ir:
         return None
     if not on_units and not plain:
         return None
-    tiling = _choose(_MATRIX_TILES if on_units else _PLAIN_TILES, sizes)
+    tilings = (
+        replace(tiling, step=tiling.step // _BYTES[types[0]])
+        for tiling in (_MATRIX_TILES if on_units else _PLAIN_TILES)
+    )
+    tiling = _choose(tilings, sizes)
     return tiling and ir.Attribute.parse(_compilation_info(tiling, len(batch), on_units=on_units))
 
 
@@ -149,7 +156,7 @@ def _loop_sizes(op: Ir) -> list[int]:
     return [found[position] for position in sorted(found)]
 
 
-def _choose(tilings: Sequence[_Tiling], sizes: Sequence[int]) -> _Tiling | None:
+def _choose(tilings: Iterable[_Tiling], sizes: Sequence[int]) -> _Tiling | None:
     *outer, rows, columns, depth = sizes
     found = None
     for tiling in tilings:
