@@ -1,4 +1,4 @@
-"""The hooks of the extension `iree`: its compiler, the drivers of its runtime, its case loaders and its subcommand.
+"""The hooks of the extension `iree`: its compilers, the drivers of its runtime, its case loaders and its subcommand.
 
 Nothing here imports IREE: a worker imports it when it is needed.
 """
@@ -11,6 +11,7 @@ from retarget.extension import CaseLoader, Command, CommandModule, Compiler, Dri
 
 from retarget_iree.checks.loader import CheckCaseLoader
 from retarget_iree.compiler.compiler import IreeCompiler
+from retarget_iree.compiler.opt import IreeOptCompiler
 from retarget_iree.flagfile.loader import RunModuleCaseLoader
 from retarget_iree.runtime.drivers import DRIVERS
 
@@ -19,8 +20,8 @@ __all__ = ["retarget_case_loaders", "retarget_commands", "retarget_compilers", "
 
 @hookimpl
 def retarget_compilers() -> Iterable[Compiler]:
-    """The compiler `iree`."""
-    return (IreeCompiler(),)
+    """The compilers `iree` and `iree-opt`."""
+    return (IreeCompiler(), IreeOptCompiler())
 
 
 @hookimpl

@@ -20,7 +20,7 @@ from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 __all__ = ["compile_with_tool", "phases", "precompile_with_tool", "tool_diagnostics", "tool_runs"]
 
 _EMPTY_MODULE = b"module {\n}\n"
-_TOOL_LINE = re.compile(r"^(?:\S*/)?iree-compile(?:\.exe)?: (?P<text>.*)$")
+_TOOL_LINE = re.compile(r"^(?:\S*/)?iree-(?:compile|opt)(?:\.exe)?: (?P<text>.*)$")
 _TOOL_HELP = re.compile(r"\s*(?:Try:|See:) .*--help'?$")
 _PHASES_IN_HELP = re.compile(rf"(?m)^ *--{PHASE_FLAG}=<value>.*\n((?: +=.*\n)+)")
 
@@ -82,7 +82,8 @@ def compile_with_tool(build: CompilerBuild, content: bytes, request: CompileRequ
         _die_of(-done.returncode, output)
     diagnostics = clean_diagnostics(output)
     if done.returncode != 0:
-        summary = first_error(diagnostics) or f"iree-compile ended with exit status {done.returncode}"
+        name = build.tool.stem if build.tool is not None else "iree-compile"
+        summary = first_error(diagnostics) or f"{name} ended with exit status {done.returncode}"
         has_error = bool(first_error(diagnostics))  # an error of the dynamic loader is none of the compiler's
         raise CompilerError(summary, diagnostics=diagnostics, verdict=has_error and is_verdict(diagnostics))
     return Compiled(artifact=done.stdout, diagnostics=diagnostics)

@@ -1,0 +1,236 @@
+"""`retarget import-bazel`: take over check and lit test suites of BUILD.bazel files."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from retarget.declare.files import MATRIX_FILE, SUITE_FILE
+from retarget.extension.registry import Registry, load_extensions
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
+from retarget.support.text import counted
+
+from retarget_import.comments import Comments
+from retarget_import.evaluate import BUILD_FILES, CHECK_RULES, LIT_RULES, read_build_file
+from retarget_import.merge import LOCK_FILE, Lock, Written, read_lock, write_files
+from retarget_import.plan import Plan, plan_configs
+from retarget_import.read import CheckTest, Folder, LeftOut, by_input_type, tests_of
+from retarget_import.runlines import lit_tests_of
+from retarget_import.suites import SuiteText, plan_suites
+from retarget_import.text import matrix_text, suite_text
+from retarget_import.verify import verify
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `retarget import-bazel`."""
+    parser.add_argument(
+        "path", nargs="+", type=Path, metavar="FILE|FOLDER", help="BUILD.bazel files, and folders that hold some"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help=(
+            f"write {MATRIX_FILE} to this folder and each {SUITE_FILE} below it. Where the BUILD files are below it "
+            "already, their modules stay where they are; else they are copied"
+        ),
+    )
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="then compare all tests with the targets of the result: module, backend, driver, flags and tags",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Imported:
+    """What was read: the folders with check tests and those with lit tests, what is left out, calls of all rules."""
+
+    folders: tuple[Folder, ...]
+    left_out: tuple[LeftOut, ...]
+    notes: tuple[str, ...]
+    others: Mapping[str, int]
+    calls: Mapping[str, int]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the declarations and print what became of the tests.
+
+    Returns 0, or 1 for conflicts and differences. Raises `RetargetError`, `argparse.ArgumentError` for a path that is
+    not there.
+    """
+    output: Path = arguments.output
+    registry = load_extensions(arguments.retarget_extension)
+    paths = _build_files(arguments.path)
+    is_in_place = all(path.resolve().is_relative_to(output.resolve()) for path in paths)
+    top = output.resolve() if is_in_place else Path(os.path.commonpath([path.resolve().parent for path in paths]))
+    lock = read_lock(output)
+    sources = [Path(os.path.relpath(path.resolve(), output.resolve())).as_posix() for path in paths]
+    _expect_all(output, lock, sources)
+    imported = _read(paths, top, registry, is_in_place=is_in_place)
+    plan = plan_configs(imported.folders)
+    suites = plan_suites(plan, imported.folders)
+    texts = {MATRIX_FILE: matrix_text(plan, [path.resolve().relative_to(top).as_posix() for path in paths])}
+    for folder, group in suites.items():
+        texts[Path(folder, SUITE_FILE).as_posix()] = suite_text(group, _name_in(folder, imported))
+    written = write_files(output, texts, {} if is_in_place else _copies(imported), sources, lock)
+    _report(imported, plan, suites, written, output)
+    if written.conflicts:
+        where = ", ".join(display_path(output / path) for path in written.conflicts)
+        msg = (
+            f"{where}: edited by hand where the import changed, too; choose between the lines that the markers enclose"
+        )
+        raise RetargetError(msg)
+    return _verified(output, imported, registry) if arguments.verify else 0
+
+
+def _build_files(paths: Iterable[Path]) -> list[Path]:
+    """Return the BUILD files. Raises `argparse.ArgumentError` for a path that is not there or has none."""
+    found: dict[Path, Path] = {}
+    for path in paths:
+        if path.is_dir():
+            below = [one for name in BUILD_FILES for one in path.rglob(name) if one.is_file()]
+            has_both = {one.parent for one in below if one.name == BUILD_FILES[0]}
+            files = sorted(one for one in below if one.name == BUILD_FILES[0] or one.parent not in has_both)
+        else:
+            files = [path] if path.is_file() else []
+        if not files:
+            what = "no BUILD.bazel in" if path.is_dir() else "no file or folder"
+            msg = f"found {what} {display_path(path)}; expected BUILD.bazel files, or folders that hold some"
+            raise argparse.ArgumentError(None, msg)
+        found |= {file.resolve(): file for file in files}
+    return list(found.values())
+
+
+def _expect_all(output: Path, lock: Lock, sources: Sequence[str]) -> None:
+    """Raise `RetargetError` where the last import read files that are there still, and that are not given."""
+    missing = [name for name in lock.sources if name not in sources and (output / name).is_file()]
+    if missing:
+        shown = ", ".join(display_path(Path(os.path.normpath(output / name))) for name in missing)
+        msg = (
+            f"{display_path(output / LOCK_FILE)}: the last import read {shown} as well, expected all its files; "
+            "name them again, or import into another folder"
+        )
+        raise RetargetError(msg)
+
+
+def _read(paths: Sequence[Path], top: Path, registry: Registry, *, is_in_place: bool) -> _Imported:
+    checks: list[Folder] = []
+    lits: list[Folder] = []
+    left_out: list[LeftOut] = []
+    notes: list[str] = []
+    others: dict[str, int] = {}
+    calls: dict[str, int] = {}
+    errors: list[Diagnostic] = []
+    for path in paths:
+        try:
+            build = read_build_file(path)
+            tests, not_checks = tests_of(build, [call for call in build.calls if call.rule in CHECK_RULES])
+        except DiagnosticsError as error:
+            errors += error.diagnostics
+            continue
+        lit_tests, not_lits = lit_tests_of(build, [call for call in build.calls if call.rule in LIT_RULES])
+        for call in build.calls:
+            calls[call.rule] = calls.get(call.rule, 0) + 1
+        for rule, count in build.others.items():
+            others[rule] = others.get(rule, 0) + count
+        notes += [f"{display_path(path)}: {note}" for note in build.notes]
+        used = {test.module for test in (*tests, *lit_tests)}
+        here = {file.name for file in path.parent.glob("*.mlir") if file.is_file()}
+        folder = Folder(
+            path=path.resolve().parent.relative_to(top).as_posix(),
+            build=build,
+            comments=Comments(build.text),
+            files=tuple(sorted(here if is_in_place else here & used)),
+            tests=tests,
+        )
+        folder, without = _runnable(folder, registry)
+        left_out += (*not_checks, *not_lits, *without)
+        checks += by_input_type(folder) if folder.tests else []
+        lits += [replace(folder, kind="filecheck", tests=lit_tests)] if lit_tests else []
+    if errors:
+        raise DiagnosticsError(errors)
+    if not checks and not lits:
+        reasons = "".join(f"\n{_left_out_line(one)}" for one in left_out)
+        msg = f"found no test to take over, expected calls of {', '.join((*CHECK_RULES, *LIT_RULES))}{reasons}"
+        raise RetargetError(msg)
+    return _Imported(folders=(*checks, *lits), left_out=tuple(left_out), notes=tuple(notes), others=others, calls=calls)
+
+
+def _runnable(folder: Folder, registry: Registry) -> tuple[Folder, list[LeftOut]]:
+    """Return a folder whose tests for a driver that no extension has are only compiled, and what that leaves out."""
+    unknown = sorted({test.driver for test in folder.tests if test.driver} - registry.drivers.keys())
+    if not unknown:
+        return folder, []
+    left_out = []
+    for driver in unknown:
+        mine = [test for test in folder.tests if test.driver == driver]
+        what = f"the runs of {counted(len(mine), 'test')} on {driver}"
+        reason = "no extension here has this driver; they are compiled"
+        left_out.append(LeftOut(path=folder.build.path, line=mine[0].calls[0][1], what=what, reason=reason))
+    tests: dict[tuple[object, ...], CheckTest] = {}
+    for test in folder.tests:
+        one = replace(test, driver="", runner_flags=(), arch="") if test.driver in unknown else test
+        tests.setdefault((one.module, one.backend, one.driver, one.flags, one.runner_flags, one.arch), one)
+    return replace(folder, tests=tuple(tests.values())), left_out
+
+
+def _copies(imported: _Imported) -> dict[str, Path]:
+    return {
+        Path(folder.path, test.module).as_posix(): folder.build.path.parent / test.module
+        for folder in imported.folders
+        for test in folder.tests
+    }
+
+
+def _name_in(folder: str, imported: _Imported) -> str:
+    return next(one.build.path.name for one in imported.folders if one.path == folder)
+
+
+# ---------------------------------------------------------------- what is printed
+
+
+def _report(
+    imported: _Imported, plan: Plan, suites: Mapping[str, Sequence[SuiteText]], written: Written, output: Path
+) -> None:
+    lines = [f"{display_path(output / path)}: {state}" for path, state in written.states.items()]
+    tests = sum(len(folder.tests) for folder in imported.folders)
+    counts = (
+        counted(len(plan.compilers), "compiler config"),
+        counted(len(plan.runtimes), "runtime config"),
+        counted(len(plan.targets), "target config"),
+        counted(sum(len(group) for group in suites.values()), "suite"),
+    )
+    calls = ", ".join(f"{count} of {rule}" for rule, count in imported.calls.items())
+    lines.append(f"calls: {calls}")
+    lines.append(f"{counted(tests, 'test')} became {', '.join(counts[:-1])} and {counts[-1]}")
+    lines += [f"note: {note}" for note in (*imported.notes, *written.notes)]
+    lines += [_left_out_line(one) for one in imported.left_out]
+    if imported.others:
+        named = ", ".join(f"{rule} ({count})" for rule, count in sorted(imported.others.items()))
+        lines.append(f"not taken over: calls of {named}")
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _left_out_line(one: LeftOut) -> str:
+    return f"left out: {display_path(one.path)}:{one.line}: {one.what}: {one.reason}"
+
+
+def _verified(output: Path, imported: _Imported, registry: Registry) -> int:
+    found = verify(output, imported.folders, registry)
+    if not found.differences:
+        sys.stdout.write(
+            f"verified: {counted(found.tests, 'test')} of the original, and the result has no other targets\n"
+        )
+        return 0
+    lines = [*found.differences, f"{counted(len(found.differences), 'difference')} from the original"]
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 1

@@ -1,0 +1,102 @@
+"""The comments of a BUILD file, which its evaluation drops: found by line, for a call and for a word in its arguments.
+
+A BUILD file has the syntax of Python, so that Python's parser and tokenizer know where its strings and comments are.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator, Sequence
+
+__all__ = ["Comments"]
+
+_DIRECTIVE = re.compile(r"(?:keep sorted|do not sort|buildifier:.*|buildozer:.*)$", re.IGNORECASE)
+_LICENSE = re.compile(r"Copyright|SPDX|Licensed under|LICENSE")
+
+
+class Comments:
+    """The comments of one file; none of a file that Python cannot parse."""
+
+    def __init__(self, text: str) -> None:
+        self._own: dict[int, str] = {}
+        self._trailing: dict[int, str] = {}
+        self._statements: Sequence[ast.stmt] = ()
+        try:
+            tree = ast.parse(text)
+            tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+        except (SyntaxError, tokenize.TokenError, ValueError):
+            return
+        self._statements = tree.body
+        for token in tokens:
+            words = token.string.lstrip("#").strip()
+            if token.type == tokenize.COMMENT and not _DIRECTIVE.match(words):
+                is_own = not token.line[: token.start[1]].strip()
+                (self._own if is_own else self._trailing)[token.start[0]] = words
+
+    def of_file(self) -> tuple[str, ...]:
+        """Return the lines of the comments before the first statement, without those of a license."""
+        first = self._statements[0].lineno if self._statements else 0
+        blocks: list[list[str]] = [[]]
+        for line in range(1, first):
+            if line in self._own:
+                blocks[-1].append(self._own[line])
+            elif blocks[-1]:
+                blocks.append([])
+        return tuple(line for block in blocks for line in block if not any(map(_LICENSE.search, block)))
+
+    def above(self, line: int) -> str:
+        """Return the comment right above a call, as one line."""
+        statement = self._statement(line)
+        return self._block(statement.lineno if statement is not None else line)
+
+    def on(self, word: str, line: int) -> str:
+        """Return the comment on a string that a call at a line reaches: in its arguments, or in a list that they name.
+
+        A comment stands behind the string or above it. Without one, it is a comment in the call that names the word.
+        """
+        nodes = list(self._reached(line))
+        for node in nodes:
+            if isinstance(node, ast.Constant) and node.value == word:
+                comment = self._trailing.get(node.end_lineno or node.lineno) or self._block(node.lineno)
+                if comment:
+                    return comment
+        statement = self._statement(line)
+        if statement is None or not word:
+            return ""
+        inside = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+        return next((self._block(at, own=True) for at in inside if word in self._own.get(at, "").split()), "")
+
+    def _statement(self, line: int) -> ast.stmt | None:
+        return next((one for one in self._statements if one.lineno <= line <= (one.end_lineno or one.lineno)), None)
+
+    def _reached(self, line: int) -> Iterator[ast.AST]:
+        statement = self._statement(line)
+        values = {
+            target.id: one.value
+            for one in self._statements
+            if isinstance(one, ast.Assign)
+            for target in one.targets
+            if isinstance(target, ast.Name)
+        }
+        waiting: list[ast.AST] = [] if statement is None else [statement]
+        seen: set[str] = set()
+        while waiting:
+            for node in ast.walk(waiting.pop(0)):
+                yield node
+                if isinstance(node, ast.Name) and node.id in values and node.id not in seen:
+                    seen.add(node.id)
+                    waiting.append(values[node.id])
+
+    def _block(self, line: int, *, own: bool = False) -> str:
+        """Return the comment lines that end above a line, or with `own` those around it, as one line."""
+        first = last = line if own else line - 1
+        if first not in self._own:
+            return ""
+        while first - 1 in self._own:
+            first -= 1
+        while own and last + 1 in self._own:
+            last += 1
+        return " ".join(self._own[at] for at in range(first, last + 1))

@@ -1,0 +1,235 @@
+"""A BUILD.bazel file → the calls of rules that it makes, as the Starlark interpreter of `starlark-pyo3` evaluates it.
+
+What the interpreter is given: `glob` and `enforce_glob` over the file's folder, `select`, and a function for each rule
+that records its call. A symbol of `load` is one of these, or comes from its .bzl file where that is found and either
+holds constants or calls a rule that is taken over; else it is a rule that is recorded by its name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
+from retarget.support.files import read_regular
+from retarget.support.installing import install_hint
+
+__all__ = ["BUILD_FILES", "CHECK_RULES", "LIT_RULES", "BuildFile", "Call", "package_of", "read_build_file"]
+
+BUILD_FILES = ("BUILD.bazel", "BUILD")
+CHECK_RULES = ("iree_check_single_backend_test_suite", "iree_check_test_suite", "iree_check_test")
+LIT_RULES = ("iree_lit_test_suite", "iree_lit_test")
+
+_QUIET = (
+    "package",
+    "licenses",
+    "exports_files",
+    "test_suite",
+    "filegroup",
+    "alias",
+    "config_setting",
+    "constraint_value",
+)
+_NATIVE = (
+    *("cc_binary", "cc_library", "cc_test", "genrule", "java_library", "java_test", "label_flag", "package_group"),
+    *("platform", "py_binary", "py_library", "py_test", "sh_binary", "sh_library", "sh_test", "toolchain", "workspace"),
+)
+"""Rules that a BUILD file can call without `load`. See https://bazel.build/reference/be/overview."""
+
+_RULES = (*CHECK_RULES, *LIT_RULES, *_QUIET, *_NATIVE)
+_FUNCTIONS = ("glob", "enforce_glob", "select")
+
+_DEFAULT = "//conditions:default"
+_FRAME = re.compile(r"^\s*\* (?P<file>.*):(?P<line>\d+), in ", re.MULTILINE)
+_PLACE = re.compile(r"^ *--> (?P<file>.*):(?P<line>\d+):(?P<column>\d+)$", re.MULTILINE)
+_ERROR = re.compile(r"^error: (?:Parse error: |\w+Error: )?(?P<message>.*)$", re.MULTILINE)
+
+_PRELUDE_NAME = "<functions of BUILD files>"
+_PRELUDE = """
+def glob(include = [], exclude = [], **kwargs):
+    return _glob(include, exclude)
+def enforce_glob(files, **kwargs):
+    return files
+def select(branches, no_match_error = ""):
+    return _select(branches, call_stack(strip_frames = 1))
+"""
+_RULE = """
+def {rule}(*args, **kwargs):
+    _record("{rule}", call_stack(strip_frames = 1), args, kwargs)
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A call of a rule: its name, the line of the BUILD file that made it, 1-based, and its arguments."""
+
+    rule: str
+    line: int
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildFile:
+    """What a BUILD file says. `others` counts calls of rules that are not taken over; `notes` say what was assumed."""
+
+    path: Path
+    text: str
+    calls: tuple[Call, ...]
+    others: Mapping[str, int]
+    notes: tuple[str, ...]
+
+
+def read_build_file(path: Path) -> BuildFile:
+    """Evaluate a file. Raises `DiagnosticsError` for what is no BUILD file, `RetargetError` without the interpreter."""
+    starlark = _starlark()
+    text = _text(path)
+    evaluation = _Evaluation(starlark, path)
+    evaluation.run(text)
+    taken = {*CHECK_RULES, *LIT_RULES}
+    others: dict[str, int] = {}
+    for call in evaluation.calls:
+        if call.rule not in taken and call.rule not in _QUIET:
+            others[call.rule] = others.get(call.rule, 0) + 1
+    return BuildFile(
+        path=path,
+        text=text,
+        calls=tuple(call for call in evaluation.calls if call.rule in taken),
+        others=others,
+        notes=tuple(dict.fromkeys(evaluation.notes)),
+    )
+
+
+def package_of(folder: Path) -> tuple[Path, str]:
+    """Return the root of the workspace that a folder lies in and its package there; without one, the folder itself."""
+    folder = folder.resolve()
+    for above in (folder, *folder.parents):
+        if any((above / name).is_file() for name in ("MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel")):
+            return above, folder.relative_to(above).as_posix().strip(".")
+    return folder, ""
+
+
+def _starlark() -> Any:
+    try:
+        return importlib.import_module("starlark")
+    except ImportError as error:
+        msg = f"the package starlark-pyo3, which evaluates BUILD files, is not installed; {install_hint('import')}"
+        raise RetargetError(msg) from error
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_regular(path).decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"cannot be read: {getattr(error, 'strerror', None) or error}; expected a BUILD.bazel file"
+        raise DiagnosticsError([Diagnostic(file=path, line=0, key_path="", message=message)]) from error
+
+
+class _Evaluation:
+    """One file and what it loads."""
+
+    def __init__(self, starlark: Any, path: Path) -> None:
+        self.calls: list[Call] = []
+        self.notes: list[str] = []
+        self._starlark = starlark
+        self._path = path
+        self._root, self._package = package_of(path.parent)
+        extension = starlark.LibraryExtension
+        self._globals = starlark.Globals.extended_by([extension.CallStack, extension.StructType, extension.Print])
+        self._loading: list[Path] = []
+
+    def run(self, text: str) -> None:
+        """Evaluate the BUILD file. Raises `DiagnosticsError`."""
+        try:
+            self._module(self._path, text)
+        except self._starlark.StarlarkError as error:
+            raise DiagnosticsError([self._diagnostic(str(error))]) from error
+
+    def _module(self, path: Path, text: str) -> Any:
+        dialect = self._starlark.Dialect.extended()
+        dialect.enable_load = dialect.enable_top_level_stmt = True
+        parsed = self._starlark.parse(str(path), text, dialect)
+        wanted = {load.module_id: tuple(load.symbols.values()) for load in parsed.loads()}
+        module = self._with_rules((*_RULES, *_FUNCTIONS))
+        loader = self._starlark.FileLoader(lambda label: self._load(label, wanted[label]))
+        self._starlark.eval(module, parsed, self._globals, loader)
+        return module
+
+    def _with_rules(self, names: Sequence[str]) -> Any:
+        """Return a module that has the functions of BUILD files and a recording function for each name."""
+        rules = [name for name in names if name not in _FUNCTIONS]
+        native = f"native = struct({', '.join(f'{name} = {name}' for name in (*rules, *_FUNCTIONS))})"
+        text = "\n".join([_PRELUDE, *(_RULE.format(rule=name) for name in rules), native])
+        module = self._starlark.Module()
+        module.add_callable("_record", self._record)
+        module.add_callable("_glob", self._glob)
+        module.add_callable("_select", self._select)
+        dialect = self._starlark.Dialect.standard()
+        self._starlark.eval(module, self._starlark.parse(_PRELUDE_NAME, text, dialect), self._globals)
+        return module
+
+    def _load(self, label: str, symbols: Sequence[str]) -> Any:
+        """Return what a .bzl file has: its own values where they matter, else recording functions."""
+        path = self._bzl_file(label)
+        if set(symbols) <= {*_RULES, *_FUNCTIONS} or path is None or path in self._loading:
+            return self._with_rules(symbols).freeze()
+        text = _text(path)
+        is_constant = any(symbol.isupper() for symbol in symbols)
+        if not is_constant and not any(rule in text for rule in (*CHECK_RULES, *LIT_RULES)):
+            return self._with_rules(symbols).freeze()
+        self._loading.append(path)
+        try:
+            return self._module(path, text).freeze()
+        finally:
+            self._loading.pop()
+
+    def _bzl_file(self, label: str) -> Path | None:
+        package, _, name = label.rpartition(":")
+        if package.startswith("@"):
+            return None
+        folder = self._root / package.removeprefix("//") if package.startswith("//") else self._path.parent
+        path = folder / name
+        return path if path.is_file() else None
+
+    # ------------------------------------------------------------ what a file calls
+
+    def _record(self, rule: str, stack: str, positional: Sequence[object], arguments: Mapping[str, Any]) -> None:
+        named = dict(zip(("name", "srcs"), positional, strict=False)) | dict(arguments)
+        self.calls.append(Call(rule=rule, line=self._line(stack), arguments=named))
+
+    def _line(self, stack: str) -> int:
+        """Return the innermost line of the BUILD file itself."""
+        lines = [int(frame["line"]) for frame in _FRAME.finditer(stack) if frame["file"] == str(self._path)]
+        return lines[-1] if lines else 0
+
+    def _select(self, branches: Mapping[str, Any], stack: str) -> Any:
+        if _DEFAULT not in branches:
+            msg = f"found a select without {_DEFAULT!r}, expected one: its value is what is taken over"
+            raise ValueError(msg)
+        left = ", ".join(branch for branch in branches if branch != _DEFAULT)
+        if left:
+            self.notes.append(f"line {self._line(stack)}: of select, {_DEFAULT} is taken over; left out: {left}")
+        return branches[_DEFAULT]
+
+    def _glob(self, include: Sequence[str], exclude: Sequence[str]) -> list[str]:
+        folder = self._path.parent
+        left_out = {path for pattern in exclude for path in folder.glob(pattern)}
+        found = {path for pattern in include for path in folder.glob(pattern) if path.is_file()} - left_out
+        return sorted(path.relative_to(folder).as_posix() for path in found if not self._is_foreign(path.parent))
+
+    def _is_foreign(self, folder: Path) -> bool:
+        """Return whether a folder below this one belongs to a package of its own, which a glob does not enter."""
+        own = self._path.parent
+        between = [folder, *folder.parents][: len(folder.relative_to(own).parts)]
+        return any((one / name).is_file() for one in between for name in BUILD_FILES)
+
+    def _diagnostic(self, text: str) -> Diagnostic:
+        error, place = _ERROR.search(text), _PLACE.search(text)
+        message = error["message"] if error is not None else text.strip().partition("\n")[0]
+        file, line, column = self._path, self._line(text), 0
+        if place is not None and place["file"] != _PRELUDE_NAME:
+            file, line, column = Path(place["file"]), int(place["line"]), int(place["column"])
+        return Diagnostic(file=file, line=line, column=column, key_path="", message=message)

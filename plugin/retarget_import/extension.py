@@ -1,0 +1,23 @@
+"""The hooks of the extension `import`: its subcommand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from retarget.extension import Command, CommandModule, hookimpl
+
+__all__ = ["retarget_commands"]
+
+
+@hookimpl
+def retarget_commands() -> Iterable[Command]:
+    """The subcommand `import-bazel`."""
+    return (
+        CommandModule(
+            name="import-bazel",
+            module="retarget_import.command",
+            help="turn check and lit test suites of BUILD.bazel files into declarations",
+            examples=(("retarget import-bazel tests/e2e -o tests/e2e --verify", "beside the BUILD files, compared"),),
+            takes_extensions=True,
+        ),
+    )

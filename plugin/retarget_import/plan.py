@@ -1,0 +1,309 @@
+"""Tests → the declarations that a person would write for them: few configs, one suite for each folder and kind.
+
+A flag is written where the most of it is said at once: of a suite where all its tests have it, of its modules where
+that is the type of their input, else of a compiler config; configs of one backend extend one. A tag is written of
+a runtime config, a suite, a target config or a module.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, groupby
+
+from retarget_import.names import flag_words, unique, valid_name, words_beside
+from retarget_import.read import INPUT_TYPE, CheckTest, Folder, sorted_flags
+
+__all__ = ["BACKEND_FLAGS", "Compiler", "Placed", "Plan", "Runtime", "TargetConfig", "backend_flags", "plan_configs"]
+
+BACKEND_FLAGS = {
+    "llvm-cpu": ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"),
+    "vmvx": ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"),
+    "vulkan-spirv": ("--iree-hal-target-device=vulkan",),
+    "cuda": ("--iree-hal-target-device=cuda",),
+    "rocm": ("--iree-hal-target-device=hip",),
+    "metal-spirv": ("--iree-hal-target-device=metal",),
+    "webgpu-spirv": ("--iree-hal-target-device=webgpu",),
+    "iree-opt": (),
+    "": (),
+}
+"""The flags that mean what `--iree-hal-target-backends=` meant; IREE has deprecated that one."""
+
+_LIT = "filecheck"
+_HOST_DRIVERS = ("local-sync", "local-task")
+
+
+def backend_flags(backend: str) -> tuple[str, ...]:
+    """Return the flags that compile for a backend of the BUILD files."""
+    return BACKEND_FLAGS.get(backend, (f"--iree-hal-target-backends={backend}",))
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Compiler:
+    """A compiler config to be written. `flags` are complete but for those of the backend."""
+
+    backend: str
+    flags: tuple[str, ...]
+    uses: list[tuple[Folder, CheckTest]] = field(default_factory=list)
+    name: str = ""
+    parent: Compiler | None = None
+
+    @property
+    def own_flags(self) -> tuple[str, ...]:
+        """What is written: without the flags of `parent`."""
+        if self.parent is None:
+            return (*backend_flags(self.backend), *self.flags)
+        return tuple((Counter(self.flags) - Counter(self.parent.flags)).elements())
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Runtime:
+    """A runtime config to be written."""
+
+    driver: str
+    flags: tuple[str, ...]
+    arch: str
+    uses: list[tuple[Folder, CheckTest]] = field(default_factory=list)
+    name: str = ""
+    tags: frozenset[str] = frozenset()
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class TargetConfig:
+    """A target config to be written, and the (folder, module) pairs that use it."""
+
+    name: str
+    compiler: Compiler
+    runtimes: tuple[Runtime, ...]
+    tags: frozenset[str]
+    uses: frozenset[tuple[Folder, str]]
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Placed:
+    """A test with its configs and what is left of its tags for the target config."""
+
+    folder: Folder
+    test: CheckTest
+    compiler: Compiler
+    runtime: Runtime | None
+    tags: frozenset[str]
+    target: TargetConfig | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is written. Flags and tags of suites and modules are by folder, and by folder and module."""
+
+    compilers: tuple[Compiler, ...]
+    runtimes: tuple[Runtime, ...]
+    targets: tuple[TargetConfig, ...]
+    placed: tuple[Placed, ...]
+    suite_flags: Mapping[Folder, tuple[str, ...]]
+    suite_tags: Mapping[Folder, frozenset[str]]
+    module_flags: Mapping[tuple[Folder, str], tuple[str, ...]]
+    module_tags: Mapping[tuple[Folder, str], frozenset[str]]
+
+
+def plan_configs(folders: Sequence[Folder]) -> Plan:
+    """Return the configs for tests. All flags of a lit test are its own, or those of its suite."""
+    suite_flags = {folder: _suite_flags(folder.tests, is_any=folder.kind == _LIT) for folder in folders}
+    module_flags: dict[tuple[Folder, str], tuple[str, ...]] = {}
+    compilers: dict[tuple[str, tuple[str, ...]], Compiler] = {}
+    runtimes: dict[tuple[str, tuple[str, ...], str], Runtime] = {}
+    placed: list[Placed] = []
+    for folder in folders:
+        above = suite_flags[folder]
+        left = {id(test): _without(test.flags, above) for test in folder.tests}
+        own = _module_flags(folder.tests, left, are_all=folder.kind == _LIT)
+        module_flags |= {(folder, module): flags for module, flags in own.items() if flags}
+        for test in folder.tests:
+            flags = _without(left[id(test)], own.get(test.module, ()))
+            key = (test.backend, sorted_flags(flags))
+            compiler = compilers.setdefault(key, Compiler(backend=test.backend, flags=flags))
+            compiler.uses.append((folder, test))
+            runtime = None
+            if test.driver:
+                runtime = runtimes.setdefault(
+                    (test.driver, test.runner_flags, test.arch),
+                    Runtime(driver=test.driver, flags=test.runner_flags, arch=test.arch),
+                )
+                runtime.uses.append((folder, test))
+            placed.append(Placed(folder=folder, test=test, compiler=compiler, runtime=runtime, tags=test.tags))
+    every = _extended(list(compilers.values()))
+    _name_runtimes(list(runtimes.values()))
+    suite_tags, module_tags = _place_tags(placed, list(runtimes.values()))
+    return Plan(
+        compilers=tuple(every),
+        runtimes=tuple(runtimes.values()),
+        targets=_targets(placed),
+        placed=tuple(placed),
+        suite_flags=suite_flags,
+        suite_tags=suite_tags,
+        module_flags=module_flags,
+        module_tags=module_tags,
+    )
+
+
+# ---------------------------------------------------------------- flags
+
+
+def _without(flags: Sequence[str], gone: Sequence[str]) -> tuple[str, ...]:
+    return tuple(flag for flag in flags if flag not in gone)
+
+
+def _suite_flags(tests: Sequence[CheckTest], *, is_any: bool) -> tuple[str, ...]:
+    """Return the flags of all tests of a folder; of tests of one backend those that are of no backend."""
+    common = [flag for flag in tests[0].flags if all(flag in test.flags for test in tests)] if tests else []
+    is_any = is_any or len({test.backend for test in tests}) > 1
+    return tuple(flag for flag in common if is_any or flag.startswith(INPUT_TYPE))
+
+
+def _module_flags(
+    tests: Sequence[CheckTest], left: Mapping[int, Sequence[str]], *, are_all: bool
+) -> dict[str, tuple[str, ...]]:
+    """Return each module's type of input, of which its tests in one folder have the same."""
+    return {
+        test.module: tuple(flag for flag in left[id(test)] if are_all or flag.startswith(INPUT_TYPE)) for test in tests
+    }
+
+
+def _extended(compilers: list[Compiler]) -> list[Compiler]:
+    """Return the configs with what they extend, each after its parent, and give them names."""
+    ordered: list[Compiler] = []
+    names: set[str] = set()
+    for backend, group in groupby(sorted(compilers, key=lambda one: _first(compilers, one)), lambda one: one.backend):
+        mine = sorted(group, key=lambda one: len(one.flags))
+        common = tuple(flag for flag in mine[0].flags if all(flag in one.flags for one in mine))
+        if len(mine[0].flags) > len(common):
+            mine.insert(0, Compiler(backend=backend, flags=common))
+        for at, compiler in enumerate(mine):
+            parents = [one for one in mine[:at] if not set(one.flags) - set(compiler.flags)]
+            compiler.parent = max(parents, key=lambda one: len(one.flags), default=None)
+            compiler.name = unique(_compiler_name(compiler), names)
+            names.add(compiler.name)
+        ordered += mine
+    return ordered
+
+
+def _first(compilers: Sequence[Compiler], compiler: Compiler) -> int:
+    return next(at for at, one in enumerate(compilers) if one.backend == compiler.backend)
+
+
+def _compiler_name(compiler: Compiler) -> str:
+    if compiler.parent is None:
+        return valid_name(compiler.backend) or "iree"
+    known = _known_words(compiler.uses)
+    calls = {name for _, test in compiler.uses for name, _ in test.calls}
+    own = compiler.own_flags
+    words = flag_words(own) if len(own) == 1 else ""
+    beside = words_beside(calls, known)
+    if words or not beside:
+        root = compiler.parent.name
+        return f"{root}-{words or flag_words(own) or 'flags'}"
+    return f"{valid_name(compiler.backend)}-{beside}"
+
+
+def _known_words(uses: Sequence[tuple[Folder, CheckTest]]) -> set[str]:
+    known = {word for _, test in uses for word in (test.backend, test.driver) if word}
+    folders = {folder.path.rpartition("/")[2] for folder, _ in uses}
+    return known | folders | {word for folder in folders for word in folder.split("_")}
+
+
+def _name_runtimes(runtimes: Sequence[Runtime]) -> None:
+    names: set[str] = set()
+    for runtime in runtimes:
+        calls = {name for _, test in runtime.uses for name, _ in test.calls}
+        words = ""
+        if runtime.flags:
+            words = words_beside(calls, _known_words(runtime.uses)) or flag_words(runtime.flags) or "flags"
+        name = "-".join(filter(None, (valid_name(runtime.driver), words, valid_name(runtime.arch))))
+        runtime.name = unique(name, names)
+        names.add(runtime.name)
+
+
+# ---------------------------------------------------------------- tags and target configs
+
+
+def _place_tags(
+    placed: Sequence[Placed], runtimes: Sequence[Runtime]
+) -> tuple[dict[Folder, frozenset[str]], dict[tuple[Folder, str], frozenset[str]]]:
+    """Take from the tests' tags those that runtime configs, suites and modules have. Return those of the last two."""
+    by_folder: dict[Folder, list[Placed]] = defaultdict(list)
+    by_module: dict[tuple[Folder, str], list[Placed]] = defaultdict(list)
+    by_pair: dict[tuple[int, int], list[Placed]] = defaultdict(list)
+    for one in placed:
+        by_folder[one.folder].append(one)
+    mixed = {
+        folder: _common([one.tags for one in group])
+        for folder, group in by_folder.items()
+        if len({id(one.runtime) for one in group}) > 1
+    }
+    for runtime in runtimes:
+        if runtime.driver not in _HOST_DRIVERS:
+            everywhere = _common([mixed.get(folder, frozenset()) for folder, _ in runtime.uses])
+            runtime.tags = _common([test.tags for _, test in runtime.uses]) - everywhere
+    for one in placed:
+        one.tags -= one.runtime.tags if one.runtime is not None else frozenset()
+    suite_tags = {folder: _common([one.tags for one in group]) for folder, group in by_folder.items()}
+    for one in placed:
+        one.tags -= suite_tags[one.folder]
+        by_module[one.folder, one.test.module].append(one)
+        by_pair[id(one.compiler), id(one.runtime)].append(one)
+    module_tags = {key: _common([one.tags for one in group]) for key, group in by_module.items()}
+    for group in by_pair.values():  # a tag of all tests of a target config, or of one that its module cannot have
+        for tag in _tags_of(group):
+            having = [one for one in group if tag in one.tags]
+            keys = [(one.folder, one.test.module) for one in having]
+            if len(having) == len(group) > 1 or any(tag not in module_tags[key] for key in keys):
+                for key in keys:
+                    module_tags[key] -= {tag}
+    for one in placed:
+        one.tags -= module_tags[one.folder, one.test.module]
+    return suite_tags, module_tags
+
+
+def _tags_of(group: Sequence[Placed]) -> list[str]:
+    return sorted({tag for one in group for tag in one.tags})
+
+
+def _common(sets: Collection[frozenset[str]]) -> frozenset[str]:
+    return frozenset.intersection(*sets) if sets else frozenset()
+
+
+def _targets(placed: Sequence[Placed]) -> tuple[TargetConfig, ...]:
+    """Return the target configs: one for each compiler config, tags and modules, with all their runtimes."""
+    columns: dict[tuple[int, frozenset[str], int], list[Placed]] = {}
+    for one in placed:
+        columns.setdefault((id(one.compiler), one.tags, id(one.runtime)), []).append(one)
+    grouped: dict[tuple[int, frozenset[str], frozenset[tuple[Folder, str]]], list[list[Placed]]] = {}
+    for (number, tags, _), column in columns.items():
+        uses = frozenset((one.folder, one.test.module) for one in column)
+        grouped.setdefault((number, tags, uses), []).append(column)
+    drafts = [(group[0][0].compiler, _runtimes(group), tags, uses, group) for (_, tags, uses), group in grouped.items()]
+    counts = Counter(
+        name for compiler, runtimes, *_ in drafts for name in {compiler.name, *(one.name for one in runtimes)}
+    )
+    shared = {name for name, count in counts.items() if count > 1}
+    targets: list[TargetConfig] = []
+    for compiler, runtimes, tags, uses, group in drafts:
+        name = _target_name(compiler, runtimes, tags, {*shared, *(target.name for target in targets)})
+        target = TargetConfig(name=name, compiler=compiler, runtimes=runtimes, tags=tags, uses=uses)
+        targets.append(target)
+        for one in chain.from_iterable(group):
+            one.target = target
+    return tuple(targets)
+
+
+def _runtimes(group: Sequence[Sequence[Placed]]) -> tuple[Runtime, ...]:
+    return tuple(column[0].runtime for column in group if column[0].runtime is not None)
+
+
+def _target_name(compiler: Compiler, runtimes: Sequence[Runtime], tags: Collection[str], taken: Collection[str]) -> str:
+    """Return a name that is not taken; that of a config which other target configs use would exclude these, too."""
+    runtime = runtimes[0].name if runtimes else "compile-only"
+    together = runtime if runtime.startswith(compiler.name) else f"{compiler.name}-{runtime}"
+    tag_words = valid_name("-".join(sorted(tags)))
+    names = [compiler.name, *([f"{compiler.name}-{tag_words}"] if tags else []), together, f"{together}-plain"]
+    return next((name for name in names if name not in taken), unique(names[-1], taken))

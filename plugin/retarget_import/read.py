@@ -1,0 +1,307 @@
+"""Calls of check rules → the tests that they make, one for each source, backend and driver.
+
+The macros are those of IREE's `build_tools/bazel/iree_check_test.bzl`; variants of CPU features are understood as by
+the function of this name in `build_tools/cmake/iree_check_test.cmake`, since the macro ignores them.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from retarget.model.names import is_tag
+from retarget.support.errors import Diagnostic, DiagnosticsError
+
+from retarget_import.comments import Comments
+from retarget_import.evaluate import BuildFile, Call, package_of
+
+__all__ = [
+    "INPUT_TYPE",
+    "CheckTest",
+    "Folder",
+    "LeftOut",
+    "by_input_type",
+    "sorted_flags",
+    "source_file",
+    "tags_of",
+    "tests_of",
+]
+
+INPUT_TYPE = "--iree-input-type="
+
+_DEFAULT_PAIRS = (("vmvx", "local-task"), ("vulkan-spirv", "vulkan"), ("llvm-cpu", "local-task"))
+"""`DEFAULT_TARGET_BACKENDS_AND_DRIVERS` of iree_check_test.bzl."""
+
+_SECONDS = {"short": 60, "moderate": 300, "long": 900, "eternal": 3600}
+_SIZES = {"small": "short", "medium": "moderate", "large": "long", "enormous": "eternal"}
+"""See https://bazel.build/reference/be/common-definitions#common-attributes-tests."""
+
+_ARCHITECTURES = {"x86_64": "x86_64", "x86_32": "x86", "arm_64": "arm64", "arm_32": "arm"}
+_ARCHITECTURES |= {"riscv_64": "riscv64", "riscv_32": "riscv32"}
+"""`IREE_ARCH` → `host_arch`."""
+
+_UNDERSTOOD = {
+    *("name", "src", "srcs", "target_backend", "driver", "target_backends_and_drivers", "compiler_flags", "input_type"),
+    *("runner_args", "tags", "target_cpu_features", "target_cpu_features_variants", "timeout", "size"),
+}
+_WITHOUT_EFFECT = {"deps", "visibility", "testonly", "licenses", "features"}
+_MAKE_VARIABLE = re.compile(r"\$\((?:\w+ )?[^)]*\)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckTest:
+    """One module for one backend and driver. `driver` is empty for a compile alone.
+
+    `module` is relative to the folder. `flags` are those of the call with `--iree-input-type`, without the backend.
+    `arch` is the `host_arch` of a variant of CPU features. `timeout` is in seconds. `calls` are the names and lines of
+    the calls that make it.
+    """
+
+    module: str
+    backend: str
+    driver: str
+    flags: tuple[str, ...] = ()
+    runner_flags: tuple[str, ...] = ()
+    arch: str = ""
+    tags: frozenset[str] = frozenset()
+    timeout: float | None = None
+    calls: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """What is not taken over: where it is written, what it is, and why."""
+
+    path: Path
+    line: int
+    what: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class Folder:
+    """One BUILD file and its tests of one kind. `path` is the folder below the common one, as `.` or `a/b`.
+
+    `files` are the modules that the folder of the result has, tested or not. `label` is of the further ones of one
+    BUILD file.
+    """
+
+    path: str
+    kind: str = "check"
+    label: str = ""
+    build: BuildFile
+    comments: Comments
+    files: tuple[str, ...]
+    tests: tuple[CheckTest, ...]
+
+
+def tests_of(build: BuildFile, calls: Sequence[Call]) -> tuple[tuple[CheckTest, ...], tuple[LeftOut, ...]]:
+    """Return the tests of calls of check rules, each once, and what is left out.
+
+    Raises `DiagnosticsError` for arguments that the rules do not take.
+    """
+    diagnostics: list[Diagnostic] = []
+    tests: dict[tuple[object, ...], CheckTest] = {}
+    left_out: list[LeftOut] = []
+    for call in calls:
+        diagnostics += [
+            Diagnostic(file=build.path, line=call.line, key_path=call.rule, message=message)
+            for message in _argument_errors(call)
+        ]
+        if diagnostics:
+            continue
+        files, missing = _sources(build, call)
+        left_out += missing
+        found, reason = _of_call(call, files)
+        what = f"{call.rule} {call.arguments.get('name', '')}"
+        if reason:
+            left_out.append(LeftOut(path=build.path, line=call.line, what=what, reason=reason))
+        unknown = sorted(call.arguments.keys() - _UNDERSTOOD - _WITHOUT_EFFECT)
+        if unknown:
+            left_out.append(
+                LeftOut(path=build.path, line=call.line, what=what, reason=f"the arguments {', '.join(unknown)}")
+            )
+        for test in found:
+            key = (test.module, test.backend, test.driver, sorted_flags(test.flags), test.runner_flags, test.arch)
+            other = tests.get(key)
+            tests[key] = test if other is None else _united(other, test)
+    if diagnostics:
+        raise DiagnosticsError(diagnostics)
+    return tuple(tests.values()), tuple(left_out)
+
+
+def by_input_type(folder: Folder) -> list[Folder]:
+    """Return the folder; where a module has tests with several types of input, one for each type, the largest first."""
+    types: dict[str, set[str]] = defaultdict(set)
+    groups: dict[str, list[CheckTest]] = defaultdict(list)
+    for test in folder.tests:
+        kind = next((flag for flag in test.flags if flag.startswith(INPUT_TYPE)), "").removeprefix(INPUT_TYPE)
+        types[test.module].add(kind)
+        groups[kind].append(test)
+    if all(len(kinds) == 1 for kinds in types.values()):
+        return [folder]
+    ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
+    labels = [kind or "no-input-type" for kind, _ in ordered]
+    labels[0] = ""
+    parts = zip(labels, ordered, strict=True)
+    return [replace(folder, label=label, tests=tuple(tests)) for label, (_, tests) in parts]
+
+
+def sorted_flags(flags: Sequence[str]) -> tuple[str, ...]:
+    """Return flags in an order that equal sets of them share. Flags of one name keep theirs: the last one counts."""
+    return tuple(sorted(flags, key=lambda flag: flag.lstrip("-").partition("=")[0]))
+
+
+def tags_of(call: Call) -> frozenset[str]:
+    """Return the tags of a call; without those that name driver and backend, which every target has as words."""
+    words = call.arguments.get("tags") or ()
+    return frozenset(word for word in words if is_tag(word) and not word.startswith(("driver=", "target=")))
+
+
+def source_file(build: BuildFile, label: str) -> str:
+    """Return the file of a label, relative to the BUILD file's folder; empty where it is of another package."""
+    package, separator, name = label.rpartition(":")
+    if not separator:
+        return "" if label.startswith(("//", "@")) else label
+    if not package:
+        return name
+    if package.startswith("@"):
+        return ""
+    wanted = package.removeprefix("//")
+    root, own = package_of(build.path.parent)
+    if own or root != build.path.parent.resolve():
+        return name if wanted == own else ""
+    return name if f"/{build.path.parent.resolve().as_posix()}".endswith(f"/{wanted}") else ""
+
+
+def _sources(build: BuildFile, call: Call) -> tuple[list[str], list[LeftOut]]:
+    labels = call.arguments.get("srcs") or [call.arguments["src"]]
+    files: list[str] = []
+    left_out: list[LeftOut] = []
+    for label in labels:
+        file = source_file(build, label)
+        if file and (build.path.parent / file).is_file():
+            files.append(file)
+            continue
+        reason = "there is no such file; a rule may generate it" if file else "it is a file of another package"
+        what = f"{label} of {call.arguments.get('name', call.rule)}"
+        left_out.append(LeftOut(path=build.path, line=call.line, what=what, reason=reason))
+    return files, left_out
+
+
+def _of_call(call: Call, files: Sequence[str]) -> tuple[list[CheckTest], str]:
+    """Return the tests of a call, or why there are none."""
+    arguments = call.arguments
+    flags = [*_words(arguments, "compiler_flags"), *_features(arguments.get("target_cpu_features"))]
+    if arguments.get("input_type"):
+        flags.append(f"{INPUT_TYPE}{arguments['input_type']}")
+    runner = _words(arguments, "runner_args")
+    written = (*(arguments.get("compiler_flags") or ()), *(arguments.get("runner_args") or ()))
+    variable = next((found[0] for word in written if (found := _MAKE_VARIABLE.search(word))), "")
+    if variable:
+        return [], f"its flags have {variable}, which Bazel replaces"
+    pairs = arguments.get("target_backends_and_drivers")
+    if "target_backend" in arguments:
+        pairs = [(arguments["target_backend"], arguments.get("driver"))]
+    elif not pairs:
+        pairs = _DEFAULT_PAIRS
+    timeout = arguments.get("timeout") or _SIZES.get(arguments.get("size") or "")
+    common = CheckTest(
+        module="",
+        backend="",
+        driver="",
+        flags=tuple(flags),
+        runner_flags=tuple(runner),
+        tags=tags_of(call),
+        timeout=_SECONDS[timeout] if timeout else None,
+        calls=((str(arguments.get("name", "")), call.line),),
+    )
+    return [
+        replace(common, module=file, backend=backend, driver=driver or "", flags=(*common.flags, *extra), arch=arch)
+        for backend, driver in pairs
+        for extra, arch in (_variants(arguments) if backend == "llvm-cpu" else [((), "")])
+        for file in files
+    ], ""
+
+
+def _variants(arguments: Mapping[str, Any]) -> list[tuple[tuple[str, ...], str]]:
+    """Return the further flags and the architecture of each variant of CPU features."""
+    variants: Sequence[str] = arguments.get("target_cpu_features_variants") or ["default"]
+    found: list[tuple[tuple[str, ...], str]] = []
+    for variant in variants:
+        arch, _, rest = variant.partition(":")
+        features = rest.rpartition(":")[2]
+        found.append(((), "") if variant == "default" else (_features(features), _ARCHITECTURES[arch]))
+    return found
+
+
+def _features(features: str | Sequence[str] | None) -> tuple[str, ...]:
+    if not features:
+        return ()
+    text = features if isinstance(features, str) else ",".join(features)
+    return (f"--iree-llvmcpu-target-cpu-features={text}",)
+
+
+def _words(arguments: Mapping[str, Any], key: str) -> list[str]:
+    """Return flags as the tool gets them: Bazel hands them to a shell, which removes quotes and backslashes."""
+    return [part for word in arguments.get(key) or () for part in shlex.split(word)]
+
+
+def _united(one: CheckTest, other: CheckTest) -> CheckTest:
+    timeouts = [test.timeout for test in (one, other) if test.timeout is not None]
+    return replace(
+        one, tags=one.tags | other.tags, timeout=max(timeouts, default=None), calls=(*one.calls, *other.calls)
+    )
+
+
+def _argument_errors(call: Call) -> Iterator[str]:
+    arguments = call.arguments
+    needed = ("src",) if call.rule == "iree_check_test" else ("srcs",)
+    needed = (*needed, *(() if call.rule == "iree_check_test_suite" else ("target_backend",)))
+    yield from (f"found no {key}, expected one" for key in needed if not arguments.get(key))
+    for key in ("srcs", "compiler_flags", "runner_args", "tags", "target_cpu_features_variants"):
+        value = arguments.get(key) or []
+        if not (isinstance(value, list) and all(isinstance(word, str) for word in value)):
+            yield f"{key}: found {value!r}, expected a list of strings"
+        elif key in ("compiler_flags", "runner_args"):
+            yield from (f"{key}: found {word!r}, expected closed quotes" for word in value if not _is_shell(word))
+    for key in ("src", "target_backend", "driver", "input_type"):
+        value = arguments.get(key)
+        if value is not None and not isinstance(value, str):
+            yield f"{key}: found {value!r}, expected a string"
+    pairs = arguments.get("target_backends_and_drivers") or []
+    if not (isinstance(pairs, list) and all(_is_pair(pair) for pair in pairs)):
+        yield f"target_backends_and_drivers: found {pairs!r}, expected a list of (backend, driver)"
+    for key, known in (("timeout", _SECONDS), ("size", _SIZES)):
+        value = arguments.get(key)
+        if value is not None and value not in known:
+            yield f"{key}: found {value!r}, expected one of {', '.join(known)}"
+    for variant in arguments.get("target_cpu_features_variants") or []:
+        if variant != "default" and (len(parts := str(variant).split(":")) != 3 or parts[0] not in _ARCHITECTURES):
+            known_words = ", ".join(_ARCHITECTURES)
+            yield (
+                f"target_cpu_features_variants: found {variant!r}, expected 'default' or "
+                f"'ARCHITECTURE:NAME:FEATURES' with an architecture of {known_words}"
+            )
+
+
+def _is_pair(pair: object) -> bool:
+    return (
+        isinstance(pair, list | tuple)
+        and len(pair) == 2
+        and isinstance(pair[0], str)
+        and (pair[1] is None or isinstance(pair[1], str))
+    )
+
+
+def _is_shell(word: str) -> bool:
+    try:
+        shlex.split(word)
+    except ValueError:
+        return False
+    return True

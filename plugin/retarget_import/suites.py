@@ -1,0 +1,188 @@
+"""Configs and tests → suites: one for each folder, with overrides that say why a module is not in a target config.
+
+Where most modules of a folder would have to be taken out of a target config, its few modules get a suite of their own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from retarget_import.plan import Placed, Plan, TargetConfig
+from retarget_import.read import CheckTest, Folder
+
+__all__ = ["Override", "SuiteText", "module_name", "plan_suites"]
+
+_MANY = 6
+"""A target config gets a suite of its own if more modules of the folder than this, and three times as many as it has,
+would be taken out of it."""
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Override:
+    """What a suite says of some modules, by their names."""
+
+    modules: tuple[str, ...]
+    exclude_targets: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteText:
+    """A suite to be written. `files` are those that the globs in `srcs` match besides what `exclude` names."""
+
+    folder: str
+    name: str
+    comment: tuple[str, ...]
+    kind: str
+    srcs: tuple[str, ...]
+    exclude: tuple[str, ...]
+    targets: tuple[str, ...]
+    flags: tuple[str, ...]
+    tags: tuple[str, ...]
+    timeout: float | None
+    overrides: tuple[Override, ...]
+
+
+def module_name(file: str) -> str:
+    """Return the name that a suite gives a module."""
+    return str(Path(file).with_suffix("").as_posix())
+
+
+def plan_suites(plan: Plan, folders: Sequence[Folder]) -> dict[str, list[SuiteText]]:
+    """Return the suites for the tests of a plan, by the paths of their folders."""
+    suites: dict[str, list[SuiteText]] = defaultdict(list)
+    taken: set[str] = set()
+    for folder in folders:
+        placed = [one for one in plan.placed if one.folder is folder]
+        if not placed:
+            continue
+        name = _folder_name(
+            folder, "-lit" if folder.kind == "filecheck" else f"-{folder.label}" if folder.label else "", taken
+        )
+        for at, targets in enumerate(_split(placed)):
+            own = name if at == 0 else f"{name}-{targets[0].name}"
+            taken.add(own)
+            mine = [one for one in placed if one.target in targets]
+            suites[folder.path].append(_suite(plan, folder, mine, own))
+    return suites
+
+
+def _folder_name(folder: Folder, suffix: str, taken: Collection[str]) -> str:
+    parts = [part for part in (folder.build.path.parent.resolve() / ".").parts if part not in ("/", ".")]
+    for length in range(1, len(parts) + 1):
+        name = "-".join(parts[-length:]).strip("._-+") + suffix
+        if name and name not in taken and name.replace("-", "").replace("_", "").replace(".", "").isalnum():
+            return name
+    number = 2
+    while f"suite-{number}" in taken:
+        number += 1
+    return f"suite-{number}"
+
+
+def _split(placed: Sequence[Placed]) -> list[list[TargetConfig]]:
+    """Return the target configs of the folder's suite, then those of each further suite."""
+    modules: dict[TargetConfig, set[str]] = {}
+    for one in placed:
+        if one.target is not None:
+            modules.setdefault(one.target, set()).add(one.test.module)
+    everything = set().union(*modules.values())
+    widest = max(modules.values(), key=len)
+    main: list[TargetConfig] = []
+    others: dict[frozenset[str], list[TargetConfig]] = {}
+    for target, mine in modules.items():
+        excluded = len(everything - mine)
+        is_narrow = excluded > _MANY and excluded > 3 * len(mine)
+        if is_narrow and mine is not widest:
+            others.setdefault(frozenset(mine), []).append(target)
+        else:
+            main.append(target)
+    return [main, *others.values()]
+
+
+def _suite(plan: Plan, folder: Folder, placed: Sequence[Placed], name: str) -> SuiteText:
+    modules = list(dict.fromkeys(one.test.module for one in placed))
+    targets = list(dict.fromkeys(one.target for one in placed if one.target is not None))
+    srcs, exclude = _sources(folder, modules)
+    timeouts = [one.test.timeout for one in placed if one.test.timeout is not None]
+    return SuiteText(
+        folder=folder.path,
+        name=name,
+        comment=folder.comments.of_file(),
+        kind=folder.kind,
+        srcs=srcs,
+        exclude=exclude,
+        targets=tuple(target.name for target in targets),
+        flags=plan.suite_flags[folder],
+        tags=tuple(sorted(plan.suite_tags[folder])),
+        timeout=max(timeouts, default=None),
+        overrides=(*_additions(plan, folder, modules), *_exclusions(folder, placed, modules, targets)),
+    )
+
+
+def _sources(folder: Folder, modules: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return globs of sources, and of what they match besides: a list of files only where a glob says no more."""
+    left_out = tuple(file for file in folder.files if file not in modules)
+    if set(modules) <= set(folder.files) and len(left_out) <= min(len(modules) - 1, 4):
+        return ("*.mlir",), left_out
+    return tuple(sorted(modules)), ()
+
+
+def _additions(plan: Plan, folder: Folder, modules: Sequence[str]) -> Iterator[Override]:
+    """Yield the flags and tags of modules, those that have the same together."""
+    groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
+    for module in modules:
+        key = (folder, module)
+        groups[plan.module_flags.get(key, ()), tuple(sorted(plan.module_tags.get(key, ())))].append(module)
+    for (flags, tags), names in groups.items():
+        if flags or tags:
+            yield Override(modules=tuple(sorted(map(module_name, names))), flags=flags, tags=tags)
+
+
+def _exclusions(
+    folder: Folder, placed: Sequence[Placed], modules: Sequence[str], targets: Sequence[TargetConfig]
+) -> Iterator[Override]:
+    """Yield what takes modules out of target configs: those with one comment together, others in few overrides."""
+    tests: dict[str, list[CheckTest]] = defaultdict(list)
+    for one in placed:
+        if one.target is not None:
+            tests[one.target.name].append(one.test)
+    calls = {name: tuple(dict.fromkeys(call for test in mine for call in test.calls)) for name, mine in tests.items()}
+    by_comment: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for module in modules:
+        for target in targets:
+            if not any(test.module == module for test in tests[target.name]):
+                comments = (folder.comments.on(module, line) for _, line in calls[target.name])
+                by_comment[next(filter(None, comments), "")].append((module, target.name))
+    file = folder.build.path.name
+    for comment, pairs in by_comment.items():
+        for matched, excluded in _fewest(pairs):
+            names = list(dict.fromkeys(name for target in excluded for name, _ in calls[target]))
+            shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+            reason = f"{comment} ({file})" if comment else f"not in the sources of {shown} ({file})"
+            names_of_modules = tuple(sorted(map(module_name, matched)))
+            yield Override(modules=names_of_modules, exclude_targets=excluded, reason=reason)
+
+
+def _fewest(pairs: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Return pairs of (module, target) as few pairs of (modules, targets)."""
+    by_modules = [(modules, targets) for targets, modules in _grouped(pairs)]
+    by_targets = _grouped([(target, module) for module, target in pairs])
+    return min(by_modules, by_targets, key=len)
+
+
+def _grouped(pairs: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Return the seconds that each first has, with the firsts that share them."""
+    seconds: dict[str, list[str]] = defaultdict(list)
+    for first, second in pairs:
+        seconds[first].append(second)
+    firsts: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for first, own in seconds.items():
+        firsts[tuple(own)].append(first)
+    return [(own, tuple(group)) for own, group in firsts.items()]

@@ -1,0 +1,486 @@
+"""BUILD.bazel files become declarations that say the same, and that a person would write."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from declaration_texts import runtime
+from retarget.cli import main
+from retarget.declare.load import DeclarationLoader
+from retarget.extension.registry import load_extensions
+from retarget.model import RunTarget, Target
+from retarget.targets.expansion import expand
+
+CHECK = "//build_tools/bazel:iree_check_test.bzl"
+LOAD = f'''load("//build_tools/bazel:enforce_glob.bzl", "enforce_glob")
+load("{CHECK}", "iree_check_single_backend_test_suite", "iree_check_test_suite", "iree_check_test")
+load("//build_tools/bazel:iree_lit_test.bzl", "iree_lit_test_suite")
+
+package(
+    features = ["layering_check"],
+    licenses = ["notice"],
+)
+'''
+FIRST = """
+iree_check_single_backend_test_suite(
+    name = "check_llvm-cpu_local-task",
+    srcs = ["a.mlir", "b.mlir"],
+    driver = "local-task",
+    target_backend = "llvm-cpu",
+)
+"""
+MODULE = "func.func @f() { return }\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(folder: Path, text: str, *files: str, load: str = LOAD) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "BUILD.bazel").write_text(load + text)
+    for file in files:
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_text(MODULE)
+
+
+def import_here(*more: str) -> int:
+    return main(["import-bazel", ".", "-o", ".", *more])
+
+
+def targets(folder: Path) -> list[Target]:
+    registry = load_extensions()
+    loader = DeclarationLoader(registry)
+    found: list[Target] = []
+    for path in sorted(folder.rglob("suite.toml")):
+        suites, diagnostics = loader.read_suite_file(path)
+        assert not diagnostics
+        found += [target for suite in suites for target in expand(suite, registry)]
+    return found
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(target.name for target in targets(folder) if isinstance(target, RunTarget))
+
+
+def suite_text() -> str:
+    return Path("suite.toml").read_text()
+
+
+# ---------------------------------------------------------------- one construct each
+
+
+def test_one_call_becomes_one_config_of_each_sort_and_a_suite(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(folder, FIRST, "a.mlir", "b.mlir")
+    assert import_here("--verify") == 0
+    assert capsys.readouterr().out == (
+        "matrix.toml: written\nsuite.toml: written\ncalls: 1 of iree_check_single_backend_test_suite\n"
+        "2 tests became 1 compiler config, 1 runtime config, 1 target config and 1 suite\n"
+        "verified: 2 tests of the original, and the result has no other targets\n"
+    )
+    assert Path("matrix.toml").read_text() == (
+        "# Imported from BUILD.bazel by `retarget import-bazel`.\n\n"
+        '[[compiler_config]]\nname = "llvm-cpu"\ncompiler = "iree"\n'
+        'flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]\n\n'
+        + runtime("local-task", "local-task").strip()
+        + '\n\n[[target_config]]\nname = "llvm-cpu"\ncompiler = "llvm-cpu"\nruntimes = ["local-task"]\n'
+    )
+    assert suite_text().endswith('srcs = ["*.mlir"]\nkind = "check"\ntargets = ["llvm-cpu"]\n')
+    assert main(["check", "."]) == 0
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        'glob(["*.mlir"])',
+        'glob(["*.mlir"], exclude = ["skipped.mlir"]) + ["skipped.mlir"]',
+        'enforce_glob(["a.mlir", "skipped.mlir", "z.mlir"], include = ["*.mlir"])',
+        'FIRST + ["z.mlir"]',
+        '[name for name in FIRST + ["other.mlir", "z.mlir"] if name not in ["other.mlir"]]',
+        '["%s.mlir" % name for name in ["a", "skipped", "z"]]',
+        'select({"//build:arm": ["a.mlir"], "//conditions:default": FIRST + [":z.mlir"]})',
+        '["//somewhere/ops:a.mlir", "//somewhere/ops:skipped.mlir", ":z.mlir"]',
+    ],
+)
+def test_sources_are_evaluated(folder: Path, sources: str) -> None:
+    (folder / "MODULE.bazel").touch()
+    package = folder / "somewhere" / "ops"
+    call = FIRST.replace('["a.mlir", "b.mlir"]', sources)
+    write(package, f'\nFIRST = ["a.mlir", "skipped.mlir"]\n{call}', "a.mlir", "skipped.mlir", "z.mlir")
+    assert main(["import-bazel", "somewhere", "-o", ".", "--verify"]) == 0
+    assert names(folder) == [f"{name}_llvm-cpu_local-task" for name in ("a", "skipped", "z")]
+
+
+def test_a_glob_does_not_enter_another_package(folder: Path) -> None:
+    call = FIRST.replace('["a.mlir", "b.mlir"]', 'glob(["**/*.mlir"])')
+    write(folder, call, "a.mlir", "deep/b.mlir")
+    write(folder / "own", FIRST.replace("b.mlir", "c.mlir"), "a.mlir", "c.mlir")
+    assert import_here("--verify") == 0
+    assert names(folder) == [f"{name}_llvm-cpu_local-task" for name in ("a", "a", "c", "deep/b")]
+
+
+def test_calls_in_a_comprehension_and_in_a_function_of_a_bzl_file(folder: Path) -> None:
+    (folder / "MODULE.bazel").touch()
+    (folder / "own.bzl").write_text(
+        f'load("{CHECK}", "iree_check_test_suite")\n'
+        'PAIRS = [("vmvx", "local-sync")]\n'
+        "def both(name, **kwargs):\n"
+        "    iree_check_test_suite(name = name, target_backends_and_drivers = PAIRS, **kwargs)\n"
+    )
+    text = """
+load("//:own.bzl", "PAIRS", "both")
+both(name = "check_own", srcs = ["a.mlir"])
+[iree_check_single_backend_test_suite(
+    name = "check_%s" % driver,
+    srcs = ["b.mlir"],
+    driver = driver,
+    target_backend = PAIRS[0][0],
+) for driver in ["local-sync", "local-task"]]
+"""
+    write(folder, text, "a.mlir", "b.mlir")
+    assert import_here("--verify") == 0
+    assert names(folder) == ["a_vmvx_local-sync", "b_vmvx_local-sync", "b_vmvx_local-task"]
+
+
+def test_the_default_pairs(folder: Path) -> None:
+    write(folder, '\niree_check_test_suite(name = "check", srcs = ["a.mlir"])\n', "a.mlir")
+    assert import_here("--verify") == 0
+    assert names(folder) == ["a_llvm-cpu_local-task", "a_vmvx_local-task", "a_vulkan-spirv_vulkan"]
+
+
+def test_variants_of_cpu_features(folder: Path) -> None:
+    text = """
+iree_check_test_suite(
+    name = "check",
+    srcs = ["a.mlir"],
+    target_backends_and_drivers = [("llvm-cpu", "local-task")],
+    target_cpu_features_variants = ["default", "x86_64:avx2:+avx,+avx2", "arm_64:dotprod:+dotprod"],
+)
+"""
+    write(folder, text, "a.mlir")
+    assert import_here("--verify") == 0
+    found = {t.name: (t.compile.flags[2:], t.runtime.host_arch) for t in targets(folder) if isinstance(t, RunTarget)}
+    feature = "--iree-llvmcpu-target-cpu-features="
+    assert sorted(found.values()) == [
+        ((), ()),
+        ((f"{feature}+avx,+avx2",), ("x86_64",)),
+        ((f"{feature}+dotprod",), ("arm64",)),
+    ]
+
+
+def test_common_flags_are_of_the_suite_others_extend(folder: Path) -> None:
+    text = """
+SOURCES = ["a.mlir", "b.mlir"]
+KEEP = ["--iree-llvmcpu-target-cpu=generic"]
+iree_check_single_backend_test_suite(
+    name = "check_llvm-cpu", srcs = SOURCES, driver = "local-task", target_backend = "llvm-cpu",
+    compiler_flags = KEEP, input_type = "tosa",
+)
+iree_check_single_backend_test_suite(
+    name = "check_llvm-cpu_tiled", srcs = SOURCES, driver = "local-task", target_backend = "llvm-cpu",
+    compiler_flags = KEEP + [
+        # Costs time on small cores.
+        "--iree-opt-data-tiling",
+        "--iree-stream-partitioning-favor=min\\\\(x\\\\)",
+    ],
+    input_type = "tosa",
+)
+iree_check_single_backend_test_suite(
+    name = "check_vmvx", srcs = SOURCES, driver = "local-task", target_backend = "vmvx",
+    compiler_flags = ["--iree-input-type=tosa"],
+)
+"""
+    write(folder, text, "a.mlir", "b.mlir")
+    assert import_here("--verify") == 0
+    matrix = Path("matrix.toml").read_text()
+    assert 'compiler_flags = ["--iree-input-type=tosa"]' in suite_text()
+    assert (
+        '# Costs time on small cores.\n[[compiler_config]]\nname = "llvm-cpu-tiled"\nextends = "llvm-cpu"\n'
+        'flags = ["--iree-opt-data-tiling", "--iree-stream-partitioning-favor=min(x)"]\n' in matrix
+    )
+    assert matrix.count("--iree-llvmcpu-target-cpu=generic") == 1
+
+
+def test_a_module_with_two_types_of_input_has_two_suites(folder: Path) -> None:
+    call = FIRST.replace('"b.mlir"],', '"b.mlir", "c.mlir"],\n    input_type = "stablehlo",')
+    other = FIRST.replace('["a.mlir", "b.mlir"]', '["a.mlir"]').replace('"check_', '"plain_')
+    write(folder, call + other, "a.mlir", "b.mlir", "c.mlir")
+    assert import_here("--verify") == 0
+    text = suite_text()
+    assert text.count("[[module_test_suite]]") == 2
+    assert text.count('targets = ["llvm-cpu"]') == 2
+    assert text.count('compiler_flags = ["--iree-input-type=stablehlo"]') == 1
+
+
+def test_types_of_input_of_different_modules_are_overrides(folder: Path) -> None:
+    one = FIRST.replace('["a.mlir", "b.mlir"],', '["a.mlir"],\n    input_type = "tosa",')
+    other = FIRST.replace('["a.mlir", "b.mlir"]', '["b.mlir"]').replace('"check_', '"plain_')
+    write(folder, one + other, "a.mlir", "b.mlir")
+    assert import_here("--verify") == 0
+    assert suite_text().endswith('[[module_test_suite.module]]\nmatch = "a"\nflags = ["--iree-input-type=tosa"]\n')
+
+
+def test_flags_of_the_runner_become_runtime_configs(folder: Path) -> None:
+    call = FIRST.replace("llvm-cpu", "cuda").replace("local-task", "cuda")
+    graph = call.replace("check_cuda_cuda", "check_cuda_graph").replace(
+        '    driver = "cuda"', '    driver = "cuda",\n    runner_args = ["--cuda_use_streams=false"]'
+    )
+    write(folder, call + graph, "a.mlir", "b.mlir")
+    assert import_here("--verify") == 0
+    assert runtime("cuda-graph", "cuda", flags=["--cuda_use_streams=false"]) in Path("matrix.toml").read_text()
+
+
+def test_comments_become_reasons(folder: Path) -> None:
+    text = """
+ALL = ["a.mlir", "b.mlir", "c.mlir", "d.mlir"]
+iree_check_single_backend_test_suite(
+    name = "check_llvm-cpu", srcs = ALL, driver = "local-task", target_backend = "llvm-cpu",
+)
+SOME = enforce_glob(
+    # keep sorted
+    ["a.mlir"],
+    include = ["*.mlir"],
+    exclude = [
+        "b.mlir",  # issue 7
+        # Wrong values
+        # since spring.
+        "c.mlir",
+        "d.mlir",
+    ],
+)
+# The reference.
+iree_check_single_backend_test_suite(name = "check_vmvx", srcs = SOME, driver = "local-task", target_backend = "vmvx")
+"""
+    write(folder, text, "a.mlir", "b.mlir", "c.mlir", "d.mlir")
+    assert import_here("--verify") == 0
+    assert [line for line in suite_text().splitlines() if line.startswith(("match", "reason"))] == [
+        'match = "b"',
+        'reason = "issue 7 (BUILD.bazel)"',
+        'match = "c"',
+        'reason = "Wrong values since spring. (BUILD.bazel)"',
+        'match = "d"',
+        'reason = "not in the sources of check_vmvx (BUILD.bazel)"',
+    ]
+    assert '# The reference.\n[[target_config]]\nname = "vmvx"\n' in Path("matrix.toml").read_text()
+
+
+def test_tags_are_kept_of_runtime_suite_module_and_target(folder: Path) -> None:
+    text = """
+iree_check_single_backend_test_suite(
+    name = "check_llvm-cpu", srcs = ["a.mlir", "b.mlir"], driver = "local-task", target_backend = "llvm-cpu",
+    tags = ["nowasm", "everywhere", "driver=local-task", "two words"],
+)
+iree_check_single_backend_test_suite(
+    name = "check_index", srcs = ["index.mlir"], driver = "local-task", target_backend = "llvm-cpu",
+    tags = ["noriscv", "everywhere"],
+)
+iree_check_single_backend_test_suite(
+    name = "check_vmvx", srcs = ["a.mlir", "b.mlir"], driver = "local-task", target_backend = "vmvx",
+    tags = ["everywhere"],
+)
+iree_check_single_backend_test_suite(
+    name = "check_vulkan", srcs = ["a.mlir"], driver = "vulkan", target_backend = "vulkan-spirv",
+    tags = ["requires-gpu-nvidia", "everywhere"],
+)
+"""
+    write(folder, text, "a.mlir", "b.mlir", "index.mlir")
+    assert import_here("--verify") == 0
+    tagged = {t.name: set(t.tags) for t in targets(folder) if isinstance(t, RunTarget)}
+    words = {"nowasm", "noriscv", "everywhere", "requires-gpu-nvidia"}
+    assert {name: sorted(tags & words) for name, tags in tagged.items()} == {
+        "a_llvm-cpu_local-task": ["everywhere", "nowasm"],
+        "b_llvm-cpu_local-task": ["everywhere", "nowasm"],
+        "index_llvm-cpu_local-task": ["everywhere", "noriscv"],
+        "a_vmvx_local-task": ["everywhere"],
+        "b_vmvx_local-task": ["everywhere"],
+        "a_vulkan-spirv_vulkan": ["everywhere", "requires-gpu-nvidia"],
+    }
+    assert 'driver = "vulkan"\ndevice_type = "gpu"\ntags = ["requires-gpu-nvidia"]' in Path("matrix.toml").read_text()
+
+
+def test_timeouts_are_seconds_of_the_suite(folder: Path) -> None:
+    one = FIRST.replace("    driver", '    timeout = "long",\n    driver')
+    other = FIRST.replace("llvm-cpu", "vmvx").replace("    driver", '    size = "medium",\n    driver')
+    write(folder, one + other, "a.mlir", "b.mlir")
+    assert import_here("--verify") == 0
+    assert "timeout = 900\n" in suite_text()
+
+
+def test_a_narrow_call_in_a_large_folder_gets_a_suite_of_its_own(folder: Path) -> None:
+    files = [f"m{number}.mlir" for number in range(8)]
+    one = FIRST.replace('["a.mlir", "b.mlir"]', str(files).replace("'", '"'))
+    other = FIRST.replace('["a.mlir", "b.mlir"]', '["m0.mlir"]').replace("llvm-cpu", "vmvx")
+    write(folder, one + other, *files)
+    assert import_here("--verify") == 0
+    assert suite_text().endswith('-vmvx"\nsrcs = ["m0.mlir"]\nkind = "check"\ntargets = ["vmvx"]\n')
+
+
+def test_what_cannot_be_taken_over_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = """
+load("//build_tools/bazel:iree_genrule.bzl", "iree_genrule")
+iree_genrule(name = "generate", outs = ["made.mlir"])
+cc_test(name = "native", srcs = ["native.cc"])
+iree_check_single_backend_test_suite(
+    name = "check_all",
+    srcs = ["a.mlir", "made.mlir", "//other/folder:b.mlir"],
+    driver = "webgpu",
+    target_backend = "webgpu-spirv",
+    data = ["weights.irpa"],
+)
+iree_check_test(
+    name = "flagged",
+    src = "a.mlir",
+    target_backend = "vmvx",
+    compiler_flags = ["--iree-flow-spec=$(location :spec.mlir)"],
+)
+iree_check_test(name = "compiled", src = "a.mlir", target_backend = "vmvx", tags = select({
+    "//build:arm": ["slow"],
+    "//conditions:default": [],
+}))
+"""
+    write(folder, text, "a.mlir")
+    assert import_here("--verify") == 0
+    out = capsys.readouterr().out
+    assert [line for line in out.splitlines() if line.startswith(("note", "left", "not", "verified"))] == [
+        "note: BUILD.bazel: line 26: of select, //conditions:default is taken over; left out: //build:arm",
+        "left out: BUILD.bazel:13: made.mlir of check_all: there is no such file; a rule may generate it",
+        "left out: BUILD.bazel:13: //other/folder:b.mlir of check_all: it is a file of another package",
+        "left out: BUILD.bazel:13: iree_check_single_backend_test_suite check_all: the arguments data",
+        "left out: BUILD.bazel:20: iree_check_test flagged: its flags have $(location :spec.mlir), which Bazel "
+        "replaces",
+        "left out: BUILD.bazel:13: the runs of 1 test on webgpu: no extension here has this driver; they are compiled",
+        "not taken over: calls of cc_test (1), iree_genrule (1)",
+        "verified: 2 tests of the original, and the result has no other targets",
+    ]
+    assert main(["check", "."]) == 0
+
+
+# ---------------------------------------------------------------- lit tests
+
+LIT = """
+iree_lit_test_suite(
+    name = "lit",
+    srcs = {sources},
+    cfg = "//tests:lit.cfg.py",
+    tags = ["hostonly"],
+    tools = ["//tools:iree-opt", "@llvm-project//llvm:FileCheck"],
+)
+"""
+OPT = "// RUN: iree-opt --split-input-file {} %s | FileCheck %s\n// CHECK: @f\n" + MODULE
+
+
+def test_lit_tests_become_filecheck_suites(folder: Path) -> None:
+    write(folder, LIT.format(sources='["cse.mlir", "flow.mlir", "fold.mlir"]') + FIRST, "a.mlir", "b.mlir")
+    Path("cse.mlir").write_text(OPT.replace("{}", "--pass-pipeline='builtin.module(func.func(cse))'"))
+    Path("fold.mlir").write_text(OPT.replace("{}", "\\\n// RUN:   --canonicalize"))
+    flags = "--compile-to=flow --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu"
+    Path("flow.mlir").write_text(f"// RUN: iree-compile {flags} %s -o - | FileCheck %s --check-prefix=CHECK\n")
+    assert import_here("--verify") == 0
+    assert {t.name: t.flags for t in targets(folder) if not isinstance(t, RunTarget) and t.kind == "filecheck"} == {
+        "cse_iree-opt": ("--split-input-file", "--pass-pipeline=builtin.module(func.func(cse))"),
+        "fold_iree-opt": ("--split-input-file", "--canonicalize"),
+        "flow_llvm-cpu": (*flags.split()[1:], "--compile-to=flow"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (MODULE, "it has 0 RUN lines; one is taken over"),
+        (OPT.replace("{}", "") * 2, "it has 2 RUN lines; one is taken over"),
+        (
+            OPT.replace("iree-opt", "iree-run-mlir"),
+            "its RUN line is iree-run-mlir | FileCheck; iree-opt or iree-compile piped into FileCheck is taken over",
+        ),
+        ("// RUN: iree-opt %s 2>&1 | FileCheck %s\n", "its RUN line has >&; one pipe is taken over"),
+        ("// RUN: iree-opt %s > %t | FileCheck %s\n", "its RUN line has >; one pipe is taken over"),
+        ("// RUN: iree-opt 'x %s | FileCheck %s\n", "its RUN line cannot be split into words: No closing quotation"),
+        ("// RUN: iree-opt --x=%S/a %s | FileCheck %s\n", "its RUN line has --x=%S/a; flags and one %s are taken over"),
+        ("// RUN: iree-opt a.mlir | FileCheck %s\n", "its RUN line has a.mlir; flags and one %s are taken over"),
+        (
+            "// RUN: iree-opt %s | FileCheck %s --check-prefix=OTHER\n",
+            "its FileCheck has --check-prefix=OTHER; the prefix CHECK and no other option is taken over",
+        ),
+        (
+            "// RUN: iree-compile %s | FileCheck %s\n",
+            "its RUN line is iree-compile without --compile-to=PHASE, whose output is no text",
+        ),
+    ],
+)
+def test_other_run_lines_are_named_and_left_out(
+    folder: Path, capsys: pytest.CaptureFixture[str], text: str, reason: str
+) -> None:
+    write(folder, LIT.format(sources='["cse.mlir"]') + FIRST, "a.mlir", "b.mlir")
+    Path("cse.mlir").write_text(text)
+    assert import_here("--verify") == 0
+    assert f"left out: BUILD.bazel:10: cse.mlir of lit: {reason}\n" in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = )\n", "BUILD.bazel:9:5: unexpected symbol ')' here"),
+        ("\nx = unknown\n", "BUILD.bazel:10:5: Variable `unknown` not found"),
+        ("\nx = [] + 3\n", "BUILD.bazel:10:5: Operation `+` not supported for types `list` and `int`"),
+        (
+            '\niree_check_test(name = "x", src = "a.mlir")\n',
+            "BUILD.bazel:10: iree_check_test: found no target_backend, expected one",
+        ),
+        (
+            FIRST.replace('["a.mlir", "b.mlir"]', '"a.mlir"'),
+            "BUILD.bazel:10: iree_check_single_backend_test_suite: srcs: found 'a.mlir', expected a list of strings",
+        ),
+        (
+            FIRST.replace("    driver", '    timeout = "soon",\n    driver'),
+            "BUILD.bazel:10: iree_check_single_backend_test_suite: timeout: found 'soon', expected one of short, "
+            "moderate, long, eternal",
+        ),
+        (
+            FIRST.replace("    driver", '    tags = select({"//a": []}),\n    driver'),
+            "BUILD.bazel:13: found a select without '//conditions:default', expected one: its value is what is taken "
+            "over",
+        ),
+    ],
+)
+def test_errors_of_a_file_have_its_place(
+    folder: Path, capsys: pytest.CaptureFixture[str], text: str, message: str
+) -> None:
+    write(folder, text, "a.mlir", "b.mlir")
+    assert import_here() == 1
+    assert message in capsys.readouterr().err
+    assert sorted(path.name for path in folder.iterdir()) == ["BUILD.bazel", "a.mlir", "b.mlir"]
+
+
+def test_a_file_without_tests_and_a_path_without_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(folder / "empty", "")
+    (folder / "bare").mkdir()
+    assert main(["import-bazel", "empty", "-o", "."]) == 1
+    assert capsys.readouterr().err == (
+        "found no test to take over, expected calls of iree_check_single_backend_test_suite, "
+        "iree_check_test_suite, iree_check_test, iree_lit_test_suite, iree_lit_test\n"
+    )
+    assert main(["import-bazel", "bare", "-o", "."]) == 2
+    assert (
+        "found no BUILD.bazel in bare; expected BUILD.bazel files, or folders that hold some" in capsys.readouterr().err
+    )
+    assert main(["import-bazel", "missing", "-o", "."]) == 2
+    assert "found no file or folder missing; expected" in capsys.readouterr().err
+
+
+def test_the_interpreter_is_not_installed(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(folder, FIRST, "a.mlir", "b.mlir")
+    monkeypatch.setitem(sys.modules, "starlark", None)
+    assert import_here() == 1
+    assert (
+        "the package starlark-pyo3, which evaluates BUILD files, is not installed; install it"
+        in capsys.readouterr().err
+    )

@@ -1,0 +1,72 @@
+"""The compiler `iree-opt` runs the real tool."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from iree_support import ORIGIN
+from retarget.extension import Compiled, CompileRequest, CompilerError, UnavailableError
+from retarget.model import CompilerConfig
+from retarget_iree.builds import CompilerBuild
+from retarget_iree.compiler import opt
+from retarget_iree.compiler.opt import IreeOptCompiler
+
+TWO = """\
+func.func @sum() -> i32 {
+  %one = arith.constant 1 : i32
+  %sum = arith.addi %one, %one : i32
+  return %sum : i32
+}
+// -----
+func.func @nothing() {
+  return
+}
+"""
+CONFIG = CompilerConfig(name="iree-opt", compiler="iree-opt", origin=ORIGIN)
+
+
+def compiled(source: str, *flags: str) -> Compiled:
+    compiler = IreeOptCompiler()
+    resolved = compiler.resolve(CONFIG, flags)
+    path = Path("two.mlir")
+    return compiler.compile(
+        CompileRequest(source=source.encode(), source_name=path.name, source_path=path, resolved=resolved)
+    )
+
+
+def test_passes_run_over_each_part_as_the_tool_runs_them(tmp_path: Path) -> None:
+    flags = ("--split-input-file", "--pass-pipeline=builtin.module(func.func(canonicalize))")
+    path = tmp_path / "two.mlir"
+    path.write_text(TWO)
+    by_hand = subprocess.run(
+        [str(Path(sys.executable).with_name("iree-opt")), str(path), *flags], capture_output=True, check=True
+    )
+    artifact = compiled(TWO, *flags).artifact
+    assert artifact == by_hand.stdout
+    assert b"arith.constant 2 : i32" in artifact
+    assert b"// -----" in artifact
+
+
+def test_a_module_that_does_not_verify_is_a_verdict() -> None:
+    with pytest.raises(CompilerError) as caught:
+        compiled("func.func @f() -> i32 {\n  return\n}\n")
+    assert str(caught.value) == (
+        "two.mlir:2:3: error: 'func.return' op has 0 operands, but enclosing function (@f) returns 1"
+    )
+    assert caught.value.verdict
+
+
+def test_a_flag_that_the_tool_does_not_take() -> None:
+    with pytest.raises(CompilerError, match=r"^--canonicalise: Unknown command line argument '--canonicalise'"):
+        compiled(TWO, "--canonicalise")
+
+
+def test_a_build_without_the_tool(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    build = CompilerBuild(folder=tmp_path, tool=tmp_path / "tools" / "iree-compile")
+    monkeypatch.setattr(opt, "find_compiler", lambda: build)
+    with pytest.raises(UnavailableError) as caught:
+        compiled(TWO)
+    assert str(caught.value) == f"{tmp_path} has no iree-opt, expected it beside {tmp_path / 'tools'}"
