@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import ml_dtypes
+import network_workloads
 import numpy as np
 import numpy.typing as npt
 
@@ -199,13 +200,45 @@ def small_model(layers: int = 10) -> Workload:
     )
 
 
-def workloads(small: bool) -> list[Workload]:
-    """All of them; the small ones are for a CPU."""
+def attention() -> Workload:
+    """Attention of 8 batches and 16 heads over 1024 tokens of 64 elements, in half precision."""
+    shape = (8, 16, 1024, 64)
+    flops = 4.0 * 8 * 16 * 1024 * 1024 * 64
+    text = network_workloads.attention(*shape)
+    inputs = (_random(shape, np.float16),) * 3
+    name = "attention 8x16x1024x64 f16"
+    return Workload(name=name, text=text, inputs=inputs, flops=flops, bytes=8.0 * inputs[0].size, tolerance=3e-3)
+
+
+def layer_norm(rows: int = 8192, columns: int = 4096) -> Workload:
+    """Normalisation over rows, with a scale and a shift per column."""
+    inputs = (_random((rows, columns)), _random((columns,)), _random((columns,)))
+    count = float(rows * columns)
+    text = network_workloads.layer_norm(rows, columns)
+    return Workload(name=f"layer norm {rows}x{columns}", text=text, inputs=inputs, flops=8 * count, bytes=8 * count)
+
+
+def _networks(folder: Path | None) -> list[Workload]:
+    """Return whole networks, none where neither a folder has them nor the package onnx is there."""
+    try:
+        found = network_workloads.networks(folder)
+    except ImportError as error:
+        print(f"networks: left out: {error}; --networks takes a folder that network_workloads.py wrote")
+        return []
+    return [
+        Workload(name=one.name, text=one.text, inputs=one.inputs(), flops=0.0, bytes=0.0, tolerance=1e-2)
+        for one in found
+    ]
+
+
+def workloads(small: bool, folder: Path | None = None) -> list[Workload]:
+    """All of them; the small ones are for a CPU. `folder` has the networks."""
     sizes = (256, 512) if small else (256, 512, 1024, 2048, 4096)
     found = [matmul(size, element) for element in ("f32", "f16", "bf16", "i8") for size in sizes]
     if small:
         return [*found, softmax(512, 1024), reduction(1024), elementwise(1024), small_model()]
-    return [*found, convolution(), softmax(), reduction(), elementwise(), small_model()]
+    found += [convolution(), attention(), softmax(), layer_norm(), reduction(), elementwise(), small_model()]
+    return [*found, *_networks(folder)]
 
 
 # ---------------------------------------------------------------- backends
@@ -369,6 +402,8 @@ def limit_share(workload: Workload, device: float, description: str) -> str:
             rate = half if "f16" in workload.name else 2 * half if " i8 " in workload.name else single
             compute, memory = workload.flops / rate, workload.bytes / moved
             floor = max(compute, memory)
+            if not floor:
+                return ""
             return f"{100 * floor / device:.0f} % of {'FLOP/s' if compute > memory else 'bytes/s'}" if device else ""
     return ""
 
@@ -381,6 +416,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", default="", help="parts of workload names, with commas")
     parser.add_argument("--small", action="store_true", help="sizes for a CPU")
     parser.add_argument("--seconds", type=float, default=1.0, help="how long to repeat each call")
+    parser.add_argument("--networks", type=Path, help="folder that network_workloads.py wrote, where onnx is not here")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     backends: list[OpenClBackend | IreeBackend] = []
@@ -394,7 +430,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"nothing to time: none of the backends {options.backends} can be used here", file=sys.stderr)
         return 1
     wanted = [part for part in options.only.split(",") if part]
-    chosen = [item for item in workloads(options.small) if not wanted or any(part in item.name for part in wanted)]
+    chosen = [
+        item
+        for item in workloads(options.small, options.networks)
+        if not wanted or any(part in item.name for part in wanted)
+    ]
     description = next((backend.description for backend in backends if isinstance(backend, OpenClBackend)), "")
     timings: list[Timing] = []
     wrong = False
