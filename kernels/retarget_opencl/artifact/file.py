@@ -50,6 +50,11 @@ class KernelSource:
     prelude: str
     text: str
 
+    @property
+    def uses_subgroups(self) -> bool:
+        """Whether it uses subgroups of OpenCL's."""
+        return "cl_khr_subgroups" in self.prelude
+
 
 def joined(sources: Iterable[KernelSource]) -> str:
     """Return kernels as text, each prelude before the first kernel that has it. One program if there is one prelude."""

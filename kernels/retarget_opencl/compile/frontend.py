@@ -22,7 +22,7 @@ from retarget_iree.modules.onnx_import import import_onnx
 from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 from retarget_iree.toolchain import compiler_api
 
-from retarget_opencl.compile import attention
+from retarget_opencl.compile import alignment, attention
 from retarget_opencl.compile.constants import LARGE, move_to_resources, parsed
 from retarget_opencl.compile.contractions import prepare_products
 from retarget_opencl.compile.convolutions import prepare_convolutions
@@ -113,29 +113,48 @@ def _compile(
     """
     session = stack.enter_context(compiler_api().Session())
     module, error = None, ""
+
+    def advance(module: Ir | None, start: str, end: str) -> Ir | None:
+        invocation = stack.enter_context(session.invocation())
+        invocation.enable_console_diagnostics()
+        set_phases(invocation, start, end)
+        if module is not None:
+            invocation.import_module(module)
+        elif not invocation.parse_source(source_of(session)):
+            return None
+        return invocation.export_module() if invocation.execute() else None
+
     with CapturedStderr() as captured:
         try:
             session.set_flags(*flags)
             # The context must be Python's before an invocation uses it.
             context = session.context
-            for end, change in (*changes, (_PHASE, None)):
-                invocation = stack.enter_context(session.invocation())
-                invocation.enable_console_diagnostics()
-                set_phases(invocation, start, end)
-                if module is not None:
-                    invocation.import_module(module)
-                elif not invocation.parse_source(source_of(session)):
-                    break
-                module = invocation.export_module() if invocation.execute() else None
+            for end, change in changes:
+                module = advance(module, start, end)
                 if module is None:
                     break
-                if change is not None:
-                    with context:
-                        change(module)
+                with context:
+                    change(module)
                 start = end
+            else:
+                module = advance(module, start, alignment.PHASE)
+                module = module and _with_places(partial(advance, start=alignment.PHASE, end=_PHASE), module, context)
         except ValueError as caught:
             error = str(caught)
     return module, clean_diagnostics(captured.text), error
+
+
+def _with_places(finish: Callable[[Ir], Ir | None], configured: Ir, context: Ir) -> Ir | None:
+    """Finish a module whose kernels are configured: once more, if IREE then accesses slices at wrong places."""
+    noted = alignment.slices(configured)
+    copy = configured.clone(ip=False) if noted else None
+    module = finish(configured)
+    kernels = alignment.misplaced(module, noted) if module is not None and noted else ()
+    if not kernels:
+        return module
+    with context:
+        alignment.take_elements(copy, kernels)
+    return finish(copy)
 
 
 def _prepare_constants(module: Ir, largest: int) -> None:

@@ -93,9 +93,11 @@ class OpenClDevice:
         return Commands(self._queue, self._pool, programs, self.uploads)
 
     def _check_subgroups(self, artifact: OpenClArtifact, programs: Mapping[str, cl.Program]) -> None:
-        """Raise `DriverError` where a kernel runs in subgroups of another size than it was compiled for."""
+        """Raise `DriverError` where a kernel that uses subgroups runs in others than it was compiled for."""
         query = self._cl.kernel_sub_group_info.MAX_SUB_GROUP_SIZE_FOR_NDRANGE
-        for kernel in artifact.program.kernels:
+        for kernel, source in zip(artifact.program.kernels, artifact.sources, strict=True):
+            if not source.uses_subgroups:
+                continue
             size = self._cl.Kernel(programs[kernel.name], kernel.name).get_sub_group_info(
                 self._found.device, query, kernel.workgroup_size
             )

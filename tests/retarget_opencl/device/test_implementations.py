@@ -6,7 +6,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from opencl_support import call
 from retarget.arrays.comparison import compare_check
 from retarget.extension import Check, DriverError, UnavailableError
 from retarget_opencl.artifact.file import read_artifact, write_artifact
@@ -16,6 +18,34 @@ from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.device import OpenClDevice
 
 SUITES = Path(__file__).parents[3] / "suites"
+
+ROWS_AND_PRODUCT = """
+#rhs = affine_map<(c, y, x, k) -> (k, y, x)>
+#lhs = affine_map<(c, y, x, k) -> (c, k)>
+#out = affine_map<(c, y, x, k) -> (c, y, x)>
+func.func @rows(%x: tensor<24x1024xf32>) -> tensor<24xf32> {
+  %zero = arith.constant 0.0 : f32
+  %room = tensor.empty() : tensor<24xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%room : tensor<24xf32>) -> tensor<24xf32>
+  %sums = linalg.reduce { arith.addf } ins(%x : tensor<24x1024xf32>) outs(%init : tensor<24xf32>) dimensions = [1]
+  return %sums : tensor<24xf32>
+}
+func.func @product(%w: tensor<24x8xf32>, %x: tensor<8x12x96xf32>) -> tensor<24x12x96xf32> {
+  %zero = arith.constant 0.0 : f32
+  %room = tensor.empty() : tensor<24x12x96xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%room : tensor<24x12x96xf32>) -> tensor<24x12x96xf32>
+  %product = linalg.generic {indexing_maps = [#rhs, #lhs, #out],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<8x12x96xf32>, tensor<24x8xf32>) outs(%init : tensor<24x12x96xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<24x12x96xf32>
+  return %product : tensor<24x12x96xf32>
+}
+"""
+"""Compiled for Intel's runtime, the sums use subgroups of 16 and the product none: it runs in subgroups of 64."""
 
 
 @pytest.mark.slow
@@ -46,4 +76,22 @@ def test_modules_pass_with_what_an_implementation_offers(name: str, half: str, s
         expected = r" in subgroups of 16; the artifact was compiled for subgroups of 8$"
         with pytest.raises(DriverError, match=expected):
             device.load(write_artifact(narrow))
+    device.close()
+
+
+@pytest.mark.slow
+def test_a_kernel_without_subgroups_runs_in_subgroups_of_any_size(tmp_path: Path) -> None:
+    try:
+        device = OpenClDevice(find_device("opencl://intel/0", list_devices()), cache=tmp_path)
+    except UnavailableError as error:
+        pytest.skip(str(error))
+    profile = compile_profile(device.profile)
+    artifact = OpenClCompiler().compile_bytes(ROWS_AND_PRODUCT.encode(), "m.mlir", (), profile).artifact
+    assert [source.uses_subgroups for source in read_artifact(artifact).sources] == [True, False]
+    program = device.load(artifact)
+    w, x = np.ones((24, 8), np.float32), np.arange(8 * 12 * 96, dtype=np.float32).reshape(8, 12, 96)
+    (product,) = call(program, "product", w, x)
+    np.testing.assert_array_equal(product, np.broadcast_to(x.sum(axis=0), (24, 12, 96)))
+    (sums,) = call(program, "rows", np.ones((24, 1024), np.float32))
+    np.testing.assert_array_equal(sums, np.full(24, 1024, np.float32))
     device.close()
