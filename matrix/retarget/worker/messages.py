@@ -147,7 +147,7 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunModule:
-    """Run an artifact's cases. Answered by `retarget.model.outcomes.RunOutcome`, with `Progress` before it.
+    """Run an artifact's cases. Answered by `retarget.model.outcomes.RunOutcome`, with `Progress` written before it.
 
     `digest` is the SHA-256 hex that the artifact's bytes must have; empty: not known. Behind a `run_under` that the
     driver has no tool for, each case runs in a process of its own and no device is opened here.
@@ -337,9 +337,9 @@ class CheckedDriver(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a run is, sent before it goes there; `done` is the case that was finished before, if any.
+    """Where a run is, written before it goes there; `done` is the case that was finished before, if any.
 
-    `names` are those of all cases, with the first message after they are known. `rung` is how far the run has come, in
+    `names` are those of all cases, the first time after they are known. `rung` is how far the run has come, in
     this case, if it gets no further: what is left of it after a crash.
     """
 

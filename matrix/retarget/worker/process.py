@@ -2,8 +2,9 @@
 
 Compile and device workers are the same kind of process, `python -m retarget.worker.child`. The parent holds one end of
 a socket pair for the messages and the write end of a pipe, the lifeline; the descriptors 1 and 2 of the worker go to an
-unnamed log file that the parent reads when the worker dies. A worker leads a process group of its own, so that a
-terminal's Ctrl-C does not reach it and a kill takes along what it has started.
+unnamed log file that the parent reads when the worker dies. Another unnamed file takes the progress of a request, which
+the parent reads when the worker dies or refuses: it is not woken for each step. A worker leads a process group of its
+own, so that a terminal's Ctrl-C does not reach it and a kill takes along what it has started.
 
 A worker outlives its parent under no circumstances: at the end of the lifeline it kills its process group, and on Linux
 the kernel ends it even while native code holds the interpreter.
@@ -11,13 +12,15 @@ the kernel ends it even while native code holds the interpreter.
 
 from __future__ import annotations
 
+import io
 import os
+import pickle
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import TypeVar
@@ -67,7 +70,8 @@ class WorkerProcess:
         """
         started = started or StartedProcess(spawner=spawner, env=env, starts_processes=starts_processes)
         self._started = started
-        self._log, self._lifeline, self._process = started.log, started.lifeline, started.process
+        self._log, self._progress = started.log, started.progress
+        self._lifeline, self._process = started.lifeline, started.process
         self._connection: Connection | None = Connection(started.socket.detach())
         self._extensions = tuple(extensions)
         self._get_ready()
@@ -92,19 +96,23 @@ class WorkerProcess:
         keep_open: Sequence[int] = (),
     ) -> AnswerT | Refused:
         """Send `message` and return the answer, or why there is none. `timeout` is in seconds. The worker has the
-        descriptors `keep_open`, too, until it has answered or ended.
+        descriptors `keep_open`, too, until it has answered or ended. `on_progress` gets all progress of a request that
+        was refused, before this returns.
 
         A worker that has ended or was killed after `timeout` is gone, and the whole of its process group. An exception
         on the way (Ctrl-C) ends the worker too, since its answer would be read as the next one's. Raises
         `RetargetError` for an answer of another type than `expected`.
         """
         try:
-            answer = self._exchange(message, time.monotonic() + timeout, on_progress, keep_open)
+            answer = self._exchange(message, time.monotonic() + timeout, keep_open)
         except (EOFError, OSError):
+            self._report(on_progress)
             return self._death()
         except BaseException:
             self.kill()
             raise
+        if answer is None or isinstance(answer, Refused):
+            self._report(on_progress)
         if answer is None:
             cause = f"{timeout:g} s"
             summary = f"worker killed after {cause}"
@@ -134,27 +142,35 @@ class WorkerProcess:
         self._reap()
         self._release()
 
-    def _exchange(
-        self, message: object, deadline: float, on_progress: Callable[[Progress], None] | None, keep_open: Sequence[int]
-    ) -> object | None:
+    def _exchange(self, message: object, deadline: float, keep_open: Sequence[int]) -> object | None:
         """Send `message` and return the answer; None if there is none at `deadline`. Raises `EOFError` or `OSError`."""
         connection = self._connection
         if connection is None:
             raise EOFError
+        os.ftruncate(self._progress.fileno(), 0)
         if keep_open:
             connection.send(KeepOpen(count=len(keep_open)))
             with socket.socket(fileno=os.dup(connection.fileno())) as sending:
                 socket.send_fds(sending, [b"\0"], list(keep_open))
-        connection.send(message)
+        connection.send_bytes(pickle.dumps(message))
         while (left := deadline - time.monotonic()) > 0:
-            if not connection.poll(min(left, _LONGEST_WAIT)):
-                continue
-            answer: object = connection.recv()
-            if not isinstance(answer, Progress):
+            if connection.poll(min(left, _LONGEST_WAIT)):
+                answer: object = connection.recv()
                 return answer
-            if on_progress is not None:
-                on_progress(answer)
         return None
+
+    def _report(self, on_progress: Callable[[Progress], None] | None) -> None:
+        if on_progress is not None:
+            for progress in self._read_progress():
+                on_progress(progress)
+
+    def _read_progress(self) -> Iterator[Progress]:
+        """Yield what the worker has written of its progress. What it was writing when it ended is left out."""
+        descriptor = self._progress.fileno()
+        stream = io.BytesIO(os.pread(descriptor, os.fstat(descriptor).st_size, 0))
+        with suppress(EOFError, pickle.UnpicklingError):
+            while True:
+                yield pickle.load(stream)  # noqa: S301  from the process that this one has started
 
     def _get_ready(self) -> None:
         """Have the worker load its extensions, with this process's import path, and wait until it has. Raises
@@ -222,6 +238,7 @@ class WorkerProcess:
     def _release(self) -> None:
         self._disconnect()
         self._log.close()
+        self._progress.close()
 
 
 def signal_name(number: int) -> str:

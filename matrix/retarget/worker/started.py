@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from typing import IO
 
 from retarget.support.errors import RetargetError
 
@@ -57,8 +58,9 @@ class Spawner:
 
 
 class StartedProcess:
-    """A worker's process as it starts: `log` is what it prints to, `lifeline` the descriptor of the pipe whose end it
-    watches, `socket` our end for the messages. `retarget.worker.process` uses it and closes all of them."""
+    """A worker's process as it starts: `log` is what it prints to, `progress` where it writes how far it is, `lifeline`
+    the descriptor of the pipe whose end it watches, `socket` our end for the messages. `retarget.worker.process` uses
+    it and closes all of them."""
 
     def __init__(
         self,
@@ -72,24 +74,24 @@ class StartedProcess:
         `RetargetError`."""
         self._spawner = spawner  # its thread must outlive the worker
         self.log = tempfile.TemporaryFile(prefix="retarget-worker-", mode="ab+", buffering=0)  # noqa: SIM115
-        appending = fcntl.fcntl(self.log, fcntl.F_GETFL) | os.O_APPEND  # the mode above does not set it
-        fcntl.fcntl(self.log, fcntl.F_SETFL, appending)
+        self.progress = _progress_file()
+        for file in (self.log, self.progress):  # the mode above does not set it
+            fcntl.fcntl(file, fcntl.F_SETFL, fcntl.fcntl(file, fcntl.F_GETFL) | os.O_APPEND)
         ours, theirs = socket.socketpair()
         lifeline_read, self.lifeline = os.pipe()
-        argv = [sys.executable, "-P", "-m", "retarget.worker.child", str(theirs.fileno()), str(lifeline_read)]
+        passed = (theirs.fileno(), lifeline_read, self.progress.fileno())
+        argv = [sys.executable, "-P", "-m", "retarget.worker.child", *map(str, passed)]
         argv.append("0" if starts_processes else str(os.getpid()))
         argv += ["ahead"] if ahead else []
         try:
             self.process = spawner.start(
-                argv,
-                env={**os.environ, **dict(env)},
-                output=self.log.fileno(),
-                pass_fds=(theirs.fileno(), lifeline_read),
+                argv, env={**os.environ, **dict(env)}, output=self.log.fileno(), pass_fds=passed
             )
         except OSError as error:
             ours.close()
             os.close(self.lifeline)
             self.log.close()
+            self.progress.close()
             msg = f"cannot start a worker process ({sys.executable}): {error.strerror or error}"
             raise RetargetError(msg) from error
         finally:
@@ -103,6 +105,14 @@ class StartedProcess:
         self.socket.close()
         os.close(self.lifeline)
         self.log.close()
+        self.progress.close()
+
+
+def _progress_file() -> IO[bytes]:
+    """Return an unnamed file; in memory, where the system has such: a full disk must not hide where a worker died."""
+    if sys.platform == "linux":
+        return os.fdopen(os.memfd_create("retarget-progress"), "r+b", buffering=0)
+    return tempfile.TemporaryFile(prefix="retarget-worker-", buffering=0)
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:

@@ -1,6 +1,6 @@
-"""The worker process: `python -m retarget.worker.child SOCKET LIFELINE PARENT [ahead]`.
+"""The worker process: `python -m retarget.worker.child SOCKET LIFELINE PROGRESS PARENT [ahead]`.
 
-Started by `retarget.worker.process` only. The arguments are two inherited descriptors and the parent's process id (0:
+Started by `retarget.worker.process` only. The arguments are three inherited descriptors and the parent's process id (0:
 ask the kernel for no parent-death signal); one that is started ahead of need imports what a device worker needs before
 the first message tells it so. It loads the extensions and answers the requests one by one until its
 socket ends. What compilers and drivers need is imported when the first request asks for it.
@@ -12,6 +12,7 @@ import contextlib
 import ctypes
 import importlib
 import os
+import pickle
 import resource
 import signal
 import socket
@@ -117,6 +118,7 @@ class _Server:
     """Answers requests. Keeps the opened devices of a device worker."""
 
     def __init__(self, registry: Registry, send: Callable[[Progress], None]) -> None:
+        """`send` hands progress on, which the parent reads where this process does not answer."""
         self._registry = registry
         self._send = send
         self._output = _Output()
@@ -317,15 +319,15 @@ def _end_with_parent(lifeline: int, parent: int) -> None:
 
 def main(argv: Sequence[str]) -> None:
     """Serve until the parent closes the socket. Does not return."""
-    socket, lifeline, parent = (int(argument) for argument in argv[:3])
-    for descriptor in (socket, lifeline):
+    socket, lifeline, progress, parent = (int(argument) for argument in argv[:4])
+    for descriptor in (socket, lifeline, progress):
         os.set_inheritable(descriptor, False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError, ValueError):  # crashes are expected here; their cores would fill the disk
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     _end_with_parent(lifeline, parent)
     connection = Connection(socket)
-    server = _set_up(connection, _loaded_ahead() if argv[3:] else None)
+    server = _set_up(connection, progress, _loaded_ahead() if argv[4:] else None)
     if server is not None:
         _serve(server, connection)
         server.close()
@@ -349,7 +351,7 @@ def _loaded_ahead() -> Registry | None:
     return registry
 
 
-def _set_up(connection: Connection, registry: Registry | None) -> _Server | None:
+def _set_up(connection: Connection, progress: int, registry: Registry | None) -> _Server | None:
     """Load the extensions that the first message names, and answer whether they load. None if they do not.
 
     A `registry` is of what is installed, loaded ahead.
@@ -366,7 +368,12 @@ def _set_up(connection: Connection, registry: Registry | None) -> _Server | None
         return None
     extensions.pass_on(setup.extensions)
     connection.send(Ready())
-    return _Server(registry, connection.send)
+
+    def note(where: Progress) -> None:
+        with contextlib.suppress(OSError):  # the file is full
+            os.write(progress, pickle.dumps(where))
+
+    return _Server(registry, note)
 
 
 def _descriptors(connection: Connection, count: int) -> list[int]:
@@ -389,6 +396,6 @@ def _serve(server: _Server, connection: Connection) -> None:
         while kept:
             os.close(kept.pop())
         try:
-            connection.send(answer)
+            connection.send_bytes(pickle.dumps(answer))
         except OSError:
             return
