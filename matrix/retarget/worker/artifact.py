@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 from retarget.support.errors import RetargetError
+from retarget.support.files import read_bytes
 
 __all__ = ["OUTPUTS_INDEX", "is_recorded", "map_artifact", "read_artifact"]
 
@@ -26,7 +27,7 @@ def read_artifact(path: Path, digest: str) -> bytes:
     Raises `RetargetError` for one that cannot be read or has other content.
     """
     try:
-        data = path.read_bytes()
+        data = read_bytes(path)
     except OSError as error:
         raise _unreadable(path, error) from error
     if digest and (found := hashlib.sha256(data).hexdigest()) != digest:

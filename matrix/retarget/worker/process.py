@@ -74,6 +74,7 @@ class WorkerProcess:
         self._lifeline, self._process = started.lifeline, started.process
         self._connection: Connection | None = Connection(started.socket.detach())
         self._extensions = tuple(extensions)
+        self._is_paused = False
         self._get_ready()
 
     @property
@@ -125,12 +126,14 @@ class WorkerProcess:
     def pause(self) -> None:
         """Stop the process where it is, so that it takes no cycles. Only between requests; `resume` before the next."""
         if self._process.poll() is None:
+            self._is_paused = True
             os.kill(self._process.pid, signal.SIGSTOP)
 
     def resume(self) -> None:
         """Let the process go on after `pause`. Does nothing to one that was not paused or has ended."""
-        if self._process.poll() is None:
+        if self._is_paused and self._process.poll() is None:
             os.kill(self._process.pid, signal.SIGCONT)
+        self._is_paused = False
 
     def kill(self) -> None:
         """Kill the worker and all it has started, at once. Does nothing to one that has ended."""

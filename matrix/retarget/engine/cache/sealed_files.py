@@ -15,6 +15,7 @@ import msgspec
 
 from retarget.engine.cache.key import digest_of
 from retarget.model.outcomes import Artifact, CompileOutcome, Failure, Stage
+from retarget.support.files import read_bytes
 
 __all__ = [
     "DamagedError",
@@ -81,7 +82,7 @@ def seal(body: dict[str, Any]) -> bytes:
 
 def read_sealed(path: Path) -> dict[str, Any]:
     """Read what `seal` wrote. Raises `FileNotFoundError`, another `OSError`, or `DamagedError`."""
-    return unseal(path.read_bytes(), str(path))
+    return unseal(read_bytes(path), str(path))
 
 
 def unseal(data: bytes, name: str) -> dict[str, Any]:

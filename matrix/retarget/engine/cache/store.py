@@ -48,7 +48,7 @@ from retarget.engine.cache.sealed_files import (
 )
 from retarget.model.outcomes import Artifact, CompileOutcome, Failure
 from retarget.support.errors import RetargetError
-from retarget.support.files import write_atomically
+from retarget.support.files import read_bytes, write_atomically
 from retarget.support.locks import HeldLock, hold_where_possible, remove_unheld
 from retarget.worker.kept_files import KEPT, is_damaged
 
@@ -152,7 +152,7 @@ class Store:
                 outcome = self._decode(key, read_sealed(entry))
                 if outcome.artifact is not None:
                     self._verify(outcome.artifact)
-                    _mark_used(Path(outcome.artifact.path))
+                    _mark_used(outcome.artifact.path)
             except FileNotFoundError:
                 return None
             except DamagedError as error:
@@ -184,8 +184,13 @@ class Store:
 
     def keep(self, artifact: Artifact) -> bool:
         """Mark `artifact` as used now, so that it is not evicted next. False if it has gone."""
-        _mark_used(Path(artifact.path))
-        return Path(artifact.path).exists()
+        try:
+            os.utime(artifact.path)
+        except FileNotFoundError:
+            return False
+        except OSError:  # a read-only cache still serves
+            return Path(artifact.path).exists()
+        return True
 
     def put_artifact(
         self, key: str, artifact: bytes, *, suffix: str, seconds: float, diagnostics: str, entry: bool = True
@@ -450,11 +455,10 @@ class Store:
 
     def _verify(self, artifact: Artifact) -> None:
         """Raise `DamagedError` unless the artifact's content is what it was, `FileNotFoundError` if it has gone."""
-        path = Path(artifact.path)
-        found = digest_of(path.read_bytes())
+        found = digest_of(read_bytes(artifact.path))
         if found != artifact.digest:
-            self._remove(path)
-            msg = f"artifact {path} is damaged: its content has SHA-256 {found}"
+            self._remove(Path(artifact.path))
+            msg = f"artifact {artifact.path} is damaged: its content has SHA-256 {found}"
             raise DamagedError(msg)
 
     def _drop(self, path: Path, reason: str) -> None:
@@ -500,6 +504,6 @@ def _removed(one: StoredFile | ModuleSet) -> bool:
         return False
 
 
-def _mark_used(path: Path) -> None:
+def _mark_used(path: str | Path) -> None:
     with suppress(OSError):  # a read-only cache still serves
         os.utime(path)

@@ -153,9 +153,11 @@ class BuildService:
     def submit(self, targets: Iterable[CompileTarget]) -> None:
         """Queue `targets` in order. What is queued or done already is left as it is."""
         with self._changed:
-            for target in targets:
-                if target not in self._jobs:
-                    self._jobs[target] = self._pending[target] = _Job(target)
+            new = [target for target in dict.fromkeys(targets) if target not in self._jobs]
+            if not new:
+                return  # nothing that would wake a builder
+            for target in new:
+                self._jobs[target] = self._pending[target] = _Job(target)
             workers = min(self._executor.compiles if self._executor is not None else self._workers, len(self._jobs))
             while self._pending and len(self._threads) < workers and not self._closed:
                 number = len(self._threads) + 1

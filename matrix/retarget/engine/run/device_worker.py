@@ -157,7 +157,7 @@ class DeviceWorker:
 
     def _rest(self, worker: WorkerProcess | None) -> None:
         """Pause the process when it has been idle for a while: one thread sees to it, not one for each request."""
-        if not self._can_pause or worker is None or not worker.alive:
+        if not self._can_pause or worker is None:
             return
         with self._rest_lock:
             self._idle = worker, time.monotonic() + _IDLE_SECONDS
