@@ -115,6 +115,7 @@ class Engine:
         self._spare = spare
         self._timing = timing
         self._exported: set[tuple[str, str]] = set()
+        self._ahead = ExitStack()  # what a run needs that has begun ahead of its time
         self._locations = SourceLocations()
         self._profiles: dict[RuntimeConfig, Profile] = {}
         self._differences: dict[RuntimeConfig, str] = {}
@@ -270,7 +271,7 @@ class Engine:
         """
         if (elsewhere := self._elsewhere_for(target.runtime)) is None:
             return
-        target = replace(target, compile=self.generated(target.compile))
+        target = self._with_files(target)
         devices = self.devices(target.runtime) if reuses else ()
 
         def is_kept(artifact: Artifact) -> bool:
@@ -299,8 +300,8 @@ class Engine:
         skipping: Sequence[tuple[str, bool]] = (),
     ) -> RunOutcome:
         """Run the selected cases of one target on its devices. The arguments are those of `RunService.run`."""
-        target = replace(target, compile=self.generated(target.compile))
-        with self._used(target.compile, artifact) as used, self._waiting():
+        target = self._with_files(target)
+        with self._used(target.compile, artifact) as used, self._waiting(), self._ahead.pop_all():
             if (elsewhere := self._elsewhere_for(target.runtime)) is not None:
                 return elsewhere.run(
                     target, used, record=record, references=references, lacking=lacking, seed=seed, skipping=skipping
@@ -316,6 +317,24 @@ class Engine:
                 skipping=skipping,
                 on_wait=self._on_device_wait,
             )
+
+    def begin_run(self, target: RunTarget, rules: TargetRules) -> None:
+        """Have the run begin that `run` is going to be called for next, with the cases that `rules` do not skip, where
+        nothing keeps it from that: its compile is done, and its devices are open here and free.
+
+        Where another one is asked for, its process ends.
+        """
+        if any(one is not None for one in (self._executor, self._artifact_folder, self._timing)):
+            return
+        with suppress(RetargetError, UnavailableError):  # its own setup will say so
+            target = self._with_files(target)
+            outcome = self._builds.outcome(target.compile)
+            if outcome is None or outcome.artifact is None or (held := _held(outcome.artifact)) is None:
+                return
+            self._ahead.enter_context(held)
+            if target.requires:
+                self.devices_of(target)
+            self._runs.begin(target, outcome.artifact, only=self._cases, skipping=rules.skipping(today()))
 
     def kept_result(self, target: RunTarget, artifact: Artifact, rules: TargetRules) -> KeptResult | None:
         """Return the result of a run of the target's selected cases that need not be repeated: nothing that it depends
@@ -342,7 +361,7 @@ class Engine:
     ) -> str:
         if self._executor is not None and not devices:  # nothing says where it runs
             return ""
-        target = replace(target, compile=self.generated(target.compile))
+        target = self._with_files(target)
         cases = self.case_digests.of(target)
         more = self._cases, rules.skipping(today())
         return self._dependencies.of(target, artifact.digest, cases, devices, *more)
@@ -357,9 +376,14 @@ class Engine:
         only: Sequence[str] = (),
     ) -> tuple[str, ...] | None:
         """Write the cases of one target to files. The arguments are those of `RunService.export_cases`."""
-        target = replace(target, compile=self.generated(target.compile))
+        target = self._with_files(target)
         with self._used(target.compile, artifact) as used:
             return self._runs.export_cases(target, used, folder, references=references, only=only)
+
+    def _with_files(self, target: RunTarget) -> RunTarget:
+        """Return a run target with the files of its module. Raises as `generated` does."""
+        compiled = self.generated(target.compile)
+        return target if compiled is target.compile else replace(target, compile=compiled)
 
     @contextmanager
     def _used(self, target: CompileTarget, artifact: Artifact) -> Iterator[Artifact]:
@@ -452,6 +476,7 @@ class Engine:
                 ending.callback(other.close)
             if (remote := vars(self).get("_remote")) is not None:
                 ending.callback(remote.close)
+            ending.push(self._ahead.pop_all())
 
     @cached_property
     def _remote(self) -> RemoteStore | None:

@@ -104,8 +104,31 @@ class WorkerProcess:
         on the way (Ctrl-C) ends the worker too, since its answer would be read as the next one's. Raises
         `RetargetError` for an answer of another type than `expected`.
         """
+        return self.answer(self.send(message, keep_open=keep_open), expected, timeout=timeout, on_progress=on_progress)
+
+    def send(self, message: object, *, keep_open: Sequence[int] = ()) -> float:
+        """Do the first half of `ask`, and return when (by the monotonic clock): `answer` must be called before the next
+        message. That a worker has ended is its to find."""
+        sent = time.monotonic()
         try:
-            answer = self._exchange(message, time.monotonic() + timeout, keep_open)
+            with suppress(EOFError, OSError):
+                self._send(message, keep_open)
+        except BaseException:
+            self.kill()
+            raise
+        return sent
+
+    def answer(
+        self,
+        sent: float,
+        expected: type[AnswerT],
+        *,
+        timeout: float,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> AnswerT | Refused:
+        """Do the second half of `ask`, for a message that was `sent`; its `timeout` began then."""
+        try:
+            answer = self._receive(sent + timeout)
         except (EOFError, OSError):
             self._report(on_progress)
             return self._death()
@@ -145,8 +168,8 @@ class WorkerProcess:
         self._reap()
         self._release()
 
-    def _exchange(self, message: object, deadline: float, keep_open: Sequence[int]) -> object | None:
-        """Send `message` and return the answer; None if there is none at `deadline`. Raises `EOFError` or `OSError`."""
+    def _send(self, message: object, keep_open: Sequence[int]) -> None:
+        """Raises `EOFError` or `OSError`."""
         connection = self._connection
         if connection is None:
             raise EOFError
@@ -156,11 +179,17 @@ class WorkerProcess:
             with socket.socket(fileno=os.dup(connection.fileno())) as sending:
                 socket.send_fds(sending, [b"\0"], list(keep_open))
         connection.send_bytes(pickle.dumps(message))
-        while (left := deadline - time.monotonic()) > 0:
-            if connection.poll(min(left, _LONGEST_WAIT)):
-                answer: object = connection.recv()
-                return answer
-        return None
+
+    def _receive(self, deadline: float) -> object | None:
+        """Return the answer; None if there is none at `deadline`. Raises `EOFError` or `OSError`."""
+        connection = self._connection
+        if connection is None:
+            raise EOFError
+        while not connection.poll(max(0.0, min(deadline - time.monotonic(), _LONGEST_WAIT))):
+            if time.monotonic() >= deadline:
+                return None
+        answer: object = connection.recv()
+        return answer
 
     def _report(self, on_progress: Callable[[Progress], None] | None) -> None:
         if on_progress is not None:

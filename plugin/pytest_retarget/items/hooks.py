@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ from retarget.model import RunTarget
 from retarget.support.errors import RetargetError
 
 from pytest_retarget.items.base import MatrixItem
+from pytest_retarget.items.run_item import RunItem
 from pytest_retarget.session.services import SERVICES, Services
 
 if TYPE_CHECKING:
@@ -84,6 +86,38 @@ def _is_needed(services: Services, item: MatrixItem) -> bool:
     return True
 
 
+_AROUND_TARGETS = ("protocol", "setup", "call", "teardown")
+_KNOWN = frozenset({"_pytest", "pytest_retarget", "_hypothesis_pytestplugin"})
+"""Packages whose hooks leave targets alone; Hypothesis's are for test functions."""
+
+
+def link_runs(session: pytest.Session) -> None:
+    """Tell each run target which one follows, so that it may begin while pytest reports.
+
+    Not across other tests, nor where other plugins have hooks around targets: they may skip one, or prepare its device.
+    Nor under xdist, whose processes report one while others run theirs.
+    """
+    hooks = session.config.hook
+    around = [
+        impl.plugin for name in _AROUND_TARGETS for impl in getattr(hooks, f"pytest_runtest_{name}").get_hookimpls()
+    ]
+    if hasattr(session.config, "workerinput") or not all(_is_known(plugin) for plugin in around):
+        return
+    last: RunItem | None = None
+    for item in session.items:
+        if isinstance(item, RunItem):
+            if last is not None:
+                last.following = item
+            last = item
+        elif not isinstance(item, MatrixItem):
+            last = None
+
+
+def _is_known(plugin: object) -> bool:
+    module = plugin.__name__ if isinstance(plugin, ModuleType) else type(plugin).__module__
+    return module.partition(".")[0] in _KNOWN
+
+
 class ServiceHooks:
     """The hooks of one process."""
 
@@ -105,6 +139,8 @@ class ServiceHooks:
             return
         config.stash[SERVICES] = services = Services(config, self._spare)
         if not config.getoption("setuponly", False):
+            if not services.settings.reuses:
+                link_runs(session)
             queue_compiles(services, items)
 
     @pytest.hookimpl(tryfirst=True)

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,6 +30,15 @@ _OPEN_ATTEMPTS = 2
 _IDLE_SECONDS = 0.25
 """How long a worker may be idle before it is paused. An open device may poll in the background: Mesa's lavapipe keeps
 two cores busy where IREE waits for its timeline semaphores, cycles that the compiles need."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ahead:
+    """A message that was sent before its time: when, by the monotonic clock and in seconds since 1970."""
+
+    message: object
+    sent: float
+    began: float
 
 
 class DeviceWorker:
@@ -62,6 +72,7 @@ class DeviceWorker:
         self._spare, self._cache = spare, cache
         self._probe_timeout = min(open_timeout, probe_timeout)
         self._worker: WorkerProcess | None = None
+        self._ahead: _Ahead | None = None
         self.infos: tuple[DeviceInfo, ...] | None = None
         self._moves_bytes: bool | None = None
         self.opened = 0.0
@@ -137,20 +148,45 @@ class DeviceWorker:
         timeout: float,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> AnswerT | Refused:
-        """Send `message` to the process that `open` or `probe` has started; return its answer, or why there is none."""
+        """Send `message` to the process that `open` or `probe` has started; return its answer, or why there is none.
+        One that was begun is not sent again; begun for nothing, it ends the process."""
+        if not self.begun(message):
+            self.drop_begun()
         if self._worker is None:
             msg = f"runtime config {self.config.name!r} is not open"
             raise RetargetError(msg)
-        worker = self._worker
+        worker, ahead = self._worker, self._ahead
         self._wake(worker)
         try:
-            return worker.ask(message, expected, timeout=timeout, on_progress=on_progress, keep_open=self.leases)
+            sent = ahead.sent if ahead is not None else worker.send(message, keep_open=self.leases)
+            self._ahead = None
+            return worker.answer(sent, expected, timeout=timeout, on_progress=on_progress)
         finally:
             self._rest(worker)
+
+    def begin(self, message: object) -> None:
+        """Send what `ask` is going to be called with next, if the process is there; it works meanwhile."""
+        if self._worker is not None and self._ahead is None:
+            self._wake(self._worker)
+            began, sent = time.time(), self._worker.send(message, keep_open=self.leases)
+            self._ahead = _Ahead(message=message, sent=sent, began=began)
+
+    def begun(self, message: object) -> float:
+        """Return when a message was begun (seconds since 1970); 0 if it was not."""
+        return self._ahead.began if self._ahead is not None and self._ahead.message == message else 0.0
+
+    def drop_begun(self) -> None:
+        """End the process where something was begun, which nobody waits for."""
+        if self._ahead is not None:
+            self.close()
+            self.leases = ()
 
     def close(self) -> None:
         """End the process."""
         if self._worker is not None:
+            if self._ahead is not None:
+                self._ahead = None
+                self._worker.kill()
             self._wake(self._worker)
             self._worker.close()
             self._worker = None

@@ -59,7 +59,8 @@ class HealthyRuns:
         answered before. What else a target does then says nothing of it. Raises `SickDeviceError`.
         """
         keys = sickness_keys(worker.config, worker.infos or ())
-        self._expect_healthy(worker, keys)
+        if not worker.begun(message):
+            self._expect_healthy(worker, keys)
         outcome, explains, found = self._tried(worker, message, timeout)
         if not found:
             return outcome
@@ -71,6 +72,13 @@ class HealthyRuns:
         if not explains:
             raise SickDeviceError(self._gone(keys))
         return _with_hint(outcome, self._gone(keys))
+
+    def begin(self, worker: DeviceWorker, message: RunModule) -> None:
+        """Begin what `outcome` is going to be asked for next, on devices that answer as far as that is known."""
+        known = self._sick.of(sickness_keys(worker.config, worker.infos or ()))
+        worker.settle()
+        if worker.alive and (known is None or (not known.until and known.when < worker.opened)):
+            worker.begin(message)
 
     @staticmethod
     def _tried(worker: DeviceWorker, message: RunModule, timeout: float) -> tuple[RunOutcome, bool, str]:

@@ -170,6 +170,17 @@ class DeviceLeases:
                 held.callback(_release, slot)
             yield tuple(slot.descriptor for slot in taken)
 
+    def hold_at_once(self, leases: Sequence[Lease], held: ExitStack) -> tuple[int, ...] | None:
+        """Hold a slot of a device until a stack is closed; None where others have it or wait for it, or where there are
+        several devices. Gives and raises what `hold` does."""
+        if len(leases) > 1:
+            return None
+        slots = [self._acquire_at_once(lease) for lease in leases]
+        taken = [slot for slot in slots if slot is not None]
+        for slot in taken:
+            held.callback(_release, slot)
+        return tuple(slot.descriptor for slot in taken) if len(taken) == len(slots) else None
+
     def close(self) -> None:
         """Close all files, which frees what is held."""
         for device in self._devices.values():

@@ -6,7 +6,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from operator import attrgetter
@@ -103,6 +103,7 @@ class RunService:
         self._workers: dict[RuntimeConfig, DeviceWorker] = {}
         self._opened: dict[RuntimeConfig, tuple[Sequence[DeviceInfo], tuple[DeviceInfo, ...]]] = {}
         self._helper: WorkerProcess | None = None
+        self._ahead = ExitStack()  # the leases of a run that has begun ahead of its time
 
     def __enter__(self) -> Self:
         return self
@@ -179,10 +180,37 @@ class RunService:
         if self._timing is not None:
             timeout = _REPEATED * timeout + self._timing.seconds
         asked = time.monotonic()
-        with self._hold(target.runtime, infos, on_wait):
-            waited, started = time.monotonic() - asked, time.time()
+        began = worker.begun(message)
+        with self._begun(worker) if began else self._hold(target.runtime, infos, on_wait):
+            waited, started = time.monotonic() - asked, began or time.time()
             outcome = self._runs.outcome(worker, message, timeout)
             return replace(outcome, devices=self._here(outcome.devices), started=started, wait_seconds=waited)
+
+    def begin(
+        self,
+        target: RunTarget,
+        artifact: Artifact,
+        *,
+        only: Sequence[str] = (),
+        skipping: Sequence[tuple[str, bool]] = (),
+    ) -> None:
+        """Begin a run that `run` is going to be called for next, with these arguments, where its devices are open and
+        free. The artifact must stay until then. Where another run is asked for, the process of this one ends."""
+        worker = self._workers.get(target.runtime)
+        if worker is None or not worker.infos or target.runtime.host is not None:
+            return
+        with ExitStack() as held:
+            leases = self._leases.hold_at_once(_leases(target.runtime, worker.infos), held)
+            if leases is None:
+                return
+            path, digest = _located(artifact)
+            message = RunModule(target=target, artifact=path, digest=digest, only=tuple(only), skipping=tuple(skipping))
+            worker.leases = leases
+            self._runs.begin(worker, message)
+            if worker.begun(message):
+                self._ahead = held.pop_all()
+            else:
+                worker.leases = ()
 
     def check(self, target: CompileTarget, artifact: Artifact | Path) -> RunOutcome:
         """Judge an artifact of a kind that runs nothing, in a process without a device.
@@ -292,6 +320,7 @@ class RunService:
 
     def close(self) -> None:
         """End all workers."""
+        self._drop_begun()
         self._leases.close()
         self._host_leases.close()
         self._runs.close()
@@ -307,6 +336,7 @@ class RunService:
     def _hold(self, runtime: RuntimeConfig, infos: Sequence[DeviceInfo], on_wait: OnLeaseWait | None) -> Iterator[None]:
         """Hold leases of devices. Their worker holds them, too: the device of a session that was killed is another's
         when its worker has ended."""
+        self._drop_begun()
         leases, worker = _leases(runtime, infos), self._worker(runtime)
         leased = (
             self._leases.hold(leases, on_wait)
@@ -319,6 +349,21 @@ class RunService:
                 yield
             finally:
                 worker.leases = ()
+
+    @contextmanager
+    def _begun(self, worker: DeviceWorker) -> Iterator[None]:
+        """Hold the leases that a run was begun with until it is done."""
+        with self._ahead.pop_all():
+            try:
+                yield
+            finally:
+                worker.leases = ()
+
+    def _drop_begun(self) -> None:
+        """End what was begun and is not waited for, which may have the device that is asked for."""
+        for worker in self._workers.values():
+            worker.drop_begun()
+        self._ahead.close()
 
     def _here(self, infos: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
         return tuple(replace(info, host=self._host) for info in infos)

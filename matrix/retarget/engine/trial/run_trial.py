@@ -97,6 +97,8 @@ class RunTrial(Trial):
                 if run is None:
                     others = self.home.run_targets(self.target.compile.module.name)
                     run = self.services.run(self.target, artifact, others, skipping=self.rules.skipping(today()))
+                    if run.failure is None and self.then is not None:
+                        self.then()
                     with suppress(RetargetError, UnavailableError):  # what keeps it from being kept is no error
                         self.services.engine.keep_result(self.target, artifact, self.rules, run)
             except UnavailableError as error:

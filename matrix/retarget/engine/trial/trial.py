@@ -73,6 +73,8 @@ class Trial:
         """How the compile target failed that blocks this one, or that excuses it."""
         self.earlier: tuple[TargetRecord, ...] = ()
         """The records of the attempts that failed before the one that counts."""
+        self.then: Callable[[], None] | None = None
+        """Called when the target's run has passed, before what came of it is looked at."""
         self._record: TargetRecord | None = None
 
     # ------------------------------------------------------------ what is tried
