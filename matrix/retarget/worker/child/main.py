@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import importlib
 import os
 import pickle
@@ -367,6 +368,8 @@ def _set_up(connection: Connection, progress: int, registry: Registry | None) ->
         connection.send(Refused(refusal=Refusal.INPUT, summary=str(error)))
         return None
     extensions.pass_on(setup.extensions)
+    gc.freeze()
+    gc.enable()
     connection.send(Ready())
 
     def note(where: Progress) -> None:
