@@ -87,7 +87,8 @@ def noise_of(samples: Sequence[float]) -> float:
 def compare_series(before: Sequence[Sequence[float]], after: Sequence[float], *, within: float) -> Comparison:
     """Compare a series with that of one or more sessions before; a change of at most the share `within` is none.
 
-    The noise is the largest of: that of each series, and half the range of the medians of the sessions before.
+    The noise is the largest of: that of each series, and half the range of the medians of the sessions before. Lower
+    quartiles must differ by more than that share as well: other processes make some calls longer, a slower kernel all.
     """
     series = [one for one in before if len(one) >= FEWEST]
     if not series or len(after) < FEWEST:
@@ -103,7 +104,10 @@ def compare_series(before: Sequence[Sequence[float]], after: Sequence[float], *,
     found = Comparison(finding=Finding.SAME, before=middle, after=now, p=p, noise=noise)
     if noise > within:
         return _with(found, Finding.NOISY)
-    if p >= LEVEL or abs(found.change) <= within:
+    low = statistics.median(map(_low, series))
+    low_change = _low(after) / low - 1 if low else 0.0
+    sign = 1 if is_larger else -1
+    if p >= LEVEL or min(sign * found.change, sign * low_change) <= within:
         return found
     return _with(found, Finding.LARGER if is_larger else Finding.SMALLER)
 
@@ -123,6 +127,10 @@ def compare_values(before: Sequence[float], after: float, *, within: float, exac
     if after > max(before) * (1 + within):
         return _with(found, Finding.LARGER)
     return _with(found, Finding.SMALLER) if after < min(before) * (1 - within) else found
+
+
+def _low(samples: Sequence[float]) -> float:
+    return statistics.quantiles(samples, n=4, method="inclusive")[0]
 
 
 def _median(values: Sequence[float]) -> float:

@@ -165,8 +165,8 @@ class CallTimes:
     `first` is its first call, with arguments copied to the device and results back. `calls` warm ones were timed, whose
     arguments stay on the device: their `median`, and its `spread`, half the width of its confidence interval (95 %) as
     a share of it. `samples` are the shortest of equally long, consecutive groups of these calls: what other processes
-    take away only makes calls longer. `device` are the times that single calls took on the device by its own clock,
-    none where it does not say.
+    take away only makes calls longer. `device` are such samples of the times that calls took on the device by its
+    own clock, none where it does not say.
     """
 
     first: float

@@ -27,10 +27,10 @@ _LEAST_SHARE = 0.25
 _WARM_SHARE = 0.1
 """Of the time, for calls that are not counted: caches fill, clocks rise."""
 
-_GROUPS = 64
+_GROUPS = 32
 """How many samples are kept."""
 
-_DEVICE_CALLS = 25
+_DEVICE_CALLS = 256
 _DEVICE_SHARE = 0.25
 """How many calls the device's clock times at most, and how much more wall time they may take."""
 
@@ -51,7 +51,7 @@ def call_times(program: Program, function: str, inputs: Sequence[Array], timing:
     device: tuple[float, ...] = ()
     if isinstance(program, TimesDevice):
         affordable = int(_DEVICE_SHARE * timing.seconds / max(statistics.median(times), 1e-9))
-        device = tuple(program.device_seconds(function, inputs, min(max(affordable, 1), _DEVICE_CALLS)))
+        device = _samples(program.device_seconds(function, inputs, min(max(affordable, 1), _DEVICE_CALLS)))
     return CallTimes(
         first=first,
         median=statistics.median(times),

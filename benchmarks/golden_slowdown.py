@@ -1,0 +1,191 @@
+"""Whether a slow-down of one kernel is found, and how often equal builds seem to differ.
+
+A module of three kernels is compiled for an OpenCL device. Each *session* loads it anew and times it as
+`pytest --retarget-benchmark` does. Slowed sessions execute the work-groups of the largest kernel and then a tenth of
+them once more. Each session is compared with those of equal builds before it, as the golden rule `within = "5 %"`
+does: with one, and with the last five. A false alarm is an equal build that is found to be slower or faster.
+
+python benchmarks/golden_slowdown.py [--device opencl://0] [--equal 201] [--slowed 40] [--seconds 0.5]
+    [--shape M K N] [--json FILE]
+
+On a CPU, `POCL_MAX_PTHREAD_COUNT=1` leaves cores to what else runs; samples are noisier without.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import math
+import statistics
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from retarget.extension import CompileRequest
+from retarget.model import CompilerConfig, Origin, RuntimeConfig
+from retarget.model.outcomes import CallTimes
+from retarget.worker.child.timing import call_times
+from retarget.worker.messages import Timing
+from retarget_bench.statistics import LEVEL, Finding, compare_series
+from retarget_opencl.compile.compiler import OpenClCompiler
+from retarget_opencl.run.commands import Commands
+from retarget_opencl.run.driver import OpenClDriver
+
+HERE = Origin(file=Path(), key_path="")
+WITHIN, SHARE = 0.05, 0.1
+
+MODULE = """
+func.func @main(%a: tensor<{m}x{k}xf32>, %b: tensor<{k}x{n}xf32>) -> tensor<{m}xf32> {{
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<{m}x{n}xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<{m}x{n}xf32>) -> tensor<{m}x{n}xf32>
+  %m = linalg.matmul ins(%a, %b : tensor<{m}x{k}xf32>, tensor<{k}x{n}xf32>)
+    outs(%f : tensor<{m}x{n}xf32>) -> tensor<{m}x{n}xf32>
+  %r = tensor.empty() : tensor<{m}xf32>
+  %g = linalg.fill ins(%zero : f32) outs(%r : tensor<{m}xf32>) -> tensor<{m}xf32>
+  %s = linalg.reduce ins(%m : tensor<{m}x{n}xf32>) outs(%g : tensor<{m}xf32>) dimensions = [1]
+    (%x: f32, %y: f32) {{ %z = arith.addf %x, %y : f32 linalg.yield %z : f32 }}
+  return %s : tensor<{m}xf32>
+}}
+"""
+
+
+@contextmanager
+def slowed(name: str) -> Iterator[None]:
+    """Have programs that are loaded meanwhile execute a tenth of a kernel's work-groups once more at each launch."""
+    launcher = Commands.launcher
+
+    def replaced(self: Commands, kernel: Any, count_groups: Callable[[Sequence[int]], Sequence[int]]) -> Any:
+        launch = launcher(self, kernel, count_groups)
+        if kernel.name != name:
+            return launch
+
+        def tenth(workload: Sequence[int]) -> Sequence[int]:
+            groups = list(count_groups(workload))
+            widest = groups.index(max(groups))
+            groups[widest] = max(math.ceil(SHARE * groups[widest]), 1)
+            return groups
+
+        more = launcher(self, kernel, tenth)
+
+        def both(*arguments: Any) -> None:
+            launch(*arguments)
+            more(*arguments)
+
+        return both
+
+    Commands.launcher = replaced  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Commands.launcher = launcher  # type: ignore[method-assign]
+
+
+def compiled(device: str, shape: Sequence[int]) -> bytes:
+    compiler = OpenClCompiler()
+    flags = (f"--opencl-profile={device}",)
+    resolved = compiler.resolve(CompilerConfig(name="c", compiler="iree-opencl", flags=flags, origin=HERE), flags)
+    source = MODULE.format(m=shape[0], k=shape[1], n=shape[2]).encode()
+    request = CompileRequest(source=source, source_name="m.mlir", source_path=Path("m.mlir"), resolved=resolved)
+    return compiler.compile(request).artifact
+
+
+def kernel_shares(program: Any, inputs: Sequence[Any]) -> dict[str, float]:
+    """Return the share of each kernel in the device time of a call: the medians of 25 calls."""
+    call, _ = program.bind("main", inputs)
+    times: dict[str, list[float]] = {}
+    with program._commands.profiled():  # noqa: SLF001
+        for _ in range(25):
+            program.record_events(on=True)
+            call()
+            program._commands.finish()  # noqa: SLF001
+            for name, event in program.record_events(on=True):
+                times.setdefault(name, []).append(event.profile.end - event.profile.start)
+    medians = {name: statistics.median(found) for name, found in times.items()}
+    return {name: median / sum(medians.values()) for name, median in medians.items()}
+
+
+def report(what: str, findings: Sequence[Finding], alarms: Sequence[Finding]) -> dict[str, Any]:
+    counts = Counter(findings)
+    found = sum(counts[one] for one in alarms)
+    judged = len(findings) - counts[Finding.NOISY] - counts[Finding.FEW]
+    print(f"  {what:<46} {found:>3} of {len(findings)} ({judged} judged, {counts[Finding.NOISY]} too noisy)")
+    return {"what": what, "found": found, "of": len(findings), "judged": judged, "noisy": counts[Finding.NOISY]}
+
+
+def report_all(equal: Sequence[CallTimes], slow: Sequence[tuple[int, CallTimes]]) -> list[dict[str, Any]]:
+    """Print and return what comes of all comparisons; `slow` are sessions with the number of equal ones before."""
+    figures: list[dict[str, Any]] = []
+    for metric in ("samples", "device"):
+        series = [getattr(one, metric) for one in equal]
+        slow_series = [(place, getattr(one, metric)) for place, one in slow]
+        name = {"samples": "latency", "device": "device-time"}[metric]
+        before = statistics.median(map(statistics.median, series))
+        after = statistics.median(statistics.median(one) for _, one in slow_series)
+        print(f"{name}: {before * 1e6:.1f} us, slowed {after * 1e6:.1f} us ({after / before - 1:+.1%})")
+        for last in (1, 5):
+            compare = functools.partial(compare_series, within=WITHIN)
+            same = [compare(series[max(at - last, 0) : at], series[at]).finding for at in range(1, len(series))]
+            worse = [compare(series[max(at - last, 0) : at], one).finding for at, one in slow_series]
+            text = f"with the last {last}" if last > 1 else "with the one before"
+            alarms = report(f"false alarms, {text}", same, (Finding.LARGER, Finding.SMALLER))
+            hits = report(f"slow-downs found, {text}", worse, (Finding.LARGER,))
+            figures += [{"metric": name, "last": last, **one} for one in (alarms, hits)]
+    return figures
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="opencl://0")
+    parser.add_argument("--equal", type=int, default=201, help="sessions of equal builds; one comparison less")
+    parser.add_argument("--slowed", type=int, default=40, help="sessions with a slowed kernel")
+    parser.add_argument("--seconds", type=float, default=0.5, help="of each session")
+    parser.add_argument(
+        "--shape", type=int, nargs=3, default=(640, 16, 64), metavar=("M", "K", "N"), help="of the product (640 16 64)"
+    )
+    parser.add_argument("--json", type=Path, help="write figures and samples to this file")
+    options = parser.parse_args(arguments)
+    artifact = compiled(options.device, options.shape)
+    device = OpenClDriver().open(RuntimeConfig(name="r", driver="opencl", devices=(options.device,), origin=HERE))
+    random = np.random.default_rng(1)
+    rows, inner, columns = options.shape
+    inputs = [random.standard_normal(shape, np.float32) for shape in ((rows, inner), (inner, columns))]
+    program = device.load(artifact)
+    shares = kernel_shares(program, inputs)
+    largest = max(shares, key=shares.__getitem__)
+    expected = program.call("main", inputs, print)[0]
+    timing = Timing(spread=1e-6, seconds=options.seconds)
+
+    def session() -> CallTimes:
+        loaded = device.load(artifact)
+        result = loaded.call("main", inputs, print)[0]
+        np.testing.assert_array_equal(result, expected)  # also the slowed one computes the same
+        return call_times(loaded, "main", inputs, timing, 0.0)
+
+    every = max(options.equal // max(options.slowed, 1), 1)
+    equal: list[CallTimes] = []
+    slow: list[tuple[int, CallTimes]] = []
+    for number in range(options.equal):
+        equal.append(session())
+        if number >= every and number % every == 0 and len(slow) < options.slowed:
+            with slowed(largest):
+                slow.append((number + 1, session()))
+    info = device.infos[0]
+    print(f"{info.name}, driver {info.driver_version}: {len(equal)} sessions of equal builds, {len(slow)} slowed")
+    print(f"slowed by {SHARE:.0%} of its work-groups: {largest}, {shares[largest]:.0%} of the device time of a call")
+    figures = report_all(equal, slow)
+    print(f"bound {WITHIN:.0%}, rank test at the level {LEVEL:g}")
+    if options.json:
+        samples = [{"latency": one.samples, "device": one.device} for one in (*equal, *(one for _, one in slow))]
+        content = {"device": info.name, "kernels": shares, "slowed": largest, "figures": figures}
+        options.json.write_text(json.dumps(content | {"places": [at for at, _ in slow], "samples": samples}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
