@@ -190,12 +190,12 @@ def _cmake(runtimes: Iterable[tuple[RuntimeConfig, int]]) -> str:
     """Return the builds as variables of CMake, named by the first runtime config of each."""
     builds = _distinct_builds(runtimes)
     lines = [f"# {_WRITTEN.format('cmake')}", "# A build is named by the first runtime config that it is for."]
-    lines.append(f"set(RETARGET_RUNTIMES {bracketed(listed(one['runtime_configs'][0] for one in builds))})")
+    lines.append(f"set(Retarget_RUNTIMES {bracketed(listed(one['runtime_configs'][0] for one in builds))})")
     for one in builds:
         lines.append("")
         for key in ("runtime_configs", "drivers", "deps", "defines", "host_os", "host_arch"):
             value = _defined(one["defines"]) if key == "defines" else one[key]
-            name = f"RETARGET_RUNTIME_{one['runtime_configs'][0]}_{key.upper()}"
+            name = f"Retarget_RUNTIME_{one['runtime_configs'][0]}_{key.upper()}"
             lines.append(f"set({name} {bracketed(listed(value))})")
     return "\n".join(lines) + "\n"
 

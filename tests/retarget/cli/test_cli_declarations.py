@@ -233,9 +233,9 @@ def test_builds_are_a_file_that_cmake_includes(
 ) -> None:
     status, out, _ = run(capsys, "list", "runtimes", "--format", "cmake")
     assert status == 0
-    show = [f"message(${{RETARGET_RUNTIME_{name}}})" for name in ("rt_DEPS", "rt_DEFINES", "elsewhere_HOST_OS")]
+    show = [f"message(${{Retarget_RUNTIME_{name}}})" for name in ("rt_DEPS", "rt_DEFINES", "elsewhere_HOST_OS")]
     script = tmp_path / "show.cmake"
-    loop = ["foreach(one IN LISTS RETARGET_RUNTIMES)", "message(${one})", "endforeach()"]
+    loop = ["foreach(one IN LISTS Retarget_RUNTIMES)", "message(${one})", "endforeach()"]
     script.write_text("\n".join([out, *loop, *show]))
     cmake = Path(sys.executable).with_name("cmake")
     shown = subprocess.run([cmake, "-P", script], check=True, capture_output=True, text=True).stderr
