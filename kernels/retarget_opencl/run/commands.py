@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from sys import byteorder
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -209,7 +210,8 @@ class Commands:
             nonlocal instance
             if instance is None:
                 instance = cl.Kernel(commands.programs[kernel.name], kernel.name)
-            set_arg = instance.set_arg
+            # The public function tries what an argument may be, one after the other, before it takes a number: 7 µs.
+            set_arg, set_number = instance.set_arg, instance._set_arg_buf  # noqa: SLF001
             for index, (span, offset) in enumerate(spans):
                 # Its number is remembered, not the buffer: to hold that would keep the pool from releasing it.
                 memory = span.memory
@@ -218,11 +220,11 @@ class Commands:
                     buffers[index] = memory.number
                 start = span.offset + offset
                 if offsets[index] != start:
-                    set_arg(2 * index + 1, np.uint64(start))
+                    set_number(2 * index + 1, start.to_bytes(8, byteorder))
                     offsets[index] = start
             for index, value in enumerate(uniforms):
                 if constants[index] != value:
-                    set_arg(2 * count + index, np.uint32(value & 0xFFFFFFFF))
+                    set_number(2 * count + index, (value & 0xFFFFFFFF).to_bytes(4, byteorder))
                     constants[index] = value
             if commands.started is not None:  # before: enqueueing may crash, as where PoCL builds the kernel then
                 started, commands.started = commands.started, None
