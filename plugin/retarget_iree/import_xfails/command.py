@@ -14,7 +14,8 @@ from retarget.support.files import write_atomically
 from retarget.support.toml.write import toml_list, toml_string
 
 from retarget_iree.import_xfails.convert import Imported, config_errors, import_configs
-from retarget_iree.import_xfails.read import ConfigLists, read_config_lists
+from retarget_iree.import_xfails.golden import GoldenValue
+from retarget_iree.import_xfails.read import ConfigLists, read_config_lists, read_golden_values
 
 __all__ = ["add_arguments", "run"]
 
@@ -38,6 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"also a {SUITE_FILE} with a suite of this name, for a published tree of tests below the folder",
     )
+    parser.add_argument(
+        "--chip", default="", metavar="NAME", help="take over the golden values of this chip, where a file has several"
+    )
     parser.add_argument("--force", action="store_true", help="replace files that are there already")
 
 
@@ -47,8 +51,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise argparse.ArgumentError(None, f"argument --suite: {diagnostic}")
     if arguments.output == "":
         raise argparse.ArgumentError(None, "argument --output: found an empty text, expected a folder")
-    imported = _imported([_named(text) for text in arguments.config])
-    files = {MATRIX_FILE: imported.matrix, EXPECTATIONS_FILE: imported.expectations}
+    imported = _imported([_named(text) for text in arguments.config], arguments.chip)
+    files = {MATRIX_FILE: imported.matrix} if imported.entries else {}
+    files[EXPECTATIONS_FILE] = imported.expectations
     if arguments.suite is not None:
         files[SUITE_FILE] = _suite(arguments.suite, list(imported.entries))
     if arguments.output is None:
@@ -66,10 +71,11 @@ def _named(text: str) -> tuple[str, Path]:
     return (name, Path(path)) if separator and "/" not in name and not Path(text).exists() else ("", Path(text))
 
 
-def _imported(files: list[tuple[str, Path]]) -> Imported:
+def _imported(files: list[tuple[str, Path]], chip: str) -> Imported:
     diagnostics: list[Diagnostic] = []
     configs: list[ConfigLists] = []
     notes: list[str] = []
+    golden: list[GoldenValue] = []
     for name, path in files:
         try:
             read, more = read_config_lists(path)
@@ -77,14 +83,18 @@ def _imported(files: list[tuple[str, Path]]) -> Imported:
             diagnostics += error.diagnostics
             continue
         notes += more
-        configs += [replace(config, name=_renamed(config.name, name, path) if name else config.name) for config in read]
+        mine = [replace(config, name=_renamed(config.name, name, path) if name else config.name) for config in read]
+        configs += mine
+        values, more = read_golden_values(path, [config.name for config in mine] or [name or path.stem], chip)
+        golden += values
+        notes += more
     diagnostics += config_errors(configs)
     if diagnostics:
         raise DiagnosticsError(diagnostics)
-    if not configs:
+    if not configs and not golden:
         msg = f"{'; '.join(notes)}; expected config files with compile flags"
         raise RetargetError(msg)
-    imported = import_configs(configs)
+    imported = import_configs(configs, golden, [path for _, path in files])
     return replace(imported, notes=(*notes, *imported.notes))
 
 
@@ -119,7 +129,7 @@ def _write(folder: Path, files: dict[str, str], *, force: bool) -> None:
 
 
 def _counts(imported: Imported) -> str:
-    width = max(len(name) for name in imported.entries)
+    width = max(map(len, imported.entries), default=0)
     lines = [f"note: {note}" for note in imported.notes]
     lines += [
         f"{name.ljust(width)}  {_number(count, 'entry', 'entries')}, {_number(imported.rules[name], 'rule', 'rules')}"
@@ -127,7 +137,9 @@ def _counts(imported: Imported) -> str:
     ]
     entries = sum(imported.entries.values())
     total = f"{_number(entries, 'entry', 'entries')} became {_number(imported.rules_in_all, 'rule', 'rules')}"
-    return "\n".join([*lines, total, ""])
+    golden = f"{_number(imported.golden, 'golden value', 'golden values')} became [[golden]] rules"
+    totals = [*([total] if imported.entries else []), *([golden] if imported.golden else [])]
+    return "\n".join([*lines, *totals, ""])
 
 
 def _number(count: int, one: str, many: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from retarget.expect.update.text import rule_text
@@ -20,6 +20,7 @@ from retarget.support.toml.write import toml_list, toml_string
 from retarget.targets.expansion import compile_target_name, run_target_name
 from retarget.targets.tag_expressions import shortest_expression
 
+from retarget_iree.import_xfails.golden import GoldenValue, golden_rules
 from retarget_iree.import_xfails.read import ConfigLists
 
 __all__ = ["Imported", "config_errors", "import_configs"]
@@ -43,7 +44,8 @@ _ORIGIN = Origin(file=Path("matrix.toml"), key_path="")
 class Imported:
     """What became of the lists: the texts of two files, and the counts.
 
-    `entries` counts each config's entries, `rules` the rules that name it. `notes` say what was in two lists at once.
+    `entries` counts each config's entries, `rules` the rules that name it, `golden` the golden
+    values. `notes` say what was in two lists at once.
     """
 
     matrix: str
@@ -51,6 +53,7 @@ class Imported:
     entries: Mapping[str, int]
     rules: Mapping[str, int]
     rules_in_all: int
+    golden: int
     notes: tuple[str, ...]
 
 
@@ -61,19 +64,26 @@ class _Config:
     runtime: RuntimeConfig
 
 
-def import_configs(configs: Sequence[ConfigLists]) -> Imported:
-    """Return what configs without `config_errors` become."""
+def import_configs(
+    configs: Sequence[ConfigLists], golden: Sequence[GoldenValue] = (), files: Sequence[Path] = ()
+) -> Imported:
+    """Return what configs without `config_errors` become, with the golden values of the files."""
     converted = _configs(configs)
     notes: list[str] = []
     claims = {config.compiler.name: _claims(config, notes) for config in converted}
     rules = _rules(converted, claims)
-    about = ", ".join(dict.fromkeys(config.lists.file.name for config in converted))
+    sources = (*(config.lists.file for config in converted), *(files if golden else ()))
+    about = ", ".join(dict.fromkeys(file.name for file in sources))
+    bounds = [replace(one, config=name if (name := valid_name(one.config)) in claims else one.config) for one in golden]
     return Imported(
         matrix="\n".join([f"# Taken over from {about}.\n", *_tables(converted)]),
-        expectations="\n".join([f"# Taken over from {about}.\n", *(rule_text(rule) for rule, _ in rules)]),
+        expectations="\n".join(
+            [f"# Taken over from {about}.\n", *(rule_text(rule) for rule, _ in rules), *golden_rules(bounds, claims)]
+        ),
         entries={config.compiler.name: sum(map(len, config.lists.lists.values())) for config in converted},
         rules={name: sum(name in names for _, names in rules) for name in claims},
         rules_in_all=len(rules),
+        golden=len(golden),
         notes=tuple(notes),
     )
 

@@ -17,8 +17,8 @@ The files that sharktank_models and torch_models keep for each model (`is_model_
     compiler_flags              flags of iree-compile; `cpu_compiler_flags` and the like where it has several configs
     device                      the device to run on
 
-What else a file has (golden times, inputs to download) is not taken over, and noted. Comments and trailing commas are
-allowed, as in JSON5.
+Golden values are in `golden`. What else a file has (inputs to download) is not taken over, and noted. Comments and
+trailing commas are allowed, as in JSON5.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,9 @@ from retarget.model.names import is_glob
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean
 from retarget.support.files import read_regular
 
-__all__ = ["LISTS", "ConfigLists", "read_config_lists"]
+from retarget_iree.import_xfails.golden import GOLDEN_KEYS, GoldenValue, golden_errors, golden_values
+
+__all__ = ["LISTS", "ConfigLists", "read_config_lists", "read_golden_values"]
 
 LISTS = ("skip_compile_tests", "skip_run_tests", "expected_compile_failures", "expected_run_failures")
 _FLAGS = ("iree_compile_flags", "iree_run_module_flags")
@@ -106,11 +108,23 @@ def read_config_lists(file: Path) -> tuple[tuple[ConfigLists, ...], tuple[str, .
     is_model = is_model_config(data)
     diagnostics = [
         Diagnostic(file=file, line=line, key_path=key_path, message=message)
-        for line, key_path, message in (_model_errors(text, data) if is_model else _errors(text, data))
+        for line, key_path, message in (
+            *(_model_errors if is_model else _errors)(text, data),
+            *_golden_errors(text, data),
+        )
     ]
     if diagnostics:
         raise DiagnosticsError(diagnostics)
     return _model_configs(file, data) if is_model else _config(file, data)
+
+
+def read_golden_values(
+    file: Path, names: Sequence[str], chip: str = ""
+) -> tuple[tuple[GoldenValue, ...], tuple[str, ...]]:
+    """Return the golden values of a file that `read_config_lists` has read, for each of the names, and notes."""
+    _, data = _content(file)
+    found = [golden_values(file, name, data, chip) for name in names]
+    return tuple(value for values, _ in found for value in values), found[0][1]
 
 
 def _content(file: Path) -> tuple[str, Any]:
@@ -162,7 +176,7 @@ def is_model_config(data: object) -> bool:
     """Return whether this is what sharktank_models or torch_models keep of one model: no lists of tests."""
     if not isinstance(data, dict) or "config_name" in data or data.keys() & {*_FLAGS, *LISTS, _OUTCOMES_KEY}:
         return False
-    return bool(data.keys() & _MODEL_KEYS) or any(_is_model_flags(key) for key in data)
+    return bool(data.keys() & (_MODEL_KEYS | GOLDEN_KEYS)) or any(_is_model_flags(key) for key in data)
 
 
 def _is_model_flags(key: str) -> bool:
@@ -173,7 +187,7 @@ def _is_model_flags(key: str) -> bool:
 
 
 def _config(file: Path, data: dict[str, Any]) -> tuple[tuple[ConfigLists, ...], tuple[str, ...]]:
-    known = {*_REQUIRED, *LISTS, _OUTCOMES_KEY}
+    known = {*_REQUIRED, *LISTS, _OUTCOMES_KEY, *GOLDEN_KEYS}
     notes = [f"{file.name}: {key} is not taken over" for key in data if key not in known]
     lists = {key: tuple(data.get(key, ())) for key in LISTS}
     if _OUTCOMES_KEY in data:
@@ -191,9 +205,11 @@ def _config(file: Path, data: dict[str, Any]) -> tuple[tuple[ConfigLists, ...], 
 
 def _model_configs(file: Path, data: dict[str, Any]) -> tuple[tuple[ConfigLists, ...], tuple[str, ...]]:
     keys = [key for key in data if _is_model_flags(key)]
+    if not keys and data.keys() & GOLDEN_KEYS:
+        return (), ()
     if not keys:
         return (), (f"{file.name}: found no {_MODEL_FLAGS}, so that there is no config to take over",)
-    left = [key for key in data if key not in {*keys, "device"}]
+    left = [key for key in data if key not in {*keys, "device", *GOLDEN_KEYS}]
     notes = [f"{file.name}: {', '.join(left)}: not taken over"] if left else []
     configs = []
     for key in keys:
@@ -254,8 +270,8 @@ def _errors(text: str, data: object) -> Iterator[tuple[int, str, str]]:
         yield 1, "", f"found {_sort(data)}, expected an object with config_name and lists"
         return
     known = (*_REQUIRED, *LISTS, _OUTCOMES_KEY)
-    for key in data.keys() - set(known):
-        if hint := did_you_mean(key, known):  # others are of no matter here: benchmarks have golden times
+    for key in data.keys() - {*known, *GOLDEN_KEYS}:
+        if hint := did_you_mean(key, known):  # others are noted
             yield _line(text, key), key, f"found an unknown key{hint}"
     for key in _REQUIRED:
         if key not in data:
@@ -283,6 +299,11 @@ def _model_errors(text: str, data: dict[str, Any]) -> Iterator[tuple[int, str, s
     device = data.get("device")
     if device is not None and not (isinstance(device, str) and device.strip()):
         yield _line(text, "device"), "device", f"found {_sort(device)}, expected a device"
+
+
+def _golden_errors(text: str, data: object) -> Iterator[tuple[int, str, str]]:
+    for path, message in golden_errors(data) if isinstance(data, dict) else ():
+        yield _line(text, path.partition(".")[0]), path, message
 
 
 def _list_errors(text: str, key: str, value: object) -> Iterator[tuple[int, str, str]]:

@@ -339,13 +339,11 @@ def read(folder: Path, name: str) -> dict[str, object]:
     return tomli.loads((folder / "out" / name).read_text())
 
 
-def test_golden_times_of_benchmarks_are_noted_and_the_rest_is_taken_over(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = GPU.replace('"skip_run_tests": []', '"golden_times_ms": {"Gemm/128": 0.05}, "skip_run_tests": ["AB/64xf16"]')
+def test_other_keys_are_noted_and_the_rest_is_taken_over(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = GPU.replace('"skip_run_tests": []', '"repetitions": {"Gemm/128": 5}, "skip_run_tests": ["AB/64xf16"]')
     (folder / "gpu.json").write_text(text)
     assert main(["import-xfails", "gpu.json", "--output", "out"]) == 0
-    assert capsys.readouterr().out.startswith("note: gpu.json: golden_times_ms is not taken over\n")
+    assert capsys.readouterr().out.startswith("note: gpu.json: repetitions is not taken over\n")
     assert read(folder, "expectations.toml")["expectation"][-2]["match"] == "AB/64xf16"  # type: ignore[index]
 
 
@@ -418,7 +416,7 @@ def test_the_config_of_one_model_is_taken_over_without_what_is_to_be_downloaded(
 def test_a_benchmark_without_compile_flags_is_noted_beside_others_and_an_error_alone(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (folder / "bench.json").write_text('{"inputs": ["1x64xi64"], "device": "hip", "golden_time_ms": {"mi300": 15.0}}')
+    (folder / "bench.json").write_text('{"inputs": ["1x64xi64"], "device": "hip"}')
     note = "bench.json: found no compiler_flags, so that there is no config to take over"
     assert main(["import-xfails", "bench.json", "cpu.json"]) == 0
     assert capsys.readouterr().err.startswith(f"note: {note}\n")
@@ -429,4 +427,84 @@ def test_a_benchmark_without_compile_flags_is_noted_beside_others_and_an_error_a
     assert capsys.readouterr().err == (
         "bench.json:1: compiler_flags[0]: found a number, expected a string\n"
         "bench.json:1: device: found a number, expected a device\n"
+    )
+
+
+def golden(folder: Path) -> object:
+    return read(folder, "expectations.toml")["golden"]
+
+
+def test_golden_values_of_a_chip_become_rules(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    flags = {"device": "hip", "compiler_flags": ["--iree-hal-target-device=hip"]}
+    values = {
+        "golden_time_ms": {"mi300": 15.0, "mi250": 40},
+        "golden_time_tolerance_multiplier": {"mi300": 1.3},
+        "golden_dispatch": {"mi300": 1343},
+        "golden_size": {"mi250": 2000000},
+    }
+    (folder / "clip_rocm.json").write_text(json.dumps(flags))
+    (folder / "bench.json").write_text(json.dumps({"inputs": ["1x64xi64"], **values}))
+    reason = "taken over from {} of bench, mi300"
+    rules = [
+        {"match": "*", "when": "clip-rocm", "metric": "latency", "max": "19.5 ms"},
+        {"match": "*", "when": "clip-rocm", "metric": "dispatches", "max": 1343},
+    ]
+    keys = ("golden_time_ms", "golden_dispatch")
+    assert main(["import-xfails", "clip_rocm.json", "clip_rocm=bench.json", "--chip", "mi300", "--output", "out"]) == 0
+    assert golden(folder) == [{**rule, "reason": reason.format(key)} for rule, key in zip(rules, keys, strict=True)]
+    assert capsys.readouterr().out == (
+        "note: bench.json: the golden values of mi250 are taken over with --chip\n"
+        "clip-rocm  0 entries, 0 rules\n0 entries became 0 rules\n2 golden values became [[golden]] rules\n"
+    )
+    assert main(["import-xfails", "bench.json", "--chip", "mi250", "--output", "out", "--force"]) == 0
+    assert golden(folder) == [
+        {
+            "match": "bench",
+            "metric": "latency",
+            "max": "40 ms",
+            "reason": "taken over from golden_time_ms of bench, mi250",
+        },
+        {
+            "match": "bench",
+            "metric": "artifact-size",
+            "max": "2000000 B",
+            "reason": "taken over from golden_size of bench, mi250",
+        },
+    ]
+    assert main(["import-xfails", "bench.json"]) == 1
+    assert capsys.readouterr().err == (
+        "bench.json: the golden values of mi300, mi250 are taken over with --chip; expected config files with compile "
+        "flags\n"
+    )
+
+
+def test_golden_times_of_tests_become_rules_that_check_accepts(folder: Path) -> None:
+    times = {"test_top_k": 3.5, "test_mod": 0.25, "test_loop": 0.25}
+    (folder / "cpu.json").write_text(CPU.rstrip().removesuffix("}") + f'"golden_times_ms": {json.dumps(times)}\n}}\n')
+    assert main(["import-xfails", "cpu.json", "--output", "out"]) == 0
+    common = {
+        "when": "cpu-llvm-sync",
+        "metric": "latency",
+        "reason": "taken over from golden_times_ms of cpu_llvm_sync",
+    }
+    assert golden(folder) == [
+        {"match": "test_top_k", "max": "3.5 ms", **common},
+        {"match": ["test_loop", "test_mod"], "max": "0.25 ms", **common},
+    ]
+    loader = DeclarationLoader(Registry())
+    assert main(["import-xfails", "cpu.json", "--output", "out", "--suite", "all", "--force"]) == 0
+    edit = (folder / "out" / "suite.toml").read_text().replace("srcs = [", "allow_empty = true\nsrcs = [")
+    (folder / "out" / "suite.toml").write_text(edit)
+    assert loader.read_suite_file(folder / "out" / "suite.toml")[1] == ()
+
+
+def test_a_golden_value_that_is_no_number(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "bench.json").write_text(
+        '{"golden_time_ms": {"mi300": "fast"},\n"golden_size": -1,\n"golden_times_ms": 3}'
+    )
+    assert main(["import-xfails", "bench.json"]) == 1
+    assert capsys.readouterr().err == (
+        'bench.json:1: golden_time_ms.mi300: found "fast", expected a number above 0\n'
+        "bench.json:2: golden_size: found -1, expected a number above 0\n"
+        "bench.json:3: golden_times_ms: found 3, expected an object with a time for each test\n"
     )
