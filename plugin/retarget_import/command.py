@@ -68,6 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
     not there.
     """
     output: Path = arguments.output
+    if output.exists() and not output.is_dir():
+        msg = f"argument -o: found {display_path(output)}, which is no folder; expected one to write to"
+        raise argparse.ArgumentError(None, msg)
     registry = load_extensions(arguments.retarget_extension)
     paths = _build_files(arguments.path)
     is_in_place = all(path.resolve().is_relative_to(output.resolve()) for path in paths)
@@ -134,10 +137,10 @@ def _read(paths: Sequence[Path], top: Path, registry: Registry, *, is_in_place: 
         try:
             build = read_build_file(path)
             tests, not_checks = tests_of(build, [call for call in build.calls if call.rule in CHECK_RULES])
+            lit_tests, not_lits = lit_tests_of(build, [call for call in build.calls if call.rule in LIT_RULES])
         except DiagnosticsError as error:
             errors += error.diagnostics
             continue
-        lit_tests, not_lits = lit_tests_of(build, [call for call in build.calls if call.rule in LIT_RULES])
         for call in build.calls:
             calls[call.rule] = calls.get(call.rule, 0) + 1
         for rule, count in build.others.items():

@@ -43,6 +43,8 @@ _NATIVE = (
 _RULES = (*CHECK_RULES, *LIT_RULES, *_QUIET, *_NATIVE)
 _FUNCTIONS = ("glob", "enforce_glob", "select")
 
+_DEEPEST = 200
+
 _DEFAULT = "//conditions:default"
 _FRAME = re.compile(r"^\s*\* (?P<file>.*):(?P<line>\d+), in ", re.MULTILINE)
 _PLACE = re.compile(r"^ *--> (?P<file>.*):(?P<line>\d+):(?P<column>\d+)$", re.MULTILINE)
@@ -120,12 +122,25 @@ def _starlark() -> Any:
         raise RetargetError(msg) from error
 
 
+def _is_too_deep(text: str) -> bool:
+    """Return whether brackets are nested so deep that the interpreter's parser would overflow this process's stack."""
+    depth = deepest = 0
+    for character in re.findall(r"[\[\](){}]", text):
+        depth = depth + 1 if character in "[({" else max(depth - 1, 0)
+        deepest = max(deepest, depth)
+    return deepest > _DEEPEST
+
+
 def _text(path: Path) -> str:
     try:
-        return read_regular(path).decode("utf-8")
+        text = read_regular(path).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         message = f"cannot be read: {getattr(error, 'strerror', None) or error}; expected a BUILD.bazel file"
         raise DiagnosticsError([Diagnostic(file=path, line=0, key_path="", message=message)]) from error
+    if _is_too_deep(text):
+        message = f"found brackets nested deeper than {_DEEPEST}, expected a BUILD.bazel file"
+        raise DiagnosticsError([Diagnostic(file=path, line=0, key_path="", message=message)])
+    return text
 
 
 class _Evaluation:

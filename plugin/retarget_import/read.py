@@ -180,7 +180,7 @@ def source_file(build: BuildFile, label: str) -> str:
 
 
 def _sources(build: BuildFile, call: Call) -> tuple[list[str], list[LeftOut]]:
-    labels = call.arguments.get("srcs") or [call.arguments["src"]]
+    labels = [call.arguments["src"]] if call.rule == "iree_check_test" else call.arguments["srcs"]
     files: list[str] = []
     left_out: list[LeftOut] = []
     for label in labels:
@@ -263,7 +263,7 @@ def _argument_errors(call: Call) -> Iterator[str]:
     arguments = call.arguments
     needed = ("src",) if call.rule == "iree_check_test" else ("srcs",)
     needed = (*needed, *(() if call.rule == "iree_check_test_suite" else ("target_backend",)))
-    yield from (f"found no {key}, expected one" for key in needed if not arguments.get(key))
+    yield from (f"found no {key}, expected one" for key in needed if arguments.get(key) is None)
     for key in ("srcs", "compiler_flags", "runner_args", "tags", "target_cpu_features_variants"):
         value = arguments.get(key) or []
         if not (isinstance(value, list) and all(isinstance(word, str) for word in value)):

@@ -7,6 +7,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from retarget.support.errors import Diagnostic, DiagnosticsError
+
 from retarget_import.evaluate import BuildFile, Call
 from retarget_import.plan import BACKEND_FLAGS
 from retarget_import.read import CheckTest, LeftOut, source_file, tags_of
@@ -25,13 +27,21 @@ class _UnsupportedError(Exception):
 
 
 def lit_tests_of(build: BuildFile, calls: Sequence[Call]) -> tuple[tuple[CheckTest, ...], tuple[LeftOut, ...]]:
-    """Return the tests of calls of lit rules, each module once, and what is left out."""
+    """Return the tests of calls of lit rules, each module once, and what is left out.
+
+    Raises `DiagnosticsError` for sources that are none.
+    """
     tests: dict[str, CheckTest] = {}
     left_out: list[LeftOut] = []
+    diagnostics: list[Diagnostic] = []
     for call in calls:
-        labels = call.arguments.get("srcs") or [call.arguments.get("test_file", "")]
+        labels = [call.arguments.get("test_file")] if call.rule == "iree_lit_test" else call.arguments.get("srcs")
+        if not (isinstance(labels, list) and all(isinstance(label, str) for label in labels)):
+            message = f"found {labels!r} as srcs, expected a list of files"
+            diagnostics.append(Diagnostic(file=build.path, line=call.line, key_path=call.rule, message=message))
+            continue
         for label in labels:
-            file = source_file(build, str(label))
+            file = source_file(build, label)
             try:
                 backend, flags = _command_of(build.path.parent / file)
             except _UnsupportedError as error:
@@ -42,6 +52,8 @@ def lit_tests_of(build: BuildFile, calls: Sequence[Call]) -> tuple[tuple[CheckTe
             tests[file] = CheckTest(
                 module=file, backend=backend, driver="", flags=flags, tags=tags_of(call), calls=((name, call.line),)
             )
+    if diagnostics:
+        raise DiagnosticsError(diagnostics)
     return tuple(tests.values()), tuple(left_out)
 
 

@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from retarget.model.names import name_error
+
 from retarget_import.plan import Placed, Plan, TargetConfig
 from retarget_import.read import CheckTest, Folder
 
@@ -78,7 +80,7 @@ def _folder_name(folder: Folder, suffix: str, taken: Collection[str]) -> str:
     parts = [part for part in (folder.build.path.parent.resolve() / ".").parts if part not in ("/", ".")]
     for length in range(1, len(parts) + 1):
         name = "-".join(parts[-length:]).strip("._-+") + suffix
-        if name and name not in taken and name.replace("-", "").replace("_", "").replace(".", "").isalnum():
+        if name not in taken and name_error(name) is None:
             return name
     number = 2
     while f"suite-{number}" in taken:

@@ -430,6 +430,14 @@ def test_other_run_lines_are_named_and_left_out(
         ("\nx = unknown\n", "BUILD.bazel:10:5: Variable `unknown` not found"),
         ("\nx = [] + 3\n", "BUILD.bazel:10:5: Operation `+` not supported for types `list` and `int`"),
         (
+            "x = " + 300 * "[" + 300 * "]",
+            "BUILD.bazel: found brackets nested deeper than 200, expected a BUILD.bazel file",
+        ),
+        (
+            '\niree_lit_test_suite(name = "lit", srcs = "a.mlir")\n',
+            "BUILD.bazel:10: iree_lit_test_suite: found 'a.mlir' as srcs, expected a list of files",
+        ),
+        (
             '\niree_check_test(name = "x", src = "a.mlir")\n',
             "BUILD.bazel:10: iree_check_test: found no target_backend, expected one",
         ),
@@ -469,6 +477,10 @@ def test_a_file_without_tests_and_a_path_without_files(folder: Path, capsys: pyt
     assert main(["import-bazel", "bare", "-o", "."]) == 2
     assert (
         "found no BUILD.bazel in bare; expected BUILD.bazel files, or folders that hold some" in capsys.readouterr().err
+    )
+    assert main(["import-bazel", "empty", "-o", "empty/BUILD.bazel"]) == 2
+    assert (
+        "argument -o: found empty/BUILD.bazel, which is no folder; expected one to write to" in capsys.readouterr().err
     )
     assert main(["import-bazel", "missing", "-o", "."]) == 2
     assert "found no file or folder missing; expected" in capsys.readouterr().err
