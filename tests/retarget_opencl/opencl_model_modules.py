@@ -162,7 +162,8 @@ def _pooling(make: Maker) -> GeneratedModule:
     batch, channels, window, stride = (
         int(make.random.integers(low, high)) for low, high in ((1, 3), (1, 9), (1, 4), (1, 3))
     )
-    height, width = (int(size) + window for size in make.shape(2, 12))
+    # Windows fill the input: IREE 3.13 does not compile a last one that lacks some of it, where it is the only one.
+    height, width = ((int(size) // stride) * stride + window for size in make.shape(2, 12))
     a = make.array(element, (batch, height, width, channels))
     if name == "sum" and element == "i8":
         a //= 16

@@ -38,9 +38,10 @@ ResultT = TypeVar("ResultT")
 
 def build_options(prelude: str, device: Profile) -> list[str]:
     """Return the OpenCL compiler's options, for what the device offers. `docs/opencl.md` explains them."""
-    # Subgroups are not in 1.2; a device says `3.0` only if its compiler takes that.
-    with_subgroups = "CL3.0" if str(device.get("opencl.version") or "") >= "3" else "CL2.0"
-    options = [f"-cl-std={with_subgroups if 'cl_khr_subgroups' in prelude else 'CL1.2'}"]
+    # Subgroups and integer dot products are not in 1.2; a device says `3.0` only if its compiler takes that.
+    newer = "CL3.0" if str(device.get("opencl.version") or "") >= "3" else "CL2.0"
+    uses_newer = any(name in prelude for name in ("cl_khr_subgroups", "cl_khr_integer_dot_product"))
+    options = [f"-cl-std={newer if uses_newer else 'CL1.2'}"]
     if device.get("opencl.correctlyRoundedDivideSqrt"):
         options.append("-cl-fp32-correctly-rounded-divide-sqrt")
     if device.get("opencl.platform") == OCLGRIND:
@@ -56,6 +57,8 @@ class Builds:
 
         self._cl, self._context, self._device, self._profile = cl, context, found.device, profile
         self._folder = kept_folder(cache)
+        # Oclgrind 21.10 crashes at times where two threads compile.
+        self._threads = 1 if found.platform == OCLGRIND else available_cores()
         self._identity = (found.platform, self._device.name, self._device.driver_version, self._device.version)
         self._programs: dict[str, cl.Program] = {}
 
@@ -64,8 +67,8 @@ class Builds:
         keys = [self._key(source) for source in sources]
         missing = {key: source for key, source in zip(keys, sources, strict=True) if key not in self._programs}
         with warnings.catch_warnings():
-            # Compiler warnings about generated code do not help its user.
-            warnings.simplefilter("ignore", self._cl.CompilerWarning)
+            # Warnings of the compiler about generated code do not help its user, nor pyopencl's about its own cache.
+            warnings.simplefilter("ignore", UserWarning)
             self._take_kept(missing)
             self._build_missing({key: source for key, source in missing.items() if key not in self._programs})
         return [self._programs[key] for key in keys]
@@ -83,7 +86,9 @@ class Builds:
         for key in keys:
             if (binary := read_kept(self._folder, key)) is not None:
                 kernels.setdefault(binary.decode(), []).append(key)
-        for found, program in zip(kernels.values(), _in_threads(self._from_binary, list(kernels)), strict=True):
+        for found, program in zip(
+            kernels.values(), _in_threads(self._from_binary, list(kernels), self._threads), strict=True
+        ):
             if program is not None:
                 self._programs.update(dict.fromkeys(found, program))
 
@@ -102,9 +107,9 @@ class Builds:
             alike.setdefault(source.prelude, []).append(key)
         parts = []
         for keys in alike.values():
-            count = max(1, min(available_cores(), len(keys) // _FEWEST))
+            count = max(1, min(self._threads, len(keys) // _FEWEST))
             parts += [keys[start::count] for start in range(count)]
-        programs = _in_threads(lambda part: self._from_source([missing[key] for key in part]), parts)
+        programs = _in_threads(lambda part: self._from_source([missing[key] for key in part]), parts, self._threads)
         for part, program in zip(parts, programs, strict=True):
             self._programs.update(dict.fromkeys(part, program))
             with suppress(self._cl.Error):
@@ -126,9 +131,9 @@ class Builds:
         return program
 
 
-def _in_threads(function: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[ResultT]:
+def _in_threads(function: Callable[[ItemT], ResultT], items: Sequence[ItemT], count: int) -> list[ResultT]:
     """Return what a function gives for each item; threads are worth it for several."""
-    if len(items) < 2:
+    if min(count, len(items)) < 2:
         return list(map(function, items))
-    with ThreadPoolExecutor(min(len(items), available_cores())) as threads:
+    with ThreadPoolExecutor(min(len(items), count)) as threads:
         return list(threads.map(function, items))

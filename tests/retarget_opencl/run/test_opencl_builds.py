@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from retarget.extension import DriverError
 from retarget.profiles.profile import Profile
 from retarget.worker.kept_files import kept_folder, read_kept, write_kept
 from retarget_opencl.artifact.file import KernelSource
-from retarget_opencl.device.devices import FoundDevice, profile_of
+from retarget_opencl.device.devices import OCLGRIND, FoundDevice, list_devices, profile_of
 from retarget_opencl.run.builds import Builds, build_options
 
 if TYPE_CHECKING:
@@ -126,3 +127,23 @@ def test_options_come_from_the_device_and_from_what_a_kernel_needs(found: FoundD
     assert build_options("", device(correctlyRoundedDivideSqrt=False)) == ["-cl-std=CL1.2"]
     assert build_options(subgroups, device(version="3.0"))[0] == "-cl-std=CL3.0"
     assert build_options(subgroups, device(version="2.1"))[0] == "-cl-std=CL2.0"
+    dots = "#pragma OPENCL EXTENSION cl_khr_integer_dot_product : enable\n"
+    assert build_options(dots, device(version="3.1"))[0] == "-cl-std=CL3.0"
+
+
+def test_oclgrind_compiles_one_program_at_a_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its compiler crashes at times where two threads use it."""
+    monkeypatch.setattr("retarget_opencl.run.builds.available_cores", lambda: 4)
+    oclgrind = [one for one in list_devices() if one.platform == OCLGRIND]
+    if not oclgrind:
+        pytest.skip("Oclgrind is not installed; the extra `sanitize` has it")
+    threads = set()
+
+    class Watched(CountedBuilds):
+        def _from_source(self, sources: Sequence[KernelSource]) -> cl.Program:
+            threads.add(threading.get_ident())
+            return super()._from_source(sources)
+
+    builds = Watched(oclgrind[0], tmp_path)
+    builds.build([kernel(f"k{number}", prelude=f"{PRELUDE}// {number}\n") for number in range(4)])
+    assert (len(builds.compiled), threads) == (4, {threading.get_ident()})
