@@ -11,6 +11,8 @@ from generator.support.reference import conv2d
 
 @module("quantised/matmul-i8", "i8", (36, 70, 30), (251, 125), about="linalg.matmul of i8 accumulated in i32, where x86 and arm64 have dot product instructions.\nNumbers: NumPy's matmul in int64, exact; the full range of i8 occurs.")  # fmt: skip
 @module("quantised/matmul-i16", "i16", (18, 33, 22), (1009, 504), about="linalg.matmul of i16 accumulated in i32.\nNumbers: NumPy's matmul in int64, exact.")  # fmt: skip
+@module("quantised/matmul-i8-words", "i8", (64, 64, 64), (251, 125), about="linalg.matmul of i8 accumulated in i32, of sizes where SPIR-V code generation loads 8 elements as words of 32 bits.\nNumbers: NumPy's matmul in int64, exact.")  # fmt: skip
+@module("quantised/matmul-i16-words", "i16", (64, 64, 64), (251, 125), about="linalg.matmul of i16 accumulated in i32, of sizes where SPIR-V code generation loads 4 elements as words of 32 bits.\nNumbers: NumPy's matmul in int64, exact.")  # fmt: skip
 def _matmul(m: Module, element: str, sizes: tuple[int, int, int], values: tuple[int, int]) -> None:
     matmul(m, element, "i32", sizes, left=values, right=values)
 

@@ -38,10 +38,13 @@ def kernel_source(
 ) -> KernelSource:
     """Return a kernel's OpenCL C, and what stands before it: pragmas, the helper functions in use, typedefs."""
     extensions = [name for feature in sorted(features) for name in _EXTENSIONS.get(feature, ())]
-    uses_subgroups = any(helper.startswith(("retarget_shuffle", "retarget_sub", "retarget_num")) for helper in helpers)
+    of_subgroups = ("retarget_shuffle", "retarget_sub", "retarget_num", "retarget_ballot")
+    uses_subgroups = any(helper.startswith(of_subgroups) for helper in helpers)
     pins_subgroups = uses_subgroups and profile.subgroups == "khr"
     if pins_subgroups:
         extensions += _SUBGROUP_EXTENSIONS
+    if "dot" in features and profile.dot == "khr":
+        extensions.append("cl_khr_integer_dot_product")
     prelude = (
         _templates()
         .get_template("program.cl.j2")

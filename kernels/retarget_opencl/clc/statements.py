@@ -83,11 +83,15 @@ def accesses_of(op: Op) -> Iterable[Access]:
 
 @dataclass(slots=True)
 class StatementWriter:
-    """Collects one kernel's text. `features` and `helpers` collect what the program must offer around it."""
+    """Collects one kernel's text. `features` and `helpers` collect what the program must offer around it.
+
+    `subgroups` says whether the profile has them.
+    """
 
     names: TypeNames
     features: set[str]
     helpers: set[str]
+    subgroups: bool = True
     _values: dict[Ir, Value] = field(default_factory=dict)
     _body: list[Node] = field(default_factory=list)
     _depth: int = 0
@@ -144,7 +148,13 @@ class StatementWriter:
         return name
 
     def feature(self, name: str) -> None:
-        """Note that the kernel needs a device feature (`fp64`, `int64_atomics`, …)."""
+        """Note that the kernel needs a device feature (`fp64`, `int64_atomics`, …).
+
+        Raises `TypeSyntaxError` for subgroups where the profile has none.
+        """
+        if name == "shuffle" and not self.subgroups:
+            msg = "the profile that it is compiled for has no subgroups"
+            raise TypeSyntaxError(msg)
         self.features.add(name)
 
     def value(self, ir_value: Ir) -> Value:
@@ -295,6 +305,8 @@ class StatementWriter:
         elif value.text in _SUBGROUP_BUILT_INS:
             value.text = _SUBGROUP_BUILT_INS[value.text]
             self.helper(value.text.removesuffix("()"))
+            if value.built_in != "LocalInvocationIndex":
+                self.feature("shuffle")
         else:
             msg = f"no OpenCL C counterpart for the built-in of {op}"
             raise TranslationError(msg)

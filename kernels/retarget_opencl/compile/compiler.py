@@ -41,6 +41,7 @@ from retarget_opencl.builds import front_end_build, translation_build
 from retarget_opencl.compile.target import parts_of, target_attribute
 from retarget_opencl.device.profile import (
     CONTRACT_MODES,
+    DOT_MODES,
     DRIVER,
     HALF_MODES,
     MATRIX_MODES,
@@ -57,10 +58,17 @@ _BUILD = "retarget_opencl "
 
 _PREFIX = "--opencl-"
 _LARGEST = "opencl-max-allocation"
-_CHOICES = {"half": HALF_MODES, "subgroups": SUBGROUP_MODES, "matrices": MATRIX_MODES, "contract": CONTRACT_MODES}
+_CHOICES = {
+    "half": HALF_MODES,
+    "subgroups": SUBGROUP_MODES,
+    "matrices": MATRIX_MODES,
+    "dot": DOT_MODES,
+    "contract": CONTRACT_MODES,
+}
 _KNOWN_FLAGS = (
     "--opencl-profile=NAME|FILE|URI|host, --opencl-arch=NAME, --opencl-half=native|emulated, "
-    "--opencl-subgroups=none|khr|ptx, --opencl-matrices=none|ptx or --opencl-contract=off|on"
+    "--opencl-subgroups=none|khr|ptx, --opencl-matrices=none|ptx, --opencl-dot=none|khr|ptx or "
+    "--opencl-contract=off|on"
 )
 
 
@@ -76,8 +84,8 @@ class OpenClFlags:
     """The flags of a config, ours apart from IREE's.
 
     `profile` is a reference as in `CompilerConfig.target_from`, which it overrides; empty where no flag gives it.
-    `arch`, `half`, `subgroups` and `matrices` override the profile's; `contract` allows the OpenCL compiler to fuse a
-    product and a sum.
+    `arch`, `half`, `subgroups`, `matrices` and `dot` override the profile's; `contract` allows the OpenCL compiler to
+    fuse a product and a sum.
     """
 
     profile: str = ""
@@ -85,6 +93,7 @@ class OpenClFlags:
     half: str = ""
     subgroups: str = ""
     matrices: str = ""
+    dot: str = ""
     contract: str = ""
     iree: tuple[str, ...] = ()
 

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache, partial
+from itertools import groupby
+from operator import itemgetter
 from pathlib import PurePath
 from types import ModuleType
 from typing import Any
@@ -26,7 +28,15 @@ from retarget_opencl.compile import alignment, attention
 from retarget_opencl.compile.constants import LARGE, move_to_resources, parsed
 from retarget_opencl.compile.contractions import prepare_products
 from retarget_opencl.compile.convolutions import prepare_convolutions
-from retarget_opencl.compile.rewriting import PHASE, may_help, needs_scalars, plain_tiling, rewrite
+from retarget_opencl.compile.rewriting import (
+    PHASE,
+    keep_signs,
+    lost_signs,
+    may_help,
+    needs_scalars,
+    plain_tiling,
+    rewrite,
+)
 from retarget_opencl.translation import Ir
 
 __all__ = ["bytecode_of", "compiled_module", "module_of"]
@@ -87,15 +97,20 @@ def compiled_module(
     prepared: list[bool] = []
     tiles = (PHASE, lambda module: prepared.extend((prepare_convolutions(module), prepare_products(module))))
     with ExitStack() as stack:
-        module, diagnostics, error = _compile(stack, source_of, flags, start, [*changes, tiles])
+        used = [*changes, tiles]
+        module, diagnostics, error = _compile(stack, source_of, flags, start, used)
         if module is None and any(prepared):
-            module, diagnostics, error = _compile(stack, source_of, flags, start, changes)
+            used = changes
+            module, diagnostics, error = _compile(stack, source_of, flags, start, used)
         if module is None and may_help(diagnostics):
             scalars = needs_scalars(diagnostics)
-            again = [plain_tiling(flag) for flag in flags] if scalars else flags
-            changes.append((PHASE, partial(rewrite, scalars=scalars)))
-            module, said, _ = _compile(stack, source_of, again, start, changes)
+            flags = [plain_tiling(flag) for flag in flags] if scalars else flags
+            used = [*changes, (PHASE, partial(rewrite, scalars=scalars))]
+            module, said, _ = _compile(stack, source_of, flags, start, used)
             diagnostics = diagnostics if module is None else said
+        if module is not None and (executables := lost_signs(module)):
+            used = [*used, (PHASE, partial(keep_signs, executables=executables))]
+            module, diagnostics, error = _compile(stack, source_of, flags, start, used)
         if module is None:
             summary = first_error(diagnostics) or error or f"{source_name}: the compiler failed and did not say why"
             raise CompilerError(summary, diagnostics=diagnostics, verdict=is_verdict(diagnostics))
@@ -129,12 +144,13 @@ def _compile(
             session.set_flags(*flags)
             # The context must be Python's before an invocation uses it.
             context = session.context
-            for end, change in changes:
+            for end, due in groupby(changes, itemgetter(0)):
                 module = advance(module, start, end)
                 if module is None:
                     break
                 with context:
-                    change(module)
+                    for _, change in due:
+                        change(module)
                 start = end
             else:
                 module = advance(module, start, alignment.PHASE)

@@ -1,22 +1,25 @@
 """What IREE compiles for other targets and its SPIR-V does not express, rewritten so that it passes through.
 
-Tried where IREE has failed for a reason that this mends (`may_help`). Between two of IREE's phases, kernels are still
-`linalg` on tensors, and a few scalar ops in them are replaced. IREE's later phases leave ops of the SPIR-V dialect as
-they are, with their attributes: `BUILT_IN` on one says which built-in function of OpenCL C it stands for.
+Done where IREE has failed for a reason that this mends (`may_help`), and where it has lost signs (`lost_signs`).
+Between two of IREE's phases, kernels are still `linalg` on tensors, and a few scalar ops in them are replaced. IREE's
+later phases leave ops of the SPIR-V dialect as they are, with their attributes: `BUILT_IN` on one says which built-in
+function of OpenCL C it stands for.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection
+from functools import partial
 
-from retarget_opencl.translation import BUILT_IN, Ir
+from retarget_opencl.translation import BUILT_IN, Ir, symbol_name
 
-__all__ = ["PHASE", "may_help", "needs_scalars", "plain_tiling", "rewrite"]
+__all__ = ["PHASE", "keep_signs", "lost_signs", "may_help", "needs_scalars", "plain_tiling", "rewrite"]
 
 PHASE = "executable-sources"
 """The phase after which `rewrite` works."""
 
-_KERNELS = "hal.executable(hal.executable.variant(builtin.module(func.func(linalg-generalize-named-ops))))"
+_KERNELS = "hal.executable.variant(builtin.module(func.func(linalg-generalize-named-ops)))"
 """IREE's passes that go before: each `linalg` op shows its scalar ops."""
 
 # OpenCL C has these for f64; SPIR-V's extended instructions for graphics do not. Powers have another name.
@@ -57,17 +60,73 @@ def rewrite(module: Ir, *, scalars: bool) -> None:
     """
     from iree.compiler import passmanager
 
-    passmanager.PassManager.parse(f"builtin.module({_KERNELS})").run(module)
+    passmanager.PassManager.parse(f"builtin.module(hal.executable({_KERNELS}))").run(module)
     for item in module.regions[0].blocks[0]:
         if item.operation.name == "hal.executable":
-            _visit(item.operation, scalars=scalars)
+            _each(item.operation, partial(_change, scalars=scalars))
 
 
-def _visit(op: Ir, *, scalars: bool) -> None:
+# Where IREE (3.13) loads 8 elements of `i8` or 4 of `i16` as words of 32 bits and extends them, it masks and shifts
+# them by these: they come out as if they had no sign.
+_SHIFTS = re.compile(r"dense<\[0, (8|16)\b[ ,0-9]*\]> : vector")
+
+
+def lost_signs(module: Ir) -> frozenset[str]:
+    """Return the names of the executables of a compiled module in which small integers may have lost their signs."""
+    return frozenset(
+        symbol_name(item.operation)
+        for item in module.regions[0].blocks[0]
+        if item.operation.name == "hal.executable" and _has_shifts(item.operation)
+    )
+
+
+def _has_shifts(op: Ir) -> bool:
+    if op.name == "spirv.func":  # constants are in the first block
+        first = op.regions[0].blocks[0] if len(op.regions[0].blocks) else ()
+        return any(
+            item.operation.name == "spirv.Constant" and _SHIFTS.match(str(item.operation.attributes["value"]))
+            for item in first
+        )
+    return any(_has_shifts(item.operation) for region in op.regions for block in region.blocks for item in block)
+
+
+def keep_signs(module: Ir, *, executables: Collection[str]) -> None:
+    """Extend `i8` and `i16` without IREE's extension of signs, in executables of a module after `PHASE`.
+
+    Needs MLIR's context.
+    """
+    from iree.compiler import passmanager
+
+    for item in module.regions[0].blocks[0]:
+        if item.operation.name == "hal.executable" and symbol_name(item.operation) in executables:
+            passmanager.PassManager.parse(f"hal.executable({_KERNELS})").run(item.operation)
+            _each(item.operation, _extension)
+
+
+def _extension(op: Ir) -> None:
+    """Extend the sign by arithmetic: a number less its highest bit's value twice, if that bit is set."""
+    from iree.compiler import ir
+
+    source = str(op.operands[0].type) if op.name == "arith.extsi" else ""
+    if source not in {"i8", "i16"}:
+        return
+    kind = op.results[0].type
+    with ir.InsertionPoint(op), op.location:
+        number = ir.IntegerAttr.get(kind, 1 << int(source[1:]) - 1)
+        bit = ir.Operation.create("arith.constant", results=[kind], attributes={"value": number}).results[0]
+        turned = _create("arith.xori", kind, _create("arith.extui", kind, op.operands[0]), bit)
+        _replace(op, _create("arith.subi", kind, turned, bit))
+
+
+def _each(op: Ir, change: Callable[[Ir], None]) -> None:
     for region in op.regions:
         for block in region.blocks:
             for item in list(block):
-                _visit(item.operation, scalars=scalars)
+                _each(item.operation, change)
+    change(op)
+
+
+def _change(op: Ir, *, scalars: bool) -> None:
     if op.name == "linalg.generic" and scalars:
         _without_vectors(op)
     elif op.name.startswith("math."):

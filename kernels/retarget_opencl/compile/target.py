@@ -22,6 +22,7 @@ _CAPABILITIES = {
     "arch": ("device_type", "opencl.computeCapabilityNV", "opencl.vendor", "opencl.platform"),
     "compute": ("opencl.fp64",),
     "subgroup": ("opencl.computeCapabilityNV", "opencl.subgroups", "opencl.subgroup_shuffle"),
+    "dot": ("opencl.computeCapabilityNV", "opencl.integer_dot_product"),
     "mma": ("opencl.computeCapabilityNV",),
     "subgroup_size_choices": ("opencl.subgroupSizes", "opencl.vendor"),
     "max_workgroup_sizes": ("opencl.maxWorkItemSizes",),
@@ -40,6 +41,7 @@ def gpu_target(profile: DeviceProfile) -> GpuTarget:
         storage=("b64", "b32", "b16", "b8"),
         subgroup=() if profile.subgroups == "none" else ("shuffle", "arithmetic"),
         mma=() if profile.matrices == "none" else _MATRICES,
+        dot=() if profile.dot == "none" else ("dp4xi8toi32",),
         subgroup_sizes=(profile.subgroup_size,),
         max_workgroup_sizes=profile.max_workgroup_sizes,
         max_workgroup_items=profile.max_workgroup_items,
@@ -69,6 +71,9 @@ _NEEDS = {
     # compute capability 8.0.
     ("shuffle", "ptx"): ("opencl.cl_nv_device_attribute_query",),
     ("shuffle", "khr"): ("opencl.subgroups", "opencl.subgroup_shuffle", "opencl.subgroup_shuffle_relative"),
+    ("dot", "none"): (),
+    ("dot", "khr"): ("opencl.integer_dot_product",),
+    ("dot", "ptx"): ("opencl.cl_nv_device_attribute_query", "opencl.computeCapabilityNV >= 6.1"),
     "matrices": ("opencl.cl_nv_device_attribute_query", "opencl.computeCapabilityNV >= 8.0"),
 }
 
@@ -81,8 +86,9 @@ def device_needs(
     `features` are those that the kernels use, `local_memory` the bytes of the kernel that takes most.
     """
     needs = ["opencl.correctlyRoundedDivideSqrt"] if "rounding" in features and profile.correct_rounding else []
+    modes = {"shuffle": profile.subgroups, "dot": profile.dot}
     for feature in sorted(features):
-        needs += _NEEDS[feature] if feature in _NEEDS else _NEEDS[feature, profile.subgroups]
+        needs += _NEEDS[feature, modes[feature]] if feature in modes else _NEEDS[feature]
         if feature in {"shuffle", "matrices"}:
             needs.append(f"opencl.subgroupSizes = {profile.subgroup_size}")
     items = max((x * y * z for x, y, z in (kernel.workgroup_size for kernel in kernels)), default=0)

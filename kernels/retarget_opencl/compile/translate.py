@@ -69,7 +69,8 @@ class _KernelSet:
     def _add(self, key: str, export: Ir, module: Ir, function: Ir, functions: list[Function]) -> None:
         native, bfloat16 = self.profile.half == "native", BFLOAT16 in export.attributes
         names, features, helpers = TypeNames(native_half=native, bfloat16=bfloat16), set[str](), set[str]()
-        writer = KernelWriter(names=names, features=features, helpers=helpers)
+        has_subgroups = self.profile.subgroups != "none"
+        writer = KernelWriter(names=names, features=features, helpers=helpers, subgroups=has_subgroups)
         if "workgroup_size" not in export.attributes:
             msg = f"the executable export {key} names no workgroup size"
             raise TranslationError(msg)

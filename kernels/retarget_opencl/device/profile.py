@@ -19,6 +19,7 @@ from retarget.support.errors import RetargetError
 
 __all__ = [
     "CONTRACT_MODES",
+    "DOT_MODES",
     "DRIVER",
     "HALF_MODES",
     "MATRIX_MODES",
@@ -32,6 +33,7 @@ DRIVER = "opencl"
 HALF_MODES = ("native", "emulated")
 SUBGROUP_MODES = ("none", "khr", "ptx")
 MATRIX_MODES = ("none", "ptx")
+DOT_MODES = ("none", "khr", "ptx")
 _IREE_LARGEST = 2**32 - 1
 """Bytes that IREE packs into one allocation where nobody says less."""
 CONTRACT_MODES = ("off", "on")
@@ -44,7 +46,9 @@ class DeviceProfile:
     `arch` is the architecture's name as IREE knows it. `half` is `native` where the device computes in half precision
     and `emulated` where halves are computed as floats and rounded after each operation. `subgroups` is how values
     are shuffled: not at all, by `cl_khr_subgroup_shuffle`, or by inline PTX. `matrices` is how products of matrices of
-    halves use matrix units: not at all, or by inline PTX. `subgroup_size` is in work-items, `local_memory` in bytes,
+    halves use matrix units: not at all, or by inline PTX. `dot` is how dot products of four 8-bit integers are taken:
+    in plain arithmetic, by `cl_khr_integer_dot_product`, or by inline PTX. `subgroup_size` is in work-items,
+    `local_memory` in bytes,
     `max_workgroup_sizes` in work-items per dimension. `contract` says whether the OpenCL compiler may fuse a
     product and a sum; no device decides that. `correct_rounding` is that of division and square root in single
     precision. `max_allocation` is in bytes; 0 where it is no bound to what IREE packs together.
@@ -62,6 +66,7 @@ class DeviceProfile:
     local_memory: int
     contract: str = "off"
     correct_rounding: bool = False
+    dot: str = "none"
     max_allocation: int = 0
 
     def to_json(self) -> dict[str, Any]:
@@ -89,11 +94,14 @@ def compile_profile(profile: Profile) -> DeviceProfile:
         raise RetargetError(msg)
     arch, subgroup_size = _architecture(profile)
     subgroups, matrices = "none", "none"
+    dot = "khr" if profile.get("opencl.integer_dot_product") else "none"
     if capability := profile.get("opencl.computeCapabilityNV"):
         # NVIDIA's OpenCL reports no subgroups, but its compiler takes inline PTX.
         subgroups = "ptx"
         # mma.sync of 16x8x16 halves came with compute capability 8.0.
         matrices = "ptx" if int(str(capability).partition(".")[0]) >= 8 else "none"
+        # dp4a came with 6.1.
+        dot = "ptx" if tuple(map(int, str(capability).split("."))) >= (6, 1) else "none"
     elif profile.get("opencl.subgroups") and profile.get("opencl.subgroup_shuffle"):
         subgroups = "khr"
     reported = numbers(profile.get("opencl.subgroupSizes"))
@@ -114,6 +122,7 @@ def compile_profile(profile: Profile) -> DeviceProfile:
         # Beyond 64 KiB IREE's tiles get no better, and a CPU's "local" memory is its cache.
         local_memory=min(*numbers(_limit(profile, "opencl.localMemSize")), 65536),
         correct_rounding=bool(profile.get("opencl.correctlyRoundedDivideSqrt")),
+        dot=dot,
         max_allocation=next((one for one in numbers(profile.get("opencl.maxMemAllocSize")) if one < _IREE_LARGEST), 0),
     )
 

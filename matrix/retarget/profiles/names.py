@@ -67,6 +67,7 @@ OPENCL_EXTENSIONS = (
     "subgroups",
     "subgroup_shuffle",
     "subgroup_shuffle_relative",
+    "integer_dot_product",
 )
 """Capabilities of OpenCL that are extensions, by their names without `cl_khr_`."""
 

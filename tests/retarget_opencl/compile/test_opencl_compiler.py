@@ -27,8 +27,8 @@ def test_our_flags_are_taken_out_of_irees() -> None:
         (
             "--opencl-foo=1",
             "unknown flag '--opencl-foo=1': expected --opencl-profile=NAME|FILE|URI|host, --opencl-arch=NAME, "
-            "--opencl-half=native|emulated, --opencl-subgroups=none|khr|ptx, --opencl-matrices=none|ptx or "
-            "--opencl-contract=off|on",
+            "--opencl-half=native|emulated, --opencl-subgroups=none|khr|ptx, --opencl-matrices=none|ptx, "
+            "--opencl-dot=none|khr|ptx or --opencl-contract=off|on",
         ),
         ("--opencl-half=maybe", "'--opencl-half=maybe': expected native or emulated"),
         ("--opencl-contract=fast", "'--opencl-contract=fast': expected off or on"),

@@ -62,6 +62,31 @@ def test_a_product_of_bf16_is_computed_where_iree_takes_it_by_vectors(load: Load
     np.testing.assert_array_equal(product, exact.astype(ml_dtypes.bfloat16))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "result"), [("i8", "i32"), ("i16", "i32"), ("i8", "i64")])
+def test_elements_that_are_loaded_as_words_keep_their_signs(load: Load, kind: str, result: str) -> None:
+    source, target = f"tensor<64x64x{kind}>", f"tensor<64x64x{result}>"
+    module = f"""
+func.func @product(%a: {source}, %b: {source}) -> {target} {{
+  %zero = arith.constant 0 : {result}
+  %room = tensor.empty() : {target}
+  %init = linalg.fill ins(%zero : {result}) outs(%room : {target}) -> {target}
+  %r = linalg.matmul ins(%a, %b : {source}, {source}) outs(%init : {target}) -> {target}
+  return %r : {target}
+}}
+func.func @rounded(%i: tensor<6xi32>) -> tensor<6xbf16> {{
+  %b = arith.sitofp %i : tensor<6xi32> to tensor<6xbf16>
+  return %b : tensor<6xbf16>
+}}"""
+    element = np.dtype(f"int{kind[1:]}")
+    a, b = (np.random.default_rng(seed).integers(-128, 128, (64, 64)).astype(element) for seed in (1, 2))
+    program = load(module)
+    np.testing.assert_array_equal(call(program, "product", a, b)[0], a.astype(np.int64) @ b.astype(np.int64))
+    # Of one module, one kernel is compiled again for its signs and another one for bf16.
+    numbers = np.array([0, 1, -257, 258, 65281, -3], np.int32)
+    np.testing.assert_array_equal(call(program, "rounded", numbers)[0], numbers.astype(ml_dtypes.bfloat16))
+
+
 @pytest.mark.parametrize(
     ("diagnostics", "expected"),
     [

@@ -7,6 +7,7 @@ from retarget_opencl.clc.ops import (
     atomics,
     composites,
     conversions,
+    dots,
     extended,
     logic,
     matrices,
@@ -21,6 +22,7 @@ RULES = RuleTable(
     (
         *memory.RULES,
         *arithmetic.RULES,
+        *dots.RULES,
         *logic.RULES,
         *conversions.RULES,
         *composites.RULES,

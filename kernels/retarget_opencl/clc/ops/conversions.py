@@ -50,13 +50,7 @@ def _bit_cast(writer: StatementWriter, op: Op) -> None:
         writer.define(op, f"as_{names.value(op.kind)}({text})")
 
 
-def _quantize(writer: StatementWriter, op: Op) -> None:
-    operand = op.operands[0]
-    writer.define(op, f"{writer.helper(f'round_half{suffix_of(operand.kind)}')}({operand.text})")
-
-
 RULES: tuple[Rule, ...] = (
     Rule((*_SIGNED, "spirv.ConvertFToU", "spirv.ConvertUToF", "spirv.UConvert", "spirv.FConvert"), _convert),
     Rule(("spirv.Bitcast",), _bit_cast),
-    Rule(("spirv.QuantizeToF16",), _quantize),
 )

@@ -22,6 +22,7 @@ from retarget_opencl.clc.values import KernelText
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.compile.frontend import _settle_dialects
 from retarget_opencl.device.profile import DeviceProfile, compile_profile
+from retarget_opencl.run.builds import build_options
 from retarget_opencl.run.device import OpenClDevice
 from retarget_opencl.translation import TranslationError
 
@@ -60,7 +61,7 @@ spirv.module Logical GLSL450 {{
 }}"""
 
 
-def _translate(text: str, profile: DeviceProfile) -> tuple[KernelText, str]:
+def _translate(text: str, profile: DeviceProfile, items: int = 1) -> tuple[KernelText, str]:
     _settle_dialects()
     with compiler_api().Session() as session:
         context = session.context
@@ -75,8 +76,9 @@ def _translate(text: str, profile: DeviceProfile) -> tuple[KernelText, str]:
             names = TypeNames(native_half=profile.half == "native")
             features: set[str] = set()
             helpers: set[str] = set()
-            writer = KernelWriter(names=names, features=features, helpers=helpers)
-            kernel = writer.write(spirv, function, {}, (1, 1, 1), "test")
+            has_subgroups = profile.subgroups != "none"
+            writer = KernelWriter(names=names, features=features, helpers=helpers, subgroups=has_subgroups)
+            kernel = writer.write(spirv, function, {}, (items, 1, 1), "test")
             source = joined([kernel_source(kernel, names, profile, features, helpers)])
             del module, spirv, function
     return kernel, source
@@ -88,17 +90,17 @@ def _statements(kernel: KernelText) -> list[str]:
     return [line for line in lines if "binding" not in line]
 
 
-def _run(device: OpenClDevice, source: str, arguments: Sequence[Array], result: Array) -> Array:
+def _run(device: OpenClDevice, source: str, arguments: Sequence[Array], result: Array, items: int = 1) -> Array:
     import pyopencl as cl
 
     context = device.queue.context
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cl.CompilerWarning)
-        program = cl.Program(context, source).build(options=["-cl-std=CL1.2"], cache_dir=False)
+        program = cl.Program(context, source).build(options=build_options(source, device.profile), cache_dir=False)
     kernel = cl.Kernel(program, "tested")
     buffers = []
     for array in [*arguments, result]:
-        raw = np.zeros(64, np.uint8)
+        raw = np.zeros(64 * items, np.uint8)
         data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         raw[: len(data)] = data
         buffers.append(cl.Buffer(context, cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, hostbuf=raw))
@@ -106,8 +108,8 @@ def _run(device: OpenClDevice, source: str, arguments: Sequence[Array], result: 
     for buffer in buffers:
         words += [buffer, np.uint64(0)]
     kernel.set_args(*words)
-    cl.enqueue_nd_range_kernel(device.queue, kernel, (1,), (1,))
-    out = np.zeros(64, np.uint8)
+    cl.enqueue_nd_range_kernel(device.queue, kernel, (items,), (items,))
+    out = np.zeros(64 * items, np.uint8)
     cl.enqueue_copy(device.queue, out, buffers[-1])
     return out[: result.nbytes].view(result.dtype)
 

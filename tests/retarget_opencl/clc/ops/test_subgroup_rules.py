@@ -1,0 +1,157 @@
+# ruff: noqa: E501 - a table of one case a line reads better than one of ten
+"""What the lanes of a subgroup compute together, on a device that has subgroups (Intel's runtime)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from opencl_support import shipped
+from retarget.extension import UnavailableError
+from retarget_opencl.device.devices import find_device, list_devices
+from retarget_opencl.device.profile import compile_profile
+from retarget_opencl.run.device import OpenClDevice
+from retarget_opencl.translation import TranslationError
+from test_rules import _array, _run, _translate
+
+Array = npt.NDArray[np.generic]
+
+LANES = 16
+
+
+@pytest.fixture(scope="module")
+def with_subgroups(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenClDevice]:
+    try:
+        device = OpenClDevice(find_device("opencl://intel/0", list_devices()), cache=tmp_path_factory.mktemp("kept"))
+    except UnavailableError as error:
+        pytest.skip(str(error))
+    assert compile_profile(device.profile).subgroup_size == LANES
+    yield device
+    device.close()
+
+
+def _module(kind: str, result: str, body: str) -> str:
+    """Wrap `body`, which makes `%r` out of `%a` in each lane, whose number is `%lane`."""
+
+    def pointer(element: str) -> str:
+        bits = int(element.removesuffix(">").rpartition("x")[2].lstrip("vectori<f"))
+        stride = bits // 8 * (int(element[7]) if element.startswith("vector") else 1)
+        return f"!spirv.ptr<!spirv.struct<(!spirv.rtarray<{element}, stride={stride}> [0])>, StorageBuffer>"
+
+    return f"""
+spirv.module Logical GLSL450 {{
+  spirv.GlobalVariable @__resource_var_0_0_ bind(0, 0) : {pointer(kind)}
+  spirv.GlobalVariable @__resource_var_0_1_ bind(0, 1) : {pointer(result)}
+  spirv.GlobalVariable @lanes built_in("SubgroupLocalInvocationId") : !spirv.ptr<i32, Input>
+  spirv.func @tested() "None" {{
+    %zero = spirv.Constant 0 : i32
+    %one = spirv.Constant 1 : i32
+    %three = spirv.Constant 3 : i32
+    %four = spirv.Constant 4 : i32
+    %lanes = spirv.mlir.addressof @lanes : !spirv.ptr<i32, Input>
+    %lane = spirv.Load "Input" %lanes : i32
+    %p = spirv.mlir.addressof @__resource_var_0_0_ : {pointer(kind)}
+    %pa = spirv.AccessChain %p[%zero, %lane] : {pointer(kind)}, i32, i32 -> !spirv.ptr<{kind}, StorageBuffer>
+    %q = spirv.mlir.addressof @__resource_var_0_1_ : {pointer(result)}
+    %qr = spirv.AccessChain %q[%zero, %lane] : {pointer(result)}, i32, i32 -> !spirv.ptr<{result}, StorageBuffer>
+    %a = spirv.Load "StorageBuffer" %pa : {kind}
+    {body}
+    spirv.Store "StorageBuffer" %qr, %r : {result}
+    spirv.Return
+  }}
+}}"""
+
+
+LOWEST = "spirv.SLessThan %a, %four : i32"
+"""True in the lanes whose value is below four."""
+VALUES = np.array([3, -7, 12, 5, 0, 9, -2, 4, 8, 1, -5, 6, 2, 11, -1, 7])
+UNSIGNED = VALUES % (1 << 32)
+BELOW = VALUES < 4
+SELECTED = "\n%r = spirv.Select %s, %one, %zero : i1, i32"
+
+
+def scanned(function: np.ufunc, first: float, values: Array = VALUES) -> list[float]:
+    """An exclusive scan, which begins with `first`."""
+    return [first, *function.accumulate(values)[:-1]]
+
+
+CASES = [
+    ("reduce", "i32", "spirv.GroupNonUniformIAdd <Subgroup> <Reduce> %a : i32 -> i32", [VALUES.sum()] * 16),
+    ("clusters", "i32", "spirv.GroupNonUniformSMax <Subgroup> <ClusteredReduce> %a cluster_size(%four) : i32, i32 -> i32", np.repeat(VALUES.reshape(4, 4).max(axis=1), 4)),
+    ("inclusive sum", "i32", "spirv.GroupNonUniformIAdd <Subgroup> <InclusiveScan> %a : i32 -> i32", VALUES.cumsum()),
+    ("inclusive minimum", "i8", "spirv.GroupNonUniformSMin <Subgroup> <InclusiveScan> %a : i8 -> i8", np.minimum.accumulate(VALUES)),
+    ("exclusive sum", "f32", "spirv.GroupNonUniformFAdd <Subgroup> <ExclusiveScan> %a : f32 -> f32", scanned(np.add, 0)),
+    ("exclusive sum of halves", "f16", "spirv.GroupNonUniformFAdd <Subgroup> <ExclusiveScan> %a : f16 -> f16", scanned(np.add, 0)),
+    ("exclusive product", "i64", "spirv.GroupNonUniformIMul <Subgroup> <ExclusiveScan> %a : i64 -> i64", scanned(np.multiply, 1)),
+    ("exclusive minimum", "f64", "spirv.GroupNonUniformFMin <Subgroup> <ExclusiveScan> %a : f64 -> f64", scanned(np.minimum, np.inf)),
+    ("exclusive maximum", "f32", "spirv.GroupNonUniformFMax <Subgroup> <ExclusiveScan> %a : f32 -> f32", scanned(np.maximum, -np.inf)),
+    ("exclusive signed minimum", "i32", "spirv.GroupNonUniformSMin <Subgroup> <ExclusiveScan> %a : i32 -> i32", scanned(np.minimum, 2**31 - 1)),
+    ("exclusive signed maximum", "i16", "spirv.GroupNonUniformSMax <Subgroup> <ExclusiveScan> %a : i16 -> i16", scanned(np.maximum, -(2**15))),
+    ("exclusive unsigned minimum", "i32", "spirv.GroupNonUniformUMin <Subgroup> <ExclusiveScan> %a : i32 -> i32", scanned(np.minimum, -1, UNSIGNED)),
+    ("exclusive unsigned maximum", "i32", "spirv.GroupNonUniformUMax <Subgroup> <ExclusiveScan> %a : i32 -> i32", scanned(np.maximum, 0, UNSIGNED)),
+    ("exclusive and", "i32", "spirv.GroupNonUniformBitwiseAnd <Subgroup> <ExclusiveScan> %a : i32 -> i32", scanned(np.bitwise_and, -1)),
+    ("exclusive or", "i32", "spirv.GroupNonUniformBitwiseOr <Subgroup> <ExclusiveScan> %a : i32 -> i32", scanned(np.bitwise_or, 0)),
+    ("exclusive xor", "i32", "spirv.GroupNonUniformBitwiseXor <Subgroup> <ExclusiveScan> %a : i32 -> i32", scanned(np.bitwise_xor, 0)),
+    ("shuffle up", "i32", "spirv.GroupNonUniformShuffleUp <Subgroup> %a, %zero : i32, i32", VALUES),
+    ("broadcast", "f32", "spirv.GroupNonUniformBroadcast <Subgroup> %a, %three : f32, i32", [5] * 16),
+    ("broadcast of the first", "i64", "spirv.GroupNonUniformBroadcastFirst <Subgroup> %a : i64", [3] * 16),
+    ("rotate", "i32", "spirv.GroupNonUniformRotateKHR <Subgroup> %a, %three : i32, i32 -> i32", np.roll(VALUES, -3)),
+    ("rotate in clusters", "f32", "spirv.GroupNonUniformRotateKHR <Subgroup> %a, %one, cluster_size(%four) : f32, i32, i32 -> f32", np.roll(VALUES.reshape(4, 4), -1, axis=1).ravel()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "op", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_lanes_combine_and_exchange_values(
+    with_subgroups: OpenClDevice, kind: str, op: str, expected: list[float]
+) -> None:
+    profile = compile_profile(with_subgroups.profile)
+    _, source = _translate(_module(kind, kind, f"%r = {op}"), profile, LANES)
+    wanted = _array(kind, expected)
+    actual = _run(with_subgroups, source, [_array(kind, VALUES)], wanted, LANES)
+    np.testing.assert_array_equal(actual, wanted)
+
+
+VOTES = [
+    ("all", f"%c = {LOWEST}\n%s = spirv.GroupNonUniformAll <Subgroup> %c : i1{SELECTED}", [0] * 16),
+    ("any", f"%c = {LOWEST}\n%s = spirv.GroupNonUniformAny <Subgroup> %c : i1{SELECTED}", [1] * 16),
+    ("not all equal", f"%s = spirv.GroupNonUniformAllEqual <Subgroup> %a : i32, i1{SELECTED}", [0] * 16),
+    ("all equal", f"%t = spirv.GroupNonUniformBroadcastFirst <Subgroup> %a : i32\n%s = spirv.GroupNonUniformAllEqual <Subgroup> %t : i32, i1{SELECTED}", [1] * 16),
+    ("logical and", f"%c = {LOWEST}\n%s = spirv.GroupNonUniformLogicalAnd <Subgroup> <ExclusiveScan> %c : i1 -> i1{SELECTED}", [1, *np.logical_and.accumulate(BELOW)[:-1]]),
+    ("logical xor", f"%c = {LOWEST}\n%s = spirv.GroupNonUniformLogicalXor <Subgroup> <InclusiveScan> %c : i1 -> i1{SELECTED}", np.logical_xor.accumulate(BELOW)),
+    ("elect", f"%s = spirv.GroupNonUniformElect <Subgroup> : i1{SELECTED}", [1, *[0] * 15]),
+    ("ballot", f"%c = {LOWEST}\n%x = spirv.GroupNonUniformBallot <Subgroup> %c : vector<4xi32>\n%r = spirv.CompositeExtract %x[0 : i32] : vector<4xi32>", [sum(1 << lane for lane in np.flatnonzero(BELOW))] * 16),
+    ("bits", f"%c = {LOWEST}\n%x = spirv.GroupNonUniformBallot <Subgroup> %c : vector<4xi32>\n%r = spirv.GroupNonUniformBallotBitCount <Subgroup> <Reduce> %x : vector<4xi32> -> i32", [BELOW.sum()] * 16),
+    ("bits up to a lane", f"%c = {LOWEST}\n%x = spirv.GroupNonUniformBallot <Subgroup> %c : vector<4xi32>\n%r = spirv.GroupNonUniformBallotBitCount <Subgroup> <InclusiveScan> %x : vector<4xi32> -> i32", BELOW.cumsum()),
+    ("bits before a lane", f"%c = {LOWEST}\n%x = spirv.KHR.SubgroupBallot %c : vector<4xi32>\n%r = spirv.GroupNonUniformBallotBitCount <Subgroup> <ExclusiveScan> %x : vector<4xi32> -> i32", [0, *BELOW.cumsum()[:-1]]),
+    ("first bit", "%x = spirv.Constant dense<[0, 96, 128, 0]> : vector<4xi32>\n%r = spirv.GroupNonUniformBallotFindLSB <Subgroup> %x : vector<4xi32>, i32", [37] * 16),
+    ("last bit", "%x = spirv.Constant dense<[1, 96, 128, 0]> : vector<4xi32>\n%r = spirv.GroupNonUniformBallotFindMSB <Subgroup> %x : vector<4xi32>, i32", [71] * 16),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "expected"), [case[1:] for case in VOTES], ids=[case[0] for case in VOTES])
+def test_lanes_vote(with_subgroups: OpenClDevice, body: str, expected: list[int]) -> None:
+    _, source = _translate(_module("i32", "i32", body), compile_profile(with_subgroups.profile), LANES)
+    wanted = _array("i32", expected)
+    np.testing.assert_array_equal(_run(with_subgroups, source, [_array("i32", VALUES)], wanted, LANES), wanted)
+
+
+def test_vectors_are_combined_by_elements(with_subgroups: OpenClDevice) -> None:
+    body = "%r = spirv.GroupNonUniformFAdd <Subgroup> <InclusiveScan> %a : vector<2xf32> -> vector<2xf32>"
+    kind, pairs = "vector<2xf32>", np.stack([VALUES, -2 * VALUES], axis=1)
+    _, source = _translate(_module(kind, kind, body), compile_profile(with_subgroups.profile), LANES)
+    wanted = pairs.cumsum(axis=0).ravel().astype(np.float32)
+    actual = _run(with_subgroups, source, [pairs.ravel().astype(np.float32)], wanted, LANES)
+    np.testing.assert_array_equal(actual, wanted)
+
+
+def test_subgroups_are_refused_where_the_profile_has_none() -> None:
+    text = _module("i32", "i32", "%r = spirv.GroupNonUniformIAdd <Subgroup> <Reduce> %a : i32 -> i32").replace(
+        "SubgroupLocalInvocationId", "LocalInvocationIndex"
+    )
+    expected = (
+        r"^the profile that it is compiled for has no subgroups; in spirv\.GroupNonUniformIAdd : \(i32\) -> \(i32\) at"
+    )
+    with pytest.raises(TranslationError, match=expected):
+        _translate(text, shipped("pocl"), LANES)
