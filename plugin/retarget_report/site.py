@@ -24,7 +24,7 @@ from retarget.support.files import write_atomically
 
 from retarget_report.read import Report
 from retarget_report.states import LOOKS, State
-from retarget_report.views import bringup, durations, failures, history, matrix
+from retarget_report.views import benchmarks, bringup, durations, failures, history, matrix
 
 __all__ = ["VIEWS", "as_script", "write_site"]
 
@@ -35,6 +35,7 @@ VIEWS: Mapping[str, View] = {
     "failures": failures.data,
     "time": durations.data,
     "history": history.data,
+    "benchmarks": benchmarks.data,
     "bringup": bringup.data,
 }
 """The views in the order of the navigation: the name of the script in app/, and what yields its data."""
@@ -87,8 +88,9 @@ def _is_free(folder: Path) -> bool:
 
 
 def _views(report: Report) -> list[str]:
-    """Return the views that a page has; that of bring-ups only where there are any."""
-    return [view for view in VIEWS if view != "bringup" or report.bringups]
+    """Return the views that a page has; those of benchmarks and of bring-ups only where there are any."""
+    has = {"bringup": bool(report.bringups), "benchmarks": benchmarks.has_benchmarks(report)}
+    return [view for view in VIEWS if has.get(view, True)]
 
 
 def _scripts(report: Report) -> Iterator[str]:

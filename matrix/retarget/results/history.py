@@ -22,6 +22,7 @@ import msgspec
 
 from retarget.results.changes import State, state_of
 from retarget.results.files import SessionResults, results_of
+from retarget.results.measurements import totals
 from retarget.results.record import TargetRecord, When
 from retarget.support.errors import RetargetError
 
@@ -56,7 +57,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A run's file. `states` has a number for each target, into `of`; `milliseconds` are at least 1, 0 for unknown."""
+    """A run's file. `states` has a number for each target, into `of`; `milliseconds` are at least 1, 0 for unknown.
+
+    `metrics` are those of a benchmark by name: (place of the target in `ids`, value) pairs.
+    """
 
     version: int = VERSION
     run: Run
@@ -64,6 +68,7 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ids: list[str]
     states: list[int]
     milliseconds: list[int]
+    metrics: dict[str, list[tuple[int, float]]] | msgspec.UnsetType = msgspec.UNSET
 
 
 class _Version(msgspec.Struct):
@@ -75,7 +80,8 @@ class History:
     """All runs, oldest first, in columns: `cells[run][target]` is a number of `states`, `milliseconds` likewise.
 
     `ids` are sorted: all targets that any run has. `states[0]` is None: the run does not have the target. Milliseconds
-    are 0 where the target did not run. `damaged` says of each file that could not be read where and why.
+    are 0 where the target did not run. `metrics` has for each run what a benchmark measured: by metric, then by target,
+    in seconds, bytes or a number. `damaged` says of each file that could not be read where and why.
     """
 
     runs: tuple[Run, ...] = ()
@@ -83,6 +89,7 @@ class History:
     states: tuple[State | None, ...] = (None,)
     cells: tuple[array[int], ...] = ()
     milliseconds: tuple[array[int], ...] = ()
+    metrics: tuple[Mapping[str, Mapping[str, float]], ...] = ()
     damaged: tuple[str, ...] = ()
     numbers: Mapping[str, int] = field(default_factory=dict)
     """The number of each target in `ids`."""
@@ -140,11 +147,20 @@ def pack(sessions: Sequence[SessionResults]) -> tuple[Run, bytes]:
             ids=list(states),
             states=[numbers[state] for state in states.values()],
             milliseconds=[_milliseconds(_measured(found[name])) for name in states],
+            metrics=_metrics([found[name] for name in states]) or msgspec.UNSET,
         )
     )
     when = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(run.started))
     name = f"{when}-{hashlib.sha256(content).hexdigest()[:16]}"
     return msgspec.structs.replace(run, name=name), gzip.compress(content, compresslevel=6, mtime=0)
+
+
+def _metrics(records: Sequence[TargetRecord]) -> dict[str, list[tuple[int, float]]]:
+    metrics: dict[str, list[tuple[int, float]]] = {}
+    for place, record in enumerate(records):
+        for metric, value in totals(record).items():
+            metrics.setdefault(metric, []).append((place, value))
+    return metrics
 
 
 def _each(texts: Iterable[str]) -> tuple[str, ...]:
@@ -178,27 +194,30 @@ def unpack(files: Iterable[tuple[str, str, bytes | str]]) -> History:
         of = [states.setdefault(state, len(states)) for state in file.of]
         cells = _column(places, map(of.__getitem__, file.states), len(numbers))
         milliseconds = _column(places, file.milliseconds, len(numbers))
-        read.append((msgspec.structs.replace(file.run, name=name), cells, milliseconds))
+        of_metrics = (file.metrics or {}).items()
+        metrics = {metric: {file.ids[place]: value for place, value in values} for metric, values in of_metrics}
+        read.append((msgspec.structs.replace(file.run, name=name), cells, milliseconds, metrics))
     kept = _without_parts(read)
-    for _, cells, milliseconds in kept:
+    for _, cells, milliseconds, _ in kept:
         cells.extend(_zeros(len(numbers) - len(cells)))
         milliseconds.extend(_zeros(len(numbers) - len(milliseconds)))
     names = sorted(numbers)
     if len(kept) < len(read):
-        names = [name for name in names if any(cells[numbers[name]] for _, cells, _ in kept)]
+        names = [name for name in names if any(cells[numbers[name]] for _, cells, _, _ in kept)]
     order = [numbers[name] for name in names]
     return History(
-        runs=tuple(run for run, _, _ in kept),
+        runs=tuple(run for run, _, _, _ in kept),
         ids=tuple(names),
         states=tuple(states),
-        cells=tuple(array("I", map(cells.__getitem__, order)) for _, cells, _ in kept),
-        milliseconds=tuple(array("I", map(milliseconds.__getitem__, order)) for _, _, milliseconds in kept),
+        cells=tuple(array("I", map(cells.__getitem__, order)) for _, cells, _, _ in kept),
+        milliseconds=tuple(array("I", map(milliseconds.__getitem__, order)) for _, _, milliseconds, _ in kept),
+        metrics=tuple(metrics for _, _, _, metrics in kept),
         damaged=tuple(damaged),
         numbers={name: number for number, name in enumerate(names)},
     )
 
 
-_Columns = tuple[Run, "array[int]", "array[int]"]
+_Columns = tuple[Run, "array[int]", "array[int]", Mapping[str, Mapping[str, float]]]
 
 
 class _DamagedError(Exception):
@@ -240,6 +259,10 @@ def _decoded(content: bytes | str) -> _File:
     if min(file.milliseconds, default=0) < 0 or max(file.milliseconds, default=0) >= 2**32:
         msg = "found a damaged file: a target's duration is impossible"
         raise _DamagedError(msg)
+    places = [place for values in (file.metrics or {}).values() for place, _ in values]
+    if min(places, default=0) < 0 or max(places, default=-1) >= len(file.ids):
+        msg = "found a damaged file: a metric is of no such target"
+        raise _DamagedError(msg)
     return file
 
 
@@ -258,7 +281,7 @@ def _without_parts(read: Iterable[_Columns]) -> list[_Columns]:
     targets of the same."""
     kept: list[_Columns] = []
     for one in sorted(read, key=lambda one: (-len(one[0].sessions), -one[0].targets, one[0].name)):
-        if not any(set(one[0].sessions) <= set(run.sessions) for run, _, _ in kept):
+        if not any(set(one[0].sessions) <= set(run.sessions) for run, *_ in kept):
             kept.append(one)
     return sorted(kept, key=lambda one: (one[0].started, one[0].name))
 

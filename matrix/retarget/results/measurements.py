@@ -10,7 +10,7 @@ from retarget.model.metrics import Metric
 from retarget.results.files import SessionResults, latest
 from retarget.results.record import CaseRecord, Outcome, TargetRecord
 
-__all__ = ["Key", "Measurement", "baseline_of", "machine_of", "measurements", "measurements_of_case"]
+__all__ = ["Key", "Measurement", "baseline_of", "machine_of", "measurements", "measurements_of_case", "totals"]
 
 Key = tuple[str, Metric, str]
 """A target's id, a metric, and a case; empty for what is of the target as a whole."""
@@ -77,6 +77,16 @@ def measurements_of_case(case: CaseRecord) -> Iterator[Measurement]:
             calls=len(times.device),
         )
     yield Measurement(metric=Metric.FIRST_CALL, case=case.name, value=times.first)
+
+
+def totals(record: TargetRecord) -> dict[str, float]:
+    """Return the metrics of a target in a benchmark, by their names, all its cases together; nothing of other runs."""
+    found: dict[str, float] = {}
+    is_benchmark = record.compile is not None and record.compile.dispatches is not None
+    if record.runtime or is_benchmark:
+        for one in measurements(record):
+            found[str(one.metric)] = found.get(str(one.metric), 0.0) + one.value
+    return found
 
 
 def machine_of(record: TargetRecord, host: str) -> tuple[str, ...]:

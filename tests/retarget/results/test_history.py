@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from retarget.results.changes import Change, State, change_of, state_of
 from retarget.results.history import SUFFIX, History, durations, pack, unpack
 from retarget.results.history_files import add_run, read_history
-from retarget.results.record import Outcome, ReusedRecord
+from retarget.results.record import CaseRecord, Outcome, ReusedRecord, TimesRecord
 from retarget.results.timeline import Regression, Transition, changes_between, timeline, timelines
 from retarget.support.errors import RetargetError
 from sample_results import compiled, failed, passed, session
@@ -343,3 +343,17 @@ def test_a_killed_run_says_nothing_of_the_targets_it_lacks() -> None:
     found = history_of({"a": PASSED, "b": PASSED}, {"a": FAILED}, {"a": FAILED, "b": PASSED}, killed=(1,))
     assert changes_between(found, 0, 1) == {"a": Change.BROKEN}
     assert changes_between(found, 1, 2) == {}
+
+
+def test_what_a_benchmark_measured_is_kept_for_each_run() -> None:
+    times = TimesRecord(first=0.1, median=0.002, spread=0.01, calls=10, samples=(0.002,), device=(0.001,))
+    cases = tuple(CaseRecord(name=name, outcome=Outcome.PASSED, times=times) for name in "ab")
+    timed = session("s1", passed("t", cases=cases))
+    plain = session("s2", passed("t"), day=1.0)
+    files = [(run.name, "", content) for run, content in (pack([timed]), pack([plain]))]
+    found = unpack(files)
+    by_run = dict(zip((run.sessions for run in found.runs), found.metrics, strict=True))
+    assert by_run == {
+        ("s1",): {"latency": {"t": 0.004}, "device-time": {"t": 0.002}, "first-call": {"t": 0.2}},
+        ("s2",): {},
+    }

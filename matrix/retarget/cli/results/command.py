@@ -8,6 +8,7 @@ from pathlib import Path
 from retarget.cli.results import diff, show
 from retarget.results.export.ctrf import ctrf
 from retarget.results.export.junit import junit
+from retarget.results.export.pytest_benchmark import pytest_benchmark
 from retarget.results.export.trace import trace
 from retarget.results.merge import check_agreement, merge_into
 from retarget.support.errors import RetargetError, display_path
@@ -16,7 +17,7 @@ from retarget.support.text import counted
 
 __all__ = ["add_arguments", "run"]
 
-_FORMATS = {"ctrf": ctrf, "junit": junit, "trace": trace}
+_FORMATS = {"ctrf": ctrf, "junit": junit, "pytest-benchmark": pytest_benchmark, "trace": trace}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     merge.set_defaults(act=_merge)
     show.add(actions)
     diff.add(actions)
-    does = "write results in the format of other tools: CTRF, junit, or Chrome's trace events for Perfetto"
+    does = "write results in the format of other tools: CTRF, junit, pytest-benchmark, or Chrome's trace events"
     export = actions.add_parser("export", help=does, description=f"{does}.")
     export.add_argument("as_format", choices=_FORMATS, metavar="|".join(_FORMATS), help="the format")
     show.add_paths(export)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from retarget.cli.results.show import add_paths, read_sessions
 from retarget.cli.support import table
+from retarget.model.metrics import Metric, quantity_text
 from retarget.results.changes import Change, State
 from retarget.results.history import History, Run
 from retarget.results.history_files import add_run, read_history
@@ -150,11 +151,15 @@ def _text(history: History, line: Timeline) -> Iterator[str]:
         closed = f"closed {_name(history, one.closed)}" if one.closed is not None else "open"
         yield f"  broken   {_name(history, one.opened)}, {closed}"
     yield ""
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (one.name, f"{taken / 1000:.3f}" if taken else "-", shown(str(state)) if state is not None else "-")
         for one, taken, state in zip(history.runs, line.milliseconds, line.states, strict=True)
     ]
-    yield table(("run", "seconds", "state"), rows)
+    metrics = [metric for metric in Metric if any(line.id in run.get(metric, {}) for run in history.metrics)]
+    for place, known in enumerate(history.metrics if metrics else ()):
+        values = [(metric, known.get(metric, {}).get(line.id)) for metric in metrics]
+        rows[place] += tuple("-" if value is None else quantity_text(metric, value) for metric, value in values)
+    yield table(("run", "seconds", "state", *metrics), rows)
 
 
 def _content(history: History, line: Timeline) -> dict[str, object]:
@@ -171,7 +176,10 @@ def _content(history: History, line: Timeline) -> dict[str, object]:
         ],
         "runs": [
             {"run": one.name, "started": one.started, "seconds": taken / 1000 or None, "state": _state(state)}
-            for one, taken, state in zip(history.runs, line.milliseconds, line.states, strict=True)
+            | {"metrics": {metric: values[line.id] for metric, values in metrics.items() if line.id in values}}
+            for one, taken, state, metrics in zip(
+                history.runs, line.milliseconds, line.states, history.metrics, strict=True
+            )
         ],
     }
 

@@ -1,0 +1,66 @@
+"""The view of benchmarks: what was measured of each target, the slowest, the largest changes, the trend over runs.
+
+Its data, `benchmarks`, is a list of `Row`s. Targets are numbers: those of `retarget_report.views.matrix.numbered`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from retarget.model.metrics import Metric
+from retarget.results.history import History
+from retarget.results.measurements import measurements, totals
+
+from retarget_report.read import Report
+from retarget_report.views.matrix import numbered
+
+__all__ = ["Row", "data", "has_benchmarks", "rows"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One metric of a target, all its cases together: `now`, and what the runs of the history had, oldest first and
+    this one last; None where it was not measured. Values are in the unit of `quantity`: seconds (`time`), bytes
+    (`size`) or a number (`count`)."""
+
+    target: int
+    metric: str
+    quantity: str
+    now: float
+    past: Sequence[float | None] = ()
+    note: str = ""
+
+
+def has_benchmarks(report: Report) -> bool:
+    """Return whether any target of a report was timed."""
+    return any(case.times is not None for one in report.targets if one.record for case in one.record.cases)
+
+
+def data(report: Report) -> Iterator[tuple[str, Any]]:
+    """Yield the data of the view."""
+    yield "benchmarks", rows(report)
+
+
+def rows(report: Report) -> list[Row]:
+    """Return what was measured of the targets of a report, in their order."""
+    history = report.history or History()
+    known: Sequence[Mapping[str, Mapping[str, float]]] = history.metrics
+    found = []
+    for number, target in enumerate(numbered(report)):
+        if target.record is None:
+            continue
+        notes = {one.metric: one.note for one in measurements(target.record) if one.note}
+        for metric, now in totals(target.record).items():
+            past = tuple(run.get(metric, {}).get(target.id) for run in known)
+            row = Row(
+                target=number,
+                metric=metric,
+                quantity=Metric(metric).quantity,
+                now=now,
+                past=past,
+                note=notes.get(Metric(metric), ""),
+            )
+            found.append(row)
+    return found
