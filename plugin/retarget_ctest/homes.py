@@ -65,7 +65,7 @@ class SuiteHome:
             self._targets[module] = expand(replace(self.suite, modules=(self._modules[module],)), self.registry)
         return self._targets[module]
 
-    @property
+    @cached_property
     def names(self) -> Sequence[str]:
         """The names of all its targets. Raises `DiagnosticsError`."""
         return [target.name for target in expand(self.suite, self.registry)]

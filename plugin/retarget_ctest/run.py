@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,17 +92,20 @@ def run(arguments: argparse.Namespace) -> int:
 
             ids = [f"{home.nodeid}::{target.name}" for home, target in chosen]
             results = ending.enter_context(Results(arguments.results, ids))
-        if len(chosen) > 1:
-            _compile_ahead(services, chosen)
+        services.engine.sweep()
+        trials = [
+            home.trial(target, services, position=home.names.index(target.name) if results is not None else 0)
+            for home, target in chosen
+        ]
+        if len(trials) > 1:
+            _compile_ahead(services, trials)
         outcomes = []
-        for home, target in chosen:
-            position = home.names.index(target.name) if results is not None else 0
-            trial = home.trial(target, services, position=position)
+        for trial in trials:
             record, error = _tried(trial, with_digests=results is not None)
             _show(record, error)
             outcomes.append(record.outcome)
             if results is not None:
-                results.add(trial, record, "" if error is None or record.outcome in _SKIPPED else str(error))
+                results.add(trial, record, _text(error))
         status = _status(outcomes)
         if results is not None:
             results.end(status)
@@ -160,12 +163,19 @@ def _note(line: str) -> None:
     sys.stderr.flush()
 
 
-def _compile_ahead(services: TrialServices, chosen: Chosen) -> None:
-    for _, target in chosen:
-        compiled = target if isinstance(target, CompileTarget) else target.compile
-        with suppress(UnavailableError, RetargetError):  # its own trial will say so
-            services.engine.check_compiler(compiled.compiler)
-            services.engine.submit([compiled])
+def _compile_ahead(services: TrialServices, trials: Iterable[Trial]) -> None:
+    for trial in trials:
+        if services.is_compile_needed(trial.target, trial.compile_id, trial.in_force):
+            with suppress(UnavailableError, RetargetError):  # its own trial will say so
+                services.engine.submit([trial.compile_target])
+
+
+def _text(error: BaseException | None) -> str:
+    """Return the whole report of a failure, also of one that is expected; nothing for a skip."""
+    from retarget.engine.trial.ends import AsExpected, Skip
+
+    failure = error.error if isinstance(error, AsExpected) else error
+    return "" if failure is None or isinstance(failure, Skip) else str(failure)
 
 
 def _tried(trial: Trial, *, with_digests: bool) -> tuple[TargetRecord, BaseException | None]:

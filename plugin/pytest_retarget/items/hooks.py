@@ -35,7 +35,7 @@ def queue_compiles(services: Services, items: Sequence[MatrixItem]) -> None:
     services.engine.sweep()
     queued: set[str] = set()
     for item in items if services.settings.artifacts is None else ():
-        if item.compile_id not in queued and _is_needed(services, item):
+        if item.compile_id not in queued and services.is_compile_needed(item.target, item.compile_id, item.in_force):
             queued.add(item.compile_id)
             with suppress(UnavailableError, RetargetError):  # its own setup will say so
                 services.engine.submit([item.compile_target])
@@ -67,23 +67,6 @@ def queue_runs(services: Services, items: Sequence[MatrixItem]) -> None:
             if item.in_force.skipping is None and not services.references.needed(target):
                 services.engine.devices_of(target)
                 services.engine.run_ahead(target, item.rules, reuses=services.settings.reuses)
-
-
-def _is_needed(services: Services, item: MatrixItem) -> bool:
-    if item.in_force.skipping is not None:
-        return False
-    try:
-        services.engine.check_compiler(item.compile_target.compiler)
-        if not isinstance(item.target, RunTarget):
-            return True
-        if services.engine.host_mismatch(item.target.runtime) is not None:
-            return False
-        if item.compile_id not in services.selected_compiles:
-            services.registry.driver(item.target.runtime.driver)
-            services.engine.devices_of(item.target)
-    except (UnavailableError, RetargetError):
-        return False  # its own setup will say so
-    return True
 
 
 _AROUND_TARGETS = ("protocol", "setup", "call", "teardown")

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from retarget.engine.commands import Commands
+from retarget.engine.trial.rules import RulesInForce
+from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry
-from retarget.model import RunTarget
+from retarget.model import RunTarget, Target
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import Artifact, Failure, RunOutcome, Stage
 from retarget.support.errors import RetargetError
@@ -68,6 +70,26 @@ class TrialServices:
         self.selected: frozenset[str] = frozenset()
         self.selected_compiles: frozenset[str] = frozenset()
         self.exhausted: dict[str, Attempts] = {}
+
+    def is_compile_needed(self, target: Target, compile_id: str, rules: RulesInForce) -> bool:
+        """Return whether the module of a selected target is to be compiled ahead: not for one that will be skipped.
+
+        `compile_id` is the node id of its compile target. Devices are opened only where that is not selected.
+        """
+        if rules.skipping is not None:
+            return False
+        try:
+            self.engine.check_compiler((target.compile if isinstance(target, RunTarget) else target).compiler)
+            if not isinstance(target, RunTarget):
+                return True
+            if self.engine.host_mismatch(target.runtime) is not None:
+                return False
+            if compile_id not in self.selected_compiles:
+                self.registry.driver(target.runtime.driver)
+                self.engine.devices_of(target)
+        except (UnavailableError, RetargetError):
+            return False  # its own trial will say so
+        return True
 
     def run(
         self,
