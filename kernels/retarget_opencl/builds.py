@@ -18,7 +18,9 @@ FRONT_END = (
     "retarget_opencl.compile.attention",
     "retarget_opencl.compile.contractions",
     "retarget_opencl.compile.convolutions",
+    "retarget_opencl.compile.elementwise",
     "retarget_opencl.compile.frontend",
+    "retarget_opencl.compile.kernels",
     "retarget_opencl.compile.rewriting",
     "retarget_iree.compiler.capture",  # diagnostics, which are stored
     "retarget_iree.compiler.library",

@@ -9,9 +9,10 @@ channels, and reads each weight once for all of them. Nothing is unfolded, so th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import prod
 
+from retarget_opencl.compile.kernels import nvidia_kernels, walk
 from retarget_opencl.translation import Ir
 
 __all__ = ["prepare_convolutions", "thread_tile"]
@@ -40,14 +41,8 @@ def prepare_convolutions(module: Ir) -> bool:
 
     Only for NVIDIA's architectures, on which they were measured. Needs MLIR's context.
     """
-    found = False
-    for executable in _inside(module, "hal.executable"):
-        for variant in _inside(executable, "hal.executable.variant"):
-            if re.search(r'arch = "sm_\d+"', str(variant.attributes["target"])):
-                for inner in _inside(variant, "builtin.module"):
-                    for function in _inside(inner, "func.func"):
-                        found |= _prepare_kernel(function)
-    return found
+    prepared = [_prepare_kernel(function) for function in nvidia_kernels(module)]
+    return any(prepared)
 
 
 def thread_tile(batch: int, rows: int, columns: int, channels: int) -> tuple[int, int]:
@@ -62,26 +57,14 @@ def thread_tile(batch: int, rows: int, columns: int, channels: int) -> tuple[int
     return 1, 1
 
 
-def _inside(parent: Ir, name: str) -> list[Ir]:
-    return [op.operation for op in parent.regions[0].blocks[0] if op.operation.name == name]
-
-
-def _walk(op: Ir) -> Iterator[Ir]:
-    for region in op.regions:
-        for block in region.blocks:
-            for item in block:
-                yield item.operation
-                yield from _walk(item.operation)
-
-
 def _prepare_kernel(function: Ir) -> bool:
     from iree.compiler import passmanager
     from iree.compiler.dialects import linalg
 
-    convolutions = [op for op in _walk(function) if op.name == "linalg.generic" and linalg.isa_convolution_op(op)]
+    convolutions = [op for op in walk(function) if op.name == "linalg.generic" and linalg.isa_convolution_op(op)]
     if any(_WITHOUT_BATCH.match(str(op.attributes["indexing_maps"][0])) for op in convolutions):
         passmanager.PassManager.parse(f"func.func({_BATCH})").run(function)
-    prepared = [_prepare(op) for op in list(_walk(function)) if op.name == "linalg.generic"]
+    prepared = [_prepare(op) for op in list(walk(function)) if op.name == "linalg.generic"]
     return any(prepared)
 
 
@@ -130,7 +113,10 @@ def _numbers(values: Sequence[int]) -> Ir:
 
 
 def _compilation_info(batch: int, rows: int, columns: int, channels: int) -> str:
-    """Return the attribute with a convolution's tiles; empty where work-groups would be less than half a subgroup."""
+    """Return the attribute with a convolution's tiles; empty where IREE's own are better: where a work-item for four
+    channels does not occupy the device, or a work-group would be less than half a subgroup."""
+    if batch * rows * columns * channels < _ENOUGH * _VECTOR:
+        return ""
     high, wide = thread_tile(batch, rows, columns, channels)
     across = _divisor(channels // _VECTOR, _SUBGROUP)
     # Neighbouring pixels in one work-group read the same weights from the cache.

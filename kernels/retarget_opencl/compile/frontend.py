@@ -28,6 +28,7 @@ from retarget_opencl.compile import alignment, attention
 from retarget_opencl.compile.constants import LARGE, move_to_resources, parsed
 from retarget_opencl.compile.contractions import prepare_products
 from retarget_opencl.compile.convolutions import prepare_convolutions
+from retarget_opencl.compile.elementwise import prepare_elementwise
 from retarget_opencl.compile.rewriting import (
     PHASE,
     keep_signs,
@@ -48,6 +49,9 @@ _OTHER_RESOURCES = (
     "index_bits = 32, alias_mutable_bindings = false, memory_model = Discrete"
 )
 _BYTECODE_MAGIC = b"ML\xefR"
+_PREPARATIONS = (prepare_convolutions, prepare_elementwise, prepare_products)
+"""What gives kernels tiles."""
+
 _Change = tuple[str, Callable[[Ir], None]]
 """A phase, and what changes the module after it."""
 
@@ -95,7 +99,7 @@ def compiled_module(
     if len(content) >= LARGE:
         changes.append((_WITH_GLOBALS, constants))
     prepared: list[bool] = []
-    tiles = (PHASE, lambda module: prepared.extend((prepare_convolutions(module), prepare_products(module))))
+    tiles = (PHASE, lambda module: prepared.extend(prepare(module) for prepare in _PREPARATIONS))
     with ExitStack() as stack:
         used = [*changes, tiles]
         module, diagnostics, error = _compile(stack, source_of, flags, start, used)

@@ -21,9 +21,9 @@ Array = npt.NDArray[np.float32]
 class Convolution:
     """The sizes of a convolution's result, its input channels, and its filter's height and width."""
 
-    batch: int = 2
-    rows: int = 4
-    columns: int = 6
+    batch: int = 8
+    rows: int = 12
+    columns: int = 24
     inner: int = 8
     channels: int = 32
     height: int = 3
@@ -86,8 +86,8 @@ def kernel_text(device: OpenClDevice, arch: str, convolution: Convolution) -> tu
     [
         pytest.param(Convolution(), id="plain"),
         pytest.param(Convolution(stride=2, height=2), id="strided"),
-        pytest.param(Convolution(dilation=2, columns=5, channels=96), id="dilated"),
-        pytest.param(Convolution(batch=1, channels=64), id="batch of one, which IREE drops"),
+        pytest.param(Convolution(dilation=2, columns=23, channels=96), id="dilated"),
+        pytest.param(Convolution(batch=1, rows=48, channels=64), id="batch of one, which IREE drops"),
         pytest.param(Convolution(batch=4, rows=56, columns=56, inner=4, channels=64), id="eight pixels to a work-item"),
     ],
 )
@@ -108,7 +108,8 @@ def test_a_convolution_gets_tiles_and_its_result_stays(device: OpenClDevice, con
     [
         pytest.param("generic", Convolution(), id="another architecture"),
         pytest.param("sm_80", Convolution(inner=3), id="channels that make no vectors"),
-        pytest.param("sm_80", Convolution(channels=4, columns=3), id="too few work-items for a subgroup"),
+        pytest.param("sm_80", Convolution(batch=2), id="too few work-items for the device"),
+        pytest.param("sm_80", Convolution(batch=64, rows=100, columns=3, channels=4), id="too few for a subgroup"),
     ],
 )
 def test_other_convolutions_are_left_to_iree(device: OpenClDevice, arch: str, convolution: Convolution) -> None:
