@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from retarget.engine.engine import Engine
-from retarget.extension import ComparesConfigs, UnavailableError
+from retarget.extension import UnavailableError
 from retarget.model import RunTarget, Target
 from retarget.model.outcomes import CaseOutcome, Failure
 from retarget.support.errors import RetargetError
@@ -66,8 +66,8 @@ class ReferenceRuns:
 
     def needed(self, target: RunTarget) -> Sequence[str]:
         """Return the compiler configs that a target's cases are to agree with. Raises `RetargetError`."""
-        loader = self._engine.registry.case_loaders.get(target.compile.kind)
-        if not isinstance(loader, ComparesConfigs):
+        loader = self._engine.registry.config_comparer(target.compile.kind)
+        if loader is None:
             return ()
         compiled = self._engine.generated(target.compile)
         return loader.references(compiled.module, compiled.folder, compiled.compiler.name)

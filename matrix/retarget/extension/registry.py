@@ -26,7 +26,14 @@ from typing import Any, TypeVar
 
 import pluggy
 
-from retarget.extension.cases import CaseLoader, ChecksArtifacts, MakesModules, ReturnsChecks
+from retarget.extension.cases import (
+    CaseLoader,
+    ChecksArtifacts,
+    ComparesConfigs,
+    MakesModules,
+    NamesDataFiles,
+    ReturnsChecks,
+)
 from retarget.extension.commands import Command
 from retarget.extension.compilers import Compiler, DescribesBuild, NamesDevices
 from retarget.extension.drivers import Driver, LoadsArtifacts, OpensTogether, RunsByTool, RunsOnHosts, Sanitizes
@@ -102,6 +109,16 @@ class Registry:
         """Return the case loader of a kind whose modules can return what they would check; None for every other."""
         loader = self.case_loaders.get(kind)
         return loader if self._has(loader, ReturnsChecks) else None  # type: ignore[return-value]
+
+    def data_namer(self, kind: str) -> NamesDataFiles | None:
+        """Return the case loader of a kind whose cases name further files; None for every other kind."""
+        loader = self.case_loaders.get(kind)
+        return loader if self._has(loader, NamesDataFiles) else None  # type: ignore[return-value]
+
+    def config_comparer(self, kind: str) -> ComparesConfigs | None:
+        """Return the case loader of a kind whose cases may agree with other configs; None for every other kind."""
+        loader = self.case_loaders.get(kind)
+        return loader if self._has(loader, ComparesConfigs) else None  # type: ignore[return-value]
 
     def runs_by_tool(self, config: RuntimeConfig) -> bool:
         """Return whether a tool of the driver runs a config's programs; false where there is no such driver."""

@@ -191,6 +191,11 @@ def _checked(hint: Any, where: str, value: Any) -> Any:
 
     Raises `ExtensionError` for any other value.
     """
+    return value if _test(hint)(value) else _wrapped(hint, where, value)
+
+
+def _wrapped(hint: Any, where: str, value: Any) -> Any:
+    """Return a value that does not stay as it is. Raises `ExtensionError`."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         return _one_of(arguments, where, value)
@@ -211,6 +216,54 @@ def _checked(hint: Any, where: str, value: Any) -> Any:
     return _instance(origin or hint, where, value)
 
 
+@cache
+def _test(hint: Any) -> Callable[[Any], bool]:
+    """Return what tells whether a value is what an annotation says, and stays as it is: there is nothing to wrap."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        tests = [_test(one) for one in arguments]
+        return lambda value: any(test(value) for test in tests)
+    if origin is tuple and arguments[-1] is not ...:
+        tests = [_test(one) for one in arguments]
+        return lambda value: type(value) is tuple and len(value) == len(tests) and all(map(_passes, tests, value))
+    if origin in (tuple, Sequence):
+        test = _test(arguments[0])
+        return lambda value: type(value) is tuple and all(map(test, value))
+    return _test_of_kind(origin or hint)
+
+
+def _passes(test: Callable[[Any], bool], value: object) -> bool:
+    return test(value)
+
+
+def _test_of_kind(kind: Any) -> Callable[[Any], bool]:
+    if kind is Callable or getattr(kind, "_is_protocol", False):
+        return lambda _: False
+    if is_dataclass(kind):
+        return _test_of_fields(kind)
+    accepted = _ACCEPTED.get(kind, (kind,))
+    if kind in (bool, object, _Array):  # an array is looked at by the class that NumPy has for it
+        return _is_array if kind is _Array else lambda value: isinstance(value, accepted)
+    return lambda value: isinstance(value, accepted) and not isinstance(value, bool)
+
+
+def _is_array(value: object) -> bool:
+    import numpy as np  # who returns arrays has imported it
+
+    return isinstance(value, np.ndarray | np.generic)
+
+
+def _test_of_fields(kind: Any) -> Callable[[Any], bool]:
+    tests: list[tuple[str, Callable[[Any], bool]]] = []
+
+    def has_fields(value: Any) -> bool:
+        if not tests:  # a class may be that of a field of its own
+            tests.extend((field.name, _test(_hints(kind)[field.name])) for field in fields(kind))
+        return isinstance(value, kind) and all(test(getattr(value, name)) for name, test in tests)
+
+    return has_fields
+
+
 def _one_of(hints: Sequence[Any], where: str, value: Any) -> Any:
     """Return a value that is what one of several annotations says."""
     others = [hint for hint in hints if hint is not NoneType]
@@ -227,13 +280,9 @@ def _one_of(hints: Sequence[Any], where: str, value: Any) -> Any:
 def _instance(kind: type[Any], where: str, value: Any) -> Any:
     if getattr(kind, "_is_protocol", False):
         return _opened(kind, where, value)
-    if kind is _Array:
-        import numpy as np  # who returns arrays has imported it
-
-        accepted: tuple[type[Any], ...] = (np.ndarray, np.generic)
-    else:
-        accepted = _ACCEPTED.get(kind, (kind,))
-    if not isinstance(value, accepted) or (isinstance(value, bool) and kind not in (bool, object)):
+    accepted = _ACCEPTED.get(kind, (kind,))
+    is_one = _is_array(value) if kind is _Array else isinstance(value, accepted)
+    if not is_one or (isinstance(value, bool) and kind not in (bool, object)):
         raise _wrong(where, value, "a NumPy array" if kind is _Array else kind.__name__)
     if not is_dataclass(kind):
         return value

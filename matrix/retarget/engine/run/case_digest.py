@@ -16,7 +16,6 @@ from pathlib import Path
 from retarget.engine.cache.inputs import InputDigests
 from retarget.engine.cache.key import digest_of
 from retarget.expect.cases import TargetRules
-from retarget.extension import NamesDataFiles
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, Expectation, RunTarget, Target
 from retarget.support.errors import RetargetError
@@ -73,11 +72,11 @@ class CaseDigests:
 
     def _files(self, target: CompileTarget) -> Iterator[list[str]]:
         """Yield the files with a module's cases, and the content of those that they name."""
-        module, loader = target.module, self._registry.case_loaders.get(target.kind)
+        module, loader = target.module, self._registry.data_namer(target.kind)
         is_made = not module.data and self._registry.module_generator(target.kind) is not None
         for path in (module.path,) if is_made else module.data:
             yield [path.name, self._content(path)]
-        if isinstance(loader, NamesDataFiles):
+        if loader is not None:
             try:
                 yield [self._content(path) for path in loader.data_files(module, target.folder)]
             except RetargetError:  # the files' own errors, which their content gives

@@ -13,7 +13,7 @@ from retarget.engine.cache.host import host_identity
 from retarget.engine.cache.inputs import InputDigests, Inputs
 from retarget.engine.executor import Executor, RunJob
 from retarget.engine.run.sick_devices import SickDeviceError
-from retarget.extension import NamesDataFiles, UnavailableError
+from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, RunOutcome
@@ -188,9 +188,9 @@ class RunsElsewhere:
     def _files(self, target: RunTarget) -> Inputs:
         """Return the files of a target's module and cases, those that they name, and those that its flags name."""
         compiled, runtime = target.compile, target.runtime
-        loader = self._registry.case_loaders.get(compiled.kind)
+        loader = self._registry.data_namer(compiled.kind)
         files = [compiled.module.path, *compiled.module.data]
-        if isinstance(loader, NamesDataFiles):
+        if loader is not None:
             with suppress(RetargetError):  # the worker's loader finds the same
                 files += loader.data_files(compiled.module, compiled.folder)
         return self._digests.of(runtime.flags, env=runtime.env, files=files)
