@@ -49,9 +49,6 @@ _OTHER_RESOURCES = (
     "index_bits = 32, alias_mutable_bindings = false, memory_model = Discrete"
 )
 _BYTECODE_MAGIC = b"ML\xefR"
-_PREPARATIONS = (prepare_convolutions, prepare_elementwise, prepare_products)
-"""What gives kernels tiles."""
-
 _Change = tuple[str, Callable[[Ir], None]]
 """A phase, and what changes the module after it."""
 
@@ -99,7 +96,7 @@ def compiled_module(
     if len(content) >= LARGE:
         changes.append((_WITH_GLOBALS, constants))
     prepared: list[bool] = []
-    tiles = (PHASE, lambda module: prepared.extend(prepare(module) for prepare in _PREPARATIONS))
+    tiles = (PHASE, lambda module: prepared.extend(_prepare_kernels(module)))
     with ExitStack() as stack:
         used = [*changes, tiles]
         module, diagnostics, error = _compile(stack, source_of, flags, start, used)
@@ -175,6 +172,11 @@ def _with_places(finish: Callable[[Ir], Ir | None], configured: Ir, context: Ir)
     with context:
         alignment.take_elements(copy, kernels)
     return finish(copy)
+
+
+def _prepare_kernels(module: Ir) -> tuple[bool, ...]:
+    """Give tiles to kernels; say of each kind whether there are any."""
+    return prepare_convolutions(module), prepare_elementwise(module), prepare_products(module)
 
 
 def _prepare_constants(module: Ir, largest: int) -> None:
