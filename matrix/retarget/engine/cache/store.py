@@ -258,19 +258,16 @@ class Store:
         """Store a resolution. Raises `StoreError` if it cannot be written."""
         self._write("resolutions", key, body)
 
-    def read_result(self, key: str) -> dict[str, Any] | None:
-        """Return what `write_result` stored under `key`, or None. A damaged one is removed and noted."""
-        return self._read("results", key)
-
-    def has_result(self, key: str) -> bool:
-        """Return whether this folder has something under `key`, sound or not."""
-        return self._path("results", key).exists()
+    def read_result(self, key: str, *, here: bool = False) -> dict[str, Any] | None:
+        """Return what `write_result` stored under `key`, or None; of this folder alone, if wanted. A damaged one is
+        removed and noted."""
+        return self._read("results", key, here=here)
 
     def write_result(self, key: str, body: dict[str, Any]) -> None:
         """Store the result of a run, in place of what is there. Raises `StoreError` if it cannot be written."""
         self._write("results", key, body)
 
-    def _read(self, kind: str, key: str) -> dict[str, Any] | None:
+    def _read(self, kind: str, key: str, *, here: bool = False) -> dict[str, Any] | None:
         path = self._path(kind, key)
         with self._reported():
             try:
@@ -282,7 +279,12 @@ class Store:
                 body = None
         if body is not None:
             _mark_used(path)
-        elif self._remote is not None and kind in _SHARED and (body := self._remote.read(kind, key)) is not None:
+        elif (
+            not here
+            and self._remote is not None
+            and kind in _SHARED
+            and (body := self._remote.read(kind, key)) is not None
+        ):
             self._write_here(kind, key, body)
         return body
 

@@ -94,8 +94,8 @@ class KeptResults:
         """Keep what a run gave, if it stands. One that is kept already stays, unless this one is another. Raises as
         `stands`."""
         try:
-            if self._store.has_result(key):
-                kept = _decoded(self._store.read_result(key))
+            if (known := self._store.read_result(key, here=True)) is not None:
+                kept = _decoded(known)
                 is_verdict = outcome.failure is None or not outcome.failure.no_verdict
                 if kept is not None and is_verdict and (kept.failure is None) != (outcome.failure is None):
                     self._store.write_result(key, _BY_CHANCE)
