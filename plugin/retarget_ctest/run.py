@@ -60,7 +60,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_path_arguments(parser, positional=False)
     add_toolchain_argument(parser)
     parser.add_argument(
-        "--case", action="append", default=[], metavar="GLOB", help="run only these cases; may be repeated"
+        "--retarget-case",
+        "--case",
+        dest="case",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="run only these cases; may be repeated",
     )
     parser.add_argument(
         "--ignore-expectations", action="store_true", help="show each target's own outcome, as if there were no rules"

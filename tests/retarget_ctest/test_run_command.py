@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -100,3 +102,18 @@ def test_a_limit_in_the_ini_file_that_is_no_number_is_an_error(
     assert main(["run", "."]) == 1
     expected = "expected a number of seconds above 0, such as 90 or 0.5"
     assert capsys.readouterr().err == (f"retarget_run_timeout in {tmp_path}/pytest.ini: found 'soon', {expected}\n")
+
+
+@pytest.mark.slow
+def test_a_target_that_its_id_names_needs_no_pytest_and_no_models() -> None:
+    script = (
+        "import sys\n"
+        "from retarget.cli.main import run_alone\n"
+        "from retarget_ctest.extension import RUN\n"
+        f"status = run_alone(RUN, ['{SUITE}::good_vmvx_sync'])\n"
+        "print(status, *sorted({'pytest', '_pytest', 'pydantic', 'numpy', 'iree.runtime', 'tree_sitter'} & {*sys.modules}))\n"
+    )
+    command = [sys.executable, "-c", script]
+    subprocess.run(command, check=True, capture_output=True)  # what is read for the first time is kept
+    second = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert second.stdout.splitlines() == [f"{SUITE}::good_vmvx_sync PASSED", "0"]
