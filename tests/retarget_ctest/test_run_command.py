@@ -111,9 +111,11 @@ def test_a_target_that_its_id_names_needs_no_pytest_and_no_models() -> None:
         "from retarget.cli.main import run_alone\n"
         "from retarget_ctest.extension import RUN\n"
         f"status = run_alone(RUN, ['{SUITE}::good_vmvx_sync'])\n"
-        "print(status, *sorted({'pytest', '_pytest', 'pydantic', 'numpy', 'iree.runtime', 'tree_sitter'} & {*sys.modules}))\n"
+        "heavy = {'pytest', '_pytest', 'pydantic', 'numpy', 'tree_sitter'}\n"
+        "print(status, *sorted(heavy & {*sys.modules}))\n"
     )
     command = [sys.executable, "-c", script]
-    subprocess.run(command, check=True, capture_output=True)  # what is read for the first time is kept
-    second = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert second.stdout.splitlines() == [f"{SUITE}::good_vmvx_sync PASSED", "0"]
+    for _ in range(2):  # the first makes the cache, in which the second keeps what it has read
+        subprocess.run(command, check=True, capture_output=True)
+    third = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert third.stdout.splitlines() == [f"{SUITE}::good_vmvx_sync PASSED", "0"]
