@@ -21,6 +21,7 @@ FRONT_END = (
     "retarget_opencl.compile.elementwise",
     "retarget_opencl.compile.frontend",
     "retarget_opencl.compile.kernels",
+    "retarget_opencl.compile.padding",
     "retarget_opencl.compile.rewriting",
     "retarget_iree.compiler.capture",  # diagnostics, which are stored
     "retarget_iree.compiler.library",

@@ -11,13 +11,16 @@ f16, and the kernel's export says so (`BFLOAT16`): OpenCL C is then written with
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
 from retarget_opencl.translation import BFLOAT16, Ir
 
-__all__ = ["prepare_products"]
+__all__ = ["LOOPS", "bytes_of_factor", "has_tiles", "prepare_products", "products_in", "sizes_of"]
+
+LOOPS = 3
+"""The loops of a product over rows, columns and steps of the reduction, the last of its loops."""
 
 _SUBGROUP = 32
 _ENOUGH = 128
@@ -72,7 +75,7 @@ def prepare_products(module: Ir) -> bool:
             units = "NV_WMMA" in target
             functions = [f for inner in _inside(variant, "builtin.module") for f in _inside(inner, "func.func")]
             for function in functions:
-                products = [op for op in _walk(function) if _is_product(op)]
+                products = list(products_in(function))
                 if len(products) != 1:
                     continue
                 exports = [e for e in _inside(variant, "hal.executable.export") if _name(e) == _name(function)]
@@ -101,10 +104,13 @@ def _walk(op: Ir) -> Iterator[Ir]:
                 yield from _walk(item.operation)
 
 
-def _is_product(op: Ir) -> bool:
+def products_in(parent: Ir) -> Iterator[Ir]:
+    """Yield the products of matrices inside an op."""
     from iree.compiler.dialects import linalg
 
-    return op.name.startswith("linalg.") and "indexing_maps" in op.attributes and bool(linalg.isa_contraction_op(op))
+    for op in _walk(parent):
+        if op.name.startswith("linalg.") and "indexing_maps" in op.attributes and linalg.isa_contraction_op(op):
+            yield op
 
 
 def _elements(op: Ir) -> tuple[str, str]:
@@ -118,48 +124,57 @@ def _elements(op: Ir) -> tuple[str, str]:
 def _tiling(op: Ir, *, units: bool) -> Ir:
     """Return the attribute with a product's tiles, if one of the tables fits."""
     from iree.compiler import ir
+
+    sizes = sizes_of(op)
+    tiling = _choose(op, sizes, units=units) if sizes and "compilation_info" not in op.attributes else None
+    if tiling is None:
+        return None
+    on_units = units and _elements(op) in _PRODUCTS
+    return ir.Attribute.parse(_compilation_info(tiling, len(sizes) - LOOPS, on_units=on_units))
+
+
+def bytes_of_factor(op: Ir) -> int:
+    """Return the bytes of an element of a product's factors; 8 where no tiles are for them."""
+    return _BYTES.get(_elements(op)[0], 8)
+
+
+def has_tiles(op: Ir, sizes: Sequence[int], *, units: bool) -> bool:
+    """Return whether there are tiles for a product of other sizes (those of `sizes_of`)."""
+    return _choose(op, sizes, units=units) is not None
+
+
+def sizes_of(op: Ir) -> list[int]:
+    """Return how often each loop of a product runs: those over batches, over rows, columns and the reduction.
+
+    Empty where there are other loops, in another order, or of sizes that are not static.
+    """
+    from iree.compiler import ir
     from iree.compiler.dialects import linalg
 
     dimensions = linalg.infer_contraction_dimensions(op)
     batch, m, n, k = (list(getattr(dimensions, name)) for name in ("batch", "m", "n", "k"))
     order = [*batch, *m, *n, *k]
-    sizes, types = _loop_sizes(op), _elements(op)
-    on_units = units and types in _PRODUCTS
-    plain = types == ("f32", "f32")
-    if "compilation_info" in op.attributes:  # the module has its own
-        return None
-    if (len(m), len(n), len(k)) != (1, 1, 1) or order != list(range(len(order))) or 0 in sizes:
-        return None
-    if not on_units and not plain:
-        return None
-    tilings = (
-        replace(tiling, step=tiling.step // _BYTES[types[0]])
-        for tiling in (_MATRIX_TILES if on_units else _PLAIN_TILES)
-    )
-    tiling = _choose(tilings, sizes)
-    return tiling and ir.Attribute.parse(_compilation_info(tiling, len(batch), on_units=on_units))
-
-
-def _loop_sizes(op: Ir) -> list[int]:
-    """Return how often each loop of a product runs; 0 where that is not static."""
-    from iree.compiler import ir
-    from iree.compiler.dialects import linalg
-
+    if (len(m), len(n), len(k)) != (1, 1, 1) or order != list(range(len(order))):
+        return []
     found: dict[int, int] = {}
     for operand, attribute in zip(op.operands, linalg.get_indexing_maps(op), strict=True):
         shape = ir.ShapedType(operand.type)
         for axis, expression in enumerate(attribute.value.results):
-            size = 0 if shape.is_dynamic_dim(axis) else shape.get_dim_size(axis)
-            if not isinstance(expression, ir.AffineDimExpr):
-                return [0]
-            found[expression.position] = size
-    return [found[position] for position in sorted(found)]
+            if not isinstance(expression, ir.AffineDimExpr) or shape.is_dynamic_dim(axis):
+                return []
+            found[expression.position] = shape.get_dim_size(axis)
+    return [found[position] for position in order]
 
 
-def _choose(tilings: Iterable[_Tiling], sizes: Sequence[int]) -> _Tiling | None:
+def _choose(op: Ir, sizes: Sequence[int], *, units: bool) -> _Tiling | None:
+    types = _elements(op)
+    tilings: tuple[_Tiling, ...] = _PLAIN_TILES if types == ("f32", "f32") else ()
+    if units and types in _PRODUCTS:
+        tilings = _MATRIX_TILES
     *outer, rows, columns, depth = sizes
     found = None
-    for tiling in tilings:
+    for in_bytes in tilings:
+        tiling = replace(in_bytes, step=in_bytes.step // _BYTES[types[0]])
         if rows % tiling.group[0] or columns % tiling.group[1] or depth % tiling.step or depth == tiling.step:
             continue
         found = tiling

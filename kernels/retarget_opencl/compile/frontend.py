@@ -29,6 +29,8 @@ from retarget_opencl.compile.constants import LARGE, move_to_resources, parsed
 from retarget_opencl.compile.contractions import prepare_products
 from retarget_opencl.compile.convolutions import prepare_convolutions
 from retarget_opencl.compile.elementwise import prepare_elementwise
+from retarget_opencl.compile.padding import PHASE as PADDING
+from retarget_opencl.compile.padding import pad_products
 from retarget_opencl.compile.rewriting import (
     PHASE,
     keep_signs,
@@ -44,6 +46,8 @@ __all__ = ["bytecode_of", "compiled_module", "module_of"]
 
 _WITH_GLOBALS = "flow"  # constants are globals of their own, which the next phase packs
 _PHASE = "executable-targets"
+_CHANGED_AFTER = (PADDING, _WITH_GLOBALS, PHASE)
+"""The phases after which modules are changed, in IREE's order; attention's is that of padding."""
 _OTHER_RESOURCES = (
     "min_buffer_offset_alignment = 64, max_buffer_range = 4294967295, min_buffer_range_alignment = 64, "
     "index_bits = 32, alias_mutable_bindings = false, memory_model = Discrete"
@@ -96,9 +100,13 @@ def compiled_module(
     if len(content) >= LARGE:
         changes.append((_WITH_GLOBALS, constants))
     prepared: list[bool] = []
-    tiles = (PHASE, lambda module: prepared.extend(_prepare_kernels(module)))
+    tiles: list[_Change] = [(PHASE, lambda module: prepared.extend(_prepare_kernels(module)))]
+    target = flags[-1] if flags else ""
+    if 'arch = "sm_' in target:
+        units = "NV_WMMA" in target
+        tiles.append((PADDING, lambda module: prepared.append(pad_products(module, units=units))))
     with ExitStack() as stack:
-        used = [*changes, tiles]
+        used = [*changes, *tiles]
         module, diagnostics, error = _compile(stack, source_of, flags, start, used)
         if module is None and any(prepared):
             used = changes
@@ -118,6 +126,10 @@ def compiled_module(
         with module.context:
             yield module, diagnostics
         del module
+
+
+def _order(change: _Change) -> int:
+    return _CHANGED_AFTER.index(change[0])
 
 
 def _compile(
@@ -145,7 +157,7 @@ def _compile(
             session.set_flags(*flags)
             # The context must be Python's before an invocation uses it.
             context = session.context
-            for end, due in groupby(changes, itemgetter(0)):
+            for end, due in groupby(sorted(changes, key=_order), itemgetter(0)):
                 module = advance(module, start, end)
                 if module is None:
                     break
