@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
+from retarget_opencl.compile.kernels import inside, walk
 from retarget_opencl.translation import BFLOAT16, Ir
 
 __all__ = ["LOOPS", "bytes_of_factor", "has_tiles", "prepare_products", "products_in", "sizes_of"]
@@ -66,19 +67,19 @@ def prepare_products(module: Ir) -> bool:
     Needs MLIR's context.
     """
     found = False
-    for executable in _inside(module, "hal.executable"):
-        for variant in _inside(executable, "hal.executable.variant"):
+    for executable in inside(module, "hal.executable"):
+        for variant in inside(executable, "hal.executable.variant"):
             target = str(variant.attributes["target"])
             arch = re.search(r'arch = "(sm_\d+)"', target)
             if arch is None:
                 continue
             units = "NV_WMMA" in target
-            functions = [f for inner in _inside(variant, "builtin.module") for f in _inside(inner, "func.func")]
+            functions = [f for inner in inside(variant, "builtin.module") for f in inside(inner, "func.func")]
             for function in functions:
                 products = list(products_in(function))
                 if len(products) != 1:
                     continue
-                exports = [e for e in _inside(variant, "hal.executable.export") if _name(e) == _name(function)]
+                exports = [e for e in inside(variant, "hal.executable.export") if _name(e) == _name(function)]
                 tiling = _tiling(products[0], units=units)
                 if units and _elements(products[0]) == ("bf16", "f32"):
                     found |= _prepare_bfloat16(function, exports)
@@ -92,23 +93,11 @@ def _name(op: Ir) -> str:
     return str(op.attributes["sym_name"]).strip('"')
 
 
-def _inside(parent: Ir, name: str) -> list[Ir]:
-    return [op.operation for op in parent.regions[0].blocks[0] if op.operation.name == name]
-
-
-def _walk(op: Ir) -> Iterator[Ir]:
-    for region in op.regions:
-        for block in region.blocks:
-            for item in block:
-                yield item.operation
-                yield from _walk(item.operation)
-
-
 def products_in(parent: Ir) -> Iterator[Ir]:
     """Yield the products of matrices inside an op."""
     from iree.compiler.dialects import linalg
 
-    for op in _walk(parent):
+    for op in walk(parent):
         if op.name.startswith("linalg.") and "indexing_maps" in op.attributes and linalg.isa_contraction_op(op):
             yield op
 
@@ -213,7 +202,7 @@ def _prepare_bfloat16(function: Ir, exports: Sequence[Ir]) -> bool:
     """Let f16 stand for bf16 in a kernel that only moves and converts it, and has no f16 of its own."""
     from iree.compiler import ir
 
-    ops = list(_walk(function))
+    ops = list(walk(function))
     values = [value for op in ops for value in op.results]
     values += [value for op in ops for region in op.regions for block in region.blocks for value in block.arguments]
     if any(re.search(r"(?<!b)f16", str(value.type)) for value in values):
