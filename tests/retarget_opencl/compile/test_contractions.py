@@ -148,7 +148,7 @@ def test_sizes_that_no_tile_divides_are_left_to_iree(
     monkeypatch: pytest.MonkeyPatch, shape: tuple[int, int, int], *, left: bool
 ) -> None:
     prepared = joined(compiled(product(shape, "f32", "f32")).sources)
-    monkeypatch.setattr(frontend, "_PREPARATIONS", ())
+    monkeypatch.setattr(frontend, "prepare_products", lambda module: False)
     assert (joined(compiled(product(shape, "f32", "f32")).sources) == prepared) == left
 
 
@@ -156,7 +156,7 @@ def test_tiles_that_iree_refuses_are_dropped(monkeypatch: pytest.MonkeyPatch) ->
     """128x128 in steps of 512 takes more local memory than there is."""
     tiles = (replace(contractions._MATRIX_TILES[0], step=1024),)
     text = product((2048, 2048, 1024), "f16", "f16")
-    monkeypatch.setattr(frontend, "_PREPARATIONS", ())
+    monkeypatch.setattr(frontend, "prepare_products", lambda module: False)
     without = joined(compiled(text).sources)
     monkeypatch.undo()
     monkeypatch.setattr(contractions, "_MATRIX_TILES", tiles)
