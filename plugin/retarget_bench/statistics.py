@@ -87,8 +87,9 @@ def noise_of(samples: Sequence[float]) -> float:
 def compare_series(before: Sequence[Sequence[float]], after: Sequence[float], *, within: float) -> Comparison:
     """Compare a series with that of one or more sessions before; a change of at most the share `within` is none.
 
-    The noise is the largest of: that of each series, and half the range of the medians of the sessions before. Lower
-    quartiles must differ by more than that share as well: other processes make some calls longer, a slower kernel all.
+    The noise is the largest of: that of each series, and half the range of the medians of the sessions before. The
+    lowest deciles must differ by more than that share as well: other processes make some calls longer, a slower kernel
+    makes all of them so.
     """
     series = [one for one in before if len(one) >= FEWEST]
     if not series or len(after) < FEWEST:
@@ -130,7 +131,7 @@ def compare_values(before: Sequence[float], after: float, *, within: float, exac
 
 
 def _low(samples: Sequence[float]) -> float:
-    return statistics.quantiles(samples, n=4, method="inclusive")[0]
+    return statistics.quantiles(samples, n=10, method="inclusive")[0]
 
 
 def _median(values: Sequence[float]) -> float:

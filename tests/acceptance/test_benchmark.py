@@ -45,7 +45,7 @@ def test_targets_that_pass_are_measured(sums: Project) -> None:
     assert times is not None
     assert times.calls >= len(times.samples) >= 8
     assert 0 < min(times.samples) <= times.median < times.first
-    result.stdout.fnmatch_lines(["*retarget benchmark*", "latency of 1 cases (median of warm calls):", "*case 'sum'"])
+    result.stdout.fnmatch_lines(["*retarget benchmark*", "latency of 1 case (median of warm calls):", "*case 'sum'"])
 
 
 def test_without_the_option_nothing_is_measured(sums: Project) -> None:

@@ -89,9 +89,10 @@ class BindsCalls(Protocol):
 class TimesDevice(Protocol):
     """What a program may implement in addition to `Program`: how long calls take by the device's own clock."""
 
-    def device_seconds(self, function: str, inputs: Sequence[Array], calls: int) -> Sequence[float]:
-        """Return for each of so many calls, after a warm one, the seconds that its kernels executed on the device, all
-        together; nothing where the device does not say. Raises `DriverError`."""
+    def device_seconds(self, function: str, inputs: Sequence[Array], calls: int, artifact: Path) -> Sequence[float]:
+        """Return for each of some calls, at most so many, after a warm one, the seconds that its kernels executed on
+        the device, all together; nothing where the device does not say. `artifact` is the file that was loaded. Raises
+        `DriverError`."""
 
 
 @runtime_checkable

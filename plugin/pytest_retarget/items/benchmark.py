@@ -15,6 +15,7 @@ from retarget.expect.verdict import excuse
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Golden, RunTarget
 from retarget.support.errors import RetargetError
+from retarget.support.text import counted
 
 from pytest_retarget.options import SETTINGS
 
@@ -120,7 +121,8 @@ class Benchmark:
         for one in measurements(record):
             if one.metric is Metric.LATENCY:
                 self._timed += 1
-                text = f"{quantity_text(one.metric, one.value)} -+ {100 * one.spread:.2g} %, {one.calls} calls"
+                spread = f" -+ {100 * one.spread:.2g} %" if one.spread < 1 else ""
+                text = f"{quantity_text(one.metric, one.value)}{spread}, {counted(one.calls, 'call')}"
                 self._slowest.append((one.value, text, f"{record.nodeid} {_of_case(one.case)}".rstrip(": ")))
                 self._slowest = sorted(self._slowest, reverse=True)[:_SHOWN]
 
@@ -130,7 +132,7 @@ class Benchmark:
             return
         terminalreporter.section("retarget benchmark")
         more = f", the slowest {_SHOWN}" if self._timed > _SHOWN else ""
-        terminalreporter.line(f"latency of {self._timed} cases (median of warm calls){more}:")
+        terminalreporter.line(f"latency of {counted(self._timed, 'case')} (median of warm calls){more}:")
         for _, text, name in self._slowest:
             terminalreporter.line(f"  {text:<36} {name}")
         if self._unjudged:

@@ -299,7 +299,8 @@ class _Run:
             self.enter(Stage.RUN, case.name)
             try:
                 inputs = case.inputs if case.read is None else case.read().inputs
-                times = call_times(self.program, case.function, inputs, timing, self.first_calls[case.name])
+                first = self.first_calls[case.name]
+                times = call_times(self.program, case.function, inputs, timing, first, artifact=self.artifact)
                 found.append(replace(outcome, times=times))
             except DriverError as error:
                 failure = driver_failure(Stage.RUN, error)

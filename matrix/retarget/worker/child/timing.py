@@ -7,6 +7,7 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retarget.extension import BindsCalls, Program, TimesDevice
@@ -38,8 +39,11 @@ _Z95 = 1.959964
 """The quantile of the normal distribution for a confidence of 95 %."""
 
 
-def call_times(program: Program, function: str, inputs: Sequence[Array], timing: Timing, first: float) -> CallTimes:
-    """Call a function again and again; `timing.seconds` are for this one. `first` is what its first call took.
+def call_times(
+    program: Program, function: str, inputs: Sequence[Array], timing: Timing, first: float, *, artifact: Path = Path()
+) -> CallTimes:
+    """Call a function again and again; `timing.seconds` are for this one. `first` is what its first call took,
+    `artifact` the file of the program.
 
     Raises `DriverError`.
     """
@@ -51,7 +55,7 @@ def call_times(program: Program, function: str, inputs: Sequence[Array], timing:
     device: tuple[float, ...] = ()
     if isinstance(program, TimesDevice):
         affordable = int(_DEVICE_SHARE * timing.seconds / max(statistics.median(times), 1e-9))
-        device = _samples(program.device_seconds(function, inputs, min(max(affordable, 1), _DEVICE_CALLS)))
+        device = _samples(program.device_seconds(function, inputs, min(max(affordable, 1), _DEVICE_CALLS), artifact))
     return CallTimes(
         first=first,
         median=statistics.median(times),
