@@ -83,3 +83,25 @@ def test_a_target_that_a_project_skips_does_not_run(project: Project, conftest: 
     run(project).assert_outcomes(passed=1, skipped=1, deselected=2)
 
     assert [runs(project, module) for module in "ab"] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "following"),
+    [((), "b_dc_dr None"), (("--pdb",), "None None"), (("--retarget-reuse-results",), "None None")],
+)
+def test_nothing_begins_where_it_may_be_in_the_way(
+    project: Project, arguments: tuple[str, ...], following: str
+) -> None:
+    project.doubles(a=COUNTS, b=COUNTS)
+    project.write(
+        {
+            "conftest.py": (
+                "def pytest_sessionfinish(session):\n"
+                "    names = [item.following and item.following.name for item in session.items]\n"
+                "    open('following', 'w').write(' '.join(map(str, names)))\n"
+            )
+        }
+    )
+    run(project, *arguments).assert_outcomes(passed=2, deselected=2)
+
+    assert (project.path / "following").read_text() == following

@@ -78,13 +78,14 @@ def link_runs(session: pytest.Session) -> None:
     """Tell each run target which one follows, so that it may begin while pytest reports.
 
     Not across other tests, nor where other plugins have hooks around targets: they may skip one, or prepare its device.
-    Nor under xdist, whose processes report one while others run theirs.
+    Nor under xdist, whose processes report one while others run theirs, nor with `--pdb`, which would leave a device
+    taken while its user looks around.
     """
-    hooks = session.config.hook
+    config, hooks = session.config, session.config.hook
     around = [
         impl.plugin for name in _AROUND_TARGETS for impl in getattr(hooks, f"pytest_runtest_{name}").get_hookimpls()
     ]
-    if hasattr(session.config, "workerinput") or not all(_is_known(plugin) for plugin in around):
+    if hasattr(config, "workerinput") or config.getoption("usepdb", False) or not all(map(_is_known, around)):
         return
     last: RunItem | None = None
     for item in session.items:
