@@ -6,7 +6,15 @@ import os
 from pathlib import Path
 
 import pytest
-from retarget.support.files import OutsideError, is_inside, replacing, resolve_inside, user_path, write_atomically
+from retarget.support.files import (
+    OutsideError,
+    is_inside,
+    read_bytes,
+    replacing,
+    resolve_inside,
+    user_path,
+    write_atomically,
+)
 
 
 def test_a_file_is_written_with_its_folder_and_replaced(tmp_path: Path) -> None:
@@ -67,3 +75,22 @@ def test_what_is_no_path_is_an_os_error(tmp_path: Path) -> None:
 def test_a_tilde_is_a_home_folder_and_stays_where_there_is_no_such_user() -> None:
     assert user_path("~/x") == Path.home() / "x"
     assert user_path("~no such user/x") == Path("~no such user/x")
+
+
+@pytest.mark.parametrize("size", [0, 1, 70_000])
+def test_a_file_is_read_whole(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(bytes(size))
+
+    assert read_bytes(path) == bytes(size)
+
+
+def test_a_file_of_more_bytes_than_the_system_says_is_read_whole() -> None:
+    path = Path("/proc/self/cmdline")  # of size 0
+
+    assert read_bytes(path) == path.read_bytes() != b""
+
+
+def test_a_file_that_is_not_there_is_an_os_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read_bytes(tmp_path / "gone")
