@@ -18,7 +18,6 @@ import pytest
 from _pytest.mark import MarkMatcher
 from _pytest.mark.expression import Expression
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
-from retarget.model.metrics import parse_percent
 
 __all__ = ["MARKERS", "SETTINGS", "Requirement", "Settings", "add_options", "register_markers"]
 
@@ -292,7 +291,7 @@ class Settings:
             repro_most=_repro_most(config),
             repro_expected=bool(config.getoption("retarget_repro_xfail")),
             benchmark=_benchmark(config),
-            benchmark_spread=_option(config, "benchmark_spread", parse_percent, "a percentage, such as '2 %'", _SPREAD),
+            benchmark_spread=_option(config, "benchmark_spread", _percent, "a percentage, such as '2 %'", _SPREAD),
             benchmark_time=_option(config, "benchmark_time", _seconds, _SECONDS, _BENCHMARK_SECONDS),
             baseline=_path(config, "benchmark_baseline", "a folder or file of results"),
             plan=_path(config, "plan", "a file that `retarget ci plan` wrote"),
@@ -330,6 +329,12 @@ def _value(config: pytest.Config, name: str, parse: Callable[[str], T], form: st
                 msg = f"{where}: found {text!r}, expected {form}"
                 raise pytest.UsageError(msg) from None
     return default
+
+
+def _percent(text: str) -> float:
+    from retarget.model.metrics import parse_percent  # a project without matrix files must not import the model
+
+    return parse_percent(text)
 
 
 def _option(config: pytest.Config, name: str, parse: Callable[[str], T], form: str, default: T) -> T:
