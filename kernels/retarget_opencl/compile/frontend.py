@@ -32,13 +32,16 @@ from retarget_opencl.compile.elementwise import prepare_elementwise
 from retarget_opencl.compile.padding import PHASE as PADDING
 from retarget_opencl.compile.padding import pad_products
 from retarget_opencl.compile.rewriting import (
+    EARLY_PHASE,
     PHASE,
+    has_packs,
     keep_signs,
     lost_signs,
     may_help,
     needs_scalars,
     plain_tiling,
     rewrite,
+    split_packs,
 )
 from retarget_opencl.translation import Ir
 
@@ -108,6 +111,10 @@ def compiled_module(
     with ExitStack() as stack:
         used = [*changes, *tiles]
         module, diagnostics, error = _compile(stack, source_of, flags, start, used)
+        if module is None and has_packs(diagnostics):
+            changes.insert(0, (EARLY_PHASE, split_packs))
+            used = [*changes, *tiles]
+            module, diagnostics, error = _compile(stack, source_of, flags, start, used)
         if module is None and any(prepared):
             used = changes
             module, diagnostics, error = _compile(stack, source_of, flags, start, used)
@@ -118,7 +125,8 @@ def compiled_module(
             module, said, _ = _compile(stack, source_of, flags, start, used)
             diagnostics = diagnostics if module is None else said
         if module is not None and (executables := lost_signs(module)):
-            used = [*used, (PHASE, partial(keep_signs, executables=executables))]
+            first = next((at for at, (phase, _) in enumerate(used) if phase in {PHASE, PADDING}), len(used))
+            used = [*used[:first], (PHASE, partial(keep_signs, executables=executables)), *used[first:]]
             module, diagnostics, error = _compile(stack, source_of, flags, start, used)
         if module is None:
             summary = first_error(diagnostics) or error or f"{source_name}: the compiler failed and did not say why"

@@ -14,10 +14,26 @@ from functools import partial
 
 from retarget_opencl.translation import BUILT_IN, Ir, symbol_name
 
-__all__ = ["PHASE", "keep_signs", "lost_signs", "may_help", "needs_scalars", "plain_tiling", "rewrite"]
+__all__ = [
+    "EARLY_PHASE",
+    "PHASE",
+    "has_packs",
+    "keep_signs",
+    "lost_signs",
+    "may_help",
+    "needs_scalars",
+    "plain_tiling",
+    "rewrite",
+    "split_packs",
+]
+
+EARLY_PHASE = "preprocessing"
+"""The phase after which `split_packs` works."""
 
 PHASE = "executable-sources"
-"""The phase after which `rewrite` works."""
+"""The phase after which `rewrite` and `keep_signs` work."""
+
+_PACKS = "builtin.module(util.func(iree-codegen-decompose-pack-unpack-ops{use-only-reshapes=true}))"
 
 _KERNELS = "hal.executable.variant(builtin.module(func.func(linalg-generalize-named-ops)))"
 """IREE's passes that go before: each `linalg` op shows its scalar ops."""
@@ -41,6 +57,21 @@ def may_help(diagnostics: str) -> bool:
         re.search(r"'spirv\.(GL\.\w+|Bitcast|FConvert)' op|operation '(vector\.bitcast|math\.\w+)'", diagnostics)
         is not None
     )
+
+
+def has_packs(diagnostics: str) -> bool:
+    """Say whether IREE failed because it has no tiles of work-items, as for `linalg.pack` and `linalg.unpack`."""
+    return "failed to tile to invocations" in diagnostics
+
+
+def split_packs(module: Ir) -> None:
+    """Write `linalg.pack` and `linalg.unpack` as padding, transposition and slices, in a module after `EARLY_PHASE`.
+
+    Needs MLIR's context.
+    """
+    from iree.compiler import passmanager
+
+    passmanager.PassManager.parse(_PACKS).run(module)
 
 
 def needs_scalars(diagnostics: str) -> bool:

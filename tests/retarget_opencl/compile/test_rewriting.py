@@ -87,6 +87,31 @@ func.func @rounded(%i: tensor<6xi32>) -> tensor<6xbf16> {{
     np.testing.assert_array_equal(call(program, "rounded", numbers)[0], numbers.astype(ml_dtypes.bfloat16))
 
 
+PACKS = """
+func.func @pack(%x: tensor<13x10xf32>) -> tensor<2x3x8x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %room = tensor.empty() : tensor<2x3x8x4xf32>
+  %t = linalg.pack %x padding_value(%zero : f32) inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %room
+    : tensor<13x10xf32> -> tensor<2x3x8x4xf32>
+  return %t : tensor<2x3x8x4xf32>
+}
+func.func @unpack(%x: tensor<2x3x8x4xf32>) -> tensor<13x10xf32> {
+  %room = tensor.empty() : tensor<13x10xf32>
+  %t = linalg.unpack %x inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %room
+    : tensor<2x3x8x4xf32> -> tensor<13x10xf32>
+  return %t : tensor<13x10xf32>
+}
+"""
+
+
+@pytest.mark.slow
+def test_packs_that_iree_does_not_tile_are_padding_and_transposition(load: Load) -> None:
+    program, numbers = load(PACKS), np.arange(130, dtype=np.float32).reshape(13, 10)
+    packed = np.pad(numbers, ((0, 3), (0, 2))).reshape(2, 8, 3, 4).transpose(0, 2, 1, 3)
+    np.testing.assert_array_equal(call(program, "pack", numbers)[0], packed)
+    np.testing.assert_array_equal(call(program, "unpack", np.ascontiguousarray(packed))[0], numbers)
+
+
 @pytest.mark.parametrize(
     ("diagnostics", "expected"),
     [
