@@ -2,11 +2,12 @@
 
     python benchmarks/warm_session.py [--rounds 9] [--targets 200]
 
-Three pairs of sessions, each side in processes of its own and in turns; printed are medians of wall and CPU time:
+Sessions in pairs, each side in processes of its own and in turns; printed are medians of wall and CPU time:
 
   start     one run target / pytest alone with one test            goal: at most 0.35 s more
   with it   one run target / one test, the plugin on both sides    what compiles and runs cost, without the plugin
   target    seconds that a further run target adds                 goal: at most 1.5 ms
+  ctest     a process of `retarget run` for one target, as ctest starts it    goal: at most 0.4 s CPU
 
 Everything is compiled before the clock starts: the modules are one function with another constant each, for vmvx on
 local-sync. CPU time is that of all processes of a session.
@@ -28,6 +29,7 @@ from pathlib import Path
 
 from timed_project import suite_text, write_matrix
 
+COMPILE_TARGET = "suite.toml::warm::module0_llvm-cpu"
 FLAGS = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx")
 MODULE = """\
 func.func @doubled() {{
@@ -68,14 +70,20 @@ def write_tests(folder: Path, tests: int) -> Path:
 
 def session(folder: Path, cache: Path, *arguments: str) -> Spent:
     """Run pytest in a folder without any other plugin. Ends the benchmark if pytest fails."""
-    argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={folder}", str(folder)]
+    argv = ["-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={folder}", str(folder), *arguments]
+    return process(argv, folder, cache)
+
+
+def process(arguments: Sequence[str], folder: Path, cache: Path) -> Spent:
+    """Run Python in a folder. Ends the benchmark if it fails."""
     environment = os.environ | {"RETARGET_CACHE_DIR": str(cache), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # else it is the compiling of Python that is measured
     before, start = _cpu(), time.perf_counter()
-    done = subprocess.run([*argv, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    argv = [sys.executable, *arguments]
+    done = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     wall = time.perf_counter() - start
     if done.returncode:
-        sys.exit(f"benchmark: pytest failed (exit status {done.returncode}):\n{done.stdout}{done.stderr}")
+        sys.exit(f"benchmark: {arguments[1]} failed (exit status {done.returncode}):\n{done.stdout}{done.stderr}")
     return Spent(wall=wall, cpu=_cpu() - before)
 
 
@@ -112,10 +120,13 @@ def main() -> None:
             "one target": (one, runs),
             "all targets": (many, runs),
         }
-        spent: dict[str, list[Spent]] = {side: [] for side in sides}
+        ids = {"ctest, run": f"{COMPILE_TARGET}_local-sync", "ctest, compile": COMPILE_TARGET}
+        spent: dict[str, list[Spent]] = {side: [] for side in (*sides, *ids)}
         for _ in range(options.rounds):
             for side, (folder, arguments) in sides.items():
                 spent[side].append(session(folder, cache, *arguments))
+            for side, target in ids.items():
+                spent[side].append(process(["-m", "retarget_ctest", target], one, cache))
     found = {side: median(sessions) for side, sessions in spent.items()}
     print(f"{'medians of ' + str(options.rounds):<20}{'wall':>10}{'CPU':>10}")
     for side, seconds in found.items():
