@@ -231,6 +231,10 @@ class _Evaluation:
 
     def _glob(self, include: Sequence[str], exclude: Sequence[str]) -> list[str]:
         folder = self._path.parent
+        for pattern in (*include, *exclude):
+            if pattern.startswith("/") or ".." in pattern.split("/"):
+                msg = f"found the pattern {pattern!r}, expected one that stays in the folder of the BUILD file"
+                raise ValueError(msg)
         left_out = {path for pattern in exclude for path in folder.glob(pattern)}
         found = {path for pattern in include for path in folder.glob(pattern) if path.is_file()} - left_out
         return sorted(path.relative_to(folder).as_posix() for path in found if not self._is_foreign(path.parent))

@@ -6,6 +6,7 @@ the function of this name in `build_tools/cmake/iree_check_test.cmake`, since th
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections import defaultdict
@@ -166,8 +167,10 @@ def tags_of(call: Call) -> frozenset[str]:
 def source_file(build: BuildFile, label: str) -> str:
     """Return the file of a label, relative to the BUILD file's folder; empty where it is of another package."""
     package, separator, name = label.rpartition(":")
+    if name.startswith("/") or ".." in name.split("/"):
+        return ""
     if not separator:
-        return "" if label.startswith(("//", "@")) else label
+        return "" if label.startswith("@") else label
     if not package:
         return name
     if package.startswith("@"):
@@ -185,7 +188,7 @@ def _sources(build: BuildFile, call: Call) -> tuple[list[str], list[LeftOut]]:
     left_out: list[LeftOut] = []
     for label in labels:
         file = source_file(build, label)
-        if file and (build.path.parent / file).is_file():
+        if file and os.path.isfile(build.path.parent / file):  # noqa: PTH113  (Path.is_file raises for a name that is too long)
             files.append(file)
             continue
         reason = "there is no such file; a rule may generate it" if file else "it is a file of another package"
@@ -279,9 +282,13 @@ def _argument_errors(call: Call) -> Iterator[str]:
         yield f"target_backends_and_drivers: found {pairs!r}, expected a list of (backend, driver)"
     for key, known in (("timeout", _SECONDS), ("size", _SIZES)):
         value = arguments.get(key)
-        if value is not None and value not in known:
+        if value is not None and value not in [*known]:
             yield f"{key}: found {value!r}, expected one of {', '.join(known)}"
-    for variant in arguments.get("target_cpu_features_variants") or []:
+    features = arguments.get("target_cpu_features") or ""
+    if not isinstance(features, str | list) or not all(isinstance(one, str) for one in features):
+        yield f"target_cpu_features: found {features!r}, expected a string or a list of strings"
+    variants = arguments.get("target_cpu_features_variants")
+    for variant in variants if isinstance(variants, list) else ():
         if variant != "default" and (len(parts := str(variant).split(":")) != 3 or parts[0] not in _ARCHITECTURES):
             known_words = ", ".join(_ARCHITECTURES)
             yield (

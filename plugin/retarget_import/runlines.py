@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retarget.support.errors import Diagnostic, DiagnosticsError
+from retarget.support.files import read_regular
 
 from retarget_import.evaluate import BuildFile, Call
 from retarget_import.plan import BACKEND_FLAGS
@@ -43,7 +44,7 @@ def lit_tests_of(build: BuildFile, calls: Sequence[Call]) -> tuple[tuple[CheckTe
         for label in labels:
             file = source_file(build, label)
             try:
-                backend, flags = _command_of(build.path.parent / file)
+                backend, flags = _command_of(build.path.parent, file)
             except _UnsupportedError as error:
                 what = f"{label} of {call.arguments.get('name', call.rule)}"
                 left_out.append(LeftOut(path=build.path, line=call.line, what=what, reason=str(error)))
@@ -57,11 +58,14 @@ def lit_tests_of(build: BuildFile, calls: Sequence[Call]) -> tuple[tuple[CheckTe
     return tuple(tests.values()), tuple(left_out)
 
 
-def _command_of(path: Path) -> tuple[str, tuple[str, ...]]:
+def _command_of(folder: Path, file: str) -> tuple[str, tuple[str, ...]]:
     """Return the backend and the flags of a test's RUN line. Raises `_UnsupportedError`."""
+    if not file:
+        msg = "it is a file of another package"
+        raise _UnsupportedError(msg)
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_regular(folder / file).decode("utf-8")
+    except (OSError, ValueError) as error:
         msg = f"it cannot be read: {getattr(error, 'strerror', None) or 'it is no text'}"
         raise _UnsupportedError(msg) from error
     commands = _run_lines(text)

@@ -49,6 +49,10 @@ from retarget_cases.loader import CasesLoader
 from retarget_ci.files.read import read_ci
 from retarget_ci.lock import lock_problems
 from retarget_filecheck.directives import directive_diagnostics
+from retarget_import.comments import Comments
+from retarget_import.evaluate import CHECK_RULES, LIT_RULES, read_build_file
+from retarget_import.read import tests_of
+from retarget_import.runlines import lit_tests_of
 from retarget_iree.flagfile.loader import RunModuleCaseLoader
 from retarget_iree.flagfile.parse import load_flagfile
 from retarget_iree.import_xfails.read import read_config_lists
@@ -186,7 +190,16 @@ def _data(project: Path, folder: Path) -> list[Kind]:
     xfails.write_text(
         '{"config_name": "cpu", // a comment\n"iree_compile_flags": ["--iree-hal-target-device=local"],\n'
         '"iree_run_module_flags": ["--device=local-task"], "skip_compile_tests": [], "skip_run_tests": ["onnx/t"],\n'
-        '"expected_compile_failures": ["onnx/node/generated/test_dft"], "expected_run_failures": ["a[b]"]}\n'
+        '"expected_compile_failures": ["onnx/node/generated/test_dft"], "expected_run_failures": ["a[b]"],\n'
+        '"golden_times_ms": {"onnx/t": 1.5}, "golden_size": {"mi300": 2000}}\n'
+    )
+    build = folder / "BUILD.bazel"
+    build.write_text(
+        'SOURCES = glob(["*.mlir"], exclude = ["b.mlir"])  # slow\niree_check_single_backend_test_suite(\n'
+        '    name = "check_vmvx", srcs = SOURCES + ["a.mlir"], target_backend = "vmvx", driver = "local-sync",\n'
+        '    compiler_flags = ["--iree-opt-level=O1"], tags = ["noriscv"], timeout = "long",\n)\n'
+        '[iree_check_test_suite(name = "of_" + n, srcs = [n + ".mlir"]) for n in ["a", "b"] if n not in ["b"]]\n'
+        'iree_lit_test_suite(name = "lit", srcs = select({"//conditions:default": ["c.mlir"]}), cfg = "lit.cfg.py")\n'
     )
     checks = sorted((project / "filecheck").glob("*.mlir"))
     return [
@@ -194,9 +207,19 @@ def _data(project: Path, folder: Path) -> list[Kind]:
         Kind(name="flagfiles", files=sorted(project.rglob("*.txt")), read=flagfile, weight=2),
         Kind(name="arrays", files=[*sorted(project.rglob("*.npy")), npz], read=array),
         Kind(name="config lists", files=[xfails], read=read_config_lists),
+        Kind(name="BUILD files", files=[build], read=_build_file),
         Kind(name="ONNX manifests", files=[project / "onnx" / "nodes.toml"], read=read_manifest, weight=0.3),
         Kind(name="FileCheck", files=checks, read=_directives, names_file=False),
     ]
+
+
+def _build_file(path: Path) -> None:
+    build = read_build_file(path)
+    tests_of(build, [call for call in build.calls if call.rule in CHECK_RULES])
+    lit_tests_of(build, [call for call in build.calls if call.rule in LIT_RULES])
+    comments = Comments(build.text)
+    for call in build.calls:
+        comments.on("b.mlir", call.line)
 
 
 def _directives(path: Path) -> None:

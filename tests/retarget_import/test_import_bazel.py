@@ -326,7 +326,7 @@ iree_genrule(name = "generate", outs = ["made.mlir"])
 cc_test(name = "native", srcs = ["native.cc"])
 iree_check_single_backend_test_suite(
     name = "check_all",
-    srcs = ["a.mlir", "made.mlir", "//other/folder:b.mlir"],
+    srcs = ["a.mlir", "made.mlir", "//other/folder:b.mlir", "../c.mlir"],
     driver = "webgpu",
     target_backend = "webgpu-spirv",
     data = ["weights.irpa"],
@@ -349,6 +349,7 @@ iree_check_test(name = "compiled", src = "a.mlir", target_backend = "vmvx", tags
         "note: BUILD.bazel: line 26: of select, //conditions:default is taken over; left out: //build:arm",
         "left out: BUILD.bazel:13: made.mlir of check_all: there is no such file; a rule may generate it",
         "left out: BUILD.bazel:13: //other/folder:b.mlir of check_all: it is a file of another package",
+        "left out: BUILD.bazel:13: ../c.mlir of check_all: it is a file of another package",
         "left out: BUILD.bazel:13: iree_check_single_backend_test_suite check_all: the arguments data",
         "left out: BUILD.bazel:20: iree_check_test flagged: its flags have $(location :spec.mlir), which Bazel "
         "replaces",
@@ -426,6 +427,10 @@ def test_other_run_lines_are_named_and_left_out(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        (
+            '\nx = glob(["../*.mlir"])\n',
+            "BUILD.bazel:10: found the pattern '../*.mlir', expected one that stays in the folder of the BUILD file",
+        ),
         ("x = )\n", "BUILD.bazel:9:5: unexpected symbol ')' here"),
         ("\nx = unknown\n", "BUILD.bazel:10:5: Variable `unknown` not found"),
         ("\nx = [] + 3\n", "BUILD.bazel:10:5: Operation `+` not supported for types `list` and `int`"),
@@ -444,6 +449,19 @@ def test_other_run_lines_are_named_and_left_out(
         (
             FIRST.replace('["a.mlir", "b.mlir"]', '"a.mlir"'),
             "BUILD.bazel:10: iree_check_single_backend_test_suite: srcs: found 'a.mlir', expected a list of strings",
+        ),
+        (
+            FIRST.replace("    driver", "    target_cpu_features = [3],\n    driver"),
+            "target_cpu_features: found [3], expected a string or a list of strings",
+        ),
+        (
+            FIRST.replace("    driver", "    target_cpu_features_variants = 3,\n    driver"),
+            "target_cpu_features_variants: found 3, expected a list of strings",
+        ),
+        (
+            FIRST.replace("    driver", '    target_cpu_features_variants = ["sparc:x:+y"],\n    driver'),
+            "target_cpu_features_variants: found 'sparc:x:+y', expected 'default' or 'ARCHITECTURE:NAME:FEATURES' with "
+            "an architecture of x86_64, x86_32, arm_64, arm_32, riscv_64, riscv_32",
         ),
         (
             FIRST.replace("    driver", '    timeout = "soon",\n    driver'),
