@@ -155,6 +155,25 @@ def test_a_function_that_only_takes_fences_is_called_without_them(device: OpenCl
     np.testing.assert_array_equal(total, np.full(4, 2, np.float32))
 
 
+CALLS = """
+util.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> attributes {inlining_policy = #util.inline.never} {
+  %y = arith.addf %x, %x : tensor<4xf32>
+  util.return %y : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = util.call @twice(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %s = util.call @twice(%r) : (tensor<4xf32>) -> tensor<4xf32>
+  return %s : tensor<4xf32>
+}
+"""
+
+
+def test_a_function_that_is_not_inlined_is_called(load: Load) -> None:
+    program = load(CALLS)
+    (result,) = call(program, "main", np.arange(4, dtype=np.float32))
+    np.testing.assert_array_equal(result, 4 * np.arange(4, dtype=np.float32))
+
+
 def test_a_module_without_functions_with_bodies_loads(load: Load) -> None:
     assert list(load("").functions) == []
 
