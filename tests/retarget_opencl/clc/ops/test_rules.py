@@ -259,6 +259,12 @@ def test_a_barrier_of_a_subgroup_is_refused(device: OpenClDevice) -> None:
         _translate(_module(("i32",), "i32", body), compile_profile(device.profile))
 
 
+def test_a_call_within_an_executable_is_refused(device: OpenClDevice) -> None:
+    body = "spirv.FunctionCall @tested() : () -> ()\n%r = spirv.IAdd %a, %a : i32"
+    with pytest.raises(TranslationError, match=r"^no OpenCL C rule for spirv\.FunctionCall : \(\) -> \(\) at loc\("):
+        _translate(_module(("i32",), "i32", body), compile_profile(device.profile))
+
+
 _CANCEL = "%m = spirv.FMul %a, %b : f32\n%n = spirv.FMul %c, %b : f32\n%r = spirv.FSub %m, %n : f32"
 
 
