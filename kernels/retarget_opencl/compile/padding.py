@@ -17,8 +17,9 @@ __all__ = ["PHASE", "pad_products"]
 PHASE = "preprocessing"
 """The phase after which `pad_products` works: later ones form kernels."""
 
-_LEAST = 256
-"""Rows, columns and steps of a product from which on it is padded."""
+_VECTOR = 4
+_LEAST, _LEAST_BY_VECTORS = 256, 384
+"""Rows, columns and steps of a product from which on it is padded; more where IREE takes its elements by vectors."""
 _MULTIPLE, _STEP = 64, 128
 """What rows and columns are padded to a multiple of, and the reduction, in bytes of a factor."""
 
@@ -31,7 +32,8 @@ def pad_products(module: Ir, *, units: bool) -> bool:
     found = False
     for op in list(products_in(module)):
         sizes = sizes_of(op)
-        if sizes and min(sizes[-LOOPS:]) >= _LEAST and not has_tiles(op, sizes, units=units):
+        least = _LEAST if any(size % _VECTOR for size in sizes[-LOOPS:]) else _LEAST_BY_VECTORS
+        if sizes and min(sizes[-LOOPS:]) >= least and not has_tiles(op, sizes, units=units):
             multiples = (_MULTIPLE, _MULTIPLE, _STEP // bytes_of_factor(op))
             pairs = zip(sizes[-LOOPS:], multiples, strict=True)
             padded = [*sizes[:-LOOPS], *(-(-size // multiple) * multiple for size, multiple in pairs)]

@@ -57,6 +57,7 @@ def test_a_large_product_is_padded_to_sizes_that_have_tiles(factor: str, total: 
     ("text", "profile"),
     [
         pytest.param(product("300x257xf32", "257x200xf32", "300x200xf32"), NVIDIA, id="few columns"),
+        pytest.param(product("300x300xf32", "300x300xf32", "300x300xf32"), NVIDIA, id="small, by vectors"),
         pytest.param(product("?x257xf32", "257x310xf32", "?x310xf32"), NVIDIA, id="dynamic"),
         pytest.param(product("512x256xf32", "256x320xf32", "512x320xf32"), NVIDIA, id="with tiles"),
         pytest.param(product("300x257xi32", "257x310xi32", "300x310xi32"), NVIDIA, id="no tiles for the type"),
