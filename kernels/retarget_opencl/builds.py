@@ -15,14 +15,9 @@ from retarget.extension import UnavailableError, code_digest
 __all__ = ["FRONT_END", "RUNNING", "TRANSLATION", "front_end_build", "runtime_build", "translation_build"]
 
 FRONT_END = (
-    "retarget_opencl.compile.attention",
-    "retarget_opencl.compile.contractions",
-    "retarget_opencl.compile.convolutions",
-    "retarget_opencl.compile.elementwise",
     "retarget_opencl.compile.frontend",
-    "retarget_opencl.compile.kernels",
-    "retarget_opencl.compile.padding",
     "retarget_opencl.compile.rewriting",
+    "retarget_opencl.compile.tuning",
     "retarget_iree.compiler.capture",  # diagnostics, which are stored
     "retarget_iree.compiler.library",
     "retarget_iree.modules.onnx_import",

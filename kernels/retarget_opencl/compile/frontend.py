@@ -24,13 +24,7 @@ from retarget_iree.modules.onnx_import import import_onnx
 from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 from retarget_iree.toolchain import compiler_api
 
-from retarget_opencl.compile import alignment, attention
 from retarget_opencl.compile.constants import LARGE, move_to_resources, parsed
-from retarget_opencl.compile.contractions import prepare_products
-from retarget_opencl.compile.convolutions import prepare_convolutions
-from retarget_opencl.compile.elementwise import prepare_elementwise
-from retarget_opencl.compile.padding import PHASE as PADDING
-from retarget_opencl.compile.padding import pad_products
 from retarget_opencl.compile.rewriting import (
     EARLY_PHASE,
     PHASE,
@@ -43,6 +37,12 @@ from retarget_opencl.compile.rewriting import (
     rewrite,
     split_packs,
 )
+from retarget_opencl.compile.tuning import alignment, attention
+from retarget_opencl.compile.tuning.contractions import prepare_products
+from retarget_opencl.compile.tuning.convolutions import prepare_convolutions
+from retarget_opencl.compile.tuning.elementwise import prepare_elementwise
+from retarget_opencl.compile.tuning.padding import PHASE as PADDING
+from retarget_opencl.compile.tuning.padding import pad_products
 from retarget_opencl.translation import Ir
 
 __all__ = ["bytecode_of", "compiled_module", "module_of"]

@@ -9,7 +9,7 @@ import pytest
 from opencl_support import call
 from retarget_opencl.artifact.file import read_artifact
 from retarget_opencl.compile.compiler import OpenClCompiler
-from retarget_opencl.compile.elementwise import work_items
+from retarget_opencl.compile.tuning.elementwise import work_items
 from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.device import OpenClDevice
 

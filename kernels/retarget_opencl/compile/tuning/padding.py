@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from retarget_opencl.compile.contractions import LOOPS, bytes_of_factor, has_tiles, products_in, sizes_of
+from retarget_opencl.compile.tuning.contractions import LOOPS, bytes_of_factor, has_tiles, products_in, sizes_of
 from retarget_opencl.translation import Ir
 
 __all__ = ["PHASE", "pad_products"]

@@ -10,7 +10,7 @@ import pytest
 from opencl_support import call
 from retarget_opencl.artifact.file import read_artifact
 from retarget_opencl.compile.compiler import OpenClCompiler
-from retarget_opencl.compile.convolutions import thread_tile
+from retarget_opencl.compile.tuning.convolutions import thread_tile
 from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.device import OpenClDevice
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from opencl_support import call, shipped
 from retarget_opencl.artifact.file import OpenClArtifact, joined, read_artifact
-from retarget_opencl.compile import contractions, frontend
+from retarget_opencl.compile import frontend
 from retarget_opencl.compile.compiler import OpenClCompiler
+from retarget_opencl.compile.tuning import contractions
 from retarget_opencl.device.profile import DeviceProfile
 from retarget_opencl.run.device import OpenClDevice
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from math import prod
 
-from retarget_opencl.compile.kernels import nvidia_kernels, walk
+from retarget_opencl.compile.tuning.kernels import nvidia_kernels, walk
 from retarget_opencl.translation import Ir
 
 __all__ = ["prepare_convolutions", "thread_tile"]

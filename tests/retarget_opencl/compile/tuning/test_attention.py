@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from opencl_support import Load, call
-from retarget_opencl.compile.attention import may_have_attention
+from retarget_opencl.compile.tuning.attention import may_have_attention
 
 MODULE = """
 func.func @main(%q: QUERIES, %k: KEYS, %v: KEYS) -> QUERIES {

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from retarget_opencl.compile.kernels import inside, walk
+from retarget_opencl.compile.tuning.kernels import inside, walk
 from retarget_opencl.translation import BFLOAT16, Ir
 
 __all__ = ["LOOPS", "bytes_of_factor", "has_tiles", "prepare_products", "products_in", "sizes_of"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from retarget_opencl.compile.kernels import nvidia_kernels, walk
+from retarget_opencl.compile.tuning.kernels import nvidia_kernels, walk
 from retarget_opencl.translation import Ir
 
 __all__ = ["prepare_elementwise", "work_items"]
