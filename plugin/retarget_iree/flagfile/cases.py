@@ -20,8 +20,8 @@ from retarget.support.files import OutsideError, is_inside, resolve_inside
 from retarget_iree.flagfile.lines import Flag, flags_of, read_text
 from retarget_iree.flagfile.parse import FlagFile, load_flagfile, parse_flagfile
 from retarget_iree.flagfile.values import Location, Written, packed_text, parse_value, quoted
-from retarget_iree.runtime.command import run_module_command
 from retarget_iree.runtime.drivers import DRIVERS
+from retarget_iree.runtime.tool.command import run_module_command
 
 __all__ = ["cases_of", "data_diagnostics", "find_modules", "named_files", "parameters_of", "plan_of"]
 

@@ -20,10 +20,10 @@ from retarget_iree.builds import RUNTIME_PACKAGE
 from retarget_iree.noise import clean_status
 from retarget_iree.runtime.apis.complaints import library_complaints, vulkan_complaints
 from retarget_iree.runtime.apis.features import live_features
-from retarget_iree.runtime.command import check_plan, run_module_command
 from retarget_iree.runtime.devices.identity import describe_device
 from retarget_iree.runtime.devices.selection import driver_of, select_device
 from retarget_iree.runtime.needs import artifact_needs
+from retarget_iree.runtime.tool.command import check_plan, run_module_command
 from retarget_iree.toolchain import VARIABLE, describe_runtime, find_runtime, find_tool, select_runtime
 
 __all__ = ["DRIVERS", "IreeDriver", "parse_runtime_flags"]
@@ -139,7 +139,7 @@ class IreeDriver:
     def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
         """List an artifact's functions without a device. Raises `DriverError` for bytes that are no module."""
         select_runtime()
-        from retarget_iree.runtime.program import function_info, module_signatures  # imports the runtime
+        from retarget_iree.runtime.exports import function_info, module_signatures  # imports the runtime
 
         return [function_info(name, signature) for name, (signature, _) in module_signatures(artifact).items()]
 

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import iree.runtime as rt
 import numpy as np
-from iree.runtime import version
 from retarget.arrays.packing import pack, unpack
 from retarget.model.calls import Check, CheckSink, DriverError, FunctionInfo
 from retarget.model.outcomes import DeviceInfo
-from retarget.support.errors import did_you_mean
 
 from retarget_iree.noise import RUNTIME_ERRORS, clean_status
 from retarget_iree.runtime.elements import dtype_of_code, element_type_of
+from retarget_iree.runtime.exports import exported, function_info, load_module, signature_of, unknown_function
 from retarget_iree.runtime.parameters import parameter_indices, parameters_hint
 from retarget_iree.runtime.scalars import as_declared, scalar_argument, scalar_result
-from retarget_iree.runtime.signature import Signature, parse_signature
+from retarget_iree.runtime.signature import Signature
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from retarget_iree.runtime.transfers import IreeTransfers
 
-__all__ = ["IreeDevice", "IreeProgram", "function_info", "module_signatures", "unknown_function"]
+__all__ = ["IreeDevice", "IreeProgram"]
 
 
 class _CheckRecorder:
@@ -81,64 +80,6 @@ def _check_module(recorder: _CheckRecorder) -> tuple[Any, Any]:
     return interface, interface.create()
 
 
-def _load_module(instance: Any, artifact: bytes) -> Any:
-    """Load a module into its own copy of the bytes: constants of a mapped file are read-only, and some are updated."""
-    if artifact and artifact[:1024].isascii() and b"\0" not in artifact[:1024]:
-        msg = "this is text and no module that the IREE runtime can load"
-        hint = "--compile-to=PHASE among the compiler's flags gives text: take it out, or check the text (filecheck)"
-        raise DriverError(msg, hint=hint)
-    try:
-        return rt.VmModule.copy_buffer(instance, artifact)
-    except RUNTIME_ERRORS as error:
-        reason = clean_status(str(error))
-        msg = f"this is not a module that the IREE runtime {version.VERSION} can load: {reason}"
-        hint = "the artifact is damaged, or from another version of the compiler; compile it again"
-        raise DriverError(msg, hint=hint) from error
-
-
-def _exported(module: Any) -> dict[str, Any]:
-    """Return the functions a user may call: no initialisers, and no `$async` variant where there is the plain one."""
-    names = list(module.function_names)
-    found: dict[str, Any] = {}
-    for name in names:
-        if name.startswith("__") or (name.endswith("$async") and name.removesuffix("$async") in names):
-            continue
-        function = module.lookup_function(name)
-        if function is not None:
-            found[name] = function
-    return found
-
-
-def _signature(function: Any) -> Signature:
-    return parse_signature(repr(function), dict(function.reflection))
-
-
-def function_info(name: str, signature: Signature) -> FunctionInfo:
-    """Return what the case loaders learn of a function."""
-    return FunctionInfo(
-        name=name,
-        arguments=None if signature.arguments is None else len(signature.arguments),
-        argument_types=signature.argument_types,
-        result_types=signature.result_types,
-    )
-
-
-def module_signatures(artifact: bytes) -> Mapping[str, tuple[Signature, Mapping[str, str]]]:
-    """Return signature and reflection of a module's exported functions, without a device.
-
-    Raises `DriverError` for bytes that are no module.
-    """
-    module = _load_module(rt.VmInstance(), artifact)
-    return {name: (_signature(one), dict(one.reflection)) for name, one in _exported(module).items()}
-
-
-def unknown_function(function: str, entries: Mapping[str, object]) -> DriverError:
-    """Return the error for a function that a module does not export."""
-    known = ", ".join(entries) or "none"
-    msg = f"the module exports no function {function!r}; it exports: {known}{did_you_mean(function, entries)}"
-    return DriverError(msg)
-
-
 class IreeDevice:
     """One or several HAL devices behind one HAL module. Implements `retarget.extension.Device`."""
 
@@ -173,7 +114,7 @@ class IreeDevice:
         if self._instance is None:
             msg = "the device is closed"
             raise DriverError(msg)
-        module = _load_module(self._instance, artifact)
+        module = load_module(self._instance, artifact)
         indices = parameter_indices(parameters)
         try:
             providers = [index.create_provider(scope) for scope, index in indices.items()]
@@ -277,8 +218,8 @@ class IreeProgram:
         self._device = device
         self._has_parameters = has_parameters
         self._context = context
-        self._entries = _exported(module)
-        self._signatures = {name: _signature(function) for name, function in self._entries.items()}
+        self._entries = exported(module)
+        self._signatures = {name: signature_of(function) for name, function in self._entries.items()}
         self._started: Callable[[], None] | None = None
 
     @property

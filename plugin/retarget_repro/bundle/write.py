@@ -63,6 +63,7 @@ _LIBRARY = (
     "retarget_iree.noise",
     "retarget_iree.runtime.elements",
     "retarget_iree.runtime.parameters",
+    "retarget_iree.runtime.exports",
     "retarget_iree.runtime.program",
     "retarget_iree.runtime.scalars",
     "retarget_iree.runtime.signature",

@@ -29,7 +29,7 @@ from retarget_iree.noise import clean_status
 from retarget_iree.runtime.apis.features import live_features
 from retarget_iree.runtime.devices.identity import describe_device
 from retarget_iree.runtime.devices.selection import driver_of, select_device
-from retarget_iree.runtime.program import function_info, module_signatures, unknown_function
+from retarget_iree.runtime.exports import function_info, module_signatures, unknown_function
 from retarget_iree.runtime.signature import Signature
 from retarget_iree.runtime.tool.places import Place, open_place
 from retarget_iree.runtime.tool.recording import RECORDING_FLAG, recorded_dispatches
