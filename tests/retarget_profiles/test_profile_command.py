@@ -57,5 +57,5 @@ def test_a_profile_that_no_compiler_has_a_target_for_says_why_of_each(
         "no compiler makes a target of the profile npu: npu.toml: the compiler iree has no target for the driver "
         "'npu', expected one of vulkan, local-sync, local-task, cuda, hip; npu.toml: found a profile of the "
         "driver 'npu', "
-        "expected one of 'opencl' for iree-opencl\n"
+        "expected one of 'opencl' for iree-opencl; iree-opt does not compile for profiles\n"
     )
