@@ -293,7 +293,7 @@ class Settings:
             benchmark=_benchmark(config),
             benchmark_spread=_option(config, "benchmark_spread", _percent, "a percentage, such as '2 %'", _SPREAD),
             benchmark_time=_option(config, "benchmark_time", _seconds, _SECONDS, _BENCHMARK_SECONDS),
-            baseline=_path(config, "benchmark_baseline", "a folder or file of results"),
+            baseline=_baseline(config),
             plan=_path(config, "plan", "a file that `retarget ci plan` wrote"),
             leg=config.getoption("retarget_leg") or "",
             no_cache=no_cache,
@@ -367,6 +367,17 @@ def _benchmark(config: pytest.Config) -> bool:
             msg = f"--retarget-benchmark and {option} were both given; expected one of them: {why}"
             raise pytest.UsageError(msg)
     return True
+
+
+def _baseline(config: pytest.Config) -> Path | None:
+    path = _path(config, "benchmark_baseline", "a folder or file of results")
+    if path is not None and not os.path.exists(path):  # noqa: PTH110  (Path.exists raises OSError for a long name)
+        msg = (
+            f"--retarget-benchmark-baseline: found no file or folder {path}; expected results that "
+            "`pytest --retarget-benchmark --retarget-results DIR` wrote"
+        )
+        raise pytest.UsageError(msg)
+    return path
 
 
 def _repro_most(config: pytest.Config) -> int:

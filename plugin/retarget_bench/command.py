@@ -77,6 +77,13 @@ def run(arguments: argparse.Namespace) -> int:
     rows = [_row(key, before[key], after[key], within) for key in after if key in before and key[1] in metrics]
     rows.sort(key=lambda row: (*row.order, row.target, row.metric, row.case))
     missing = len({key for key in before.keys() ^ after.keys() if key[1] in metrics})
+    if not rows:
+        wanted = f" of {', '.join(metrics)}" if arguments.metric else ""
+        msg = (
+            f"found no measurement{wanted} that both {arguments.before} and {arguments.after} have "
+            f"({missing} in one of them only); `retarget results show` lists the targets of each"
+        )
+        raise RetargetError(msg)
     if arguments.format == "json":
         print(json.dumps(_content(rows, within, missing), indent=1))
     else:
@@ -121,7 +128,9 @@ def _text(listed: Sequence[_Row], rows: Sequence[_Row], within: float, missing: 
     counts = [(finding, sum(row.found.finding is finding for row in rows)) for finding in _WORDS]
     words = [f"{count} {_WORDS[finding]}" for finding, count in counts if count]
     words += [f"{missing} in one of them only"] if missing else []
-    yield f"{counted(len(rows), 'measurement')}: {', '.join(words) or 'none in both'}"
+    yield f"{counted(len(rows), 'measurement')}: {', '.join(words)}"
+    if any(row.metric in {Metric.LATENCY, Metric.DEVICE_TIME} for row in rows):
+        yield "latency and device-time: medians of samples, each the shortest of some consecutive calls"
     yield f"bound {100 * within:g} %, rank test of Mann and Whitney at the level {LEVEL:g}"
 
 
@@ -143,7 +152,7 @@ def _content(rows: Sequence[_Row], within: float, missing: int) -> dict[str, obj
                 "before": row.found.before,
                 "after": row.found.after,
                 "change": row.found.change if math.isfinite(row.found.change) else None,
-                "p": row.found.p,
+                "p": row.found.p if 0 < row.found.p < 1 else None,
                 "noise": row.found.noise,
             }
             for row in rows

@@ -31,6 +31,9 @@ def choose(arguments: argparse.Namespace, cache: Path, extensions: Sequence[str]
     Raises `argparse.ArgumentError` for names that no target has, and what reading declarations raises.
     """
     words: list[str] = arguments.target
+    if "" in words:
+        msg = "found an empty target; expected an id, a name, a glob or a folder ('.' for the current one)"
+        raise argparse.ArgumentError(None, msg)
     if words and not (arguments.mark or arguments.keyword) and all(map(_is_id, words)):
         return _by_ids(arguments, list(dict.fromkeys(words)), cache, extensions)
     paths = [word for word in words if "::" in word or Path(word).exists()]

@@ -10,7 +10,10 @@ from retarget.support.cmake import bracketed, listed
 
 from retarget_ctest.run import SKIPPED
 
-__all__ = ["TestOfTarget", "ctest_file"]
+__all__ = ["HEADER", "TestOfTarget", "ctest_file"]
+
+HEADER = "# Written by `retarget emit ctest`: write it again where declarations change."
+"""The first line, by which a later `retarget emit` knows its own file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +34,7 @@ class TestOfTarget:
 
 def ctest_file(tests: Iterable[TestOfTarget], root: Path) -> str:
     """Return the file. `root` is the folder that the tests run in."""
-    lines = ["# Written by `retarget emit ctest`: write it again where declarations change.\n"]
+    lines = [f"{HEADER}\n"]
     lines += ["\n".join(_test(test, root)) + "\n" for test in tests]
     return "\n".join(lines)
 

@@ -12,6 +12,7 @@ from retarget.cli.support import (
     add_expression_arguments,
     add_path_arguments,
     add_toolchain_argument,
+    output_path,
     read_declared,
     request_of,
 )
@@ -23,7 +24,7 @@ from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
 from retarget.support.text import counted
 
-from retarget_ctest.ctestfile import TestOfTarget, ctest_file
+from retarget_ctest.ctestfile import HEADER, TestOfTarget, ctest_file
 from retarget_ctest.homes import SuiteHome
 from retarget_ctest.settings import SessionSettings, session_settings
 
@@ -39,7 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     tools = parser.add_subparsers(dest="tool", required=True, metavar="tool")
     ctest = tools.add_parser("ctest", help=f"a {_FILE} with a test for each target")
     ctest.add_argument(
-        "-o", dest="output", type=Path, required=True, metavar="DIR", help=f"the folder for {_FILE}, made if need be"
+        "-o",
+        dest="output",
+        type=output_path,
+        required=True,
+        metavar="DIR",
+        help=f"the folder for {_FILE}, made if need be",
     )
     ctest.add_argument(
         "--runnable-here",
@@ -96,6 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
         msg = f"found no target in {', '.join(arguments.path)} that is selected and may run; `retarget list` shows all"
         raise RetargetError(msg)
     written = arguments.output / _FILE
+    _expect_ours(written)
     try:
         arguments.output.mkdir(parents=True, exist_ok=True)
         write_atomically(written, ctest_file(tests, root).encode())
@@ -105,6 +112,21 @@ def run(arguments: argparse.Namespace) -> int:
     sys.stdout.write(f"{display_path(written)}: {counted(len(tests), 'test')}\n")
     sys.stdout.write("".join(f"left out {counted(count, 'target')}: {why}\n" for why, count in left_out.items()))
     return 0
+
+
+def _expect_ours(path: Path) -> None:
+    """Raise `RetargetError` for a file that another tool or a person wrote, such as that of a build folder of CMake."""
+    try:
+        is_ours = not path.is_file() or path.read_bytes().startswith(HEADER.encode())
+    except OSError as error:
+        msg = f"cannot read {display_path(path)}: {error.strerror or error}"
+        raise RetargetError(msg) from error
+    if not is_ours:
+        msg = (
+            f"{display_path(path)} was not written by `retarget emit ctest`, expected no such file; "
+            "give -o a folder of its own, or move the file away"
+        )
+        raise RetargetError(msg)
 
 
 def _test(

@@ -18,6 +18,13 @@ RUN = CommandModule(
         ("retarget run -m 'vulkan and run' .", "those that pytest selects with the same expression"),
     ),
     takes_extensions=True,
+    statuses=(
+        (0, "no target failed; expected failures count as passed"),
+        (1, "a target failed, or there is an error in declarations, extensions or on this machine"),
+        (2, "wrong usage: an unknown option, a name that no target has, an expression that is none"),
+        (77, "all targets were skipped"),
+        (130, "interrupted"),
+    ),
 )
 _EMIT = CommandModule(
     name="emit",

@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.cli.support import add_expression_arguments, add_path_arguments, add_toolchain_argument, seconds_above_0
+from retarget.cli.support import (
+    add_expression_arguments,
+    add_path_arguments,
+    add_toolchain_argument,
+    output_path,
+    seconds_above_0,
+)
 from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry, named_extensions
 from retarget.model import CompileTarget, RunTarget
@@ -71,7 +77,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ignore-expectations", action="store_true", help="show each target's own outcome, as if there were no rules"
     )
-    parser.add_argument("--results", type=Path, metavar="DIR", help="write results there, as --retarget-results does")
+    parser.add_argument(
+        "--results", type=output_path, metavar="DIR", help="write results there, as --retarget-results does"
+    )
     parser.add_argument("--compile-timeout", type=seconds_above_0, metavar="SECONDS", help="end a compile after this")
     parser.add_argument("--run-timeout", type=seconds_above_0, metavar="SECONDS", help="end a run after this")
     parser.add_argument("-v", "--verbose", action="store_true", help="show all failed cases in full")
@@ -105,20 +113,25 @@ def run(arguments: argparse.Namespace) -> int:
         ]
         if len(trials) > 1:
             _compile_ahead(services, trials)
-        outcomes = []
-        for trial in trials:
-            record, error = _tried(trial, with_digests=results is not None)
-            _show(record, error)
-            outcomes.append(record.outcome)
-            if results is not None:
-                results.add(trial, record, _text(error))
+        outcomes: list[Outcome] = []
+        try:
+            for trial in trials:
+                record, error = _tried(trial, with_digests=results is not None)
+                _show(record, error)
+                outcomes.append(record.outcome)
+                if results is not None:
+                    results.add(trial, record, _text(error))
+        except KeyboardInterrupt:
+            counts = f": {_counts(outcomes)}" if outcomes else ""
+            _note(f"interrupted after {len(outcomes)} of {counted(len(trials), 'target')}{counts}")
+            raise
         status = _status(outcomes)
         if results is not None:
             results.end(status)
         for note in services.engine.notes:
             _note(note)
     if len(outcomes) > 1:
-        sys.stdout.write(f"{_summary(outcomes)}\n")
+        sys.stdout.write(f"{counted(len(outcomes), 'target')}: {_counts(outcomes)}\n")
     return status
 
 
@@ -223,8 +236,6 @@ def _status(outcomes: Sequence[Outcome]) -> int:
     return SKIPPED if all(outcome in _SKIPPED for outcome in outcomes) else 0
 
 
-def _summary(outcomes: Sequence[Outcome]) -> str:
+def _counts(outcomes: Sequence[Outcome]) -> str:
     counts = {outcome: outcomes.count(outcome) for outcome in dict.fromkeys(outcomes)}
-    return f"{counted(len(outcomes), 'target')}: " + ", ".join(
-        f"{count} {_WORDS.get(outcome, outcome).lower()}" for outcome, count in counts.items()
-    )
+    return ", ".join(f"{count} {_WORDS.get(outcome, outcome).lower()}" for outcome, count in counts.items())

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from retarget.cli.support import output_path
 from retarget.declare.files import MATRIX_FILE, SUITE_FILE
 from retarget.extension.registry import Registry, load_extensions
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o",
         "--output",
-        type=Path,
+        type=output_path,
         required=True,
         metavar="DIR",
         help=(

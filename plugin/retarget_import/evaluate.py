@@ -162,6 +162,11 @@ class _Evaluation:
             self._module(self._path, text)
         except self._starlark.StarlarkError as error:
             raise DiagnosticsError([self._diagnostic(str(error))]) from error
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":  # of pyo3, which has no public name for it
+                raise
+            message = f"cannot be evaluated: the Starlark interpreter panicked: {error}"
+            raise DiagnosticsError([Diagnostic(file=self._path, line=0, key_path="", message=message)]) from error
 
     def _module(self, path: Path, text: str) -> Any:
         dialect = self._starlark.Dialect.extended()

@@ -98,6 +98,11 @@ def test_a_target_that_breaks_a_golden_rule_fails_and_says_why(sums: Project) ->
             "--retarget-benchmark-spread: found '2', expected a percentage, such as '2 %'",
         ),
         (
+            ("--retarget-benchmark", "--retarget-benchmark-baseline", "/nowhere"),
+            "--retarget-benchmark-baseline: found no file or folder /nowhere; expected results that "
+            "`pytest --retarget-benchmark --retarget-results DIR` wrote",
+        ),
+        (
             ("--retarget-benchmark", "--retarget-changed"),
             "--retarget-benchmark and --retarget-changed were both given; expected one of them: results of earlier "
             "runs are not timed",

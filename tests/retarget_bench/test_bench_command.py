@@ -60,7 +60,8 @@ def test_changes_are_listed_by_significance(capsys: pytest.CaptureFixture[str]) 
     assert lines[1] == "           s.toml::s::c"
     assert lines[5] == "           s.toml::s::slow case 'f'"
     assert lines[-1] == "bound 5 %, rank test of Mann and Whitney at the level 0.001"
-    assert lines[-2] == ("8 measurements: 2 larger, 1 smaller, 3 too few to judge, 2 unchanged, 4 in one of them only")
+    assert lines[-2] == "latency and device-time: medians of samples, each the shortest of some consecutive calls"
+    assert lines[-3] == ("8 measurements: 2 larger, 1 smaller, 3 too few to judge, 2 unchanged, 4 in one of them only")
 
 
 def test_json_has_all_measurements(capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,6 +88,25 @@ def test_results_without_a_benchmark_are_an_error(capsys: pytest.CaptureFixture[
     assert compare() == 1
     command = "pytest --retarget-benchmark --retarget-results DIR"
     assert capsys.readouterr().err == f"before: found no benchmark in these results; `{command}` writes one\n"
+
+
+def test_results_with_nothing_in_common_are_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    write("before", scale={"a": 1.0})
+    write("after", scale={"b": 1.0})
+    assert compare("--metric", "latency", "--format", "json") == 1
+    assert capsys.readouterr().err == (
+        "found no measurement of latency that both before and after have (2 in one of them only); "
+        "`retarget results show` lists the targets of each\n"
+    )
+
+
+def test_what_no_rank_test_judged_has_no_probability(capsys: pytest.CaptureFixture[str]) -> None:
+    write("before", scale={"a": 1.0})
+    write("after", scale={"a": 1.2})
+    assert compare("--format", "json") == 1
+    found = {row["metric"]: row["p"] for row in json.loads(capsys.readouterr().out)["measurements"]}
+    assert found.pop("latency") < 0.001
+    assert found == {"artifact-size": None, "dispatches": None, "first-call": None}
 
 
 def test_a_bound_of_another_form_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -82,6 +82,26 @@ def test_a_folder_that_cannot_be_made_is_an_error(project: Path, capsys: pytest.
     assert capsys.readouterr().err == "cannot write suite.toml/CTestTestfile.cmake: File exists\n"
 
 
+def test_a_file_of_another_tool_is_kept(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    there = project / "linalg/out/CTestTestfile.cmake"
+    there.parent.mkdir()
+    there.write_text("# CMake generated Testfile for\n")
+    assert main(["emit", "ctest", "-o", "out"]) == 1
+    assert there.read_text() == "# CMake generated Testfile for\n"
+    expected = "expected no such file; give -o a folder of its own, or move the file away"
+    message = f"out/CTestTestfile.cmake was not written by `retarget emit ctest`, {expected}\n"
+    assert capsys.readouterr().err == message
+    there.unlink()
+    assert [main(["emit", "ctest", "-o", "out"]) for _ in "12"] == [0, 0]
+
+
+def test_an_empty_folder_name_is_wrong_usage(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match=r"^2$"):
+        main(["emit", "ctest", "-o", ""])
+    expected = "found an empty path, expected one to write to ('.' for the current folder)"
+    assert capsys.readouterr().err.splitlines()[-1] == f"retarget emit ctest: error: argument -o: {expected}"
+
+
 @pytest.mark.parametrize(
     ("text", "argument"),
     [("a b;c$", "[=[a b;c$]=]"), ("a]=]b", "[==[a]=]b]==]"), ("a]=", "[==[a]=]==]"), ("", "[=[]=]")],

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from retarget.cli.main import main
 from retarget.results.files import read_results
+from retarget.results.record import TargetRecord
 
 SUITE = "linalg/suite.toml::linalg"
 
@@ -76,6 +77,7 @@ def test_run_targets_of_a_failed_compile_are_blocked_or_report_it(
     ("arguments", "message"),
     [
         ([], "expected targets: ids, names or globs as `retarget list` shows them, folders, or -m or -k"),
+        ([""], "found an empty target; expected an id, a name, a glob or a folder ('.' for the current one)"),
         (["goood_vmvx"], "found no target 'goood_vmvx' in .; did you mean 'good_vmvx'?"),
         ([f"{SUITE}::goood_vmvx"], f"found no target 'goood_vmvx' in {SUITE}; did you mean 'good_vmvx'?"),
         (["linalg/suite.toml::linlag::x"], "found no suite 'linlag' in linalg/suite.toml; did you mean 'linalg'?"),
@@ -102,6 +104,26 @@ def test_a_limit_in_the_ini_file_that_is_no_number_is_an_error(
     assert main(["run", "."]) == 1
     expected = "expected a number of seconds above 0, such as 90 or 0.5"
     assert capsys.readouterr().err == (f"retarget_run_timeout in {tmp_path}/pytest.ini: found 'soon', {expected}\n")
+
+
+def test_help_has_the_exit_statuses_of_this_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main(["run", "--help"])
+    statuses = capsys.readouterr().out.partition("exit status:\n")[2].splitlines()
+    assert [line.split()[0] for line in statuses] == ["0", "1", "2", "77", "130"]
+    assert statuses[3] == "  77   all targets were skipped"
+
+
+def test_an_interrupted_run_says_how_far_it_came(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(record: TargetRecord, error: BaseException | None) -> None:
+        if record.target == "good_vmvx":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("retarget_ctest.run._show", interrupt)
+    assert main(["run", f"{SUITE}::never_vmvx", f"{SUITE}::good_vmvx", f"{SUITE}::wrong_vmvx"]) == 130
+    assert capsys.readouterr().err == "interrupted after 1 of 3 targets: 1 skipped\n"
 
 
 @pytest.mark.slow

@@ -484,6 +484,23 @@ def test_errors_of_a_file_have_its_place(
     assert sorted(path.name for path in folder.iterdir()) == ["BUILD.bazel", "a.mlir", "b.mlir"]
 
 
+def test_a_panic_of_the_interpreter_is_an_error_of_the_file(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class PanicException(BaseException):
+        """As pyo3's; the real one takes a list of some GiB."""
+
+    def panic(*_: object) -> None:
+        msg = "AlignedSize must not exceed u32::MAX"
+        raise PanicException(msg)
+
+    write(folder, "x = [0] * 600000000\n", load="")
+    monkeypatch.setattr("starlark.eval", panic)
+    assert import_here() == 1
+    message = "cannot be evaluated: the Starlark interpreter panicked: AlignedSize must not exceed u32::MAX"
+    assert capsys.readouterr().err == f"BUILD.bazel: {message}\n"
+
+
 def test_a_file_without_tests_and_a_path_without_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(folder / "empty", "")
     (folder / "bare").mkdir()

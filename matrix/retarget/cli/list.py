@@ -147,7 +147,8 @@ def _runtime_row(runtime: RuntimeConfig, count: int) -> _Row:
     defines = (f"{name}={value}" for name, value in runtime.defines)
     needs = " ".join((*runtime.run_under[:1], *runtime.deps, *defines))
     requires = ", ".join(_texts(runtime.requires))
-    return runtime.name, " ".join(runtime.drivers), _toolchain(runtime), host, str(count), requires, needs
+    file = display_path(runtime.origin.file)
+    return runtime.name, " ".join(runtime.drivers), _toolchain(runtime), host, str(count), requires, needs, file
 
 
 def _runtime_json(runtime: RuntimeConfig, count: int) -> _Json:
@@ -180,23 +181,36 @@ def _distinct_builds(runtimes: Iterable[tuple[RuntimeConfig, int]]) -> Sequence[
             **_fields(first, "host_os", "host_arch", "deps"),
             "defines": dict(first.defines),
             "drivers": list(dict.fromkeys(one for runtime in (first, *others) for one in runtime.drivers)),
-            "runtime_configs": [runtime.name for runtime in (first, *others)],
+            "runtime_configs": list(dict.fromkeys(runtime.name for runtime in (first, *others))),
         }
         for first, *others in together.values()
     ]
 
 
+def _named_builds(runtimes: Iterable[tuple[RuntimeConfig, int]]) -> Mapping[str, dict[str, Any]]:
+    """Return the distinct builds by the first runtime config of each. Configs of two folders may have one name, which
+    a number follows then."""
+    named: dict[str, dict[str, Any]] = {}
+    for build in _distinct_builds(runtimes):
+        first = name = build["runtime_configs"][0]
+        number = 1
+        while name in named:
+            number += 1
+            name = f"{first}_{number}"  # names of configs have no underscore
+        named[name] = build
+    return named
+
+
 def _cmake(runtimes: Iterable[tuple[RuntimeConfig, int]]) -> str:
     """Return the builds as variables of CMake, named by the first runtime config of each."""
-    builds = _distinct_builds(runtimes)
+    builds = _named_builds(runtimes)
     lines = [f"# {_WRITTEN.format('cmake')}", "# A build is named by the first runtime config that it is for."]
-    lines.append(f"set(Retarget_RUNTIMES {bracketed(listed(one['runtime_configs'][0] for one in builds))})")
-    for one in builds:
+    lines.append(f"set(Retarget_RUNTIMES {bracketed(listed(builds))})")
+    for build, one in builds.items():
         lines.append("")
         for key in ("runtime_configs", "drivers", "deps", "defines", "host_os", "host_arch"):
             value = _defined(one["defines"]) if key == "defines" else one[key]
-            name = f"Retarget_RUNTIME_{one['runtime_configs'][0]}_{key.upper()}"
-            lines.append(f"set({name} {bracketed(listed(value))})")
+            lines.append(f"set(Retarget_RUNTIME_{build}_{key.upper()} {bracketed(listed(value))})")
     return "\n".join(lines) + "\n"
 
 
@@ -204,11 +218,11 @@ def _bazel(runtimes: Iterable[tuple[RuntimeConfig, int]]) -> str:
     """Return the builds as a list in Starlark, which has JSON's texts, lists and dictionaries."""
     builds = [
         {
-            "name": one["runtime_configs"][0],
+            "name": name,
             **{key: list(one[key]) for key in ("runtime_configs", "drivers", "deps", "host_os", "host_arch")},
             "defines": _defined(one["defines"]),
         }
-        for one in _distinct_builds(runtimes)
+        for name, one in _named_builds(runtimes).items()
     ]
     text = json.dumps(builds, indent=4, ensure_ascii=False)
     return f'"""{_WRITTEN.format("bazel")}"""\n\nRUNTIMES = {text}\n'
@@ -307,7 +321,7 @@ _VIEWS = {
     "runtimes": _View(
         help="their runtime configs, and the distinct builds of them",
         key="runtimes",
-        header=("runtime config", "driver", "toolchain", "host", "run targets", "requires", "needs"),
+        header=("runtime config", "driver", "toolchain", "host", "run targets", "requires", "needs", "file"),
         found=_runtimes,
         row=_runtime_row,
         content=_runtime_json,

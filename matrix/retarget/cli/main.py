@@ -108,11 +108,19 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _parser_of(command: Command, parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    parser.epilog = f"{_examples(command)}{_EXIT_STATUS}"
+    parser.epilog = f"{_examples(command)}{_exit_status(command)}"
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     command.add_arguments(parser)
     parser.set_defaults(command=command)
     return parser
+
+
+def _exit_status(command: Command) -> str:
+    statuses: Sequence[tuple[int, str]] = getattr(command, "statuses", ())
+    if not statuses:
+        return _EXIT_STATUS
+    width = max(len(str(status)) for status, _ in statuses)
+    return "\n".join(["exit status:", *(f"  {status:<{width}}  {does}" for status, does in statuses), ""])
 
 
 def _listed(errors: Sequence[RetargetError]) -> list[str]:

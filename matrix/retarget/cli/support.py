@@ -12,6 +12,7 @@ from pathlib import Path
 
 from retarget.extension import TargetPart
 from retarget.support.errors import display_path
+from retarget.support.files import user_path
 from retarget.support.text import shown
 from retarget.targets.pytest_selection import Selection, SelectionRequest, SelectionUsageError, pytest_plugin
 
@@ -19,6 +20,7 @@ __all__ = [
     "add_expression_arguments",
     "add_path_arguments",
     "add_toolchain_argument",
+    "output_path",
     "part_lines",
     "read_declared",
     "request_of",
@@ -184,6 +186,15 @@ def seconds_above_0(text: str) -> float:
         msg = f"found {text!r}, expected a number of seconds above 0, such as 90 or 0.5"
         raise argparse.ArgumentTypeError(msg)
     return number
+
+
+def output_path(text: str) -> Path:
+    """Return the path of an option that something is written to. Raises `argparse.ArgumentTypeError` for an empty one,
+    such as of a shell's variable that is not set: `Path("")` is the current folder."""
+    if not text:
+        msg = "found an empty path, expected one to write to ('.' for the current folder)"
+        raise argparse.ArgumentTypeError(msg)
+    return user_path(text)
 
 
 def whole_number(text: str) -> int:

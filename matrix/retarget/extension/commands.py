@@ -36,7 +36,7 @@ class CommandModule:
     `run(arguments)`.
 
     With `takes_extensions` the command has the option `--retarget-extension`, a list in
-    `arguments.retarget_extension`.
+    `arguments.retarget_extension`. `statuses` are its exit statuses with what each says, where they are not the usual.
     """
 
     name: str
@@ -44,6 +44,7 @@ class CommandModule:
     module: str
     examples: Sequence[tuple[str, str]] = ()
     takes_extensions: bool = False
+    statuses: Sequence[tuple[int, str]] = ()
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the arguments of the module."""

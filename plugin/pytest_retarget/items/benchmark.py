@@ -63,7 +63,8 @@ class Benchmark:
             self._enter_statistics(trial, trial.target)
         self._count(trial.record)
         rules = self._rules(path, trial.compile_target.suite).get(trial.target.name, ())
-        results = tuple(judge_goldens(rules, trial.record, self._baseline, platform.node()))
+        baseline = self._baseline if any(rule.within is not None for rule in rules) else {}
+        results = tuple(judge_goldens(rules, trial.record, baseline, platform.node()))
         trial.enter(goldens=tuple(one.record for one in results))
         self._unjudged += [
             f"{trial.target.name}: {_of_case(one.record.case)}{one.record.text}"
