@@ -43,7 +43,7 @@ def retarget_commands() -> Iterable[Command]:
         CommandModule(
             name="import-xfails",
             module="retarget_iree.import_xfails.command",
-            help="turn the expected failures in config files of iree-test-suites into [[expectation]] rules",
+            help="turn expected failures and golden values in config files of iree-test-suites into rules",
             examples=(("retarget import-xfails onnx_ops_cpu_llvm_sync.json", "print the rules"),),
         ),
     )

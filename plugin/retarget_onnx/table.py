@@ -37,6 +37,7 @@ of {operators} operators) are imported by IREE's importer, compiled, run, and co
 tolerances. The tests of functions that define an operator by others (`…_expanded`) count for that operator.
 
 {versions}. Run on {date}.
+What has changed here since that day, in the OpenCL package above all, does not show.
 
 {devices}
 

@@ -25,6 +25,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         target("all", "vmvx", ["sync", "phone"]),
         _rule("known", stage="compare"),
         _rule("mended", stage="compare"),
+        _rule("compiles_again", stage="compile"),
         _rule("crashes", stage="crash"),
         _rule("never", outcome="skip"),
     )
@@ -34,6 +35,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "linalg/suite.toml": suite("linalg"),
         "linalg/good.mlir": GOOD,
         "linalg/mended.mlir": GOOD,
+        "linalg/compiles_again.mlir": GOOD,
         "linalg/never.mlir": GOOD,
         "linalg/wrong.mlir": DIFFERS,
         "linalg/known.mlir": DIFFERS,
