@@ -10,6 +10,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from retarget import __version__
 from retarget.extension.commands import Command
@@ -26,10 +27,29 @@ _MORE_HELP = "retarget COMMAND --help shows the options of a command, with examp
 _EXIT_STATUS = """\
 exit status:
   0  success
-  1  an error in declarations, extensions, artifacts or on this machine; for what compares or runs, what differs or failed
+  1  an error in declarations, extensions, artifacts or on this machine; if it compares or runs, what differs or failed
   2  wrong usage: an unknown option, a path that does not exist, an expression that is none
   77 run: all targets were skipped
 """
+
+
+class _Parser(argparse.ArgumentParser):
+    """Takes positional arguments on both sides of an option: `list runtimes --format json suites`, as pytest does."""
+
+    _is_again = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        parsed, extras = super().parse_known_args(args, namespace)
+        is_mixed = any(not word.startswith("-") for word in extras) and "--" not in (args or ())
+        if self._is_again or self._subparsers is not None or not is_mixed:
+            return parsed, extras
+        self._is_again = True
+        try:
+            return self.parse_known_intermixed_args(args)
+        except TypeError:  # argparse cannot mix these positional arguments with options
+            return parsed, extras
+        finally:
+            self._is_again = False
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run_alone(command: Command, argv: Sequence[str] | None = None) -> int:
     """Run one subcommand without loading the others, which takes as long as a short one runs. As `main` otherwise."""
     words = list(sys.argv[1:] if argv is None else argv)
-    return _run(lambda: _parser_of(command, argparse.ArgumentParser(prog=f"retarget {command.name}")), words)
+    return _run(lambda: _parser_of(command, _Parser(prog=f"retarget {command.name}")), words)
 
 
 def _run(parser: Callable[[], argparse.ArgumentParser], words: Sequence[str]) -> int:
@@ -93,7 +113,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"retarget {__version__}")
-    subparsers = parser.add_subparsers(metavar="command", required=True)
+    subparsers = parser.add_subparsers(metavar="command", required=True, parser_class=_Parser)
     if chosen and chosen not in commands:
         hint = did_you_mean(chosen, commands) or f"; expected one of {', '.join(commands)}"
         parser.error("\n".join([f"found the command {chosen[:_SHOWN]!r}{hint}", *_listed(loaded.errors)]))

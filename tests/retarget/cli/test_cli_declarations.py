@@ -213,6 +213,12 @@ def test_each_listing_is_json_too(project: Path, capsys: pytest.CaptureFixture[s
     assert json.loads(out)[key]
 
 
+def test_a_path_may_follow_an_option(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    expected = run(capsys, "list", "--format", "json", "runtimes", "suites/suite.toml")
+    assert expected[0] == 0
+    assert run(capsys, "list", "runtimes", "--format", "json", "suites/suite.toml") == expected
+
+
 def test_runtimes_that_need_the_same_share_a_build(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = project / "suites" / "matrix.toml"
     path.write_text(path.read_text().replace('host_os = "ios"', 'deps = ["//toy"]\ndefines = { TOY = "ON" }'))
@@ -566,6 +572,7 @@ def test_an_invalid_extension_exits_with_1(project: Path, capsys: pytest.Capture
             "compile, runtimes, compilers, suites, tags; did you mean 'compilers'?\n",
         ),
         (["list", "tags", "nowhere"], "retarget: found no file or folder nowhere\n"),
+        (["list", "tags", "--format", "json", "nowhere"], "retarget: found no file or folder nowhere\n"),
         (["list", "--ignore", "nowhere"], "retarget: --ignore: found no file or folder nowhere\n"),
         (["check", "nowhere"], "retarget: found no file or folder nowhere\n"),
     ],
