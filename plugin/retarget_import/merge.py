@@ -62,7 +62,10 @@ def read_lock(folder: Path) -> Lock:
         )
     except FileNotFoundError:
         return Lock(texts={}, modules={})
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except OSError as error:
+        message = f"cannot be read: {error.strerror or error}; expected what the last import wrote, or no such file"
+        raise DiagnosticsError([Diagnostic(file=path, line=0, key_path="", message=message)]) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         message = "cannot be read as what an import keeps; expected this version's file: remove it to import anew"
         raise DiagnosticsError([Diagnostic(file=path, line=0, key_path="", message=message)]) from error
 

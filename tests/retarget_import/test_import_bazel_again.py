@@ -181,3 +181,11 @@ def test_modules_are_copied_to_a_folder_elsewhere_but_not_over_edits(
     assert main(["import-bazel", "ops", "-o", "out"]) == 0
     assert "note: a.mlir was edited by hand: it stays as it is\n" in capsys.readouterr().out
     assert Path("out/a.mlir").read_text() == "// mine\n"
+
+
+def test_a_lock_file_that_cannot_be_read_is_not_to_be_removed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "import-bazel.lock").unlink()
+    (folder / "import-bazel.lock").mkdir()
+    assert import_again() == 1
+    message = "cannot be read: Is a directory; expected what the last import wrote, or no such file"
+    assert capsys.readouterr().err == f"import-bazel.lock: {message}\n"

@@ -17,7 +17,7 @@ import pytest
 from _pytest.config.findpaths import determine_setup
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.model import Suite, Target
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 from retarget.targets.pytest_selection import (
     CollectedSuite,
     FoundFiles,
@@ -132,13 +132,16 @@ class _Collector:
     def pytest_exception_interact(
         self, node: pytest.Collector, call: pytest.CallInfo[object], report: pytest.CollectReport
     ) -> None:
-        error = call.excinfo.value.__cause__ if call.excinfo is not None else None
+        raised = call.excinfo.value if call.excinfo is not None else None
+        error = raised.__cause__ if raised is not None else None
         if isinstance(error, DiagnosticsError):
             self.diagnostics.update(dict.fromkeys(error.diagnostics))
             above = [folder / SUITE_FILE for folder in node.path.parents]
             self.files.update([path for path in above if path.is_file()][:1])
         elif isinstance(error, RetargetError):
             self.errors[str(error)] = None
+        elif isinstance(raised, OSError) and raised.filename:  # pytest looks for a conftest.py in each folder
+            self.errors[f"cannot read {display_path(Path(raised.filename))}: {raised.strerror}"] = None
         elif isinstance(report, pytest.CollectReport):
             self.errors[str(report.longrepr).strip()] = None
 

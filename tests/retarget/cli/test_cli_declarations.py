@@ -668,6 +668,20 @@ def test_help_has_examples_that_parse_and_the_exit_status(command: str, capsys: 
         _parser(words[1:]).parse_args(words[1:])
 
 
+def test_a_folder_that_cannot_be_read_is_an_error_without_a_traceback(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "suites/conftest.py").write_text(  # whoever runs tests as root can read every folder
+        "def pytest_collect_directory(path):\n"
+        "    raise PermissionError(13, 'Permission denied', str(path / 'locked/conftest.py'))\n"
+    )
+    (project / "suites/locked").mkdir()
+    status, out, err = run(capsys, "list")
+    assert (status, out) == (1, "")
+    assert err.splitlines()[0] == "cannot read suites/locked/locked/conftest.py: Permission denied"
+    assert "Traceback" not in err
+
+
 def test_names_that_the_system_refuses_are_errors(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     long = "x" * 5000
     for words in (["list", long], ["check", long], ["show", long], ["explain", "foo", long], ["init", long]):
