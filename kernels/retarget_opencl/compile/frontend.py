@@ -37,7 +37,7 @@ from retarget_opencl.compile.rewriting import (
     rewrite,
     split_packs,
 )
-from retarget_opencl.compile.tuning import alignment, attention
+from retarget_opencl.compile.tuning import alignment, attention, rows
 from retarget_opencl.compile.tuning.contractions import prepare_products
 from retarget_opencl.compile.tuning.convolutions import prepare_convolutions
 from retarget_opencl.compile.tuning.elementwise import prepare_elementwise
@@ -49,7 +49,7 @@ __all__ = ["bytecode_of", "compiled_module", "module_of"]
 
 _WITH_GLOBALS = "flow"  # constants are globals of their own, which the next phase packs
 _PHASE = "executable-targets"
-_CHANGED_AFTER = (PADDING, _WITH_GLOBALS, PHASE)
+_CHANGED_AFTER = (PADDING, _WITH_GLOBALS, PHASE, rows.PHASE)
 """The phases after which modules are changed, in IREE's order; attention's is that of padding."""
 _OTHER_RESOURCES = (
     "min_buffer_offset_alignment = 64, max_buffer_range = 4294967295, min_buffer_range_alignment = 64, "
@@ -108,6 +108,7 @@ def compiled_module(
     if 'arch = "sm_' in target:
         units = "NV_WMMA" in target
         tiles.append((PADDING, lambda module: prepared.append(pad_products(module, units=units))))
+        tiles.append((rows.PHASE, lambda module: prepared.append(rows.prepare_rows(module))))
     with ExitStack() as stack:
         used = [*changes, *tiles]
         module, diagnostics, error = _compile(stack, source_of, flags, start, used)
@@ -174,7 +175,7 @@ def _compile(
                         change(module)
                 start = end
             else:
-                module = advance(module, start, alignment.PHASE)
+                module = module if start == alignment.PHASE else advance(module, start, alignment.PHASE)
                 module = module and _with_places(partial(advance, start=alignment.PHASE, end=_PHASE), module, context)
         except ValueError as caught:
             error = str(caught)

@@ -33,28 +33,35 @@ class _Tiling:
     """Rows and columns of a work-group's tile, and of a subgroup's (or, without matrix units, a work-item's) in it.
 
     `step` is along the reduction, in bytes of a factor or, for one product, in elements. `stage` is 0 where the next
-    tile is stored in local memory before it is used, 1 where it waits in registers.
+    tile is stored in local memory before it is used, 1 where it waits in registers. `whole`: for products whose
+    reduction is one step, and no others.
     """
 
     group: tuple[int, int]
     part: tuple[int, int]
     step: int
     stage: int
+    whole: bool = False
 
 
 # From the largest on: the first that divides a product into enough work-groups is taken, else the last that divides it.
 _MATRIX_TILES = (
+    _Tiling(group=(64, 64), part=(32, 32), step=128, stage=0, whole=True),
     _Tiling(group=(128, 128), part=(64, 64), step=64, stage=0),
     _Tiling(group=(64, 64), part=(32, 32), step=128, stage=1),
     _Tiling(group=(32, 64), part=(16, 32), step=128, stage=1),
     _Tiling(group=(32, 32), part=(16, 32), step=128, stage=1),
     _Tiling(group=(32, 32), part=(16, 16), step=256, stage=1),
+    _Tiling(group=(32, 32), part=(16, 16), step=128, stage=1, whole=True),
 )
+# Where more ops follow in the kernel, sums pass through local memory, which has no room for the largest tile's.
+_FUSED_TILES = (_MATRIX_TILES[0], _Tiling(group=(64, 64), part=(32, 32), step=64, stage=1), *_MATRIX_TILES[3:])
 _PLAIN_TILES = (
     _Tiling(group=(64, 128), part=(8, 4), step=128, stage=1),
     _Tiling(group=(64, 64), part=(4, 4), step=128, stage=1),
     _Tiling(group=(32, 64), part=(4, 4), step=128, stage=1),
     _Tiling(group=(32, 32), part=(2, 4), step=128, stage=1),
+    _Tiling(group=(16, 16), part=(1, 4), step=256, stage=1, whole=True),
 )
 _BYTES = {"f32": 4, "f16": 2, "bf16": 2, "i8": 1}
 _PRODUCTS = {("f16", "f16"), ("f16", "f32"), ("bf16", "f32"), ("i8", "i32")}
@@ -159,17 +166,24 @@ def _choose(op: Ir, sizes: Sequence[int], *, units: bool) -> _Tiling | None:
     types = _elements(op)
     tilings: tuple[_Tiling, ...] = _PLAIN_TILES if types == ("f32", "f32") else ()
     if units and types in _PRODUCTS:
-        tilings = _MATRIX_TILES
+        tilings = _FUSED_TILES if _is_used_here(op) else _MATRIX_TILES
     *outer, rows, columns, depth = sizes
     found = None
     for in_bytes in tilings:
         tiling = replace(in_bytes, step=in_bytes.step // _BYTES[types[0]])
-        if rows % tiling.group[0] or columns % tiling.group[1] or depth % tiling.step or depth == tiling.step:
+        if rows % tiling.group[0] or columns % tiling.group[1] or depth % tiling.step:
+            continue
+        if tiling.whole != (depth == tiling.step):
             continue
         found = tiling
         if prod(outer) * (rows // tiling.group[0]) * (columns // tiling.group[1]) >= _ENOUGH:
             break
     return found
+
+
+def _is_used_here(op: Ir) -> bool:
+    """Return whether the kernel computes with a product, rather than storing it."""
+    return any(use.owner.operation.name.startswith("linalg.") for use in op.results[0].uses)
 
 
 def _compilation_info(tiling: _Tiling, batch: int, *, on_units: bool) -> str:

@@ -124,6 +124,8 @@ def test_arithmetic_in_bf16_is_left_to_iree(sum_of: str) -> None:
         ((768, 768, 128), ("f32", "f32"), (16, 16, 1), 144),  # 64x64
         ((512, 512, 128), ("f32", "f32"), (16, 8, 1), 128),  # 32x64
         ((256, 256, 128), ("f32", "f32"), (8, 16, 1), 64),  # 32x32
+        ((64, 64, 64), ("f32", "f32"), (4, 16, 1), 16),  # 16x16, one step
+        ((1024, 1024, 64), ("f16", "f32"), (64, 2, 1), 256),  # 64x64, one step
     ],
 )
 def test_tiles_are_as_large_as_leaves_enough_work_groups(
@@ -136,6 +138,18 @@ def test_tiles_are_as_large_as_leaves_enough_work_groups(
     assert groups in constants
 
 
+def test_a_product_with_more_in_its_kernel_has_room_for_its_sums() -> None:
+    """128x128 sums of `f32` take more local memory than there is: the kernel has tiles of 64x64."""
+    wide, narrow = "tensor<2048x2048xf32>", "tensor<2048x2048xf16>"
+    text = product((2048, 2048, 128), "f16", "f32").replace(f"-> {wide} {{", f"-> {narrow} {{")
+    rounded = f"%q = arith.truncf %r : {wide} to {narrow}\n  return %q : {narrow}"
+    text = text.replace(f"return %r : {wide}", rounded)
+    program = compiled(text).program
+    (kernel,) = program.kernels
+    assert kernel.workgroup_size == (64, 2, 1)
+    assert 1024 in {constant.value for constant in program.functions[kernel.groups].constants}
+
+
 def test_a_batch_has_the_tiles_of_its_products() -> None:
     text = product((64, 96, 192), "f32", "f32").replace("linalg.matmul", "linalg.batch_matmul")
     (kernel,) = compiled(re.sub(r"tensor<(\d)", r"tensor<6x\1", text)).program.kernels
@@ -143,7 +157,8 @@ def test_a_batch_has_the_tiles_of_its_products() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "left"), [((80, 96, 192), True), ((64, 64, 32), True), ((50, 70, 90), True), ((64, 64, 64), False)]
+    ("shape", "left"),
+    [((80, 96, 192), True), ((64, 64, 32), True), ((80, 72, 64), True), ((50, 70, 90), True), ((64, 64, 64), False)],
 )
 def test_sizes_that_no_tile_divides_are_left_to_iree(
     monkeypatch: pytest.MonkeyPatch, shape: tuple[int, int, int], *, left: bool
@@ -155,7 +170,7 @@ def test_sizes_that_no_tile_divides_are_left_to_iree(
 
 def test_tiles_that_iree_refuses_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     """128x128 in steps of 512 takes more local memory than there is."""
-    tiles = (replace(contractions._MATRIX_TILES[0], step=1024),)
+    tiles = (replace(contractions._MATRIX_TILES[1], step=1024),)
     text = product((2048, 2048, 1024), "f16", "f16")
     monkeypatch.setattr(frontend, "prepare_products", lambda module: False)
     without = joined(compiled(text).sources)
