@@ -27,9 +27,8 @@ _MORE_HELP = "retarget COMMAND --help shows the options of a command, with examp
 _EXIT_STATUS = """\
 exit status:
   0  success
-  1  an error in declarations, extensions, artifacts or on this machine; if it compares or runs, what differs or failed
+  1  an error in declarations, extensions, artifacts or on this machine; for compare and results, what differs or failed
   2  wrong usage: an unknown option, a path that does not exist, an expression that is none
-  77 run: all targets were skipped
 """
 
 
