@@ -173,7 +173,11 @@ def test_any_expression_chooses_what_pytests_matchers_choose_of_items(collect: C
     homes = list(dict.fromkeys(item.parent for item in items))
     marks = declared(items[0].config).marks
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(
+        max_examples=25,
+        deadline=None,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    )
     @given(keyword=st.one_of(st.just(""), EXPRESSIONS), mark=st.one_of(st.just(""), EXPRESSIONS))
     def holds(keyword: str, mark: str) -> None:
         option = SimpleNamespace(markexpr=mark, keyword=keyword, pyargs=False)

@@ -559,7 +559,9 @@ def toml(value: object) -> str:
     return {"Infinity": "inf", "-Infinity": "-inf"}.get(text := json.dumps(value), text)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=100, deadline=None
+)
 @given(data=FILES)
 @pytest.mark.slow
 def test_whatever_stands_in_a_file_is_a_suite_or_an_error(folder: Path, data: dict[str, object]) -> None:
