@@ -19,7 +19,7 @@ from retarget_cluster.token import SCHEME, add_backend
 
 
 def served(talk: Callable[[str], Any]) -> list[str]:
-    """Return what a listener with the token `ours` was told by what `talk` does with its address."""
+    """Return the messages that a listener with the token `ours` receives while `talk` uses its address."""
     heard: list[str] = []
 
     async def hear(comm: Any) -> None:

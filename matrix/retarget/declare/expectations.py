@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from retarget.declare.configs.named import word_problems
 from retarget.declare.schema.kept import Declared, FileTables
@@ -20,16 +20,28 @@ if TYPE_CHECKING:
 
 __all__ = ["build_expectations", "build_goldens"]
 
+T = TypeVar("T", bound="ExpectationTable | GoldenTable")
+R = TypeVar("R")
+
 
 def build_expectations(tables: FileTables) -> tuple[tuple[Expectation, ...], tuple[Problem, ...]]:
     """Return the rules of one file in order, and what is wrong with the others."""
-    rules: list[Expectation] = []
+    return _built(tables, tables.expectations, _problems, _rule)
+
+
+def _built(
+    tables: FileTables,
+    entries: Iterable[Declared[T]],
+    problems_of: Callable[[T, KeyPath], Iterable[Problem]],
+    rule_of: Callable[[Declared[T], FileTables], R],
+) -> tuple[tuple[R, ...], tuple[Problem, ...]]:
+    rules: list[R] = []
     problems: list[Problem] = []
-    for entry in tables.expectations:
-        diagnostics = tuple(_problems(entry.table, entry.path))
-        problems += diagnostics
-        if not diagnostics:
-            rules.append(_rule(entry, tables))
+    for entry in entries:
+        found = tuple(problems_of(entry.table, entry.path))
+        problems += found
+        if not found:
+            rules.append(rule_of(entry, tables))
     return tuple(rules), tuple(problems)
 
 
@@ -121,14 +133,7 @@ def _repeated(words: Sequence[str], path: KeyPath) -> Iterable[Problem]:
 
 def build_goldens(tables: FileTables) -> tuple[tuple[Golden, ...], tuple[Problem, ...]]:
     """Return the golden rules of one file in order, and what is wrong with the others."""
-    rules: list[Golden] = []
-    problems: list[Problem] = []
-    for entry in tables.goldens:
-        diagnostics = tuple(_golden_problems(entry.table, entry.path))
-        problems += diagnostics
-        if not diagnostics:
-            rules.append(_golden(entry, tables))
-    return tuple(rules), tuple(problems)
+    return _built(tables, tables.goldens, _golden_problems, _golden)
 
 
 def _golden(entry: Declared[GoldenTable], tables: FileTables) -> Golden:

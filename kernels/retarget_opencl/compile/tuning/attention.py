@@ -7,8 +7,7 @@ once: as many `f32` as there are queries times keys.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
+from retarget_opencl.compile.tuning.kernels import walk
 from retarget_opencl.translation import Ir
 
 __all__ = ["PHASE", "may_have_attention", "split_attention"]
@@ -92,18 +91,10 @@ def split_attention(module: Ir) -> None:
     """
     from iree.compiler import passmanager
 
-    for op in [one for one in _walk(module) if one.name == "iree_linalg_ext.attention"]:
+    for op in [one for one in walk(module) if one.name == "iree_linalg_ext.attention"]:
         if _is_usual(op):
             _split(op)
     passmanager.PassManager.parse(f"builtin.module(util.func({_PASSES}))").run(module)
-
-
-def _walk(op: Ir) -> Iterator[Ir]:
-    for region in op.regions:
-        for block in region.blocks:
-            for item in block:
-                yield item.operation
-                yield from _walk(item.operation)
 
 
 def _is_usual(op: Ir) -> bool:

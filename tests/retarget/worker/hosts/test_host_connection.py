@@ -1,4 +1,4 @@
-"""The shell of a host: what a command returns, and how a connection that fails is told apart from it."""
+"""The shell of a host: what a command returns, and how that differs from a connection that fails."""
 
 from __future__ import annotations
 
