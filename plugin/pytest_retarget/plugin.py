@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_retarget.options import SETTINGS, Settings, add_options, register_markers
+from pytest_retarget.options.settings import SETTINGS, Settings, add_options, register_markers
 
 if TYPE_CHECKING:
     from retarget.targets.pytest_selection import FoundFiles, Selection, SelectionRequest

@@ -29,7 +29,7 @@ from retarget.support.text import counted
 from retarget.targets.expansion import compile_target_name
 
 from pytest_retarget.items.base import MatrixItem
-from pytest_retarget.options import SETTINGS
+from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.record import record_of
 from pytest_retarget.session.declared import declared
 

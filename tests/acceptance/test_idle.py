@@ -28,6 +28,9 @@ def test_a_project_without_matrix_files_imports_the_options_and_nothing_else(pro
     assert {name for name in loaded if name.startswith(("retarget", "pytest_retarget"))} == {
         "pytest_retarget",
         "pytest_retarget.options",
+        "pytest_retarget.options.benchmark",
+        "pytest_retarget.options.reading",
+        "pytest_retarget.options.settings",
         "pytest_retarget.plugin",
         "retarget",
         "retarget.engine",

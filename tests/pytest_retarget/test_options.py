@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_retarget.options import MARKERS
+from pytest_retarget.options.settings import MARKERS
 from retarget.targets.tags import MARK_FIELDS
 
 

@@ -28,7 +28,7 @@ from retarget.support.scratch import ScratchFolder
 
 from pytest_retarget.attribution.junit import Conclusion, complete, junit_file
 from pytest_retarget.attribution.reasoning import conclusion, fails, listing, reference, stage_of, unrun
-from pytest_retarget.options import SETTINGS
+from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.record import record_of
 from pytest_retarget.session.declared import declared
 from pytest_retarget.session.services import SERVICES, Services

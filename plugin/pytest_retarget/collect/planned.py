@@ -13,7 +13,7 @@ from retarget.support.errors import RetargetError, did_you_mean, display_path
 
 from pytest_retarget.collect.refusing import Refusing
 from pytest_retarget.items.base import MatrixItem
-from pytest_retarget.options import SETTINGS, Settings
+from pytest_retarget.options.settings import SETTINGS, Settings
 
 __all__ = ["PlannedLeg"]
 

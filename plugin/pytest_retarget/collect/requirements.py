@@ -34,7 +34,7 @@ from retarget.targets.selection import terms
 from pytest_retarget.collect.refusing import Refusing
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.reprs import error_repr
-from pytest_retarget.options import SETTINGS, Requirement
+from pytest_retarget.options.settings import SETTINGS, Requirement
 from pytest_retarget.record import record_of
 
 __all__ = ["Requirements"]

@@ -17,7 +17,7 @@ from retarget.model import CompileTarget, Golden, RunTarget
 from retarget.support.errors import RetargetError
 from retarget.support.text import counted
 
-from pytest_retarget.options import SETTINGS
+from pytest_retarget.options.settings import SETTINGS
 
 if TYPE_CHECKING:
     from retarget.engine.trial.trial import Trial
@@ -109,10 +109,11 @@ class Benchmark:
         from retarget.results.files import read_results
         from retarget.results.measurements import baseline_of
 
-        place = self._settings.baseline or self._settings.results
+        baseline = self._settings.benchmark.baseline if self._settings.benchmark else None
+        place = baseline or self._settings.results
         if place is None:
             return {}
-        sessions = read_results([place], if_any=self._settings.baseline is None)
+        sessions = read_results([place], if_any=baseline is None)
         return baseline_of([one for one in sessions if one.start.started < self._began])
 
     def _count(self, record: TargetRecord) -> None:

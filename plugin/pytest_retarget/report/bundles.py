@@ -23,7 +23,7 @@ from retarget.support.errors import display_path
 from retarget.support.installing import install_hint
 from retarget.support.text import counted, first_line
 
-from pytest_retarget.options import SETTINGS
+from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.record import record_of
 from pytest_retarget.session.cachedir import cache_dir
 

@@ -20,7 +20,7 @@ from pytest_retarget.collect.case_names import CaseNames, PlainUse, plain_uses
 from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.reprs import PlainWhereItMust
-from pytest_retarget.options import SETTINGS, Settings
+from pytest_retarget.options.settings import SETTINGS, Settings
 from pytest_retarget.record import record_of
 from pytest_retarget.report.subtests import case_status, log_cases
 from pytest_retarget.report.summary import NOT_RUN, Tally, moment

@@ -8,7 +8,7 @@ import pytest
 from retarget.engine.cache.folder import INI_KEY, choose_cache
 from retarget.support.scratch import ScratchFolder
 
-from pytest_retarget.options import SETTINGS
+from pytest_retarget.options.settings import SETTINGS
 
 __all__ = ["WORKER_KEY", "cache_dir"]
 

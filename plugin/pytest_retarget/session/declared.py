@@ -17,7 +17,7 @@ from retarget.model import Module, Suite, Target, Toolchain
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path, grouped
 from retarget.targets.expansion import expand
 
-from pytest_retarget.options import SETTINGS
+from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.session.cachedir import cache_dir
 from pytest_retarget.session.marks import Marks
 

@@ -18,7 +18,8 @@ from retarget.engine.trial.services import TrialServices
 from retarget.support.errors import RetargetError
 from retarget.worker.process import available_cores
 
-from pytest_retarget.options import SETTINGS, Settings
+from pytest_retarget.options.benchmark import BenchmarkSettings
+from pytest_retarget.options.settings import SETTINGS, Settings
 from pytest_retarget.session.cachedir import cache_dir
 from pytest_retarget.session.declared import declared
 from pytest_retarget.session.progress import Progress
@@ -71,7 +72,7 @@ class Services(TrialServices):
             note=progress.note,
             executor=_executor(settings, cache_dir(config)) if settings.cluster else None,
             spare=spare,
-            timing=_timing(settings) if settings.benchmark else None,
+            timing=_timing(settings.benchmark) if settings.benchmark else None,
         )
         in_full = config.get_verbosity() > 1
         super().__init__(engine=engine, registry=registry, commands=commands, settings=settings, in_full=in_full)
@@ -95,10 +96,10 @@ class Services(TrialServices):
         super().close()
 
 
-def _timing(settings: Settings) -> Timing:
+def _timing(benchmark: BenchmarkSettings) -> Timing:
     from retarget.worker.messages import Timing
 
-    return Timing(spread=settings.benchmark_spread, seconds=settings.benchmark_time)
+    return Timing(spread=benchmark.spread, seconds=benchmark.seconds)
 
 
 def _executor(settings: Settings, cache: Path) -> Executor:

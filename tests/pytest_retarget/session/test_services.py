@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pytest_retarget.options import Settings
+from pytest_retarget.options.settings import Settings
 from pytest_retarget.session.services import compiles_at_a_time
 from retarget.worker.process import available_cores
 

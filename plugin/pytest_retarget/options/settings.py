@@ -7,21 +7,29 @@ that names its location and the expected form.
 from __future__ import annotations
 
 import argparse
-import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 from _pytest.mark import MarkMatcher
 from _pytest.mark.expression import Expression
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 
-__all__ = ["MARKERS", "SETTINGS", "Requirement", "Settings", "add_options", "register_markers"]
+from pytest_retarget.options.benchmark import BenchmarkSettings, add_benchmark_options
+from pytest_retarget.options.reading import (
+    SECONDS,
+    folder_of_option,
+    parse_seconds,
+    parse_whole_number,
+    path_of_option,
+    texts_of_option,
+    value_of_option,
+    value_of_option_or_ini,
+)
 
-T = TypeVar("T")
+__all__ = ["MARKERS", "SETTINGS", "Requirement", "Settings", "add_options", "register_markers"]
 
 MARKERS = (
     "compile: retarget: the target compiles a module, one per module and compiler config",
@@ -43,9 +51,6 @@ _CLUSTER_VARIABLE = "RETARGET_CLUSTER"
 _REUSE_VARIABLE = "RETARGET_REUSE_RESULTS"
 _EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
 _MOST_BUNDLES = 10
-_SPREAD, _BENCHMARK_SECONDS = 0.02, 2.0
-_LONGEST_TEXT = 1000
-"""Characters of a glob or a name; globs in files are bounded, too."""
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -122,25 +127,7 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--retarget-repro-xfail", action="store_true", help="write bundles of failures that a rule expects, too"
     )
-    group.addoption(
-        "--retarget-benchmark",
-        action="store_true",
-        help="call what passes again and again, record how long it takes, and hold it against [[golden]] rules "
-        "(docs/benchmarks.md)",
-    )
-    group.addoption(
-        "--retarget-benchmark-spread",
-        metavar="PERCENT",
-        help="call until the median of a case is known this well: half its 95%% confidence interval (2 %%)",
-    )
-    group.addoption(
-        "--retarget-benchmark-time", metavar="SECONDS", help="call the cases of a target for this long at most (2)"
-    )
-    group.addoption(
-        "--retarget-benchmark-baseline",
-        metavar="DIR",
-        help="hold golden rules against these results (default: earlier sessions in that of --retarget-results)",
-    )
+    add_benchmark_options(group)
     group.addoption(
         "--retarget-plan", metavar="FILE", help="run one leg of this plan of `retarget ci plan`, and nothing else"
     )
@@ -238,10 +225,7 @@ class Settings:
     repro: Path | None = None
     repro_most: int = _MOST_BUNDLES
     repro_expected: bool = False
-    benchmark: bool = False
-    benchmark_spread: float = _SPREAD
-    benchmark_time: float = _BENCHMARK_SECONDS
-    baseline: Path | None = None
+    benchmark: BenchmarkSettings | None = None
     plan: Path | None = None
     leg: str = ""
     no_cache: bool = False
@@ -259,8 +243,8 @@ class Settings:
     @classmethod
     def of(cls, config: pytest.Config) -> Settings:
         """Read and check everything. Raises `pytest.UsageError`."""
-        export = _folder(config, "export")
-        artifacts = _folder(config, "artifacts")
+        export = folder_of_option(config, "export")
+        artifacts = folder_of_option(config, "artifacts")
         no_cache = bool(config.getoption("retarget_no_cache"))
         if export and artifacts:
             msg = (
@@ -277,30 +261,29 @@ class Settings:
         if no_cache and config.getoption("retarget_cache_dir"):
             msg = "--retarget-no-cache and --retarget-cache-dir were both given; expected one of them"
             raise pytest.UsageError(msg)
-        _folder(config, "cache_dir")  # only to refuse a bad one: `cachedir` chooses
+        folder_of_option(config, "cache_dir")  # only to refuse a bad one: `cachedir` chooses
         _check_cache_size()
         _check_remote_store()
         return cls(
             require=tuple(_requirement(text) for text in config.getoption("retarget_require") or ()),
-            cases=tuple(dict.fromkeys(_texts(config, "case", "the name of a case or a glob over names"))),
+            cases=tuple(dict.fromkeys(texts_of_option(config, "case", "the name of a case or a glob over names"))),
             export=export,
             artifacts=artifacts,
-            results=_folder(config, "results"),
-            report=_folder(config, "report"),
-            repro=_folder(config, "repro"),
+            results=folder_of_option(config, "results"),
+            report=folder_of_option(config, "report"),
+            repro=folder_of_option(config, "repro"),
             repro_most=_repro_most(config),
             repro_expected=bool(config.getoption("retarget_repro_xfail")),
-            benchmark=_benchmark(config),
-            benchmark_spread=_option(config, "benchmark_spread", _percent, "a percentage, such as '2 %'", _SPREAD),
-            benchmark_time=_option(config, "benchmark_time", _seconds, _SECONDS, _BENCHMARK_SECONDS),
-            baseline=_baseline(config),
-            plan=_path(config, "plan", "a file that `retarget ci plan` wrote"),
+            benchmark=BenchmarkSettings.of(config),
+            plan=path_of_option(config, "plan", "a file that `retarget ci plan` wrote"),
             leg=config.getoption("retarget_leg") or "",
             no_cache=no_cache,
-            jobs=_value(config, "jobs", _whole_number, "a whole number of compiles at a time, 1 or more", 0),
+            jobs=value_of_option_or_ini(
+                config, "jobs", parse_whole_number, "a whole number of compiles at a time, 1 or more", 0
+            ),
             cluster=_cluster(config),
-            compile_timeout=_value(config, "compile_timeout", _seconds, _SECONDS, COMPILE_TIMEOUT),
-            run_timeout=_value(config, "run_timeout", _seconds, _SECONDS, RUN_TIMEOUT),
+            compile_timeout=value_of_option_or_ini(config, "compile_timeout", parse_seconds, SECONDS, COMPILE_TIMEOUT),
+            run_timeout=value_of_option_or_ini(config, "run_timeout", parse_seconds, SECONDS, RUN_TIMEOUT),
             extensions=tuple(dict.fromkeys(_extensions(config))),
             toolchains=_toolchains(config),
             ignore_expectations=bool(config.getoption("retarget_ignore_expectations"))
@@ -314,83 +297,15 @@ class Settings:
 SETTINGS = pytest.StashKey[Settings]()
 """Where a config keeps its settings."""
 
-_SECONDS = "a number of seconds above 0, such as 90 or 0.5"
-
-
-def _value(config: pytest.Config, name: str, parse: Callable[[str], T], form: str, default: T) -> T:
-    option = "--retarget-" + name.replace("_", "-")
-    key = f"retarget_{name}"
-    ini = f"{key} in {config.inipath or 'the ini file'}"
-    for where, text in ((option, config.getoption(key)), (ini, config.getini(key) or None)):
-        if text is not None:
-            try:
-                return parse(text)
-            except ValueError:
-                msg = f"{where}: found {text!r}, expected {form}"
-                raise pytest.UsageError(msg) from None
-    return default
-
-
-def _percent(text: str) -> float:
-    from retarget.model.metrics import parse_percent  # a project without matrix files must not import the model
-
-    return parse_percent(text)
-
-
-def _option(config: pytest.Config, name: str, parse: Callable[[str], T], form: str, default: T) -> T:
-    """Return an option that has no ini key."""
-    text = config.getoption(f"retarget_{name}")
-    try:
-        return default if text is None else parse(text)
-    except ValueError:
-        msg = f"--retarget-{name.replace('_', '-')}: found {text!r}, expected {form}"
-        raise pytest.UsageError(msg) from None
-
-
-def _benchmark(config: pytest.Config) -> bool:
-    """Whether targets are timed. Raises `pytest.UsageError` for what goes with it only, or does not go with it."""
-    if not config.getoption("retarget_benchmark"):
-        for option in ("spread", "time", "baseline"):
-            if config.getoption(f"retarget_benchmark_{option}") is not None:
-                name = f"--retarget-benchmark-{option}"
-                msg = f"{name} was given without --retarget-benchmark; expected both"
-                raise pytest.UsageError(msg)
-        return False
-    others = {
-        "numprocesses": ("-n", "what runs at the same time disturbs what is timed"),
-        "retarget_cluster": ("--retarget-cluster", "a cluster's machines are not timed"),
-        "retarget_changed": ("--retarget-changed", "results of earlier runs are not timed"),
-        "retarget_reuse_results": ("--retarget-reuse-results", "results of earlier runs are not timed"),
-    }
-    for name, (option, why) in others.items():
-        if config.getoption(name, None):
-            msg = f"--retarget-benchmark and {option} were both given; expected one of them: {why}"
-            raise pytest.UsageError(msg)
-    return True
-
-
-def _baseline(config: pytest.Config) -> Path | None:
-    path = _path(config, "benchmark_baseline", "a folder or file of results")
-    if path is not None and not os.path.exists(path):  # noqa: PTH110  (Path.exists raises OSError for a long name)
-        msg = (
-            f"--retarget-benchmark-baseline: found no file or folder {path}; expected results that "
-            "`pytest --retarget-benchmark --retarget-results DIR` wrote"
-        )
-        raise pytest.UsageError(msg)
-    return path
-
 
 def _repro_most(config: pytest.Config) -> int:
     for option in ("max", "xfail"):
         if config.getoption(f"retarget_repro_{option}") and config.getoption("retarget_repro") is None:
             msg = f"--retarget-repro-{option} was given without --retarget-repro; expected the folder for bundles, too"
             raise pytest.UsageError(msg)
-    text = config.getoption("retarget_repro_max")
-    try:
-        return _MOST_BUNDLES if text is None else _whole_number(text)
-    except ValueError:
-        msg = f"--retarget-repro-max: found {text!r}, expected a whole number of bundles, 1 or more"
-        raise pytest.UsageError(msg) from None
+    return value_of_option(
+        config, "repro_max", parse_whole_number, "a whole number of bundles, 1 or more", _MOST_BUNDLES
+    )
 
 
 def _update_expectations(config: pytest.Config) -> bool:
@@ -456,59 +371,12 @@ def _cluster(config: pytest.Config) -> str:
         raise pytest.UsageError(msg) from None
 
 
-def _whole_number(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
-
-
-def _seconds(text: str) -> float:
-    number = float(text)
-    if not (number > 0 and math.isfinite(number)):
-        raise ValueError
-    return number
-
-
 def _requirement(text: str) -> Requirement:
     try:
         return Requirement(text=text, expression=Expression.compile(text))
     except SyntaxError as error:
         msg = f"--retarget-require: {text!r}: at column {error.offset}: {error.msg}; expected an expression as -m takes"
         raise pytest.UsageError(msg) from None
-
-
-def _texts(config: pytest.Config, name: str, form: str) -> list[str]:
-    """The texts of an option that may be repeated."""
-    texts: list[str] = config.getoption(f"retarget_{name}") or []
-    if not all(text.strip() for text in texts):
-        msg = f"--retarget-{name}: found an empty text, expected {form}"
-        raise pytest.UsageError(msg)
-    if longest := max((len(text) for text in texts if len(text) > _LONGEST_TEXT), default=0):
-        msg = f"--retarget-{name}: found {longest} characters, expected {form} of at most {_LONGEST_TEXT}"
-        raise pytest.UsageError(msg)
-    return texts
-
-
-def _folder(config: pytest.Config, name: str) -> Path | None:
-    folder = _path(config, name, "a folder")
-    if folder is not None and os.path.exists(folder) and not folder.is_dir():  # noqa: PTH110  (of any length)
-        msg = f"--retarget-{name.replace('_', '-')}: {folder} is a file, expected a folder"
-        raise pytest.UsageError(msg)
-    return folder
-
-
-def _path(config: pytest.Config, name: str, expected: str) -> Path | None:
-    text = config.getoption(f"retarget_{name}")
-    if text is None:
-        return None
-    if not text:
-        msg = f"--retarget-{name.replace('_', '-')}: found an empty text, expected {expected}"
-        raise pytest.UsageError(msg)
-    from retarget.support.files import user_path  # a project without matrix files imports nothing but options
-
-    base = config.invocation_params.dir
-    return Path(os.path.abspath(base / user_path(text)))  # noqa: PTH100  (a symbolic link stays as it is)
 
 
 def _check_cache_size() -> None:
@@ -547,6 +415,6 @@ def _toolchains(config: pytest.Config) -> Mapping[str, Path | None]:
 
 
 def _extensions(config: pytest.Config) -> Iterable[str]:
-    yield from _texts(config, "extension", "the name of a module")
+    yield from texts_of_option(config, "extension", "the name of a module")
     yield from (name for name in os.environ.get(_EXTENSIONS_VARIABLE, "").split(os.pathsep) if name)
     yield from config.getini("retarget_extensions")

@@ -1,0 +1,1 @@
+"""The options, ini keys and environment variables of the plugin: declared, read and checked."""
