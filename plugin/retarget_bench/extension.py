@@ -16,6 +16,11 @@ _BENCH = CommandModule(
         ("retarget bench compare before after", "what changed, the most significant first"),
         ("retarget bench compare before after -m opencl --metric device-time --within '3 %'", "one metric"),
     ),
+    statuses=(
+        (0, "nothing is larger by more than the bound and the noise"),
+        (1, "something is larger, or results cannot be read or compared"),
+        (2, "wrong usage: an unknown option, an expression or a percentage that is none"),
+    ),
 )
 
 

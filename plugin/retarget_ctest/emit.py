@@ -99,8 +99,10 @@ def run(arguments: argparse.Namespace) -> int:
                     )
                 )
     if not tests:
-        msg = f"found no target in {', '.join(arguments.path)} that is selected and may run; `retarget list` shows all"
-        raise RetargetError(msg)
+        what = "can run here" if left_out else "is selected"
+        msg = f"found no target in {', '.join(arguments.path)} that {what}; `retarget list` shows all"
+        msg += "".join(f"\nleft out {counted(count, 'target')}: {why}" for why, count in left_out.items())
+        raise argparse.ArgumentError(None, msg)
     written = arguments.output / _FILE
     _expect_ours(written)
     try:

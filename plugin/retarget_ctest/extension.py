@@ -21,7 +21,7 @@ RUN = CommandModule(
     statuses=(
         (0, "no target failed; expected failures count as passed"),
         (1, "a target failed, or there is an error in declarations, extensions or on this machine"),
-        (2, "wrong usage: an unknown option, a name that no target has, an expression that is none"),
+        (2, "wrong usage: an unknown option, nothing selected, an expression that is none"),
         (77, "all targets were skipped"),
         (130, "interrupted"),
     ),
@@ -33,6 +33,11 @@ _EMIT = CommandModule(
     examples=(
         ("retarget emit ctest -o build/matrix", "then: ctest --test-dir build/matrix -L vulkan -j 4"),
         ("retarget emit ctest -o build/matrix --runnable-here suites", "without what this machine cannot run"),
+    ),
+    statuses=(
+        (0, "the files are written"),
+        (1, "an error in declarations, extensions or on this machine"),
+        (2, "wrong usage: an unknown option, nothing selected, an expression that is none"),
     ),
 )
 

@@ -101,9 +101,10 @@ def _build_files(paths: Iterable[Path]) -> list[Path]:
     found: dict[Path, Path] = {}
     for path in paths:
         if path.is_dir():
-            below = [one for name in BUILD_FILES for one in path.rglob(name) if one.is_file()]
-            has_both = {one.parent for one in below if one.name == BUILD_FILES[0]}
-            files = sorted(one for one in below if one.name == BUILD_FILES[0] or one.parent not in has_both)
+            files = []
+            for folder, _, names in os.walk(path, onerror=_refuse):
+                files += [Path(folder, name) for name in BUILD_FILES if name in names][:1]
+            files.sort()
         else:
             files = [path] if path.is_file() else []
         if not files:
@@ -112,6 +113,12 @@ def _build_files(paths: Iterable[Path]) -> list[Path]:
             raise argparse.ArgumentError(None, msg)
         found |= {file.resolve(): file for file in files}
     return list(found.values())
+
+
+def _refuse(error: OSError) -> None:
+    """Raise `argparse.ArgumentError` for a folder that cannot be read, which `os.walk` would pass over."""
+    msg = f"cannot read {display_path(Path(error.filename))}: {error.strerror}; expected a folder of BUILD.bazel files"
+    raise argparse.ArgumentError(None, msg)
 
 
 def _expect_all(output: Path, lock: Lock, sources: Sequence[str]) -> None:

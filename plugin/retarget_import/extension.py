@@ -19,5 +19,10 @@ def retarget_commands() -> Iterable[Command]:
             help="turn check and lit test suites of BUILD.bazel files into declarations",
             examples=(("retarget import-bazel tests/e2e -o tests/e2e --verify", "beside the BUILD files, compared"),),
             takes_extensions=True,
+            statuses=(
+                (0, "the declarations are written"),
+                (1, "--verify found differences, edits by hand conflict with the import, or a file is in error"),
+                (2, "wrong usage: an unknown option, a path that is not there or has no BUILD file"),
+            ),
         ),
     )

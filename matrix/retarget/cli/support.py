@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import shlex
 import signal
 import subprocess
@@ -124,6 +125,8 @@ def _check_paths(paths: Sequence[str], *, after: str = "", or_else: str = "") ->
         path = Path(written.partition("::")[0])
         try:
             is_there = path.exists() or path.is_symlink()
+            if path.is_dir():
+                os.scandir(f"{path}/.").close()  # it can be entered and listed
         except OSError as error:
             shown = f"{path}" if len(str(path)) <= _SHOWN else f"{str(path)[:_SHOWN]}…"
             msg = f"{after}cannot read {shown!r}: {error.strerror or error}"

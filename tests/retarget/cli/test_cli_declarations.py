@@ -682,6 +682,16 @@ def test_a_folder_that_cannot_be_read_is_an_error_without_a_traceback(
     assert "Traceback" not in err
 
 
+def test_a_named_folder_that_cannot_be_read_is_wrong_usage(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without_permission(path: str) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "scandir", without_permission)
+    assert run(capsys, "check", "suites") == (2, "", "retarget: cannot read 'suites': Permission denied\n")
+
+
 def test_names_that_the_system_refuses_are_errors(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     long = "x" * 5000
     for words in (["list", long], ["check", long], ["show", long], ["explain", "foo", long], ["init", long]):
