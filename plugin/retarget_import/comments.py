@@ -9,12 +9,15 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import chain
 
 __all__ = ["Comments"]
 
 _DIRECTIVE = re.compile(r"(?:keep sorted|do not sort|buildifier:.*|buildozer:.*)$", re.IGNORECASE)
 _LICENSE = re.compile(r"Copyright|SPDX|Licensed under|LICENSE")
+_OF_WORDS = ("srcs", "include", "exclude", "compiler_flags", "runner_args")
+"""Arguments whose comments are about single files and flags."""
 
 
 class Comments:
@@ -48,47 +51,55 @@ class Comments:
         return tuple(line for block in blocks for line in block if not any(map(_LICENSE.search, block)))
 
     def above(self, line: int) -> str:
-        """Return the comment right above a call, as one line."""
+        """Return the comments right above a call and above its arguments, but for those with words of their own."""
         statement = self._statement(line)
-        return self._block(statement.lineno if statement is not None else line)
+        if statement is None:
+            return self._block(line)
+        arguments = (node for node in ast.walk(statement) if isinstance(node, ast.keyword))
+        lines = [statement.lineno, *(node.lineno for node in arguments if node.arg not in _OF_WORDS)]
+        return " ".join(filter(None, map(self._block, dict.fromkeys(lines))))
 
     def on(self, word: str, line: int) -> str:
         """Return the comment on a string that a call at a line reaches: in its arguments, or in a list that they name.
 
-        A comment stands behind the string or above it. Without one, it is a comment in the call that names the word.
+        A comment stands behind the string or above it. Without one, it is a comment in the call or the list, or above
+        it, that names the word.
         """
-        nodes = list(self._reached(line))
-        for node in nodes:
+        statements = self._reached(line)
+        for node in chain.from_iterable(map(ast.walk, statements)):
             if isinstance(node, ast.Constant) and node.value == word:
                 comment = self._trailing.get(node.end_lineno or node.lineno) or self._block(node.lineno)
                 if comment:
                     return comment
-        statement = self._statement(line)
-        if statement is None or not word:
-            return ""
-        inside = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
-        return next((self._block(at, own=True) for at in inside if word in self._own.get(at, "").split()), "")
+        for statement in statements:
+            first = statement.lineno
+            while first - 1 in self._own:
+                first -= 1
+            for at in range(first, (statement.end_lineno or statement.lineno) + 1):
+                if word in self._own.get(at, "").split():
+                    return self._block(at, own=True)
+        return ""
 
     def _statement(self, line: int) -> ast.stmt | None:
         return next((one for one in self._statements if one.lineno <= line <= (one.end_lineno or one.lineno)), None)
 
-    def _reached(self, line: int) -> Iterator[ast.AST]:
-        statement = self._statement(line)
-        values = {
-            target.id: one.value
+    def _reached(self, line: int) -> list[ast.stmt]:
+        """Return the statement at a line and the assignments whose names it reads."""
+        assigned = {
+            target.id: one
             for one in self._statements
             if isinstance(one, ast.Assign)
             for target in one.targets
             if isinstance(target, ast.Name)
         }
-        waiting: list[ast.AST] = [] if statement is None else [statement]
-        seen: set[str] = set()
-        while waiting:
-            for node in ast.walk(waiting.pop(0)):
-                yield node
-                if isinstance(node, ast.Name) and node.id in values and node.id not in seen:
-                    seen.add(node.id)
-                    waiting.append(values[node.id])
+        first = self._statement(line)
+        found = [] if first is None else [first]
+        for statement in found:
+            for node in ast.walk(statement):
+                one = assigned.get(node.id) if isinstance(node, ast.Name) else None
+                if one is not None and one not in found:
+                    found.append(one)
+        return found
 
     def _block(self, line: int, *, own: bool = False) -> str:
         """Return the comment lines that end above a line, or with `own` those around it, as one line."""

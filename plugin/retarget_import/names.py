@@ -13,7 +13,7 @@ _STAGES = re.compile(
 )
 """What flags begin with that does not tell them apart."""
 
-_VALUE = re.compile(r"[a-z][a-z0-9._-]{0,19}")
+_VALUE = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,31}")
 _DROPPED = {"check", "test", "tests", "suite", "e2e"}
 _LONGEST = 32
 

@@ -32,6 +32,8 @@ BACKEND_FLAGS = {
 
 _LIT = "filecheck"
 _HOST_DRIVERS = ("local-sync", "local-task")
+_LONGEST = 40
+"""Characters of the name of a compiler config that is made of its flags, where the calls have a word for it."""
 
 
 def backend_flags(backend: str) -> tuple[str, ...]:
@@ -71,13 +73,13 @@ class Runtime:
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class TargetConfig:
-    """A target config to be written, and the (folder, module) pairs that use it."""
+    """A target config to be written, and the tests that use it with their folders."""
 
     name: str
     compiler: Compiler
     runtimes: tuple[Runtime, ...]
     tags: frozenset[str]
-    uses: frozenset[tuple[Folder, str]]
+    uses: tuple[tuple[Folder, CheckTest], ...]
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -196,13 +198,12 @@ def _compiler_name(compiler: Compiler) -> str:
         return valid_name(compiler.backend) or "iree"
     known = _known_words(compiler.uses)
     calls = {name for _, test in compiler.uses for name, _ in test.calls}
-    own = compiler.own_flags
-    words = flag_words(own) if len(own) == 1 else ""
+    words = flag_words(compiler.own_flags)
+    name = f"{compiler.parent.name}-{words or 'flags'}"
     beside = words_beside(calls, known)
-    if words or not beside:
-        root = compiler.parent.name
-        return f"{root}-{words or flag_words(own) or 'flags'}"
-    return f"{valid_name(compiler.backend)}-{beside}"
+    if beside and (not words or len(compiler.own_flags) > 1 or len(name) > _LONGEST):
+        return f"{valid_name(compiler.backend)}-{beside}"
+    return name
 
 
 def _known_words(uses: Sequence[tuple[Folder, CheckTest]]) -> set[str]:
@@ -281,17 +282,19 @@ def _targets(placed: Sequence[Placed]) -> tuple[TargetConfig, ...]:
     for (number, tags, _), column in columns.items():
         uses = frozenset((one.folder, one.test.module) for one in column)
         grouped.setdefault((number, tags, uses), []).append(column)
-    drafts = [(group[0][0].compiler, _runtimes(group), tags, uses, group) for (_, tags, uses), group in grouped.items()]
+    drafts = [(group[0][0].compiler, _runtimes(group), tags, group) for (_, tags, _), group in grouped.items()]
     counts = Counter(
         name for compiler, runtimes, *_ in drafts for name in {compiler.name, *(one.name for one in runtimes)}
     )
     shared = {name for name, count in counts.items() if count > 1}
     targets: list[TargetConfig] = []
-    for compiler, runtimes, tags, uses, group in drafts:
+    for compiler, runtimes, tags, group in drafts:
         name = _target_name(compiler, runtimes, tags, {*shared, *(target.name for target in targets)})
-        target = TargetConfig(name=name, compiler=compiler, runtimes=runtimes, tags=tags, uses=uses)
+        mine = list(chain.from_iterable(group))
+        tests = tuple((one.folder, one.test) for one in mine)
+        target = TargetConfig(name=name, compiler=compiler, runtimes=runtimes, tags=tags, uses=tests)
         targets.append(target)
-        for one in chain.from_iterable(group):
+        for one in mine:
             one.target = target
     return tuple(targets)
 
@@ -304,6 +307,6 @@ def _target_name(compiler: Compiler, runtimes: Sequence[Runtime], tags: Collecti
     """Return a name that is not taken; that of a config which other target configs use would exclude these, too."""
     runtime = runtimes[0].name if runtimes else "compile-only"
     together = runtime if runtime.startswith(compiler.name) else f"{compiler.name}-{runtime}"
-    tag_words = valid_name("-".join(sorted(tags)))
-    names = [compiler.name, *([f"{compiler.name}-{tag_words}"] if tags else []), together, f"{together}-plain"]
+    tagged = [f"{compiler.name}-{valid_name(tag)}" for tag in sorted(tags)[:1]]
+    names = [compiler.name, *tagged, together, f"{together}-plain"]
     return next((name for name in names if name not in taken), unique(names[-1], taken))

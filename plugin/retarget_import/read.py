@@ -46,6 +46,13 @@ _ARCHITECTURES = {"x86_64": "x86_64", "x86_32": "x86", "arm_64": "arm64", "arm_3
 _ARCHITECTURES |= {"riscv_64": "riscv64", "riscv_32": "riscv32"}
 """`IREE_ARCH` → `host_arch`."""
 
+_VARIANTS: Mapping[str, tuple[str, ...]] = {
+    "default": (),
+    "generic": ("--iree-llvmcpu-target-cpu=generic",),
+    "host": ("--iree-llvmcpu-target-cpu=host",),
+}
+"""Variants of CPU features that are of no architecture → flags."""
+
 _UNDERSTOOD = {
     *("name", "src", "srcs", "target_backend", "driver", "target_backends_and_drivers", "compiler_flags", "input_type"),
     *("runner_args", "tags", "target_cpu_features", "target_cpu_features_variants", "timeout", "size"),
@@ -198,7 +205,7 @@ def _sources(build: BuildFile, call: Call) -> tuple[list[str], list[LeftOut]]:
 
 
 def _of_call(call: Call, files: Sequence[str]) -> tuple[list[CheckTest], str]:
-    """Return the tests of a call, or why there are none."""
+    """Return the tests of a call, and why there are no others."""
     arguments = call.arguments
     flags = [*_words(arguments, "compiler_flags"), *_features(arguments.get("target_cpu_features"))]
     if arguments.get("input_type"):
@@ -209,10 +216,14 @@ def _of_call(call: Call, files: Sequence[str]) -> tuple[list[CheckTest], str]:
     if variable:
         return [], f"its flags have {variable}, which Bazel replaces"
     pairs = arguments.get("target_backends_and_drivers")
+    reason = ""
     if "target_backend" in arguments:
         pairs = [(arguments["target_backend"], arguments.get("driver"))]
     elif not pairs:
         pairs = _DEFAULT_PAIRS
+    if of_tests := next((word for word in runner if word.startswith("--gtest_")), ""):
+        reason = f"its runs have {of_tests}, and a run here calls all functions of a module; they are compiled"
+        pairs, runner = [(backend, None) for backend, _ in pairs], []
     timeout = arguments.get("timeout") or _SIZES.get(arguments.get("size") or "")
     common = CheckTest(
         module="",
@@ -229,7 +240,7 @@ def _of_call(call: Call, files: Sequence[str]) -> tuple[list[CheckTest], str]:
         for backend, driver in pairs
         for extra, arch in (_variants(arguments) if backend == "llvm-cpu" else [((), "")])
         for file in files
-    ], ""
+    ], reason
 
 
 def _variants(arguments: Mapping[str, Any]) -> list[tuple[tuple[str, ...], str]]:
@@ -239,7 +250,7 @@ def _variants(arguments: Mapping[str, Any]) -> list[tuple[tuple[str, ...], str]]
     for variant in variants:
         arch, _, rest = variant.partition(":")
         features = rest.rpartition(":")[2]
-        found.append(((), "") if variant == "default" else (_features(features), _ARCHITECTURES[arch]))
+        found.append((_VARIANTS[arch], "") if arch in _VARIANTS else (_features(features), _ARCHITECTURES[arch]))
     return found
 
 
@@ -289,10 +300,10 @@ def _argument_errors(call: Call) -> Iterator[str]:
         yield f"target_cpu_features: found {features!r}, expected a string or a list of strings"
     variants = arguments.get("target_cpu_features_variants")
     for variant in variants if isinstance(variants, list) else ():
-        if variant != "default" and (len(parts := str(variant).split(":")) != 3 or parts[0] not in _ARCHITECTURES):
+        if variant not in _VARIANTS and (len(parts := str(variant).split(":")) != 3 or parts[0] not in _ARCHITECTURES):
             known_words = ", ".join(_ARCHITECTURES)
             yield (
-                f"target_cpu_features_variants: found {variant!r}, expected 'default' or "
+                f"target_cpu_features_variants: found {variant!r}, expected {', '.join(map(repr, _VARIANTS))} or "
                 f"'ARCHITECTURE:NAME:FEATURES' with an architecture of {known_words}"
             )
 

@@ -1,6 +1,7 @@
 """Configs and tests → suites: one for each folder, with overrides that say why a module is not in a target config.
 
-Where most modules of a folder would have to be taken out of a target config, its few modules get a suite of their own.
+Where most modules of a folder would have to be taken out of a target config, its few modules get a suite of their own,
+and so do modules that most other target configs do not have.
 """
 
 from __future__ import annotations
@@ -37,11 +38,12 @@ class Override:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteText:
-    """A suite to be written. `files` are those that the globs in `srcs` match besides what `exclude` names."""
+    """A suite to be written. `comment` is of its file, `tag_comment` on its tags."""
 
     folder: str
     name: str
     comment: tuple[str, ...]
+    tag_comment: str
     kind: str
     srcs: tuple[str, ...]
     exclude: tuple[str, ...]
@@ -101,7 +103,8 @@ def _split(placed: Sequence[Placed]) -> list[list[TargetConfig]]:
     for target, mine in modules.items():
         excluded = len(everything - mine)
         is_narrow = excluded > _MANY and excluded > 3 * len(mine)
-        if is_narrow and mine is not widest:
+        alone = mine.difference(*(other for other in modules.values() if other != mine))
+        if mine != widest and (is_narrow or 2 * len(alone) > len(mine)):
             others.setdefault(frozenset(mine), []).append(target)
         else:
             main.append(target)
@@ -117,6 +120,7 @@ def _suite(plan: Plan, folder: Folder, placed: Sequence[Placed], name: str) -> S
         folder=folder.path,
         name=name,
         comment=folder.comments.of_file(),
+        tag_comment=_comment_on(plan.suite_tags[folder], placed),
         kind=folder.kind,
         srcs=srcs,
         exclude=exclude,
@@ -124,7 +128,7 @@ def _suite(plan: Plan, folder: Folder, placed: Sequence[Placed], name: str) -> S
         flags=plan.suite_flags[folder],
         tags=tuple(sorted(plan.suite_tags[folder])),
         timeout=max(timeouts, default=None),
-        overrides=(*_additions(plan, folder, modules), *_exclusions(folder, placed, modules, targets)),
+        overrides=(*_additions(plan, folder, placed), *_exclusions(folder, placed, modules, targets)),
     )
 
 
@@ -136,15 +140,23 @@ def _sources(folder: Folder, modules: Sequence[str]) -> tuple[tuple[str, ...], t
     return tuple(sorted(modules)), ()
 
 
-def _additions(plan: Plan, folder: Folder, modules: Sequence[str]) -> Iterator[Override]:
+def _comment_on(words: Collection[str], placed: Sequence[Placed]) -> str:
+    calls = dict.fromkeys((one.folder, line) for one in placed for _, line in one.test.calls)
+    found = (folder.comments.on(word, line) for word in sorted(words) for folder, line in calls)
+    return next(filter(None, found), "")
+
+
+def _additions(plan: Plan, folder: Folder, placed: Sequence[Placed]) -> Iterator[Override]:
     """Yield the flags and tags of modules, those that have the same together."""
-    groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
-    for module in modules:
-        key = (folder, module)
-        groups[plan.module_flags.get(key, ()), tuple(sorted(plan.module_tags.get(key, ())))].append(module)
-    for (flags, tags), names in groups.items():
+    groups: dict[tuple[tuple[str, ...], tuple[str, ...], str], list[str]] = defaultdict(list)
+    for module in dict.fromkeys(one.test.module for one in placed):
+        tags = tuple(sorted(plan.module_tags.get((folder, module), ())))
+        comment = _comment_on(tags, [one for one in placed if one.test.module == module])
+        groups[plan.module_flags.get((folder, module), ()), tags, comment].append(module)
+    for (flags, tags, comment), names in groups.items():
         if flags or tags:
-            yield Override(modules=tuple(sorted(map(module_name, names))), flags=flags, tags=tags)
+            reason = comment and f"{comment} ({folder.build.path.name})"
+            yield Override(modules=tuple(sorted(map(module_name, names))), flags=flags, tags=tags, reason=reason)
 
 
 def _exclusions(

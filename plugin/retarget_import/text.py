@@ -33,7 +33,8 @@ def suite_text(suites: Sequence[SuiteText], source: str) -> str:
     tables += [_comment(suites[0].comment), ""]
     for suite in suites:
         tables.append(
-            _table(
+            _comment(filter(None, [suite.tag_comment]))
+            + _table(
                 "module_test_suite",
                 name=suite.name,
                 srcs=suite.srcs,
@@ -74,7 +75,7 @@ def _compiler(compiler: Compiler) -> str:
 
 
 def _runtime(runtime: Runtime) -> str:
-    above = _comments_on(runtime.flags, runtime.uses)
+    above = _comments_on((*runtime.flags, *sorted(runtime.tags)), runtime.uses)
     requires_gpu = any(tag.startswith("requires-gpu") for tag in runtime.tags) and runtime.driver == "vulkan"
     return above + _table(
         "runtime_config",
@@ -88,12 +89,10 @@ def _runtime(runtime: Runtime) -> str:
 
 
 def _target(target: TargetConfig) -> str:
-    calls: dict[str, None] = {}
-    for folder, test in target.compiler.uses:
-        if (folder, test.module) in target.uses:
-            calls |= dict.fromkeys(folder.comments.above(line) for _, line in test.calls)
+    calls = dict.fromkeys(folder.comments.above(line) for folder, test in target.uses for _, line in test.calls)
     comments = [one for one in calls if one]
-    return _comment(comments if len(comments) <= 2 else ()) + _table(
+    above = _comment(comments if len(comments) <= 2 else ()) + _comments_on(sorted(target.tags), target.uses)
+    return above + _table(
         "target_config",
         name=target.name,
         compiler=target.compiler.name,
