@@ -57,7 +57,7 @@ class Comments:
             return self._block(line)
         arguments = (node for node in ast.walk(statement) if isinstance(node, ast.keyword))
         lines = [statement.lineno, *(node.lineno for node in arguments if node.arg not in _OF_WORDS)]
-        return " ".join(filter(None, map(self._block, dict.fromkeys(lines))))
+        return "\n".join(filter(None, map(self._block, dict.fromkeys(lines))))
 
     def on(self, word: str, line: int) -> str:
         """Return the comment on a string that a call at a line reaches: in its arguments, or in a list that they name.
@@ -102,7 +102,7 @@ class Comments:
         return found
 
     def _block(self, line: int, *, own: bool = False) -> str:
-        """Return the comment lines that end above a line, or with `own` those around it, as one line."""
+        """Return the comment lines that end above a line, or with `own` those around it."""
         first = last = line if own else line - 1
         if first not in self._own:
             return ""
@@ -110,4 +110,4 @@ class Comments:
             first -= 1
         while own and last + 1 in self._own:
             last += 1
-        return " ".join(self._own[at] for at in range(first, last + 1))
+        return "\n".join(self._own[at] for at in range(first, last + 1))

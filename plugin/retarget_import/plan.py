@@ -199,7 +199,8 @@ def _compiler_name(compiler: Compiler) -> str:
     known = _known_words(compiler.uses)
     calls = {name for _, test in compiler.uses for name, _ in test.calls}
     words = flag_words(compiler.own_flags)
-    name = f"{compiler.parent.name}-{words or 'flags'}"
+    folders = {valid_name(folder.build.path.parent.resolve().name) for folder, _ in compiler.uses}
+    name = f"{compiler.parent.name}-{words or (len(folders) == 1 and folders.pop()) or 'flags'}"
     beside = words_beside(calls, known)
     if beside and (not words or len(compiler.own_flags) > 1 or len(name) > _LONGEST):
         return f"{valid_name(compiler.backend)}-{beside}"

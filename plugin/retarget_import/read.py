@@ -27,6 +27,7 @@ __all__ = [
     "Folder",
     "LeftOut",
     "by_input_type",
+    "left_out_of",
     "sorted_flags",
     "source_file",
     "tags_of",
@@ -189,19 +190,27 @@ def source_file(build: BuildFile, label: str) -> str:
     return name if f"/{build.path.parent.resolve().as_posix()}".endswith(f"/{wanted}") else ""
 
 
+def left_out_of(build: BuildFile, call: Call, reasons: Mapping[str, Sequence[str]]) -> list[LeftOut]:
+    """Return what is left out of a call: for each reason the labels of files."""
+    name = call.arguments.get("name", call.rule)
+    return [
+        LeftOut(path=build.path, line=call.line, what=f"{', '.join(labels)} of {name}", reason=reason)
+        for reason, labels in reasons.items()
+    ]
+
+
 def _sources(build: BuildFile, call: Call) -> tuple[list[str], list[LeftOut]]:
     labels = [call.arguments["src"]] if call.rule == "iree_check_test" else call.arguments["srcs"]
     files: list[str] = []
-    left_out: list[LeftOut] = []
+    left_out: dict[str, list[str]] = {}
     for label in labels:
         file = source_file(build, label)
         if file and os.path.isfile(build.path.parent / file):  # noqa: PTH113  (Path.is_file raises for a name that is too long)
             files.append(file)
             continue
         reason = "there is no such file; a rule may generate it" if file else "it is a file of another package"
-        what = f"{label} of {call.arguments.get('name', call.rule)}"
-        left_out.append(LeftOut(path=build.path, line=call.line, what=what, reason=reason))
-    return files, left_out
+        left_out.setdefault(reason, []).append(label)
+    return files, left_out_of(build, call, left_out)
 
 
 def _of_call(call: Call, files: Sequence[str]) -> tuple[list[CheckTest], str]:

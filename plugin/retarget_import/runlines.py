@@ -12,7 +12,7 @@ from retarget.support.files import read_regular
 
 from retarget_import.evaluate import BuildFile, Call
 from retarget_import.plan import BACKEND_FLAGS
-from retarget_import.read import CheckTest, LeftOut, source_file, tags_of
+from retarget_import.read import CheckTest, LeftOut, left_out_of, source_file, tags_of
 
 __all__ = ["lit_tests_of"]
 
@@ -41,18 +41,19 @@ def lit_tests_of(build: BuildFile, calls: Sequence[Call]) -> tuple[tuple[CheckTe
             message = f"found {labels!r} as srcs, expected a list of files"
             diagnostics.append(Diagnostic(file=build.path, line=call.line, key_path=call.rule, message=message))
             continue
+        reasons: dict[str, list[str]] = {}
         for label in labels:
             file = source_file(build, label)
             try:
                 backend, flags = _command_of(build.path.parent, file)
             except _UnsupportedError as error:
-                what = f"{label} of {call.arguments.get('name', call.rule)}"
-                left_out.append(LeftOut(path=build.path, line=call.line, what=what, reason=str(error)))
+                reasons.setdefault(str(error), []).append(label)
                 continue
             name = str(call.arguments.get("name", ""))
             tests[file] = CheckTest(
                 module=file, backend=backend, driver="", flags=flags, tags=tags_of(call), calls=((name, call.line),)
             )
+        left_out += left_out_of(build, call, reasons)
     if diagnostics:
         raise DiagnosticsError(diagnostics)
     return tuple(tests.values()), tuple(left_out)

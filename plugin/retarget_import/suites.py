@@ -80,6 +80,7 @@ def plan_suites(plan: Plan, folders: Sequence[Folder]) -> dict[str, list[SuiteTe
 
 def _folder_name(folder: Folder, suffix: str, taken: Collection[str]) -> str:
     parts = [part for part in (folder.build.path.parent.resolve() / ".").parts if part not in ("/", ".")]
+    parts = parts[:-1] if parts[-1:] == ["test"] else parts
     for length in range(1, len(parts) + 1):
         name = "-".join(parts[-length:]).strip("._-+") + suffix
         if name not in taken and name_error(name) is None:
@@ -155,7 +156,7 @@ def _additions(plan: Plan, folder: Folder, placed: Sequence[Placed]) -> Iterator
         groups[plan.module_flags.get((folder, module), ()), tags, comment].append(module)
     for (flags, tags, comment), names in groups.items():
         if flags or tags:
-            reason = comment and f"{comment} ({folder.build.path.name})"
+            reason = comment and f"{' '.join(comment.splitlines())} ({folder.build.path.name})"
             yield Override(modules=tuple(sorted(map(module_name, names))), flags=flags, tags=tags, reason=reason)
 
 
@@ -179,7 +180,7 @@ def _exclusions(
         for matched, excluded in _fewest(pairs):
             names = list(dict.fromkeys(name for target in excluded for name, _ in calls[target]))
             shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
-            reason = f"{comment} ({file})" if comment else f"not in the sources of {shown} ({file})"
+            reason = f"{' '.join(comment.splitlines()) or f'not in the sources of {shown}'} ({file})"
             names_of_modules = tuple(sorted(map(module_name, matched)))
             yield Override(modules=names_of_modules, exclude_targets=excluded, reason=reason)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from textwrap import wrap
 
 from retarget.support.toml.write import toml_list, toml_string
 
@@ -14,7 +13,6 @@ from retarget_import.suites import SuiteText
 __all__ = ["matrix_text", "suite_text"]
 
 _Value = str | Sequence[str] | float | None
-_WIDTH = 110
 
 
 def matrix_text(plan: Plan, sources: Sequence[str]) -> str:
@@ -109,9 +107,8 @@ def _comments_on(flags: Iterable[str], uses: Sequence[tuple[Folder, CheckTest]])
     return _comment([one for one in found if one])
 
 
-def _comment(lines: Iterable[str]) -> str:
-    wrapped = [part for line in lines for part in wrap(line, _WIDTH, break_long_words=False, break_on_hyphens=False)]
-    return "".join(f"# {line}\n" for line in wrapped)
+def _comment(texts: Iterable[str]) -> str:
+    return "".join(f"# {line}\n" for text in texts for line in text.splitlines())
 
 
 def _table(header: str, **keys: _Value) -> str:

@@ -279,7 +279,7 @@ iree_check_single_backend_test_suite(
         'match = "e"',
         'reason = "Bring e.mlir back once it is fast enough. (BUILD.bazel)"',
     ]
-    above = "# The reference. Strict about errors.\n"
+    above = "# The reference.\n# Strict about errors.\n"
     assert above + '[[target_config]]\nname = "vmvx"\n' in Path("matrix.toml").read_text()
 
 
@@ -375,6 +375,16 @@ def test_timeouts_are_seconds_of_the_suite(folder: Path) -> None:
     assert "timeout = 900\n" in suite_text()
 
 
+def test_without_better_words_the_folder_gives_the_names(folder: Path) -> None:
+    flags = '    compiler_flags = ["--iree-vmvx-a-flag=+x,+y,+z,+0123456789abcdef", "--iree-other=(a,b)"],\n    driver'
+    write(folder / "deep" / "test", FIRST.replace("llvm-cpu", "vmvx"), "a.mlir", "b.mlir")
+    other = FIRST.replace("llvm-cpu", "vmvx").replace("    driver", flags)
+    write(folder / "tiling", other, "a.mlir", "b.mlir")
+    assert import_here("--verify") == 0
+    assert 'name = "vmvx-tiling"\nextends = "vmvx"\n' in Path("matrix.toml").read_text()
+    assert 'name = "deep"\n' in Path("deep/test/suite.toml").read_text()
+
+
 def test_a_narrow_call_in_a_large_folder_gets_a_suite_of_its_own(folder: Path) -> None:
     files = [f"m{number}.mlir" for number in range(8)]
     one = FIRST.replace('["a.mlir", "b.mlir"]', str(files).replace("'", '"'))
@@ -457,8 +467,7 @@ iree_check_test(name = "compiled", src = "a.mlir", target_backend = "vmvx", tags
     assert [line for line in out.splitlines() if line.startswith(("note", "left", "not", "verified"))] == [
         "note: BUILD.bazel: line 26: of select, //conditions:default is taken over; left out: //build:arm",
         "left out: BUILD.bazel:13: made.mlir of check_all: there is no such file; a rule may generate it",
-        "left out: BUILD.bazel:13: //other/folder:b.mlir of check_all: it is a file of another package",
-        "left out: BUILD.bazel:13: ../c.mlir of check_all: it is a file of another package",
+        "left out: BUILD.bazel:13: //other/folder:b.mlir, ../c.mlir of check_all: it is a file of another package",
         "left out: BUILD.bazel:13: iree_check_single_backend_test_suite check_all: the arguments data",
         "left out: BUILD.bazel:20: iree_check_test flagged: its flags have $(location :spec.mlir), which Bazel "
         "replaces",
