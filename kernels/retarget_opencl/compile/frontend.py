@@ -24,6 +24,7 @@ from retarget_iree.modules.onnx_import import import_onnx
 from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 from retarget_iree.toolchain import compiler_api
 
+from retarget_opencl.compile import calls
 from retarget_opencl.compile.constants import LARGE, move_to_resources, parsed
 from retarget_opencl.compile.rewriting import (
     EARLY_PHASE,
@@ -98,6 +99,8 @@ def compiled_module(
     start = "" if front_half is None else FRONT_PHASE
     constants = partial(_prepare_constants, largest=largest)
     changes: list[_Change] = []
+    if calls.may_have_calls(content):
+        changes.append((calls.PHASE, calls.inline_calls))
     if attention.may_have_attention(content):
         changes.append((attention.PHASE, attention.split_attention))
     if len(content) >= LARGE:
