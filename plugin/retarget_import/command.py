@@ -170,7 +170,9 @@ def _read(paths: Sequence[Path], top: Path, registry: Registry, *, is_in_place: 
     if errors:
         raise DiagnosticsError(errors)
     if not checks and not lits:
-        reasons = "".join(f"\n{_left_out_line(one)}" for one in left_out)
+        reasons = "".join(
+            f"\n{line}" for line in (*(f"note: {note}" for note in notes), *map(_left_out_line, left_out))
+        )
         msg = f"found no test to take over, expected calls of {', '.join((*CHECK_RULES, *LIT_RULES))}{reasons}"
         raise RetargetError(msg)
     return _Imported(folders=(*checks, *lits), left_out=tuple(left_out), notes=tuple(notes), others=others, calls=calls)

@@ -86,12 +86,21 @@ class BuildFile:
 
 
 def read_build_file(path: Path) -> BuildFile:
-    """Evaluate a file. Raises `DiagnosticsError` for what is no BUILD file, `RetargetError` without the interpreter."""
+    """Evaluate a file. Raises `DiagnosticsError` for what is no BUILD file, `RetargetError` without the interpreter.
+
+    A file with none of the rules that cannot be evaluated has a note: it may use what only Bazel has.
+    """
     starlark = _starlark()
     text = _text(path)
     evaluation = _Evaluation(starlark, path)
-    evaluation.run(text)
     taken = {*CHECK_RULES, *LIT_RULES}
+    try:
+        evaluation.run(text)
+    except DiagnosticsError as error:
+        if any(rule in text for rule in taken):
+            raise
+        first = error.diagnostics[0]
+        evaluation.notes.append(f"line {first.line}: {first.message}; the file is left out: it has none of the rules")
     others: dict[str, int] = {}
     for call in evaluation.calls:
         if call.rule not in taken and call.rule not in _QUIET:

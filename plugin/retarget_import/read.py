@@ -58,6 +58,7 @@ _UNDERSTOOD = {
     *("name", "src", "srcs", "target_backend", "driver", "target_backends_and_drivers", "compiler_flags", "input_type"),
     *("runner_args", "tags", "target_cpu_features", "target_cpu_features_variants", "timeout", "size"),
 }
+_OF_TOOL = ("--expect_failure", "--gtest_")
 _WITHOUT_EFFECT = {"deps", "visibility", "testonly", "licenses", "features"}
 _MAKE_VARIABLE = re.compile(r"\$\((?:\w+ )?[^)]*\)")
 
@@ -230,8 +231,8 @@ def _of_call(call: Call, files: Sequence[str]) -> tuple[list[CheckTest], str]:
         pairs = [(arguments["target_backend"], arguments.get("driver"))]
     elif not pairs:
         pairs = _DEFAULT_PAIRS
-    if of_tests := next((word for word in runner if word.startswith("--gtest_")), ""):
-        reason = f"its runs have {of_tests}, and a run here calls all functions of a module; they are compiled"
+    if of_tool := next((word for word in runner if word.startswith(_OF_TOOL)), ""):
+        reason = f"the runs with {of_tool}, a flag of iree-check-module, not of a driver; its modules are compiled"
         pairs, runner = [(backend, None) for backend, _ in pairs], []
     timeout = arguments.get("timeout") or _SIZES.get(arguments.get("size") or "")
     common = CheckTest(

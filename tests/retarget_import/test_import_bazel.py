@@ -414,8 +414,8 @@ def test_runs_of_some_functions_are_left_out(folder: Path, capsys: pytest.Captur
     )
     assert import_here("--verify") == 0
     assert (
-        "left out: BUILD.bazel:10: iree_check_single_backend_test_suite check_llvm-cpu_local-task: its runs have "
-        "--gtest_filter=-*_slow, and a run here calls all functions of a module; they are compiled\n"
+        "left out: BUILD.bazel:10: iree_check_single_backend_test_suite check_llvm-cpu_local-task: the runs with "
+        "--gtest_filter=-*_slow, a flag of iree-check-module, not of a driver; its modules are compiled\n"
     ) in capsys.readouterr().out
     assert [target.name for target in targets(folder)] == ["a_llvm-cpu", "b_llvm-cpu"]
 
@@ -602,6 +602,21 @@ def test_errors_of_a_file_have_its_place(
     assert sorted(path.name for path in folder.iterdir()) == ["BUILD.bazel", "a.mlir", "b.mlir"]
 
 
+def test_a_file_without_the_rules_that_only_bazel_evaluates_has_a_note(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(folder, FIRST, "a.mlir", "b.mlir")
+    write(folder / "lib", 'load("//:own.bzl", "own")\ncc_library(deps = ["x"] + own.deps())\n', load="")
+    assert import_here("--verify") == 0
+    note = (
+        "note: lib/BUILD.bazel: line 2: Object of type `function` has no attribute `deps`; the file is left out: it "
+        "has none of the rules\n"
+    )
+    assert note in capsys.readouterr().out
+    assert main(["import-bazel", "lib", "-o", "other"]) == 1
+    assert capsys.readouterr().err.endswith(note)
+
+
 def test_a_panic_of_the_interpreter_is_an_error_of_the_file(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -612,7 +627,7 @@ def test_a_panic_of_the_interpreter_is_an_error_of_the_file(
         msg = "AlignedSize must not exceed u32::MAX"
         raise PanicException(msg)
 
-    write(folder, "x = [0] * 600000000\n", load="")
+    write(folder, "x = [0] * 600000000  # iree_check_test\n", load="")
     monkeypatch.setattr("starlark.eval", panic)
     assert import_here() == 1
     message = "cannot be evaluated: the Starlark interpreter panicked: AlignedSize must not exceed u32::MAX"
