@@ -21,7 +21,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 
 __all__ = ["VERSION", "Relay"]
 
-VERSION = 2
+VERSION = 3
 """Raised whenever the handlers, or the jobs between sessions and workers, change."""
 
 _GRACE = 5.0

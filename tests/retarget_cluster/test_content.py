@@ -144,12 +144,13 @@ def compile_job(tmp_path: Path, flags: tuple[str, ...], inputs: Inputs) -> Job:
     request = CompileRequest(
         source=b"", source_name="m", source_path=tmp_path / "m", resolved=Resolved(build_id="1", flags=flags)
     )
+    message = CompileModule(compiler="double", request=request)
     work = CompileJob(
         title="t",
         config=target.compiler,
         fingerprint="",
         env=(),
-        message=CompileModule(compiler="double", request=request),
+        message=replace(message, then=message),
         inputs=inputs,
         timeout=1.0,
     )
@@ -170,12 +171,15 @@ def test_flags_name_the_files_that_were_fetched(tmp_path: Path) -> None:
         compile_job(tmp_path, flags, inputs), scratch, session(files)
     )
     assert isinstance(job.work, CompileJob)
-    assert job.work.message.request.resolved.flags == (
+    message = job.work.message
+    assert message.request.resolved.flags == (
         f"--parameters=model={scratch}/elsewhere/suite/weights/a.irpa",
         f"--libs={scratch}/elsewhere/b.mlir,x",
         "--name=weights/a.irpa.old",
         f"-I{scratch}/elsewhere/suite/weights/a.irpa",
     )
+    assert message.then is not None
+    assert message.then.request.resolved.flags == message.request.resolved.flags
     assert Path(f"{scratch}/elsewhere/b.mlir").read_bytes() == b"other"
 
 

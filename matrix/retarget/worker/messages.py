@@ -95,13 +95,15 @@ class CompileModule:
     """Compile one module. Answered by `CompiledModule` or `Refused`.
 
     With a `rewriting` kind, the case loader of that kind rewrites the module first, to return its checks. With
-    `front_end`, the compiler's front end runs, and nothing else.
+    `front_end`, the compiler's front end runs, and nothing else. The step `then` follows, with the source of this one
+    and what this one gave as its front end; its answer comes in that of this one.
     """
 
     compiler: str
     rewriting: str = ""
     front_end: bool = False
     request: CompileRequest
+    then: CompileModule | None = None
 
 
 class ProbeDriver(msgspec.Struct, frozen=True, kw_only=True):
@@ -276,9 +278,9 @@ class ResolvedFlags(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledModule:
-    """An artifact, what was printed on the way, the compiler's wall time and the worker's resident bytes after it.
+    """An artifact, what was printed on the way, the compiler's wall time and the worker's resident bytes at the end.
 
-    `host` is as in `Refused`.
+    `host` is as in `Refused`. `then` is what came of the step that was to follow.
     """
 
     artifact: bytes
@@ -286,6 +288,7 @@ class CompiledModule:
     seconds: float
     resident: int
     host: str = ""
+    then: CompiledModule | Refused | None = None
 
 
 class Named(msgspec.Struct, frozen=True, kw_only=True):

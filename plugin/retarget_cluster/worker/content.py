@@ -19,6 +19,7 @@ from retarget.engine.cache.remote.store import RemoteStore
 from retarget.engine.executor import CompileJob, RunJob
 from retarget.support.errors import RetargetError
 from retarget.support.files import read_regular, replacing, write_atomically
+from retarget.worker.messages import CompileModule
 
 from retarget_cluster.jobs import Job
 
@@ -153,12 +154,11 @@ def _current_folder() -> Path | None:
 def _at(work: Any, paths: Mapping[str, str], scratch: Path) -> Any:
     """Return a job's work with its files at other paths."""
     if isinstance(work, CompileJob):
-        request = work.message.request
         texts = "|".join(map(re.escape, sorted(paths, key=len, reverse=True)))
         named = re.compile(rf"(?<![^{_BREAK}])(?:{texts})(?![^{_BREAK}])|(?<=^-[A-Za-z])(?:{texts})$")
-        flags = tuple(named.sub(lambda match: paths[match[0]], flag) for flag in request.resolved.flags)
-        request = dataclasses.replace(request, resolved=dataclasses.replace(request.resolved, flags=flags))
-        return dataclasses.replace(work, message=dataclasses.replace(work.message, request=request))
+        return dataclasses.replace(
+            work, message=_with_flags(work.message, lambda flag: named.sub(lambda match: paths[match[0]], flag))
+        )
     if isinstance(work, RunJob):
         moved = {Path(text) for text in paths}
         moved |= {parent for path in moved for parent in path.parents}
@@ -166,6 +166,14 @@ def _at(work: Any, paths: Mapping[str, str], scratch: Path) -> Any:
         moved -= set(target.compile.folder.parents)
         return dataclasses.replace(work, message=_mapped(work.message, lambda one: _moved(one, moved, scratch)))
     return work
+
+
+def _with_flags(message: CompileModule, change: Callable[[str], str]) -> CompileModule:
+    """Return a compile with its flags changed, and those of the steps that follow."""
+    resolved = message.request.resolved
+    resolved = dataclasses.replace(resolved, flags=tuple(map(change, resolved.flags)))
+    then = None if message.then is None else _with_flags(message.then, change)
+    return dataclasses.replace(message, request=dataclasses.replace(message.request, resolved=resolved), then=then)
 
 
 def _with_source(job: Job, path: str) -> Job:

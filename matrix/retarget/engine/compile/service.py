@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Self
 
 from retarget.engine.cache.inputs import InputDigests, Inputs
@@ -111,6 +112,7 @@ class BuildService:
         self._notes: list[str] = []
         self._changed = threading.Condition()
         self._jobs: dict[CompileTarget, _Job] = {}
+        self._modules: Counter[Path] = Counter()  # how many targets each module has
         self._retried: set[CompileTarget] = set()
         self._pending: OrderedDict[CompileTarget, _Job] = OrderedDict()
         self._running: dict[CompileTarget, _Job] = {}
@@ -156,6 +158,7 @@ class BuildService:
             new = [target for target in dict.fromkeys(targets) if target not in self._jobs]
             if not new:
                 return  # nothing that would wake a builder
+            self._modules.update(target.module.path for target in new)
             for target in new:
                 self._jobs[target] = self._pending[target] = _Job(target)
             workers = min(self._executor.compiles if self._executor is not None else self._workers, len(self._jobs))
@@ -375,7 +378,8 @@ class BuildService:
                     return None  # a folder has changed since it was looked into: look again
                 if (stored := self._store.lookup(key)) is not None:
                     return stored
-                outcome = self._steps.compile(target, key, source, resolved, inputs, anew=target in self._retried)
+                anew, alone = target in self._retried, self._modules[target.module.path] == 1
+                outcome = self._steps.compile(target, key, source, resolved, inputs, anew=anew, at_once=alone)
                 if outcome is None or outcome.reused:
                     return outcome
                 return replace(outcome, started=time.time() - outcome.seconds)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from retarget.engine.cache.inputs import Inputs
@@ -15,6 +16,7 @@ from retarget.extension import CompileRequest, Resolved
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget
 from retarget.model.outcomes import CompileOutcome
+from retarget.support.locks import HeldLock
 from retarget.support.text import join_output
 from retarget.worker.artifact import read_artifact
 from retarget.worker.messages import CompiledModule, CompileModule, Refusal, Refused
@@ -23,6 +25,17 @@ __all__ = ["CompileSteps", "key_of", "with_fact"]
 
 _FRONT_END_SUFFIX = ".front"
 """The suffix of what a compiler's front end gives, in the store."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """A step that is to be done, and the key that it is stored under. Its `lock` is held; the caller has that of the
+    last step, which gives the artifact."""
+
+    key: str
+    resolved: Resolved
+    inputs: Inputs
+    lock: HeldLock | None = None
 
 
 class CompileSteps:
@@ -38,7 +51,7 @@ class CompileSteps:
         note: Callable[[str], None],
         default_timeout: float,
     ) -> None:
-        """`work` does one compile of a target, which reads these inputs besides the module, within so many seconds.
+        """`work` has a target compiled, which reads these inputs besides the module, within so many seconds.
         `inputs_of` reads what a compile reads in addition to the module, `note` takes what is to be reported.
         `default_timeout` in seconds is for a target that declares none."""
         self._store = store
@@ -57,68 +70,81 @@ class CompileSteps:
         inputs: Inputs,
         *,
         anew: bool = False,
-        depth: int = 0,
+        at_once: bool = False,
     ) -> CompileOutcome | None:
-        """Compile in one step; in two, where the compiler's front end has a key of its own. Compile keys with the same
+        """Compile in one step; in more, where the compiler's front end has a key of its own. Compile keys with the same
         front end share what it gives; it may itself be of two steps. None if the front end's lock is held elsewhere.
 
         `inputs` are those that the key covers. A failure of the front end is stored under the front end's key alone;
-        `anew` tries what is stored as a failure again. `depth` counts the steps that wait for this one. Raises
-        `RetargetError`.
+        `anew` tries what is stored as a failure again. `at_once` has a worker do all steps that are to be done at a
+        time: where other targets wait for the front end, they would wait for all of it. Raises `RetargetError`.
         """
-        name, path = target.module.path.name, target.module.path
-        request = CompileRequest(source=source, source_name=name, source_path=path, resolved=resolved)
-        if resolved.front_end is None:
-            return self._step(target, key, request, inputs, is_front=depth > 0)
-        front = self._front_end(target, source, resolved.front_end, anew=anew, depth=depth + 1)
-        if front is None:
-            return None
-        if front.artifact is None:
-            return replace(front, key=key)
-        made = read_artifact(Path(front.artifact.path), front.artifact.digest)
-        return self._step(target, key, replace(request, front_end=made), inputs, is_front=depth > 0, front=front)
-
-    def _front_end(
-        self, target: CompileTarget, source: bytes, resolved: Resolved, *, anew: bool, depth: int
-    ) -> CompileOutcome | None:
-        """Return what a front end came to, from the store or done now; None if its lock is held elsewhere."""
-        inputs = self._inputs_of(target, resolved)
-        key = key_of(target, source, resolved, inputs)
-        if (stored := self._stored(key, anew=anew)) is not None:
-            return stored
-        lock = self._store.try_lock(key, step=depth)
-        if lock is None:
-            return None
-        try:
-            stored = self._stored(key, anew=anew)
-            return stored or self.compile(target, key, source, resolved, inputs, anew=anew, depth=depth)
-        finally:
-            lock.release()
+        steps = [_Step(key=key, resolved=resolved, inputs=inputs)]
+        outcome: CompileOutcome | None = None
+        with ExitStack() as locks:
+            while outcome is None and (front_end := steps[-1].resolved.front_end) is not None:
+                read = self._inputs_of(target, front_end)
+                front_key = key_of(target, source, front_end, read)
+                if (outcome := self._stored(front_key, anew=anew)) is not None:
+                    break
+                lock = self._store.try_lock(front_key, step=len(steps))
+                if lock is None:
+                    return None
+                locks.callback(lock.release)
+                if (outcome := self._stored(front_key, anew=anew)) is None:
+                    steps.append(_Step(key=front_key, resolved=front_end, inputs=read, lock=lock))
+            while steps and (outcome is None or outcome.artifact is not None):
+                outcome = self._do(target, source, steps, outcome, at_once=at_once)
+        return None if outcome is None else replace(outcome, key=key)
 
     def _stored(self, key: str, *, anew: bool) -> CompileOutcome | None:
         stored = self._store.lookup(key)
         return None if stored is not None and stored.failure is not None and anew else stored
 
-    def _step(
-        self,
-        target: CompileTarget,
-        key: str,
-        request: CompileRequest,
-        inputs: Inputs,
-        *,
-        is_front: bool = False,
-        front: CompileOutcome | None = None,
+    def _do(
+        self, target: CompileTarget, source: bytes, steps: list[_Step], front: CompileOutcome | None, *, at_once: bool
     ) -> CompileOutcome:
-        """Have a worker do a step, and store what comes of it. `front` is the outcome of the step before."""
-        resolved = request.resolved
-        compiler = resolved.compiler or target.compiler.compiler
-        rewriting = target.kind if target.returns_checks else ""
-        message = CompileModule(compiler=compiler, rewriting=rewriting, front_end=is_front, request=request)
+        """Have a worker do the last of the steps, or all of them from the last to the first, and store what comes of
+        it. Takes what is done from `steps`, and returns its outcome. `front` is the outcome of the step before."""
+        first = steps[-1]
+        todo = steps[::-1] if at_once else [first]
+        message: CompileModule | None = None
+        for step in reversed(todo):
+            message = self._message(target, source if step is first else b"", step, then=message)
+        assert message is not None  # noqa: S101  (for the type checker)
+        if front is not None and front.artifact is not None:
+            made = read_artifact(Path(front.artifact.path), front.artifact.digest)
+            message = replace(message, request=replace(message.request, front_end=made))
+        inputs = tuple(dict.fromkeys(one for step in todo for one in step.inputs))
         timeout = self._default_timeout if target.timeout is None else target.timeout
         start = time.monotonic()
         answer = self._work(target, message, inputs, timeout)
-        if front is not None:
-            answer = _after(front, answer)
+        while True:
+            step = steps.pop()
+            front = self._keep(target, step, answer if front is None else _after(front, answer), start)
+            if step.lock is not None:
+                step.lock.release()
+            if not isinstance(answer, CompiledModule) or answer.then is None:
+                return front
+            answer = replace(answer.then, host=answer.host)
+
+    def _message(
+        self, target: CompileTarget, source: bytes, step: _Step, *, then: CompileModule | None
+    ) -> CompileModule:
+        path, resolved = target.module.path, step.resolved
+        return CompileModule(
+            compiler=resolved.compiler or target.compiler.compiler,
+            rewriting=target.kind if target.returns_checks else "",
+            front_end=step.lock is not None,
+            request=CompileRequest(source=source, source_name=path.name, source_path=path, resolved=resolved),
+            then=then,
+        )
+
+    def _keep(
+        self, target: CompileTarget, step: _Step, answer: CompiledModule | Refused, start: float
+    ) -> CompileOutcome:
+        """Store what a worker answered to a step, if that is to be, and return the outcome."""
+        key, resolved, inputs = step.key, step.resolved, step.inputs
         if isinstance(answer, Refused) and answer.cause:
             failure, seconds = compile_failure(answer), time.monotonic() - start
             return CompileOutcome(
@@ -130,10 +156,11 @@ class CompileSteps:
                 f"{', '.join(sorted(changed))} changed while {target.name} was compiled: its outcome is not reused"
             )
         if isinstance(answer, CompiledModule):
+            compiler = self._registry.compiler(resolved.compiler or target.compiler.compiler)
             outcome = self._store.put_artifact(
                 key,
                 answer.artifact,
-                suffix=_FRONT_END_SUFFIX if is_front else self._registry.compiler(compiler).artifact_suffix,
+                suffix=compiler.artifact_suffix if step.lock is None else _FRONT_END_SUFFIX,
                 seconds=answer.seconds,
                 diagnostics=answer.diagnostics,
                 entry=not changed,

@@ -223,11 +223,18 @@ class _Server:
                 request = replace(request, source=rewritten, source_name=f"{name.stem}.returned{name.suffix}")
         compiled = compiler.run_front_end(request) if message.front_end else compiler.compile(request)  # type: ignore[attr-defined]
         seconds = time.perf_counter() - start
+        artifact = bytes(compiled.artifact)
+        diagnostics = join_output(compiled.diagnostics, self._output.read())
+        then = None
+        if (following := message.then) is not None:
+            made = replace(following.request, source=message.request.source, front_end=artifact)
+            then = self.answer(replace(following, request=made))
         return CompiledModule(
-            artifact=bytes(compiled.artifact),
-            diagnostics=join_output(compiled.diagnostics, self._output.read()),
+            artifact=artifact,
+            diagnostics=diagnostics,
             seconds=seconds,
             resident=_resident_bytes(),
+            then=then,  # type: ignore[arg-type]  # the answer to a CompileModule
         )
 
     def _run(self, message: RunModule) -> object:

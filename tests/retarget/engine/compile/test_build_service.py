@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 from retarget.engine.cache.store import Store, StoreError
 from retarget.engine.compile.activity import BuildActivity
-from retarget.engine.compile.pool import compile_failure
+from retarget.engine.compile.pool import CompilePool, Environment, compile_failure
 from retarget.engine.compile.service import BuildService
 from retarget.extension import UnavailableError
 from retarget.extension.registry import load_extensions
 from retarget.model.outcomes import CompileOutcome, Stage
 from retarget.support.errors import RetargetError
-from retarget.worker.messages import Refusal, Refused
+from retarget.worker.messages import CompileModule, Refusal, Refused
 from targets_of_doubles import EXTENSIONS, compile_target, has_ended, lines_of, toolchain, wait_until
 
 Make = Callable[..., BuildService]
@@ -152,7 +152,7 @@ _OTHER_PROCESS = """
 import sys
 from pathlib import Path
 sys.path[:0] = {path!r}
-from retarget.engine.compile.pool import compile_failure
+from retarget.engine.compile.pool import CompilePool, Environment, compile_failure
 from retarget.engine.compile.service import BuildService
 from retarget.engine.cache.store import Store
 from retarget.extension.registry import load_extensions
@@ -356,6 +356,38 @@ def test_a_crash_of_a_front_end_costs_one_target_and_is_tried_again(make: Make, 
         assert outcome.failure is not None
         assert outcome.failure.signal == "SIGSEGV"
     assert steps(log) == ["front", "front"]
+
+
+def test_a_crash_after_a_front_end_is_tried_again_from_the_front_end_on(make: Make, tmp_path: Path, log: Path) -> None:
+    target = compile_target(tmp_path, "a", "@crash SIGSEGV", flags=("--front-end",))
+    for _ in range(2):
+        outcome = make().result(target)
+        assert outcome.failure is not None
+        assert (outcome.failure.signal, outcome.key) == ("SIGSEGV", make().key(target))
+    assert steps(log) == ["front", "compile", "front", "compile"]
+
+
+def test_a_worker_does_all_steps_at_once_unless_other_targets_wait_for_the_front_end(
+    make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, int]] = []
+    compile_one = CompilePool.compile
+
+    def counted(pool: CompilePool, env: Environment, message: CompileModule, *, timeout: float) -> object:
+        asked.append((message.request.source_name, 1 if message.then is None else 2))
+        return compile_one(pool, env, message, timeout=timeout)
+
+    monkeypatch.setattr(CompilePool, "compile", counted)
+    flags = [("--shared-front-end",), ("--shared-front-end", "--small")]
+    shared = [compile_target(tmp_path, "shared", "pass a", flags=one) for one in flags]
+    alone = compile_target(tmp_path, "alone", "@@print seen\npass b", flags=flags[0])
+    service = make(workers=1)
+    service.submit([*shared, alone])
+    outcomes = [service.result(target) for target in (*shared, alone)]
+    assert asked == [("shared.txt", 1), ("shared.txt", 1), ("shared.txt", 1), ("alone.txt", 2)]
+    assert outcomes[-1].diagnostics.splitlines() == ["front end", "seen to 1", "seen to 2", "seen by stdio"]
+    assert len([*(tmp_path / "cache").rglob("*.front")]) == 2
+    assert steps(log) == ["front", "compile", "compile", "front", "compile"]
 
 
 @pytest.mark.slow
@@ -691,7 +723,7 @@ _INTERRUPTED = """
 import sys
 from pathlib import Path
 sys.path[:0] = {path!r}
-from retarget.engine.compile.pool import compile_failure
+from retarget.engine.compile.pool import CompilePool, Environment, compile_failure
 from retarget.engine.compile.service import BuildService
 from retarget.engine.cache.store import Store
 from retarget.extension.registry import load_extensions
