@@ -94,13 +94,15 @@ def read_build_file(path: Path) -> BuildFile:
     text = _text(path)
     evaluation = _Evaluation(starlark, path)
     taken = {*CHECK_RULES, *LIT_RULES}
+    notes: Sequence[str] = ()
     try:
         evaluation.run(text)
     except DiagnosticsError as error:
         if any(rule in text for rule in taken):
             raise
         first = error.diagnostics[0]
-        evaluation.notes.append(f"line {first.line}: {first.message}; the file is left out: it has none of the rules")
+        notes = [f"line {first.line}: {first.message}; the file is left out: it has none of the rules"]
+    calls = tuple(call for call in evaluation.calls if call.rule in taken)
     others: dict[str, int] = {}
     for call in evaluation.calls:
         if call.rule not in taken and call.rule not in _QUIET:
@@ -108,9 +110,9 @@ def read_build_file(path: Path) -> BuildFile:
     return BuildFile(
         path=path,
         text=text,
-        calls=tuple(call for call in evaluation.calls if call.rule in taken),
+        calls=calls,
         others=others,
-        notes=tuple(dict.fromkeys(evaluation.notes)),
+        notes=tuple(dict.fromkeys(evaluation.notes if calls else notes)),
     )
 
 

@@ -283,31 +283,30 @@ def _targets(placed: Sequence[Placed]) -> tuple[TargetConfig, ...]:
     for (number, tags, _), column in columns.items():
         uses = frozenset((one.folder, one.test.module) for one in column)
         grouped.setdefault((number, tags, uses), []).append(column)
-    drafts = [(group[0][0].compiler, _runtimes(group), tags, group) for (_, tags, _), group in grouped.items()]
-    counts = Counter(
-        name for compiler, runtimes, *_ in drafts for name in {compiler.name, *(one.name for one in runtimes)}
-    )
-    shared = {name for name, count in counts.items() if count > 1}
     targets: list[TargetConfig] = []
-    for compiler, runtimes, tags, group in drafts:
-        name = _target_name(compiler, runtimes, tags, {*shared, *(target.name for target in targets)})
+    for (_, tags, _), group in grouped.items():
         mine = list(chain.from_iterable(group))
+        runtimes = tuple(column[0].runtime for column in group if column[0].runtime is not None)
         tests = tuple((one.folder, one.test) for one in mine)
-        target = TargetConfig(name=name, compiler=compiler, runtimes=runtimes, tags=tags, uses=tests)
+        target = TargetConfig(name="", compiler=mine[0].compiler, runtimes=runtimes, tags=tags, uses=tests)
         targets.append(target)
         for one in mine:
             one.target = target
+    for target in sorted(targets, key=lambda one: (not one.runtimes, -len(one.uses))):
+        target.name = _target_name(target, targets)
     return tuple(targets)
 
 
-def _runtimes(group: Sequence[Sequence[Placed]]) -> tuple[Runtime, ...]:
-    return tuple(column[0].runtime for column in group if column[0].runtime is not None)
-
-
-def _target_name(compiler: Compiler, runtimes: Sequence[Runtime], tags: Collection[str], taken: Collection[str]) -> str:
-    """Return a name that is not taken; that of a config which other target configs use would exclude these, too."""
-    runtime = runtimes[0].name if runtimes else "compile-only"
-    together = runtime if runtime.startswith(compiler.name) else f"{compiler.name}-{runtime}"
-    tagged = [f"{compiler.name}-{valid_name(tag)}" for tag in sorted(tags)[:1]]
-    names = [compiler.name, *tagged, together, f"{together}-plain"]
+def _target_name(target: TargetConfig, targets: Sequence[TargetConfig]) -> str:
+    """Return a name that is not taken: that of a config of others in one of its folders would exclude these, too."""
+    folders = {folder for folder, _ in target.uses}
+    taken = {one.name for one in targets}
+    for one in targets:
+        if one is not target and not folders.isdisjoint(folder for folder, _ in one.uses):
+            taken |= {one.compiler.name, *(runtime.name for runtime in one.runtimes)}
+    compiler = target.compiler.name
+    runtime = target.runtimes[0].name if target.runtimes else "compile-only"
+    together = runtime if runtime.startswith(compiler) else f"{compiler}-{runtime}"
+    tagged = [f"{compiler}-{valid_name(tag)}" for tag in sorted(target.tags)[:1]]
+    names = [compiler, *tagged, together, f"{together}-plain"]
     return next((name for name in names if name not in taken), unique(names[-1], taken))

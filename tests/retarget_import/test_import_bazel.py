@@ -385,6 +385,21 @@ def test_without_better_words_the_folder_gives_the_names(folder: Path) -> None:
     assert 'name = "deep"\n' in Path("deep/test/suite.toml").read_text()
 
 
+def test_the_target_config_of_most_tests_has_the_name_of_its_compiler_where_it_excludes_no_other(folder: Path) -> None:
+    tagged = FIRST.replace('["a.mlir", "b.mlir"]', '["a.mlir"]').replace(
+        "    driver", '    tags = ["slow"],\n    driver'
+    )
+    write(folder / "first", tagged + FIRST.replace("llvm-cpu", "vmvx"), "a.mlir", "b.mlir")
+    write(folder / "second", FIRST, "a.mlir", "b.mlir")
+    assert import_here("--verify") == 0
+    assert 'targets = ["llvm-cpu-slow", "vmvx"]' in Path("first/suite.toml").read_text()
+    assert 'targets = ["llvm-cpu"]' in Path("second/suite.toml").read_text()
+    write(folder / "second", FIRST + tagged, "a.mlir", "b.mlir")
+    assert import_here("--verify") == 0
+    assert 'targets = ["llvm-cpu-slow"]' in Path("second/suite.toml").read_text()
+    assert 'targets = ["llvm-cpu-local-task"]' in Path("second/suite.toml").read_text()
+
+
 def test_a_narrow_call_in_a_large_folder_gets_a_suite_of_its_own(folder: Path) -> None:
     files = [f"m{number}.mlir" for number in range(8)]
     one = FIRST.replace('["a.mlir", "b.mlir"]', str(files).replace("'", '"'))
@@ -607,12 +622,15 @@ def test_a_file_without_the_rules_that_only_bazel_evaluates_has_a_note(
 ) -> None:
     write(folder, FIRST, "a.mlir", "b.mlir")
     write(folder / "lib", 'load("//:own.bzl", "own")\ncc_library(deps = ["x"] + own.deps())\n', load="")
+    write(folder / "more", 'cc_library(deps = select({":x": [], "//conditions:default": []}))\n', load="")
     assert import_here("--verify") == 0
     note = (
         "note: lib/BUILD.bazel: line 2: Object of type `function` has no attribute `deps`; the file is left out: it "
         "has none of the rules\n"
     )
-    assert note in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert note in out
+    assert out.count("note: ") == 1
     assert main(["import-bazel", "lib", "-o", "other"]) == 1
     assert capsys.readouterr().err.endswith(note)
 
