@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         chosen = choose(arguments, settings.cache, extensions)
         spare = None
         if not extensions and any(isinstance(target, RunTarget) for _, target in chosen):
-            spare = SpareWorker()  # it imports while this process does
+            spare = SpareWorker(forks=len(chosen) == 1)  # it imports while this process does
             ending.callback(spare.close)
         services = ending.enter_context(_services(arguments, settings, chosen, extensions, spare))
         results = None

@@ -24,7 +24,7 @@ __all__ = ["SessionSettings", "session_settings"]
 T = TypeVar("T")
 
 _INI_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
-_KEYS = re.compile(rb"^\s*retarget_\w+\s*=|--retarget-", re.MULTILINE)
+_KEYS = re.compile(rb"^\s*retarget_\w+\s*=|^[^#\n]*--retarget-", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

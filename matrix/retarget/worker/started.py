@@ -3,20 +3,42 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
+import runpy
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import time
+import traceback
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import IO
+from typing import IO, Protocol
 
 from retarget.support.errors import RetargetError
 
 __all__ = ["Spawner", "StartedProcess", "kill_group"]
+
+
+_MODULE = "retarget.worker.child"
+_POLL = 0.005
+"""Seconds between two looks whether a fork has ended. One that was asked to takes a few milliseconds."""
+
+
+class ChildProcess(Protocol):
+    """What is used of `subprocess.Popen`."""
+
+    pid: int
+
+    @property
+    def returncode(self) -> int | None: ...
+
+    def poll(self) -> int | None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
 
 
 class Spawner:
@@ -28,7 +50,7 @@ class Spawner:
 
     def __init__(self) -> None:
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="retarget-spawner")
-        self._started: list[subprocess.Popen[bytes]] = []
+        self._started: list[ChildProcess] = []
 
     def start(
         self, argv: Sequence[str], *, env: Mapping[str, str], output: int, pass_fds: Sequence[int]
@@ -44,8 +66,25 @@ class Spawner:
             pass_fds=tuple(pass_fds),
             start_new_session=True,
         ).result()
-        self._started = [*(one for one in self._started if one.returncode is None), process]
+        self._keep(process)
         return process
+
+    def fork(self, arguments: Sequence[str], *, output: int, pass_fds: Sequence[int]) -> ChildProcess:
+        """Run the module of worker processes in a fork of this process, in a process group of its own: it has what is
+        imported here. No other thread may run. Raises `OSError`."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        pid = os.fork()
+        if pid == 0:
+            _run_fork(arguments, output, pass_fds)
+        with suppress(OSError):  # both do it, so that neither goes on before it is done
+            os.setpgid(pid, pid)
+        process = _Fork(pid)
+        self._keep(process)
+        return process
+
+    def _keep(self, process: ChildProcess) -> None:
+        self._started = [*(one for one in self._started if one.returncode is None), process]
 
     def kill(self) -> None:
         """Kill all that was started and has not ended, with its process group. Safe in a signal handler: no locks."""
@@ -69,9 +108,10 @@ class StartedProcess:
         env: Sequence[tuple[str, str]] = (),
         starts_processes: bool = False,
         ahead: bool = False,
+        forks: bool = False,
     ) -> None:
-        """Start it, as `WorkerProcess` says; `ahead` of need, it imports at once what most work needs. Raises
-        `RetargetError`."""
+        """Start it, as `WorkerProcess` says; `ahead` of need, it imports at once what most work needs. With `forks`, it
+        is a fork of this process where that is safe, and takes no `env`. Raises `RetargetError`."""
         self._spawner = spawner  # its thread must outlive the worker
         self.log = tempfile.TemporaryFile(prefix="retarget-worker-", mode="ab+", buffering=0)  # noqa: SIM115
         self.progress = _progress_file()
@@ -80,13 +120,15 @@ class StartedProcess:
         ours, theirs = socket.socketpair()
         lifeline_read, self.lifeline = os.pipe()
         passed = (theirs.fileno(), lifeline_read, self.progress.fileno())
-        argv = [sys.executable, "-P", "-m", "retarget.worker.child", *map(str, passed)]
-        argv.append("0" if starts_processes else str(os.getpid()))
-        argv += ["ahead"] if ahead else []
+        arguments = [*map(str, passed), "0" if starts_processes else str(os.getpid()), *(["ahead"] if ahead else [])]
+        self.process: ChildProcess
         try:
-            self.process = spawner.start(
-                argv, env={**os.environ, **dict(env)}, output=self.log.fileno(), pass_fds=passed
-            )
+            if forks and _is_fork_safe():
+                self.process = spawner.fork(arguments, output=self.log.fileno(), pass_fds=passed)
+            else:
+                argv = [sys.executable, "-P", "-m", _MODULE, *arguments]
+                environment = {**os.environ, **dict(env)}
+                self.process = spawner.start(argv, env=environment, output=self.log.fileno(), pass_fds=passed)
         except OSError as error:
             ours.close()
             os.close(self.lifeline)
@@ -108,6 +150,60 @@ class StartedProcess:
         self.progress.close()
 
 
+def _is_fork_safe() -> bool:
+    """Return whether this process has one thread, those of native code counted."""
+    try:
+        return len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208  (pathlib is an import more)
+    except OSError:  # no Linux
+        return False
+
+
+class _Fork:
+    """A fork, as `subprocess.Popen` has processes. One thread may use it at a time."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while (status := self.poll()) is None:
+            if deadline is not None and time.monotonic() >= deadline:
+                raise subprocess.TimeoutExpired([_MODULE], timeout or 0.0)
+            time.sleep(_POLL)
+        return status
+
+
+def _run_fork(arguments: Sequence[str], output: int, pass_fds: Sequence[int]) -> None:
+    """Be a worker process as `Spawner.start` starts it, in a fork. Does not return."""
+    try:
+        os.setpgid(0, 0)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        first = 3
+        for descriptor in (*sorted(pass_fds), os.sysconf("SC_OPEN_MAX")):  # the parent's lifeline among them
+            os.closerange(first, descriptor)
+            first = descriptor + 1
+        gc.freeze()  # the parent's objects, whose descriptors are closed, are never collected here
+        if not sys.flags.safe_path:  # as with `-P`, a module in the folder of the program hides no other
+            sys.path.append(sys.path.pop(0))
+        sys.argv = [_MODULE, *arguments]
+        runpy.run_module(_MODULE, run_name="__main__")
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+    finally:
+        os._exit(1)
+
+
 def _progress_file() -> IO[bytes]:
     """Return an unnamed file; in memory, where the system has such: a full disk must not hide where a worker died."""
     if sys.platform == "linux":
@@ -115,7 +211,7 @@ def _progress_file() -> IO[bytes]:
     return tempfile.TemporaryFile(prefix="retarget-worker-", buffering=0)
 
 
-def kill_group(process: subprocess.Popen[bytes]) -> None:
+def kill_group(process: ChildProcess) -> None:
     """Kill a process that leads a group, with the group. Does nothing to one that has ended."""
     if process.returncode is None:
         with suppress(ProcessLookupError, PermissionError):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from retarget.worker.messages import DriverChecks, ListDriverChecks
 from retarget.worker.spare import SpareWorker
@@ -23,3 +27,46 @@ def test_a_spare_worker_is_not_taken_where_the_environment_has_changed(monkeypat
     monkeypatch.setenv("RETARGET_TEST_OF_SPARE", "set since")
     assert spare.take() is None
     spare.close()
+
+
+FORKED = """
+import os, signal, sys
+from pathlib import Path
+from retarget.worker.messages import DriverChecks, ListDriverChecks, Refused
+from retarget.worker.spare import SpareWorker
+
+def is_forked(pid):
+    return Path(f"/proc/{pid}/cmdline").read_bytes() == Path("/proc/self/cmdline").read_bytes()
+
+kept = open("held", "w")
+spare = SpareWorker(forks=True)
+worker = spare.take()
+print(is_forked(worker.pid), isinstance(worker.ask(ListDriverChecks(), DriverChecks, timeout=60), DriverChecks))
+print("held" in [Path(f"/proc/{worker.pid}/fd/{one}").resolve().name for one in os.listdir(f"/proc/{worker.pid}/fd")])
+os.kill(worker.pid, signal.SIGSEGV)
+refused = worker.ask(ListDriverChecks(), DriverChecks, timeout=60)
+print(isinstance(refused, Refused), refused.summary)
+worker.close()
+spare.close()
+alone = SpareWorker(forks=True)
+pid = alone._started.process.pid
+alone.close()
+print(Path(f"/proc/{pid}").exists())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems start their spare worker anew")
+def test_a_forked_worker_answers_holds_no_files_of_its_parent_and_is_reaped(tmp_path: Path) -> None:
+    argv = [sys.executable, "-c", FORKED]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[:4] == ["True True", "False", "True worker ended: SIGSEGV", "False"]
+    assert done.returncode == 0
+
+
+def test_a_process_with_further_threads_does_not_fork(tmp_path: Path) -> None:
+    program = FORKED.replace(
+        "kept = ", "import threading; threading.Thread(target=threading.Event().wait, daemon=True).start(); kept = "
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[:2] == ["False True", "False"], done.stderr
