@@ -1,9 +1,11 @@
 """Whether a slow-down of one kernel is found, and how often equal builds seem to differ.
 
 A module of three kernels is compiled for an OpenCL device. Each *session* loads it anew and times it as
-`pytest --retarget-benchmark` does. Slowed sessions execute the work-groups of the largest kernel and then a tenth of
-them once more. Each session is compared with those of equal builds before it, as the golden rule `within = "5 %"`
-does: with one, and with the last five. A false alarm is an equal build that is found to be slower or faster.
+`pytest --retarget-benchmark` does. Slowed sessions execute the work-groups of the largest kernel and then some of them
+once more: as many as make the device time of a call grow by a tenth. That is measured first, as a launch of few
+work-groups takes longer than their share. Each session is compared with those of equal builds before it, as the golden
+rule `within = "5 %"` does: with one, and with the last five. A false alarm is an equal build that is found to be slower
+or faster.
 
 python benchmarks/golden_slowdown.py [--device opencl://0] [--equal 201] [--slowed 40] [--seconds 0.5]
     [--shape M K N] [--json FILE]
@@ -37,7 +39,12 @@ from retarget_opencl.run.commands import Commands
 from retarget_opencl.run.driver import OpenClDriver
 
 HERE = Origin(file=Path(), key_path="")
-WITHIN, SHARE = 0.05, 0.1
+WITHIN, GROWTH = 0.05, 0.1
+LEAST, MOST = 0.02, 0.17
+"""Shares of a kernel's work-groups among which one is looked for that slows by `GROWTH`."""
+
+Groups = tuple[tuple[int, int], tuple[int, int]]
+"""The numbers of work-groups in the widest dimension and in the second, each after its index."""
 
 MODULE = """
 func.func @main(%a: tensor<{m}x{k}xf32>, %b: tensor<{k}x{n}xf32>) -> tensor<{m}xf32> {{
@@ -56,8 +63,8 @@ func.func @main(%a: tensor<{m}x{k}xf32>, %b: tensor<{k}x{n}xf32>) -> tensor<{m}x
 
 
 @contextmanager
-def slowed(name: str) -> Iterator[None]:
-    """Have programs that are loaded meanwhile execute a tenth of a kernel's work-groups once more at each launch."""
+def slowed(name: str, groups: Groups) -> Iterator[None]:
+    """Have programs that are loaded meanwhile execute so many of a kernel's work-groups once more at each launch."""
     launcher = Commands.launcher
 
     def replaced(self: Commands, kernel: Any, count_groups: Callable[[Sequence[int]], Sequence[int]]) -> Any:
@@ -65,13 +72,13 @@ def slowed(name: str) -> Iterator[None]:
         if kernel.name != name:
             return launch
 
-        def tenth(workload: Sequence[int]) -> Sequence[int]:
-            groups = list(count_groups(workload))
-            widest = groups.index(max(groups))
-            groups[widest] = max(math.ceil(SHARE * groups[widest]), 1)
-            return groups
+        def some(workload: Sequence[int]) -> Sequence[int]:
+            counts = list(count_groups(workload))
+            for index, count in groups:
+                counts[index] = min(count, counts[index])
+            return counts
 
-        more = launcher(self, kernel, tenth)
+        more = launcher(self, kernel, some)
 
         def both(*arguments: Any) -> None:
             launch(*arguments)
@@ -86,6 +93,62 @@ def slowed(name: str) -> Iterator[None]:
         Commands.launcher = launcher  # type: ignore[method-assign]
 
 
+def groups_of(load: Callable[[], Any], inputs: Sequence[Any], name: str) -> Sequence[int]:
+    """Return how many work-groups a call's launch of a kernel has in each dimension."""
+    launcher = Commands.launcher
+    found: list[Sequence[int]] = []
+
+    def replaced(self: Commands, kernel: Any, count_groups: Callable[[Sequence[int]], Sequence[int]]) -> Any:
+        def counted(workload: Sequence[int]) -> Sequence[int]:
+            counts = count_groups(workload)
+            if kernel.name == name:
+                found.append(tuple(counts))
+            return counts
+
+        return launcher(self, kernel, counted)
+
+    Commands.launcher = replaced  # type: ignore[method-assign]
+    try:
+        load().call("main", inputs, print)
+    finally:
+        Commands.launcher = launcher  # type: ignore[method-assign]
+    return found[0]
+
+
+def candidates(counts: Sequence[int]) -> list[Groups]:
+    """Return parts of a kernel's work-groups with shares from `LEAST` to `MOST`, the least first."""
+    widest, second = sorted(range(len(counts)), key=lambda index: -counts[index])[:2]
+    columns = sorted({max(round(counts[second] * share / 8), 1) for share in range(1, 9)})
+    total = counts[widest] * counts[second]
+    found = [
+        ((widest, rows), (second, column))
+        for column in columns
+        for rows in range(1, counts[widest] + 1)
+        if LEAST <= rows * column / total <= MOST
+    ]
+    found.sort(key=lambda groups: groups[0][1] * groups[1][1])
+    step = max(len(found) // 40, 1)
+    return found[::step]
+
+
+def calibrated(load: Callable[[], Any], inputs: Sequence[Any], name: str) -> tuple[Groups, float, float]:
+    """Return the part of a kernel's work-groups whose repetition makes the device time grow by the share nearest to
+    `GROWTH`, its share of the work-groups, and the growth: the median of three measurements beside the whole."""
+    counts = groups_of(load, inputs, name)
+    program = load()
+
+    def growth(groups: Groups) -> float:
+        with slowed(name, groups):
+            slow = load()
+        before = sum(kernel_times(program, inputs).values())
+        return sum(kernel_times(slow, inputs).values()) / before - 1
+
+    by_distance = sorted(candidates(counts), key=lambda groups: abs(growth(groups) - GROWTH))
+    found = {groups: statistics.median(growth(groups) for _ in range(3)) for groups in by_distance[:5]}
+    best = min(found, key=lambda groups: abs(found[groups] - GROWTH))
+    return best, best[0][1] * best[1][1] / math.prod(counts), found[best]
+
+
 def compiled(device: str, shape: Sequence[int]) -> bytes:
     compiler = OpenClCompiler()
     flags = (f"--opencl-profile={device}",)
@@ -95,19 +158,22 @@ def compiled(device: str, shape: Sequence[int]) -> bytes:
     return compiler.compile(request).artifact
 
 
-def kernel_shares(program: Any, inputs: Sequence[Any]) -> dict[str, float]:
-    """Return the share of each kernel in the device time of a call: the medians of 25 calls."""
+def kernel_times(program: Any, inputs: Sequence[Any]) -> dict[str, float]:
+    """Return what each kernel takes of the device's time in a call, in nanoseconds: the medians of 25 calls."""
     call, _ = program.bind("main", inputs)
     times: dict[str, list[float]] = {}
+    call()
     with program._commands.profiled():  # noqa: SLF001
         for _ in range(25):
             program.record_events(on=True)
             call()
             program._commands.finish()  # noqa: SLF001
+            sums: Counter[str] = Counter()
             for name, event in program.record_events(on=True):
-                times.setdefault(name, []).append(event.profile.end - event.profile.start)
-    medians = {name: statistics.median(found) for name, found in times.items()}
-    return {name: median / sum(medians.values()) for name, median in medians.items()}
+                sums[name] += event.profile.end - event.profile.start
+            for name, duration in sums.items():
+                times.setdefault(name, []).append(duration)
+    return {name: statistics.median(found) for name, found in times.items()}
 
 
 def report(what: str, findings: Sequence[Finding], alarms: Sequence[Finding]) -> dict[str, Any]:
@@ -156,8 +222,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows, inner, columns = options.shape
     inputs = [random.standard_normal(shape, np.float32) for shape in ((rows, inner), (inner, columns))]
     program = device.load(artifact)
-    shares = kernel_shares(program, inputs)
+    times = kernel_times(program, inputs)
+    shares = {name: duration / sum(times.values()) for name, duration in times.items()}
     largest = max(shares, key=shares.__getitem__)
+    groups, repeated, growth = calibrated(lambda: device.load(artifact), inputs, largest)
+    share = f"{shares[largest]:.0%} of the device time of a call"
+    print(f"slowed: {largest}, {share}, by {repeated:.1%} of its work-groups")
+    print(f"the device time of a call grew by {growth:.2%} when this part was chosen", flush=True)
     expected = program.call("main", inputs, print)[0]
     timing = Timing(spread=1e-6, seconds=options.seconds)
 
@@ -173,11 +244,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for number in range(options.equal):
         equal.append(session())
         if number >= every and number % every == 0 and len(slow) < options.slowed:
-            with slowed(largest):
+            with slowed(largest, groups):
                 slow.append((number + 1, session()))
     info = device.infos[0]
     print(f"{info.name}, driver {info.driver_version}: {len(equal)} sessions of equal builds, {len(slow)} slowed")
-    print(f"slowed by {SHARE:.0%} of its work-groups: {largest}, {shares[largest]:.0%} of the device time of a call")
     figures = report_all(equal, slow)
     print(f"bound {WITHIN:.0%}, rank test at the level {LEVEL:g}")
     if options.json:
