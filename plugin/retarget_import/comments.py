@@ -16,6 +16,8 @@ __all__ = ["Comments"]
 
 _DIRECTIVE = re.compile(r"(?:keep sorted|do not sort|buildifier:.*|buildozer:.*)$", re.IGNORECASE)
 _LICENSE = re.compile(r"Copyright|SPDX|Licensed under|LICENSE")
+_ENTRY = re.compile(r'"(?P<word>[^"]+)",?')
+"""An entry of a list that is commented out: the comment above it is its own."""
 _OF_WORDS = ("srcs", "include", "exclude", "compiler_flags", "runner_args")
 """Arguments whose comments are about single files and flags."""
 
@@ -26,6 +28,7 @@ class Comments:
     def __init__(self, text: str) -> None:
         self._own: dict[int, str] = {}
         self._trailing: dict[int, str] = {}
+        self._entries: dict[int, str] = {}
         self._statements: Sequence[ast.stmt] = ()
         try:
             tree = ast.parse(text)
@@ -37,7 +40,10 @@ class Comments:
             words = token.string.lstrip("#").strip()
             if token.type == tokenize.COMMENT and not _DIRECTIVE.match(words):
                 is_own = not token.line[: token.start[1]].strip()
-                (self._own if is_own else self._trailing)[token.start[0]] = words
+                if is_own and (entry := _ENTRY.fullmatch(words)):
+                    self._entries[token.start[0]] = entry["word"]
+                else:
+                    (self._own if is_own else self._trailing)[token.start[0]] = words
 
     def of_file(self) -> tuple[str, ...]:
         """Return the lines of the comments before the first statement, without those of a license."""
@@ -62,10 +68,14 @@ class Comments:
     def on(self, word: str, line: int) -> str:
         """Return the comment on a string that a call at a line reaches: in its arguments, or in a list that they name.
 
-        A comment stands behind the string or above it. Without one, it is a comment in the call or the list, or above
-        it, that names the word.
+        A comment stands behind the string or above it, also where the string is commented out. Without one, it is a
+        comment in the call or the list, or above it, that names the word.
         """
         statements = self._reached(line)
+        for at, entry in self._entries.items():
+            is_reached = any(one.lineno <= at <= (one.end_lineno or at) for one in statements)
+            if entry == word and is_reached and (comment := self._block(at)):
+                return comment
         for node in chain.from_iterable(map(ast.walk, statements)):
             if isinstance(node, ast.Constant) and node.value == word:
                 comment = self._trailing.get(node.end_lineno or node.lineno) or self._block(node.lineno)

@@ -38,12 +38,12 @@ class Override:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteText:
-    """A suite to be written. `comment` is of its file, `tag_comment` on its tags."""
+    """A suite to be written. `comment` is of its file, `above` are those on tags and modules."""
 
     folder: str
     name: str
     comment: tuple[str, ...]
-    tag_comment: str
+    above: tuple[str, ...]
     kind: str
     srcs: tuple[str, ...]
     exclude: tuple[str, ...]
@@ -121,7 +121,7 @@ def _suite(plan: Plan, folder: Folder, placed: Sequence[Placed], name: str) -> S
         folder=folder.path,
         name=name,
         comment=folder.comments.of_file(),
-        tag_comment=_comment_on(plan.suite_tags[folder], placed),
+        above=tuple(_comments_above(plan, folder, placed)),
         kind=folder.kind,
         srcs=srcs,
         exclude=exclude,
@@ -145,6 +145,15 @@ def _comment_on(words: Collection[str], placed: Sequence[Placed]) -> str:
     calls = dict.fromkeys((one.folder, line) for one in placed for _, line in one.test.calls)
     found = (folder.comments.on(word, line) for word in sorted(words) for folder, line in calls)
     return next(filter(None, found), "")
+
+
+def _comments_above(plan: Plan, folder: Folder, placed: Sequence[Placed]) -> Iterator[str]:
+    """Yield the comments on tags of the suite, and on modules where calls name them."""
+    if comment := _comment_on(plan.suite_tags[folder], placed):
+        yield comment
+    for module in dict.fromkeys(one.test.module for one in placed):
+        if comment := _comment_on([module], [one for one in placed if one.test.module == module]):
+            yield f"{module}: {comment}"
 
 
 def _additions(plan: Plan, folder: Folder, placed: Sequence[Placed]) -> Iterator[Override]:

@@ -31,7 +31,7 @@ def suite_text(suites: Sequence[SuiteText], source: str) -> str:
     tables += [_comment(suites[0].comment), ""]
     for suite in suites:
         tables.append(
-            _comment(filter(None, [suite.tag_comment]))
+            _comment(suite.above)
             + _table(
                 "module_test_suite",
                 name=suite.name,

@@ -239,7 +239,16 @@ def test_flags_of_the_runner_become_runtime_configs(folder: Path) -> None:
 
 def test_comments_become_reasons(folder: Path) -> None:
     text = """
-ALL = ["a.mlir", "b.mlir", "c.mlir", "d.mlir", "e.mlir"]
+ALL = [
+    # As slow
+    # as it gets.
+    "a.mlir",
+    "b.mlir",
+    "c.mlir",
+    "d.mlir",
+    "e.mlir",
+    "f.mlir",
+]
 iree_check_single_backend_test_suite(
     name = "check_llvm-cpu", srcs = ALL, driver = "local-task", target_backend = "llvm-cpu",
 )
@@ -247,7 +256,11 @@ iree_check_single_backend_test_suite(
 # enough.
 SOME = enforce_glob(
     # keep sorted
-    ["a.mlir"],
+    [
+        # Without a lowering.
+        # "f.mlir",
+        "a.mlir",
+    ],
     include = ["*.mlir"],
     exclude = [
         "b.mlir",  # issue 7
@@ -256,6 +269,7 @@ SOME = enforce_glob(
         "c.mlir",
         "d.mlir",
         "e.mlir",
+        "f.mlir",
     ],
 )
 # The reference.
@@ -267,7 +281,7 @@ iree_check_single_backend_test_suite(
     target_backend = "vmvx",
 )
 """
-    write(folder, text, "a.mlir", "b.mlir", "c.mlir", "d.mlir", "e.mlir")
+    write(folder, text, "a.mlir", "b.mlir", "c.mlir", "d.mlir", "e.mlir", "f.mlir")
     assert import_here("--verify") == 0
     assert [line for line in suite_text().splitlines() if line.startswith(("match", "reason"))] == [
         'match = "b"',
@@ -278,7 +292,10 @@ iree_check_single_backend_test_suite(
         'reason = "not in the sources of check_vmvx (BUILD.bazel)"',
         'match = "e"',
         'reason = "Bring e.mlir back once it is fast enough. (BUILD.bazel)"',
+        'match = "f"',
+        'reason = "Without a lowering. (BUILD.bazel)"',
     ]
+    assert "\n# a.mlir: As slow\n# as it gets.\n[[module_test_suite]]\n" in suite_text()
     above = "# The reference.\n# Strict about errors.\n"
     assert above + '[[target_config]]\nname = "vmvx"\n' in Path("matrix.toml").read_text()
 
