@@ -44,6 +44,7 @@ from retarget_opencl.compile.tuning.convolutions import prepare_convolutions
 from retarget_opencl.compile.tuning.elementwise import prepare_elementwise
 from retarget_opencl.compile.tuning.padding import PHASE as PADDING
 from retarget_opencl.compile.tuning.padding import pad_products
+from retarget_opencl.compile.tuning.trial import keep_what_compiles
 from retarget_opencl.translation import Ir
 
 __all__ = ["bytecode_of", "compiled_module", "module_of"]
@@ -97,14 +98,7 @@ def compiled_module(
     buffer = content if content[:4] == _BYTECODE_MAGIC else content + b"\0"
     source_of = partial(api.Source.wrap_buffer, buffer=buffer, buffer_name=source_name)
     start = "" if front_half is None else FRONT_PHASE
-    constants = partial(_prepare_constants, largest=largest)
-    changes: list[_Change] = []
-    if calls.may_have_calls(content):
-        changes.append((calls.PHASE, calls.inline_calls))
-    if attention.may_have_attention(content):
-        changes.append((attention.PHASE, attention.split_attention))
-    if len(content) >= LARGE:
-        changes.append((_WITH_GLOBALS, constants))
+    changes = _changes(content, largest)
     prepared: list[bool] = []
     tiles: list[_Change] = [(PHASE, lambda module: prepared.extend(_prepare_kernels(module)))]
     target = flags[-1] if flags else ""
@@ -119,13 +113,15 @@ def compiled_module(
             changes.insert(0, (EARLY_PHASE, split_packs))
             used = [*changes, *tiles]
             module, diagnostics, error = _compile(stack, source_of, flags, start, used)
-        if module is None and any(prepared):
-            used = changes
-            module, diagnostics, error = _compile(stack, source_of, flags, start, used)
+        tried = [_tried(one, flags) for one in tiles]
+        for fewer in ([*changes, *tried], changes):
+            if module is None and any(prepared):
+                used = fewer
+                module, diagnostics, error = _compile(stack, source_of, flags, start, used)
         if module is None and may_help(diagnostics):
             scalars = needs_scalars(diagnostics)
             flags = [plain_tiling(flag) for flag in flags] if scalars else flags
-            used = [*changes, (PHASE, partial(rewrite, scalars=scalars))]
+            used = [*changes, (PHASE, partial(rewrite, scalars=scalars)), *([] if scalars else tried)]
             module, said, _ = _compile(stack, source_of, flags, start, used)
             diagnostics = diagnostics if module is None else said
         if module is not None and (executables := lost_signs(module)):
@@ -138,6 +134,26 @@ def compiled_module(
         with module.context:
             yield module, diagnostics
         del module
+
+
+def _changes(content: bytes, largest: int) -> list[_Change]:
+    """Return the changes that a module needs, tiles aside."""
+    changes: list[_Change] = []
+    if calls.may_have_calls(content):
+        changes.append((calls.PHASE, calls.inline_calls))
+    if attention.may_have_attention(content):
+        changes.append((attention.PHASE, attention.split_attention))
+    if len(content) >= LARGE:
+        changes.append((_WITH_GLOBALS, partial(_prepare_constants, largest=largest)))
+    return changes
+
+
+def _tried(change: _Change, flags: Sequence[str]) -> _Change:
+    """Return a change of kernels that leaves those as they are that would not compile with it."""
+    phase, prepare = change
+    if phase == PADDING:  # there are no kernels yet
+        return change
+    return phase, partial(keep_what_compiles, change=prepare, phase=phase, flags=flags)
 
 
 def _order(change: _Change) -> int:
