@@ -22,11 +22,15 @@ from retarget.support.toml.read import diagnostics_of, read_toml
 __all__ = ["build_declarations", "read_tables"]
 
 
-def read_tables(file: Path, store: TableStore | None = None) -> FileTables:
-    """Read one file, or take from the store what was read of its text before. The errors are those of the text and of
-    each table for itself, not of what names refer to."""
+def read_tables(file: Path, store: TableStore | None = None, *, anew: bool = False) -> FileTables:
+    """Read one file, or take from the store what was read of its text before, unless it is to be read `anew`. The
+    errors are those of the text and of each table for itself, not of what names refer to."""
     with suppress(OSError, UnicodeDecodeError):  # read again below, and reported
-        if store is not None and (kept := find_tables(store, file, read_regular(file).decode())) is not None:
+        if (
+            store is not None
+            and not anew
+            and (kept := find_tables(store, file, read_regular(file).decode())) is not None
+        ):
             return kept
     from retarget.declare.read import tables_of  # only what is not kept needs pydantic
 

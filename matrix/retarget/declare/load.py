@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, discover
-from retarget.declare.schema.kept import TableStore
+from retarget.declare.schema.kept import FileTables, TableStore, has_its_types
 from retarget.declare.scope import FileDeclarations, Redirections, Scope, unknown_name
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, Expectation, Golden, Host, RuntimeConfig, Suite, Toolchain
@@ -148,13 +149,17 @@ class DeclarationLoader:
 
         The rules and the errors are those above as well.
         """
-        from retarget.declare.build import build_declarations, read_tables  # only who has declarations needs them
+        from retarget.declare.build import read_tables  # only who has declarations needs it
 
         tables = read_tables(file, self._store)
-        outer = above(tables.root)
-        found = build_declarations(
-            tables, role, outer.scope, taken=self._suites, registry=self._registry, toolchains=self._redirected
-        )
+        found = None
+        if tables.is_kept:
+            with suppress(Exception):  # tables that the file does not have: what is wrong with them concerns nobody
+                outer, found = self._build(tables, role, above)
+        if found is None or (tables.is_kept and not _is_sound(found, file)):
+            if tables.is_kept:
+                tables = read_tables(file, self._store, anew=True)
+            outer, found = self._build(tables, role, above)
         self._scopes.append(found.scope)
         self._expectations += found.expectations
         self._goldens += found.goldens
@@ -162,6 +167,18 @@ class DeclarationLoader:
         suites = tuple(replace(suite, expectations=rules, goldens=goldens) for suite in found.suites)
         diagnostics = (*outer.diagnostics, *found.diagnostics)
         return replace(found, suites=suites, expectations=rules, goldens=goldens, diagnostics=diagnostics)
+
+    def _build(
+        self, tables: FileTables, role: str, above: Callable[[bool], FileDeclarations]
+    ) -> tuple[FileDeclarations, FileDeclarations]:
+        """Return what a file sees, and what it declares."""
+        from retarget.declare.build import build_declarations  # only who has declarations needs it
+
+        outer = above(tables.root)
+        found = build_declarations(
+            tables, role, outer.scope, taken=self._suites, registry=self._registry, toolchains=self._redirected
+        )
+        return outer, found
 
 
 def load_all(
@@ -192,3 +209,13 @@ def _absolute(path: Path) -> Path:
 
 def _distinct(configs: Iterable[_ConfigT]) -> tuple[_ConfigT, ...]:
     return tuple({id(config): config for config in configs}.values())
+
+
+def _is_sound(found: FileDeclarations, file: Path) -> bool:
+    """Whether what was made of a file's kept tables is without errors, and has the types that it says."""
+    scope = found.scope
+    named = (scope.toolchains, scope.hosts, scope.compilers, scope.runtimes, scope.targets)
+    configs = (config for names in named for config in names.configs.values() if config.origin.file == file)
+    overrides = (override for suite in found.suites for override in suite.overrides)
+    declared: Iterable[object] = (*configs, *found.suites, *overrides, *found.expectations, *found.goldens)
+    return not found.diagnostics and all(map(has_its_types, declared))

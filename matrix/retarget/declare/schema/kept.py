@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         ToolchainTable,
     )
 
-__all__ = ["Declared", "FileTables", "Row", "TableStore", "find_tables", "keep_tables", "text_key"]
+__all__ = ["Declared", "FileTables", "Row", "TableStore", "find_tables", "has_its_types", "keep_tables", "text_key"]
 
 _Table = TypeVar("_Table", bound="BaseModel")
 
@@ -53,6 +53,7 @@ class FileTables:
 
     `invalid` are, for each sort, names of tables with an error; `hiding` are the sorts in which an error hides names.
     What refers to either is not blamed. `problems` are the errors of tables, `unreadable` those of a file without any.
+    With `is_kept` they are from the store, and nothing but that says that they are what the text says.
     """
 
     file: Path
@@ -70,6 +71,7 @@ class FileTables:
     hiding: frozenset[str] = frozenset()
     problems: tuple[Problem, ...] = ()
     unreadable: tuple[Diagnostic, ...] = ()
+    is_kept: bool = False
 
 
 class TableStore(Protocol):
@@ -144,7 +146,8 @@ def find_tables(store: TableStore, file: Path, text: str) -> FileTables | None:
     ):  # what has another form is as if it were not there
         if (body := store.read_resolution(text_key(text))) is not None:
             sorts = {sort: tuple(map(_read, body["sorts"][sort])) for sort in _SORTS}
-            return FileTables(file=file, text=text, root=body["root"], **cast("dict[str, Any]", sorts))
+            root = body["root"] is True
+            return FileTables(file=file, text=text, root=root, is_kept=True, **cast("dict[str, Any]", sorts))
     return None
 
 
@@ -157,3 +160,29 @@ def _read(entry: Mapping[str, Any]) -> Declared[Any]:
         if isinstance(written := values.get(nested), list):
             values[nested] = [Row(one) for one in written]
     return Declared(path=(kind, index), table=cast("Any", Row(values, entry["given"])))
+
+
+_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "str": str,
+    "bool": bool,
+    "int": int,
+    "float": (int, float),
+    "date": date,
+}
+
+
+def has_its_types(declared: object) -> bool:
+    """Whether a dataclass that was made of kept tables has values of the types that its fields say, as far as these are
+    words, numbers, dates, and tuples of words."""
+    return all(_fits(getattr(declared, one.name), str(one.type)) for one in fields(cast("Any", declared)))
+
+
+def _fits(value: object, annotation: str) -> bool:
+    if annotation == "tuple[str, ...]":
+        return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
+    if annotation == "tuple[tuple[str, str], ...]":
+        return isinstance(value, tuple) and all(len(one) == 2 and _fits(one, "tuple[str, ...]") for one in value)
+    kind = annotation.removesuffix(" | None")
+    if kind not in _TYPES or (value is None and kind != annotation):
+        return True
+    return isinstance(value, _TYPES[kind]) and (kind == "bool" or not isinstance(value, bool))
