@@ -5,6 +5,8 @@ Whatever happens, what is looked up is right or not there, and after a few failu
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -29,8 +31,8 @@ Machine = Callable[..., Store]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Start moto's server, and make a bucket in it; yield its URL."""
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, str]]:
+    """Start moto's server, and make a bucket in it; yield its process id and its URL."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -50,9 +52,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 except OSError:
                     assert process.poll() is None, log.read_text()
                     time.sleep(0.1)
-            yield url
+            yield process.pid, url
         finally:
             process.terminate()
+
+
+@pytest.fixture
+def server(running: tuple[int, str]) -> str:
+    return running[1]
 
 
 @pytest.fixture
@@ -196,6 +203,31 @@ def test_a_store_that_answers_again_is_used_again(
     assert found(store) == 8
     remote(store).flush(120)
     assert remote(store).statistics.uploaded == 1
+
+
+@pytest.mark.slow
+def test_a_server_that_is_stopped_costs_a_bounded_time_and_no_result(
+    machine: Machine, running: tuple[int, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process, url = running
+    monkeypatch.setenv("AWS_ENDPOINT_URL", url)  # the server's own sockets, which stay open while it is stopped
+    fill(machine("first"))
+    store = machine("second", seconds=1.5)
+    assert store.lookup(KEYS[0]) is not None  # there is a connection
+    os.kill(process, signal.SIGSTOP)
+    try:
+        assert found(store) == 1
+        fill(store)
+        assert found(store) == 8
+        (note,) = store.notes
+        assert ": no good answer came within 1.5 s; check network and server, or set " in note
+        assert note.endswith("; 8 outcomes not uploaded; `retarget cache info` asks it again")
+    finally:
+        os.kill(process, signal.SIGCONT)
+
+    later = machine("third")
+    assert found(later) == 8
+    assert later.notes == ()
 
 
 @pytest.mark.slow
