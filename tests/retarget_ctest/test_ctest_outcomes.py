@@ -2,61 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import xml.etree.ElementTree as ET
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from ctest_equality import NOT_RUN, by_ctest, by_pytest, compare, emitted, main
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
-from retarget.results.files import latest, read_results
 
-CTEST = str(Path(sys.executable).with_name("ctest"))
-NOT_RUN = "not run: Fixture dependency failed"
-SAME = {
-    "passed": "passed",
-    "xfailed": "passed",
-    "failed": "failed",
-    "xpassed": "failed",
-    "skipped": "skipped",
-    "blocked": NOT_RUN,
-}
-"""What ctest makes of the outcomes of pytest."""
 NOT_BY_VMVX = """\
 func.func @angle(%x: tensor<2xf32>) -> tensor<2xf32> {
   %angle = math.acos %x : tensor<2xf32>
   return %angle : tensor<2xf32>
 }
 """
-
-
-def emitted(project: Path, folder: Path, *arguments: str) -> str:
-    command = [sys.executable, "-m", "retarget.cli", "emit", "ctest", "-o", str(folder), *arguments]
-    return subprocess.run(command, cwd=project, check=True, capture_output=True, text=True).stdout
-
-
-def by_pytest(project: Path, folder: Path, *arguments: str) -> Mapping[str, str]:
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--retarget-results={folder}", *arguments]
-    subprocess.run(command, cwd=project, check=False, capture_output=True)
-    (session,) = read_results([folder])
-    return {record.nodeid: SAME[record.outcome] for record in latest(session.records).values()}
-
-
-def by_ctest(folder: Path, *arguments: str) -> Mapping[str, str]:
-    report = folder / "report.xml"
-    command = [CTEST, "--test-dir", str(folder), "--output-junit", str(report), *arguments]
-    subprocess.run(command, check=False, capture_output=True)
-    return {str(case.get("name")): _outcome(case) for case in ET.parse(report).getroot().iter("testcase")}  # noqa: S314
-
-
-def _outcome(case: ET.Element) -> str:
-    if case.get("status") == "run":
-        return "passed"
-    if case.get("status") == "fail":
-        return "failed"
-    message = str(case.find("skipped").get("message"))  # type: ignore[union-attr]
-    return "skipped" if "SKIP_RETURN_CODE=77" in message else f"not run: {message}"
 
 
 @pytest.mark.slow
@@ -78,10 +35,13 @@ def test_outcomes_are_those_of_pytest(mixed: Path, tmp_path: Path) -> None:
     compiles = [one for one in expected if one.endswith("_vmvx")]
     chosen = by_ctest(tmp_path / "ctest", "-j2", "-L", "^sync$")
     assert chosen == {one: everywhere[one] for one in (*run_alone, *compiles)}
+    assert compare(expected, everywhere) == ([], sorted(not_started))
 
 
 @pytest.mark.slow
-def test_what_is_to_agree_with_a_config_that_fails_is_blocked_by_pytest_and_fails_by_ctest(tmp_path: Path) -> None:
+def test_what_is_to_agree_with_a_config_that_fails_is_blocked_by_pytest_and_fails_by_ctest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     files = {
         "pytest.ini": "[pytest]\n",
         "matrix.toml": declarations(
@@ -97,12 +57,21 @@ def test_what_is_to_agree_with_a_config_that_fails_is_blocked_by_pytest_and_fail
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    emitted(tmp_path, tmp_path / "ctest")
-    expected = by_pytest(tmp_path, tmp_path / "results")
-    assert expected == {
-        "suite.toml::math::m_vmvx": "failed",
-        "suite.toml::math::m_vmvx_sync": NOT_RUN,
-        "suite.toml::math::m_llvm-cpu": "passed",
-        "suite.toml::math::m_llvm-cpu_sync": NOT_RUN,
-    }
-    assert by_ctest(tmp_path / "ctest", "-j2") == {**expected, "suite.toml::math::m_llvm-cpu_sync": "failed"}
+    monkeypatch.chdir(tmp_path)
+    assert main([".", "-m", ""]) == 1
+    first, difference, _, last = capsys.readouterr().out.splitlines()
+    assert first == ".: 3 of 4 equal (2 failed, 1 not run: Fixture dependency failed, 1 passed)"
+    assert difference == f"  suite.toml::math::m_llvm-cpu_sync: by pytest {NOT_RUN}, by ctest failed"
+    assert last == "4 targets compared, 1 with another outcome"
+
+
+def test_differences_are_named() -> None:
+    expected = {"m_c": "failed", "m_c_r": "passed", "n_c": "passed", "n_c_r": "passed", "gone": "passed"}
+    found = {"m_c": "failed", "m_c_r": NOT_RUN, "n_c": "passed", "n_c_r": NOT_RUN, "more": "passed"}
+    differences, not_started = compare(expected, found)
+    assert not_started == ["m_c_r"]
+    assert differences == [
+        "gone: by pytest passed, by ctest no such test",
+        "more: by pytest no such target, by ctest passed",
+        f"n_c_r: by pytest passed, by ctest {NOT_RUN}",
+    ]
