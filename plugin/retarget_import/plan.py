@@ -73,13 +73,13 @@ class Runtime:
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class TargetConfig:
-    """A target config to be written, and the tests that use it with their folders."""
+    """A target config to be written, and the tests that use it with their folders. The suites name it."""
 
-    name: str
     compiler: Compiler
     runtimes: tuple[Runtime, ...]
     tags: frozenset[str]
     uses: tuple[tuple[Folder, CheckTest], ...]
+    name: str = ""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -275,7 +275,7 @@ def _common(sets: Collection[frozenset[str]]) -> frozenset[str]:
 
 
 def _targets(placed: Sequence[Placed]) -> tuple[TargetConfig, ...]:
-    """Return the target configs: one for each compiler config, tags and modules, with all their runtimes."""
+    """Return the target configs, without names: one for each compiler config, tags and modules, with all runtimes."""
     columns: dict[tuple[int, frozenset[str], int], list[Placed]] = {}
     for one in placed:
         columns.setdefault((id(one.compiler), one.tags, id(one.runtime)), []).append(one)
@@ -288,25 +288,8 @@ def _targets(placed: Sequence[Placed]) -> tuple[TargetConfig, ...]:
         mine = list(chain.from_iterable(group))
         runtimes = tuple(column[0].runtime for column in group if column[0].runtime is not None)
         tests = tuple((one.folder, one.test) for one in mine)
-        target = TargetConfig(name="", compiler=mine[0].compiler, runtimes=runtimes, tags=tags, uses=tests)
+        target = TargetConfig(compiler=mine[0].compiler, runtimes=runtimes, tags=tags, uses=tests)
         targets.append(target)
         for one in mine:
             one.target = target
-    for target in sorted(targets, key=lambda one: (not one.runtimes, -len(one.uses))):
-        target.name = _target_name(target, targets)
     return tuple(targets)
-
-
-def _target_name(target: TargetConfig, targets: Sequence[TargetConfig]) -> str:
-    """Return a name that is not taken: that of a config of others in one of its folders would exclude these, too."""
-    folders = {folder for folder, _ in target.uses}
-    taken = {one.name for one in targets}
-    for one in targets:
-        if one is not target and not folders.isdisjoint(folder for folder, _ in one.uses):
-            taken |= {one.compiler.name, *(runtime.name for runtime in one.runtimes)}
-    compiler = target.compiler.name
-    runtime = target.runtimes[0].name if target.runtimes else "compile-only"
-    together = runtime if runtime.startswith(compiler) else f"{compiler}-{runtime}"
-    tagged = [f"{compiler}-{valid_name(tag)}" for tag in sorted(target.tags)[:1]]
-    names = [compiler, *tagged, together, f"{together}-plain"]
-    return next((name for name in names if name not in taken), unique(names[-1], taken))

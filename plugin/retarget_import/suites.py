@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from retarget.model.names import name_error
 
+from retarget_import.names import unique, valid_name
 from retarget_import.plan import Placed, Plan, TargetConfig
 from retarget_import.read import CheckTest, Folder
 
@@ -60,22 +62,40 @@ def module_name(file: str) -> str:
 
 
 def plan_suites(plan: Plan, folders: Sequence[Folder]) -> dict[str, list[SuiteText]]:
-    """Return the suites for the tests of a plan, by the paths of their folders."""
+    """Return the suites for the tests of a plan, by the paths of their folders. Gives its target configs names."""
     suites: dict[str, list[SuiteText]] = defaultdict(list)
     taken: set[str] = set()
-    for folder in folders:
-        placed = [one for one in plan.placed if one.folder is folder]
-        if not placed:
-            continue
+    placed = {folder: [one for one in plan.placed if one.folder is folder] for folder in folders}
+    split = {folder: _split(mine) for folder, mine in placed.items() if mine}
+    _name_targets(plan.targets, list(chain.from_iterable(split.values())))
+    for folder, groups in split.items():
         name = _folder_name(
             folder, "-lit" if folder.kind == "filecheck" else f"-{folder.label}" if folder.label else "", taken
         )
-        for at, targets in enumerate(_split(placed)):
+        for at, targets in enumerate(groups):
             own = name if at == 0 else f"{name}-{targets[0].name}"
             taken.add(own)
-            mine = [one for one in placed if one.target in targets]
+            mine = [one for one in placed[folder] if one.target in targets]
             suites[folder.path].append(_suite(plan, folder, mine, own))
     return suites
+
+
+def _name_targets(targets: Sequence[TargetConfig], groups: Sequence[Sequence[TargetConfig]]) -> None:
+    """Give names to target configs, those of most tests first; `groups` are those of one suite.
+
+    The name of a config that another target config of the suite uses is not taken: it would exclude that one, too.
+    """
+    for target in sorted(targets, key=lambda one: (not one.runtimes, -len(one.uses))):
+        taken = {one.name for one in targets}
+        for one in chain.from_iterable(group for group in groups if target in group):
+            if one is not target:
+                taken |= {one.compiler.name, *(runtime.name for runtime in one.runtimes)}
+        compiler = target.compiler.name
+        runtime = target.runtimes[0].name if target.runtimes else "compile-only"
+        together = runtime if runtime.startswith(compiler) else f"{compiler}-{runtime}"
+        tagged = [f"{compiler}-{valid_name(tag)}" for tag in sorted(target.tags)[:1]]
+        names = [compiler, *tagged, together, f"{together}-plain"]
+        target.name = next((name for name in names if name not in taken), unique(names[-1], taken))
 
 
 def _folder_name(folder: Folder, suffix: str, taken: Collection[str]) -> str:

@@ -411,10 +411,11 @@ def test_the_target_config_of_most_tests_has_the_name_of_its_compiler_where_it_e
     assert import_here("--verify") == 0
     assert 'targets = ["llvm-cpu-slow", "vmvx"]' in Path("first/suite.toml").read_text()
     assert 'targets = ["llvm-cpu"]' in Path("second/suite.toml").read_text()
-    write(folder / "second", FIRST + tagged, "a.mlir", "b.mlir")
+    sync = FIRST.replace('["a.mlir", "b.mlir"]', '["a.mlir"]').replace("local-task", "local-sync")
+    write(folder / "second", FIRST + sync, "a.mlir", "b.mlir")
     assert import_here("--verify") == 0
-    assert 'targets = ["llvm-cpu-slow"]' in Path("second/suite.toml").read_text()
-    assert 'targets = ["llvm-cpu-local-task"]' in Path("second/suite.toml").read_text()
+    assert 'targets = ["llvm-cpu-local-task", "llvm-cpu-local-sync"]' in Path("second/suite.toml").read_text()
+    assert 'targets = ["llvm-cpu", "vmvx"]' in Path("first/suite.toml").read_text()
 
 
 def test_a_narrow_call_in_a_large_folder_gets_a_suite_of_its_own(folder: Path) -> None:
