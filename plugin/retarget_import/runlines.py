@@ -128,7 +128,9 @@ def _flags(words: Sequence[str]) -> tuple[str, ...]:
         left = left[:-2]
     sources = [word for word in left if word == "%s"]
     other = next((word for word in left if not word.startswith("-") and word != "%s"), "")
-    replaced = next((word for word in left if word.startswith("-") and re.search(r"%[a-zA-Z{(]", word)), "")
+    replaced = next(
+        (word for word in left if word.startswith("-") and re.search(r"%[a-zA-Z{(]|\$[a-zA-Z_{(]", word)), ""
+    )
     if len(sources) != 1 or other or replaced:
         msg = f"its RUN line has {other or replaced or 'no %s'}; flags and one %s are taken over"
         raise _UnsupportedError(msg)

@@ -552,6 +552,10 @@ def test_lit_tests_become_filecheck_suites(folder: Path) -> None:
         ("// RUN: iree-opt %s > %t | FileCheck %s\n", "its RUN line has >; one pipe is taken over"),
         ("// RUN: iree-opt 'x %s | FileCheck %s\n", "its RUN line cannot be split into words: No closing quotation"),
         ("// RUN: iree-opt --x=%S/a %s | FileCheck %s\n", "its RUN line has --x=%S/a; flags and one %s are taken over"),
+        (
+            "// RUN: iree-opt --x=$HOME %s | FileCheck %s\n",
+            "its RUN line has --x=$HOME; flags and one %s are taken over",
+        ),
         ("// RUN: iree-opt a.mlir | FileCheck %s\n", "its RUN line has a.mlir; flags and one %s are taken over"),
         (
             "// RUN: iree-opt %s | FileCheck %s --check-prefix=OTHER\n",
