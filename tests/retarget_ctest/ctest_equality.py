@@ -51,7 +51,10 @@ def emitted(project: Path, folder: Path, *arguments: str) -> str:
 def by_pytest(project: Path, folder: Path, *arguments: str) -> Mapping[str, str]:
     """Return what ctest has to make of each target, as the outcome by pytest says. `folder` is for results."""
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--retarget-results={folder}", *arguments]
-    subprocess.run(command, cwd=project, check=False, capture_output=True)
+    done = subprocess.run(command, cwd=project, check=False, capture_output=True, text=True)
+    if done.returncode not in {0, 1}:
+        msg = f"pytest ended with status {done.returncode}, expected 0 or 1:\n{done.stdout}{done.stderr}"
+        raise RuntimeError(msg)
     (session,) = read_results([folder])
     return {record.nodeid: SAME[record.outcome] for record in latest(session.records).values()}
 
@@ -93,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Compare folder by folder. Return 1 where an outcome differs, or nothing was compared."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="+", help="what to look in, relative to the current folder")
-    parser.add_argument("-m", default="not conformance and not sanitize", metavar="EXPR", help="as of `make suites`")
+    parser.add_argument("-m", default="", metavar="EXPR", help="only the targets that this selects, as in pytest")
     parser.add_argument("-j", type=int, default=2, metavar="JOBS", help="tests of ctest at a time (2)")
     options = parser.parse_args(arguments)
     compared, different = 0, 0
