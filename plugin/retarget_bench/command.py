@@ -8,15 +8,14 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from retarget.cli.results.show import selected
 from retarget.model.metrics import Metric, parse_percent, quantity_text
 from retarget.results.files import read_results
 from retarget.results.measurements import Key, Measurement, baseline_of
 from retarget.results.record import TargetRecord
-from retarget.results.selection import record_selector
 from retarget.support.errors import RetargetError
 from retarget.support.files import user_path
 from retarget.support.text import counted, shown
-from retarget.targets.selection import ExpressionError
 
 from retarget_bench.statistics import LEVEL, Comparison, Finding, compare_series, compare_values
 
@@ -65,10 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the comparison. Raises `RetargetError` for results that cannot be read or have no benchmark."""
+    choose = selected(arguments)
     try:
-        choose, within = record_selector(arguments.mark), parse_percent(arguments.within)
-    except ExpressionError as error:
-        raise argparse.ArgumentError(None, str(error)) from error
+        within = parse_percent(arguments.within)
     except ValueError as error:
         msg = f"--within: found {arguments.within!r}, {error}"
         raise argparse.ArgumentError(None, msg) from error
