@@ -23,19 +23,13 @@ from retarget.engine.compile.activity import BuildActivity
 from retarget.engine.compile.service import BuildService, BuildStatistics
 from retarget.engine.executor import Executor
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
-from retarget.engine.requirements import (
-    answers,
-    check_requirements,
-    difference,
-    expected_profile,
-    profiles_of,
-    unknown_devices,
-)
-from retarget.engine.run.case_digest import CaseDigests
-from retarget.engine.run.dependencies import RunDependencies
+from retarget.engine.requirements import OpenedDevices
+from retarget.engine.run.ahead import RunsAhead, hold_artifact
 from retarget.engine.run.elsewhere import RunsElsewhere
-from retarget.engine.run.kept_results import KeptResult, KeptResults
 from retarget.engine.run.lease import Holder, WaitNotes
+from retarget.engine.run.reuse.case_digest import CaseDigests
+from retarget.engine.run.reuse.kept_results import KeptResult
+from retarget.engine.run.reuse.results import ReusableResults
 from retarget.engine.run.service import RunService
 from retarget.engine.toolchains import worker_environment
 from retarget.expect.cases import TargetRules
@@ -44,12 +38,9 @@ from retarget.extension import CountsDispatches, ProgramStatistics, Resolved, To
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget, Requirement, RunTarget, RuntimeConfig
 from retarget.model.case_names import selected_cases
-from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, OutputComparison, RunOutcome, first_failure
-from retarget.profiles.profile import Profile
 from retarget.profiles.requirements import Answer
 from retarget.support.errors import RetargetError, display_path
-from retarget.support.locks import HeldLock, hold_existing
 from retarget.targets.availability import host_mismatch
 from retarget.worker.messages import Timing
 from retarget.worker.spare import SpareWorker
@@ -115,10 +106,8 @@ class Engine:
         self._spare = spare
         self._timing = timing
         self._exported: set[tuple[str, str]] = set()
-        self._ahead = ExitStack()  # what a run needs that has begun ahead of its time
-        self._locations = SourceLocations()
-        self._profiles: dict[RuntimeConfig, Profile] = {}
-        self._differences: dict[RuntimeConfig, str] = {}
+        self._devices = OpenedDevices(self._open_devices)
+        self._ahead = RunsAhead(lambda: self._builds, cases)
         self._started: list[BuildService | RunService] = []
 
     def __enter__(self) -> Self:
@@ -146,13 +135,13 @@ class Engine:
 
     def devices(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
         """Open the devices of a runtime config and return them. Raises `UnavailableError` and `RetargetError`."""
+        return self._devices.of(runtime)
+
+    def _open_devices(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
         if (reason := self.host_mismatch(runtime)) is not None:
             raise UnavailableError(reason)
         with self._waiting():
-            devices = (self._elsewhere_for(runtime) or self._runs).devices(runtime)
-        if (expected := self._expected(runtime)) is not None and runtime not in self._differences:
-            self._differences[runtime] = difference(runtime, expected, profiles_of(devices), self._locations)
-        return devices
+            return (self._elsewhere_for(runtime) or self._runs).devices(runtime)
 
     def expect_executor(self, *, wait: bool) -> None:
         """Raise `RetargetError` where the executor did not start. `wait` until it has or has not."""
@@ -167,27 +156,12 @@ class Engine:
     def devices_of(self, target: RunTarget) -> tuple[DeviceInfo, ...]:
         """Open the devices of a target. Raises as `devices` does, and `UnavailableError` where they do not meet its
         requirements."""
-        devices = self.devices(target.runtime)
-        if target.requires:
-            check_requirements(self.answers(target), self._locations)
-        return devices
+        return self._devices.of_target(target)
 
     def answers(self, target: RunTarget) -> Sequence[tuple[Requirement, Answer]]:
-        """Return what the devices of a target answer to each of its requirements. Raises as `devices` does.
-
-        Where nothing is reported of them, as behind `run_under`, the profile of the runtime config answers.
-        """
-        runtime = target.runtime
-        profiles = profiles_of(self.devices(runtime)) or unknown_devices(runtime)
-        if (expected := self._expected(runtime)) is not None and not any(one.capabilities for one in profiles):
-            profiles = (expected,) * len(profiles)
-        return answers(target.requires, profiles, self._locations)
-
-    def _expected(self, runtime: RuntimeConfig) -> Profile | None:
-        """Return the profile that a runtime config is declared with. Raises `RetargetError`."""
-        if runtime.profile and runtime not in self._profiles:
-            self._profiles[runtime] = expected_profile(runtime, self._locations)
-        return self._profiles.get(runtime)
+        """Return what the devices of a target answer to each of its requirements, or the profile of its runtime config
+        where nothing is reported of them. Raises as `devices` does."""
+        return self._devices.answers(target)
 
     # ---------------------------------------------------------------- compiling
 
@@ -276,17 +250,11 @@ class Engine:
 
         def is_kept(artifact: Artifact) -> bool:
             with suppress(RetargetError, UnavailableError):  # the run says so
-                return reuses and self._kept_result(target, artifact, rules, devices) is not None
+                return reuses and self._results.find(target, artifact, rules, devices) is not None
             return False
 
-        elsewhere.queue(target, rules.skipping(today()), is_kept)
-        if self._artifact_folder is not None:
-            outcome: CompileOutcome | None = self._artifacts.outcome(target.compile)
-        else:
-            self._builds.submit([target.compile])
-            outcome = self._builds.outcome(target.compile)
-        if outcome is not None:
-            elsewhere.compiled(target.compile, outcome)
+        outcome = self._artifacts.outcome(target.compile) if self._artifact_folder is not None else None
+        self._ahead.queue(target, elsewhere, rules.skipping(today()), is_kept, outcome)
 
     def run(
         self,
@@ -301,7 +269,7 @@ class Engine:
     ) -> RunOutcome:
         """Run the selected cases of one target on its devices. The arguments are those of `RunService.run`."""
         target = self._with_files(target)
-        with self._used(target.compile, artifact) as used, self._waiting(), self._ahead.pop_all():
+        with self._used(target.compile, artifact) as used, self._waiting(), self._ahead.taken():
             if (elsewhere := self._elsewhere_for(target.runtime)) is not None:
                 return elsewhere.run(
                     target, used, record=record, references=references, lacking=lacking, seed=seed, skipping=skipping
@@ -327,44 +295,20 @@ class Engine:
         if any(one is not None for one in (self._executor, self._artifact_folder, self._timing)):
             return
         with suppress(RetargetError, UnavailableError):  # its own setup will say so
-            target = self._with_files(target)
-            outcome = self._builds.outcome(target.compile)
-            if outcome is None or outcome.artifact is None or (held := _held(outcome.artifact)) is None:
-                return
-            self._ahead.enter_context(held)
-            if target.requires:
-                self.devices_of(target)
-            self._runs.begin(target, outcome.artifact, only=self._cases, skipping=rules.skipping(today()))
+            self._ahead.begin(self._with_files(target), lambda: self._runs, rules.skipping(today()), self.devices_of)
 
     def kept_result(self, target: RunTarget, artifact: Artifact, rules: TargetRules) -> KeptResult | None:
         """Return the result of a run of the target's selected cases that need not be repeated: nothing that it depends
         on has changed, and it stands by the `rules` in force. None where the target is to run. Opens its devices, and
         raises as `devices` does."""
-        return self._kept_result(target, artifact, rules, self.devices(target.runtime))
+        return self._results.find(self._with_files(target), artifact, rules, self.devices(target.runtime))
 
     def keep_result(self, target: RunTarget, artifact: Artifact, rules: TargetRules, outcome: RunOutcome) -> None:
         """Keep what a run gave for `kept_result`, if it stands; not how long its calls took. Raises as that does."""
         if self._timing is not None:
             outcome = replace(outcome, cases=tuple(replace(case, times=None) for case in outcome.cases))
         devices = outcome.devices if self._executor is not None else self.devices(target.runtime)
-        if key := self._result_key(target, artifact, rules, devices):
-            self._kept_results.keep(key, rules, outcome, today())
-
-    def _kept_result(
-        self, target: RunTarget, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo]
-    ) -> KeptResult | None:
-        key = self._result_key(target, artifact, rules, devices)
-        return self._kept_results.find(key, rules, today()) if key else None
-
-    def _result_key(
-        self, target: RunTarget, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo]
-    ) -> str:
-        if self._executor is not None and not devices:  # nothing says where it runs
-            return ""
-        target = self._with_files(target)
-        cases = self.case_digests.of(target)
-        more = self._cases, rules.skipping(today())
-        return self._dependencies.of(target, artifact.digest, cases, devices, *more)
+        self._results.keep(self._with_files(target), artifact, rules, outcome, devices)
 
     def export_cases(
         self,
@@ -388,11 +332,11 @@ class Engine:
     @contextmanager
     def _used(self, target: CompileTarget, artifact: Artifact) -> Iterator[Artifact]:
         """Yield an artifact that is not evicted meanwhile; one that another session has evicted is made again."""
-        held = _held(artifact)
+        held = hold_artifact(artifact)
         for _ in range(_MOST_EVICTIONS):
             if held is not None or (made := self.compile(target).artifact) is None:
                 break
-            artifact, held = made, _held(made)
+            artifact, held = made, hold_artifact(made)
         with held or nullcontext():
             yield artifact
 
@@ -456,9 +400,9 @@ class Engine:
         stored = self._builds.notes if "_builds" in vars(self) else ()
         ran = self._runs.notes if "_runs" in vars(self) else ()
         elsewhere = self._executor.notes if self._executor is not None else ()
-        kept = self._kept_results.notes if "_kept_results" in vars(self) else ()
+        kept = self._results.notes if "_results" in vars(self) else ()
         store = self._store.notes if "_store" in vars(self) else ()
-        found = (*stored, *store, *filter(None, self._differences.values()), *ran, *elsewhere, *kept)
+        found = (*stored, *store, *self._devices.notes, *ran, *elsewhere, *kept)
         return tuple(dict.fromkeys(found))
 
     def kill(self) -> None:
@@ -476,7 +420,7 @@ class Engine:
                 ending.callback(other.close)
             if (remote := vars(self).get("_remote")) is not None:
                 ending.callback(remote.close)
-            ending.push(self._ahead.pop_all())
+            ending.push(self._ahead.taken())
 
     @cached_property
     def _remote(self) -> RemoteStore | None:
@@ -493,12 +437,15 @@ class Engine:
         return CaseDigests(self.registry)
 
     @cached_property
-    def _kept_results(self) -> KeptResults:
-        return KeptResults(self._store)
-
-    @cached_property
-    def _dependencies(self) -> RunDependencies:
-        return RunDependencies(self.registry, self._extensions)
+    def _results(self) -> ReusableResults:
+        return ReusableResults(
+            self._store,
+            self.registry,
+            extensions=self._extensions,
+            only=self._cases,
+            case_digests=self.case_digests,
+            runs_elsewhere=self._executor is not None,
+        )
 
     @cached_property
     def _builds(self) -> BuildService:
@@ -555,9 +502,3 @@ class Engine:
     @cached_property
     def _artifacts(self) -> ArtifactFolder:
         return ArtifactFolder(self._artifact_folder or Path())
-
-
-def _held(artifact: Artifact) -> HeldLock | None:
-    with suppress(OSError):  # whoever reads it will say so
-        return hold_existing(Path(artifact.path))
-    return None

@@ -1,11 +1,11 @@
-"""Whether the devices of a run target meet what its declarations require."""
+"""The devices of run targets, and whether they meet what declarations require."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from retarget.extension import UnavailableError
-from retarget.model import Requirement, RuntimeConfig
+from retarget.model import Requirement, RunTarget, RuntimeConfig
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.profile import Profile, profile_of_device
@@ -15,6 +15,7 @@ from retarget.support.errors import RetargetError
 from retarget.targets.profile_fit import is_of_family, profile_mismatch
 
 __all__ = [
+    "OpenedDevices",
     "UnsuitableError",
     "answers",
     "check_requirements",
@@ -30,6 +31,54 @@ _SHOWN = 3
 
 class UnsuitableError(UnavailableError):
     """A device is here, and lacks what a target requires."""
+
+
+class OpenedDevices:
+    """The devices of a session's runtime configs, compared with the profiles that these are declared with."""
+
+    def __init__(self, open_devices: Callable[[RuntimeConfig], tuple[DeviceInfo, ...]]) -> None:
+        """`open_devices` returns the devices of a runtime config. It is called each time: a device may be gone."""
+        self._open = open_devices
+        self._locations = SourceLocations()
+        self._profiles: dict[RuntimeConfig, Profile] = {}
+        self._differences: dict[RuntimeConfig, str] = {}
+
+    def of(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
+        """Return the devices of a runtime config. Raises what opening them does, `RetargetError` for its profile."""
+        devices = self._open(runtime)
+        if (expected := self._expected(runtime)) is not None and runtime not in self._differences:
+            self._differences[runtime] = difference(runtime, expected, profiles_of(devices), self._locations)
+        return devices
+
+    def of_target(self, target: RunTarget) -> tuple[DeviceInfo, ...]:
+        """Return the devices of a target. Raises as `of` does, and `UnavailableError` where they do not meet its
+        requirements."""
+        devices = self.of(target.runtime)
+        if target.requires:
+            check_requirements(self.answers(target), self._locations)
+        return devices
+
+    def answers(self, target: RunTarget) -> tuple[tuple[Requirement, Answer], ...]:
+        """Return what the devices of a target answer to each of its requirements. Raises as `of` does.
+
+        Where nothing is reported of them, as behind `run_under`, the profile of the runtime config answers.
+        """
+        runtime = target.runtime
+        profiles = profiles_of(self.of(runtime)) or unknown_devices(runtime)
+        if (expected := self._expected(runtime)) is not None and not any(one.capabilities for one in profiles):
+            profiles = (expected,) * len(profiles)
+        return answers(target.requires, profiles, self._locations)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Which devices differ from the profiles of their runtime configs, one line each."""
+        return tuple(filter(None, self._differences.values()))
+
+    def _expected(self, runtime: RuntimeConfig) -> Profile | None:
+        """Return the profile that a runtime config is declared with. Raises `RetargetError`."""
+        if runtime.profile and runtime not in self._profiles:
+            self._profiles[runtime] = expected_profile(runtime, self._locations)
+        return self._profiles.get(runtime)
 
 
 def profiles_of(devices: Iterable[DeviceInfo]) -> tuple[Profile, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from retarget.engine.engine import Engine
-from retarget.engine.run.case_digest import CaseDigests
+from retarget.engine.run.reuse.case_digest import CaseDigests
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet
 from retarget.expect.verdict import excuse, is_expired, today

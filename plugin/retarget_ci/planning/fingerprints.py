@@ -19,7 +19,7 @@ import msgspec
 from retarget.cli.support import table
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
-from retarget.engine.run.case_digest import CaseDigests
+from retarget.engine.run.reuse.case_digest import CaseDigests
 from retarget.expect.matching import RuleSet
 from retarget.extension import ComparesConfigs, UnavailableError
 from retarget.extension.registry import Registry

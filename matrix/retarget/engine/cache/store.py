@@ -7,7 +7,7 @@ Layout below the cache folder::
     v1/artifacts/<d>/<digest><suffix> what it produced, by the SHA-256 hex of its content
     v1/resolutions/<k>/<key>          what a compiler config came to on this machine (`engine.compile.resolution`), and
                                       the tables in a declaration file (`declare.schema.kept`)
-    v1/results/<k>/<key>              what a run came to (`engine.run.kept_results`)
+    v1/results/<k>/<key>              what a run came to (`engine.run.reuse.kept_results`)
     v1/binaries/<k>/<key>             what drivers made for devices (`retarget.worker.kept_files`)
     v1/locks/<lock>                   held by the process that compiles a key which begins with these three digits,
                                       or runs a front end (`.1`, `.2` after them)
