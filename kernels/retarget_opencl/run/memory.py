@@ -55,6 +55,10 @@ class Pool:
         import pyopencl as cl
 
         self._cl, self._context, self._limit, self._largest = cl, context, limit, largest
+        self._flags = cl.mem_flags.READ_WRITE
+        if all(device.type & cl.device_type.CPU for device in context.devices):
+            # PoCL (3.0) allocates other buffers in the first command that uses them, and crashes if there is no memory.
+            self._flags |= cl.mem_flags.ALLOC_HOST_PTR
         self._numbers = itertools.count()
         # The size class that was released last is at the end.
         self._free: OrderedDict[int, list[tuple[cl.Buffer, int]]] = OrderedDict()
@@ -83,12 +87,12 @@ class Pool:
             self._kept -= capacity
             return Memory(*free.pop(), capacity, self)
         try:
-            buffer = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, capacity)
+            buffer = cl.Buffer(self._context, self._flags, capacity)
         except cl.Error as error:
             if not is_out_of_memory(error):
                 raise
             self.clear()
-            buffer = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, capacity)
+            buffer = cl.Buffer(self._context, self._flags, capacity)
         return Memory(buffer, next(self._numbers), capacity, self)
 
     def release(self, buffer: cl.Buffer, number: int, capacity: int) -> None:

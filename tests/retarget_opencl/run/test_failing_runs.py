@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,14 +11,17 @@ import pytest
 from model_targets import compile_target, run_target
 from opencl_support import ADD_ONE, Compile
 from retarget.engine.run.service import RunService
+from retarget.extension import DriverError, UnavailableError
 from retarget.model import Module, RunTarget
 from retarget.model.outcomes import RunOutcome, Stage
 from retarget_opencl.artifact.file import OpenClArtifact, read_artifact, write_artifact
 from retarget_opencl.artifact.program import Constant, Scalar
+from retarget_opencl.device.devices import find_device, list_devices
 
 Change = Callable[[OpenClArtifact], OpenClArtifact]
 
 HUGE = 1 << 45
+ADDRESSES, PART = 8 << 30, 1 << 30
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +36,17 @@ def target_in(folder: Path, timeout: float | None) -> RunTarget:
     return replace(run_target(compile_target(module=module, folder=folder), driver="opencl"), timeout=timeout)
 
 
+def run(
+    service: RunService, folder: Path, artifact: OpenClArtifact, timeout: float | None = None, device: str = ""
+) -> RunOutcome:
+    path = folder / "m.oclx"
+    path.write_bytes(write_artifact(artifact))
+    target = target_in(folder, timeout)
+    if device:
+        target = replace(target, runtime=replace(target.runtime, devices=(device,)))
+    return service.run(target, path)
+
+
 def with_statement(statement: str) -> Change:
     """Change each kernel to begin with a statement."""
 
@@ -43,13 +58,13 @@ def with_statement(statement: str) -> Change:
     return change
 
 
-def with_program(*block: tuple[Scalar, ...]) -> Change:
-    """Change what is called to one block, in which register 0 is more bytes than there are."""
+def with_program(*block: tuple[Scalar, ...], size: int = HUGE) -> Change:
+    """Change what is called to one block, whose registers 0 to 2 are a size (more bytes than there are), 0 and 64."""
 
     def change(artifact: OpenClArtifact) -> OpenClArtifact:
         program, number = artifact.program, artifact.program.exports[0].function
-        huge = Constant(register=0, kind="number", value=HUGE)
-        called = replace(program.functions[number], registers=2, constants=(huge,), blocks=(block,))
+        constants = tuple(Constant(register=at, kind="number", value=value) for at, value in enumerate((size, 0, 64)))
+        called = replace(program.functions[number], registers=3 + len(block), constants=constants, blocks=(block,))
         functions = (*program.functions[:number], called, *program.functions[number + 1 :])
         return replace(artifact, program=replace(program, functions=functions))
 
@@ -89,7 +104,7 @@ def with_program(*block: tuple[Scalar, ...]) -> Change:
             id="a kernel that does not build",
         ),
         pytest.param(
-            with_program(("allocate", 1, 0), ("return", ())),
+            with_program(("allocate", 3, 0), ("return", ())),
             None,
             Stage.RUN,
             "CL_INVALID_BUFFER_SIZE: create_buffer failed: INVALID_BUFFER_SIZE",
@@ -108,13 +123,38 @@ def test_a_failure_has_its_stage_and_reason_and_the_next_target_runs(
     summary: str,
 ) -> None:
     sound = read_artifact(compiled(ADD_ONE.replace("EXPECTED", "4.0")))
-
-    def run(artifact: OpenClArtifact, limit: float | None) -> RunOutcome:
-        path = tmp_path / "m.oclx"
-        path.write_bytes(write_artifact(artifact))
-        return service.run(target_in(tmp_path, limit), path)
-
-    failure = run(change(sound), timeout).failure
+    failure = run(service, tmp_path, change(sound), timeout).failure
     assert failure is not None
     assert (failure.stage, failure.summary) == (stage, summary)
-    assert run(sound, None).failure is None
+    assert run(service, tmp_path, sound).failure is None
+
+
+@pytest.fixture
+def little_memory() -> Iterator[None]:
+    """Processes that are started have 8 GiB of addresses."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("implementation", ["pocl", "intel"])
+def test_a_device_that_runs_out_of_memory_says_so(compiled: Compile, tmp_path: Path, implementation: str) -> None:
+    """Each buffer is allowed and used as soon as it is there; together they are more than there is."""
+    uri = f"opencl://{implementation}/0"
+    try:
+        find_device(uri, list_devices())
+    except (UnavailableError, DriverError) as error:
+        pytest.skip(str(error))
+    sound = read_artifact(compiled(ADD_ONE.replace("EXPECTED", "4.0")))
+    buffers = range(3, 3 + ADDRESSES // PART)
+    used = [one for at in buffers for one in (("allocate", at, 0), ("fill", at, 1, 2, 1, "i8"))]
+    with RunService(extensions=(), default_timeout=120, lease_folder=tmp_path / "leases", cache=tmp_path) as service:
+        artifact = with_program(*used, ("return", ()), size=PART)(sound)
+        failure = run(service, tmp_path, artifact, device=uri).failure
+        assert failure is not None
+        summary = "CL_OUT_OF_HOST_MEMORY: create_buffer failed: OUT_OF_HOST_MEMORY"
+        assert (failure.stage, failure.summary) == (Stage.RUN, summary)
+        assert run(service, tmp_path, sound, device=uri).failure is None
