@@ -40,7 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"also a {SUITE_FILE} with a suite of this name, for a published tree of tests below the folder",
     )
     parser.add_argument(
-        "--chip", default="", metavar="NAME", help="take over the golden values of this chip, where a file has several"
+        "--chip",
+        default="",
+        metavar="NAME",
+        help="take over what a file has for this chip: golden values, and whether the model fails to compile",
     )
     parser.add_argument("--force", action="store_true", help="replace files that are there already")
 
@@ -78,7 +81,7 @@ def _imported(files: list[tuple[str, Path]], chip: str) -> Imported:
     golden: list[GoldenValue] = []
     for name, path in files:
         try:
-            read, more = read_config_lists(path)
+            read, more = read_config_lists(path, chip)
         except DiagnosticsError as error:
             diagnostics += error.diagnostics
             continue

@@ -2,10 +2,11 @@
 
     golden_times_ms                    (torch_ops) the time of each test, in ms
     golden_time_ms, golden_time        (torch_models, sharktank_models) the time of a model, in ms
-    golden_dispatch, golden_size       its dispatches, and the bytes of its artifact
+    golden_dispatch, golden_size       its dispatches, and the bytes of its artifact; in torch_models
+                                       golden_dispatch_count and golden_binary_size
     golden_time_tolerance_multiplier   what a time is multiplied with to be the bound
 
-The last three, and those of sharktank_models all, have a value for each chip (`{"mi300": 19.5}`).
+What sharktank_models has, and a tolerance, have a value for each chip (`{"mi300": 19.5}`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ _METRICS = {
     "golden_time_ms": "latency",
     "golden_time": "latency",
     "golden_dispatch": "dispatches",
+    "golden_dispatch_count": "dispatches",
     "golden_size": "artifact-size",
+    "golden_binary_size": "artifact-size",
 }
 GOLDEN_KEYS = frozenset({_OF_TESTS, _TOLERANCE, *_METRICS})
 

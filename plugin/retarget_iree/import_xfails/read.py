@@ -14,8 +14,10 @@ The three first must be there. In place of the lists, onnx_models has
 
 The files that sharktank_models and torch_models keep for each model (`is_model_config`) have flags and no lists:
 
-    compiler_flags              flags of iree-compile; `cpu_compiler_flags` and the like where it has several configs
+    compiler_flags              flags of iree-compile; `cpu_compiler_flags` and the like where it has several configs;
+                                `compile_flags` in benchmarks of sharktank_models
     device                      the device to run on
+    compile_chip_expecting_to_fail  chips for which the model is expected not to compile
 
 Golden values are in `golden`. What else a file has (inputs to download) is not taken over, and noted. Comments and
 trailing commas are allowed, as in JSON5.
@@ -52,6 +54,8 @@ _OUTCOMES = {
 """Which list an outcome of onnx_models means. ONNX is imported when a module is compiled."""
 
 _MODEL_FLAGS = "compiler_flags"
+_BENCHMARK_FLAGS = "compile_flags"
+_FAILING_CHIPS = "compile_chip_expecting_to_fail"
 _MODEL_KEYS = {
     "benchmark_flags",
     "device",
@@ -99,8 +103,8 @@ class ConfigLists:
     source: str = ""
 
 
-def read_config_lists(file: Path) -> tuple[tuple[ConfigLists, ...], tuple[str, ...]]:
-    """Return a file's configs, and notes on what is not taken over.
+def read_config_lists(file: Path, chip: str = "") -> tuple[tuple[ConfigLists, ...], tuple[str, ...]]:
+    """Return a file's configs, and notes on what is not taken over. `chip` is that of the expected failures of a model.
 
     Raises `DiagnosticsError` with all errors, each with its line.
     """
@@ -115,7 +119,7 @@ def read_config_lists(file: Path) -> tuple[tuple[ConfigLists, ...], tuple[str, .
     ]
     if diagnostics:
         raise DiagnosticsError(diagnostics)
-    return _model_configs(file, data) if is_model else _config(file, data)
+    return _model_configs(file, data, chip) if is_model else _config(file, data)
 
 
 def read_golden_values(
@@ -180,7 +184,7 @@ def is_model_config(data: object) -> bool:
 
 
 def _is_model_flags(key: str) -> bool:
-    return key == _MODEL_FLAGS or key.endswith(f"_{_MODEL_FLAGS}")
+    return key in {_MODEL_FLAGS, _BENCHMARK_FLAGS} or key.endswith(f"_{_MODEL_FLAGS}")
 
 
 # ---------------------------------------------------------------- configs
@@ -203,17 +207,21 @@ def _config(file: Path, data: dict[str, Any]) -> tuple[tuple[ConfigLists, ...], 
     return (config,), tuple(notes)
 
 
-def _model_configs(file: Path, data: dict[str, Any]) -> tuple[tuple[ConfigLists, ...], tuple[str, ...]]:
+def _model_configs(file: Path, data: dict[str, Any], chip: str) -> tuple[tuple[ConfigLists, ...], tuple[str, ...]]:
     keys = [key for key in data if _is_model_flags(key)]
     if not keys and data.keys() & GOLDEN_KEYS:
         return (), ()
     if not keys:
         return (), (f"{file.name}: found no {_MODEL_FLAGS}, so that there is no config to take over",)
-    left = [key for key in data if key not in {*keys, "device", *GOLDEN_KEYS}]
+    left = [key for key in data if key not in {*keys, "device", _FAILING_CHIPS, *GOLDEN_KEYS}]
     notes = [f"{file.name}: {', '.join(left)}: not taken over"] if left else []
+    chips = data.get(_FAILING_CHIPS, [])
+    if chips and chip not in chips:
+        notes.append(f"{file.name}: {_FAILING_CHIPS} of {', '.join(chips)} is taken over with --chip")
+    failing = {"expected_compile_failures": ("*",)} if chip in chips else {}
     configs = []
     for key in keys:
-        word = key.removesuffix(_MODEL_FLAGS).rstrip("_")
+        word = "" if key == _BENCHMARK_FLAGS else key.removesuffix(_MODEL_FLAGS).rstrip("_")
         named = data.get("device") or _MODEL_DEVICES.get(word)
         configs.append(
             ConfigLists(
@@ -221,7 +229,8 @@ def _model_configs(file: Path, data: dict[str, Any]) -> tuple[tuple[ConfigLists,
                 name=f"{file.stem}-{word}" if word else file.stem,
                 compile_flags=tuple(data[key]),
                 run_flags=_with_device(file, data[key], [f"{_DEVICE_FLAG}{named}"] if named else [], notes),
-                lists=dict.fromkeys(LISTS, ()),
+                lists={**dict.fromkeys(LISTS, ()), **failing},
+                source=_FAILING_CHIPS if failing else "",
             )
         )
     return tuple(configs), tuple(notes)
@@ -294,7 +303,7 @@ def _errors(text: str, data: object) -> Iterator[tuple[int, str, str]]:
 
 
 def _model_errors(text: str, data: dict[str, Any]) -> Iterator[tuple[int, str, str]]:
-    for key in filter(_is_model_flags, data):
+    for key in filter(lambda key: _is_model_flags(key) or key == _FAILING_CHIPS, data):
         yield from _list_errors(text, key, data[key])
     device = data.get("device")
     if device is not None and not (isinstance(device, str) and device.strip()):

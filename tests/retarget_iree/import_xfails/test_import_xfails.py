@@ -508,3 +508,63 @@ def test_a_golden_value_that_is_no_number(folder: Path, capsys: pytest.CaptureFi
         "bench.json:2: golden_size: found -1, expected a number above 0\n"
         "bench.json:3: golden_times_ms: found 3, expected an object with a time for each test\n"
     )
+
+
+def test_a_model_that_does_not_compile_for_a_chip_is_expected_to_fail_for_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = {"device": "hip", "compiler_flags": ["--iree-hal-target-device=hip"]}
+    chips = {"compile_chip_expecting_to_fail": ["gfx90a", "gfx1100"]}
+    (folder / "vae_rocm.json").write_text(json.dumps(model | chips))
+    assert main(["import-xfails", "vae_rocm.json", "--chip", "gfx90a", "--output", "out"]) == 0
+    assert read(folder, "expectations.toml")["expectation"] == [
+        {
+            "match": "*",
+            "stage": ["compile", "crash"],
+            "reason": "taken over from compile_chip_expecting_to_fail of vae_rocm",
+        }
+    ]
+    assert capsys.readouterr().out == "vae-rocm  1 entry, 1 rule\n1 entry became 1 rule\n"
+    assert main(["import-xfails", "vae_rocm.json", "--chip", "gfx942", "--output", "out", "--force"]) == 0
+    assert "expectation" not in read(folder, "expectations.toml")
+    note = "note: vae_rocm.json: compile_chip_expecting_to_fail of gfx90a, gfx1100 is taken over with --chip\n"
+    assert capsys.readouterr().out.startswith(note)
+    (folder / "vae_rocm.json").write_text(json.dumps(model | {"compile_chip_expecting_to_fail": [90]}))
+    assert main(["import-xfails", "vae_rocm.json"]) == 1
+    expected = "vae_rocm.json:1: compile_chip_expecting_to_fail[0]: found a number, expected a string\n"
+    assert capsys.readouterr().err == expected
+
+
+def test_a_benchmark_with_compile_flags_is_a_config_with_its_golden_values(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    benchmark = {
+        "inputs": ["4x1xi64"],
+        "function_run": "decode",
+        "device": "hip",
+        "compile_flags": ["--iree-hal-target-device=hip", "--iree-opt-level=O3"],
+        "golden_time_ms": {"mi300": 10},
+        "golden_time_tolerance_multiplier": {"mi300": 1.1},
+    }
+    (folder / "decode_rocm.json").write_text(json.dumps(benchmark))
+    assert main(["import-xfails", "decode_rocm.json", "--chip", "mi300", "--output", "out"]) == 0
+    (compiler,) = read(folder, "matrix.toml")["compiler_config"]  # type: ignore[misc]
+    assert compiler == {"name": "decode-rocm", "compiler": "iree", "flags": benchmark["compile_flags"]}
+    reason = "taken over from golden_time_ms of decode_rocm, mi300"
+    assert golden(folder) == [
+        {"match": "*", "when": "decode-rocm", "metric": "latency", "max": "11 ms", "reason": reason}
+    ]
+    assert capsys.readouterr().out.startswith("note: decode_rocm.json: inputs, function_run: not taken over\n")
+
+
+def test_counts_and_sizes_of_a_model_are_golden_values_of_its_config(folder: Path) -> None:
+    module = {"mlir": "model.mlir", "compiler_flags": ["--iree-hal-target-device=local"]}
+    (folder / "unet_cpu.json").write_text(json.dumps(module))
+    statistics = {"type": "compstat", "module": "modules/unet_cpu"}
+    statistics |= {"golden_dispatch_count": 1400, "golden_binary_size": 2000000}
+    (folder / "compstat.json").write_text(json.dumps(statistics))
+    assert main(["import-xfails", "unet_cpu.json", "unet_cpu=compstat.json", "--output", "out"]) == 0
+    assert [(one["when"], one["metric"], one["max"]) for one in golden(folder)] == [  # type: ignore[attr-defined]
+        ("unet-cpu", "dispatches", 1400),
+        ("unet-cpu", "artifact-size", "2000000 B"),
+    ]
