@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 ARTIFACT_SUFFIX = ".oclx"
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 _MAGIC = b"RTGTOCL\n"
 _FIXED = struct.Struct("<8sI32sQ")
 _ALIGNMENT = 64

@@ -51,7 +51,12 @@ class Export:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
     """What a dispatch must know. `bindings` and `constants` are ordinals in the order of the kernel's parameters,
-    `groups` is the function that counts work-groups from the workload, `location` where its ops stand in the module."""
+    `groups` is the function that counts work-groups from the workload, `location` where its ops stand in the module.
+
+    A kernel with `members`, the numbers of other kernels, does the work of all of them in one launch. Its parameters
+    are those of each member and, after each, the member's work-groups in three dimensions. Dispatched together, its
+    work-groups are theirs in a row; in turn, each work-group does the work of one member after the other's.
+    """
 
     name: str
     bindings: tuple[int, ...]
@@ -59,6 +64,7 @@ class Kernel:
     workgroup_size: tuple[int, int, int]
     groups: int
     location: str = ""
+    members: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +97,15 @@ class Program:
                 (item.name, item.function, item.arguments, item.results, item.declaration) for item in self.exports
             ],
             "kernels": [
-                (item.name, item.bindings, item.constants, item.workgroup_size, item.groups, item.location)
+                (
+                    item.name,
+                    item.bindings,
+                    item.constants,
+                    item.workgroup_size,
+                    item.groups,
+                    item.location,
+                    item.members,
+                )
                 for item in self.kernels
             ],
         }
@@ -133,8 +147,9 @@ class Program:
                     workgroup_size=(int(size[0]), int(size[1]), int(size[2])),
                     groups=int(groups),
                     location=str(location),
+                    members=_numbers(members),
                 )
-                for name, bindings, constants, size, groups, location in data["kernels"]
+                for name, bindings, constants, size, groups, location, members in data["kernels"]
             ),
         )
 

@@ -33,7 +33,10 @@ def _lines(artifact: OpenClArtifact) -> Iterator[str]:
     yield "  kernels"
     for kernel in program.kernels:
         size = "x".join(str(items) for items in kernel.workgroup_size)
-        yield f"    {kernel.name}: {size} work-items, {len(kernel.bindings)} buffers, {len(kernel.constants)} constants"
+        takes = f"{len(kernel.bindings)} buffers, {len(kernel.constants)} constants"
+        if kernel.members:
+            takes = "does the work of " + ", ".join(program.kernels[number].name for number in kernel.members)
+        yield f"    {kernel.name}: {size} work-items, {takes}"
         if kernel.location:
             yield f"      from {kernel.location}"
     yield "  memory of the device"
@@ -55,6 +58,8 @@ _PLAIN_WORDS: dict[str, tuple[int, ...]] = {
     "global_load": (1,),
     "global_store": (0,),
     "dispatch": (0,),
+    "dispatch_in_turn": (0,),
+    "dispatch_together": (0,),
     "view_dim": (2,),
     "affine": (3, 4),
     "export": (4,),
@@ -71,7 +76,7 @@ def _function(function: Function, program: Program) -> Iterator[str]:
         return names.get(value, f"r{value}") if isinstance(value, int) else repr(value)
 
     def plain(name: str, value: Scalar) -> str:
-        if isinstance(value, int) and name == "dispatch":
+        if isinstance(value, int) and name.startswith("dispatch"):
             return program.kernels[value].name
         if isinstance(value, int) and name == "call":
             return program.functions[value].name

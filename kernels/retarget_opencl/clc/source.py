@@ -15,7 +15,7 @@ from retarget_opencl.device.profile import DeviceProfile
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["kernel_source"]
+__all__ = ["kernel_source", "template"]
 
 _EXTENSIONS = {
     "fp16": ("cl_khr_fp16",),
@@ -33,6 +33,11 @@ def _templates() -> jinja2.Environment:
     return jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=False)  # noqa: S701  (C, not HTML)
 
 
+def template(name: str) -> jinja2.Template:
+    """Return a template of the folder `templates`."""
+    return _templates().get_template(name)
+
+
 def kernel_source(
     kernel: KernelText, names: TypeNames, profile: DeviceProfile, features: set[str], helpers: set[str]
 ) -> KernelSource:
@@ -45,17 +50,13 @@ def kernel_source(
         extensions += _SUBGROUP_EXTENSIONS
     if "dot" in features and profile.dot == "khr":
         extensions.append("cl_khr_integer_dot_product")
-    prelude = (
-        _templates()
-        .get_template("program.cl.j2")
-        .render(
-            profile=profile,
-            extensions=extensions,
-            helpers=helpers,
-            features=features,
-            uses_subgroups=uses_subgroups,
-            typedefs=[text for _, text in names.typedefs.values()],
-        )
+    prelude = template("program.cl.j2").render(
+        profile=profile,
+        extensions=extensions,
+        helpers=helpers,
+        features=features,
+        uses_subgroups=uses_subgroups,
+        typedefs=[text for _, text in names.typedefs.values()],
     )
-    text = _templates().get_template("kernel.cl.j2").render(kernel=kernel, pins_subgroups=pins_subgroups)
+    text = template("kernel.cl.j2").render(kernel=kernel, pins_subgroups=pins_subgroups)
     return KernelSource(prelude=prelude, text=text)

@@ -87,7 +87,8 @@ class KernelText:
     """A kernel in OpenCL C. `parameters` and `lines` are text; the rest is what a caller has to know.
 
     `bindings` and `constants` (ordinals of push constants) are in the order of the parameters: for each binding its
-    buffer and its offset in bytes (`ulong`), then each constant as `uint`. `local_memory` is in bytes.
+    buffer and its offset in bytes (`ulong`), then each constant as `uint`. `local_memory` is in bytes. `functions` are
+    those that it calls.
     """
 
     name: str
@@ -98,3 +99,4 @@ class KernelText:
     workgroup_size: tuple[int, int, int]
     local_memory: int = 0
     comment: str = ""
+    functions: tuple[str, ...] = ()

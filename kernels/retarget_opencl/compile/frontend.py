@@ -39,9 +39,11 @@ from retarget_opencl.compile.rewriting import (
     split_packs,
 )
 from retarget_opencl.compile.tuning import alignment, attention, rows
+from retarget_opencl.compile.tuning.chains import prepare_chains
 from retarget_opencl.compile.tuning.contractions import prepare_products
 from retarget_opencl.compile.tuning.convolutions import prepare_convolutions
 from retarget_opencl.compile.tuning.elementwise import prepare_elementwise
+from retarget_opencl.compile.tuning.generic import generalize_products
 from retarget_opencl.compile.tuning.padding import PHASE as PADDING
 from retarget_opencl.compile.tuning.padding import pad_products
 from retarget_opencl.compile.tuning.trial import keep_what_compiles
@@ -98,17 +100,16 @@ def compiled_module(
     buffer = content if content[:4] == _BYTECODE_MAGIC else content + b"\0"
     source_of = partial(api.Source.wrap_buffer, buffer=buffer, buffer_name=source_name)
     start = "" if front_half is None else FRONT_PHASE
-    changes = _changes(content, largest)
-    prepared: list[bool] = []
-    tiles: list[_Change] = [(PHASE, lambda module: prepared.extend(_prepare_kernels(module)))]
     target = flags[-1] if flags else ""
-    if 'arch = "sm_' in target:
-        units = "NV_WMMA" in target
-        tiles.append((PADDING, lambda module: prepared.append(pad_products(module, units=units))))
-        tiles.append((rows.PHASE, lambda module: prepared.append(rows.prepare_rows(module))))
+    whole, prepared = list[bool](), list[bool]()
+    changes, tiles = _changes(content, largest, target, whole), _tiles(target, prepared)
     with ExitStack() as stack:
         used = [*changes, *tiles]
         module, diagnostics, error = _compile(stack, source_of, flags, start, used)
+        if module is None and any(whole):
+            changes = _changes(content, largest, "", whole)
+            used = [*changes, *tiles]
+            module, diagnostics, error = _compile(stack, source_of, flags, start, used)
         if module is None and has_packs(diagnostics):
             changes.insert(0, (EARLY_PHASE, split_packs))
             used = [*changes, *tiles]
@@ -136,13 +137,15 @@ def compiled_module(
         del module
 
 
-def _changes(content: bytes, largest: int) -> list[_Change]:
-    """Return the changes that a module needs, tiles aside."""
+def _changes(content: bytes, largest: int, target: str, whole: list[bool]) -> list[_Change]:
+    """Return the changes that a module needs, tiles aside; `whole` is told of attention that is left whole."""
     changes: list[_Change] = []
     if calls.may_have_calls(content):
         changes.append((calls.PHASE, calls.inline_calls))
     if attention.may_have_attention(content):
-        changes.append((attention.PHASE, attention.split_attention))
+        units = "NV_WMMA" in target and "shuffle" in target
+        changes.append((attention.PHASE, partial(_keep_or_split_attention, whole=whole, units=units)))
+        changes.append((PHASE, attention.replace_kernels))
     if len(content) >= LARGE:
         changes.append((_WITH_GLOBALS, partial(_prepare_constants, largest=largest)))
     return changes
@@ -154,6 +157,24 @@ def _tried(change: _Change, flags: Sequence[str]) -> _Change:
     if phase == PADDING:  # there are no kernels yet
         return change
     return phase, partial(keep_what_compiles, change=prepare, phase=phase, flags=flags)
+
+
+def _tiles(target: str, prepared: list[bool]) -> list[_Change]:
+    """Return what configures kernels for a target; each adds to `prepared` whether it did."""
+    tiles: list[_Change] = [(PHASE, lambda module: prepared.extend(_prepare_kernels(module)))]
+    if 'arch = "sm_' in target:
+        units = "NV_WMMA" in target
+        tiles.append((PADDING, lambda module: prepared.append(pad_products(module, units=units))))
+        tiles.append((PADDING, lambda module: prepared.append(generalize_products(module, units=units))))
+        tiles.append((rows.PHASE, lambda module: prepared.append(rows.prepare_rows(module))))
+    return tiles
+
+
+def _keep_or_split_attention(module: Ir, whole: list[bool], *, units: bool) -> None:
+    """Leave attention whole where there is a kernel for it; `whole` says so."""
+    whole.append(units and attention.keep_attention(module))
+    if not whole[-1]:
+        attention.split_attention(module)
 
 
 def _order(change: _Change) -> int:
@@ -216,7 +237,8 @@ def _with_places(finish: Callable[[Ir], Ir | None], configured: Ir, context: Ir)
 
 def _prepare_kernels(module: Ir) -> tuple[bool, ...]:
     """Give tiles to kernels; say of each kind whether there are any."""
-    return prepare_convolutions(module), prepare_elementwise(module), prepare_products(module)
+    chains = prepare_chains(module)
+    return chains, prepare_convolutions(module), prepare_elementwise(module), prepare_products(module)
 
 
 def _prepare_constants(module: Ir, largest: int) -> None:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
 from retarget_opencl.artifact.file import KernelSource
 from retarget_opencl.artifact.program import Constant, Export, Function, Kernel, Program, Scalar
+from retarget_opencl.clc.attention import FEATURES, HELPERS, Attention, attention_kernel
 from retarget_opencl.clc.kernel import KernelWriter
 from retarget_opencl.clc.source import kernel_source
+from retarget_opencl.clc.statements import identifier
+from retarget_opencl.clc.together import can_share, joint_kernel
 from retarget_opencl.clc.types import TypeNames, TypeSyntaxError
+from retarget_opencl.clc.values import KernelText
 from retarget_opencl.compile.target import device_needs
 from retarget_opencl.device.profile import DeviceProfile
 from retarget_opencl.hostprog.constants import number_of
 from retarget_opencl.hostprog.rules import HOST_RULES
 from retarget_opencl.hostprog.writer import FunctionWriter, Symbols
-from retarget_opencl.translation import BFLOAT16, Buffer, Ir, TranslationError, symbol_name
+from retarget_opencl.translation import ATTENTION, BFLOAT16, IN_TURN, Buffer, Ir, TranslationError, symbol_name
 
 __all__ = ["Translation", "translate"]
 
@@ -35,6 +39,17 @@ class Translation:
     needs: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Written:
+    """A kernel, and what it needs around it. `by_rows`: it was prepared to share a launch with those that follow it."""
+
+    text: KernelText
+    names: TypeNames
+    features: set[str]
+    helpers: set[str]
+    by_rows: bool
+
+
 @dataclass(slots=True)
 class _KernelSet:
     """The kernels of all executables. Each is written by itself, so that what one needs changes no other.
@@ -43,13 +58,16 @@ class _KernelSet:
     """
 
     profile: DeviceProfile
+    functions: list[Function]
     features: set[str] = field(default_factory=set)
     sources: list[KernelSource] = field(default_factory=list)
     kernels: list[Kernel] = field(default_factory=list)
     entries: dict[str, int] = field(default_factory=dict)
     local_memory: int = 0
+    _written: list[_Written] = field(default_factory=list)
+    _together: dict[tuple[int, ...], int] = field(default_factory=dict)
 
-    def add_executable(self, executable: Ir, functions: list[Function]) -> None:
+    def add_executable(self, executable: Ir) -> None:
         for variant in _ops(executable, "hal.executable.variant"):
             modules = [module for inner in _ops(variant, "builtin.module") for module in _ops(inner, "spirv.module")]
             entry_points = {
@@ -64,37 +82,86 @@ class _KernelSet:
                     msg = f"the executable export {key} has no spirv.func; found {', '.join(entry_points) or 'none'}"
                     raise TranslationError(msg)
                 module, function = entry_points[name]
-                self._add(key, export, module, function, functions)
+                self._add(key, export, module, function)
 
-    def _add(self, key: str, export: Ir, module: Ir, function: Ir, functions: list[Function]) -> None:
+    def _add(self, key: str, export: Ir, module: Ir, function: Ir) -> None:
         native, bfloat16 = self.profile.half == "native", BFLOAT16 in export.attributes
         names, features, helpers = TypeNames(native_half=native, bfloat16=bfloat16), set[str](), set[str]()
         has_subgroups = self.profile.subgroups != "none"
         writer = KernelWriter(names=names, features=features, helpers=helpers, subgroups=has_subgroups)
+        attention = None
+        if ATTENTION in export.attributes:
+            attention = Attention.from_text(str(export.attributes[ATTENTION].value))
         if "workgroup_size" not in export.attributes:
             msg = f"the executable export {key} names no workgroup size"
             raise TranslationError(msg)
         sizes = [int(str(size).partition(" ")[0]) for size in export.attributes["workgroup_size"]]
         try:
-            text = writer.write(module, function, _read_only(export), (sizes[0], sizes[1], sizes[2]), key)
+            if attention is None:
+                text = writer.write(module, function, _read_only(export), (sizes[0], sizes[1], sizes[2]), key)
+            else:
+                text = attention_kernel(identifier(symbol_name(function)), attention, key)
+                features |= FEATURES
+                helpers |= HELPERS
         except TypeSyntaxError as error:
             msg = f"{error}; in the kernel {key} at {function.location}"
             raise TranslationError(msg) from error
         self.local_memory = max(self.local_memory, text.local_memory)
         self.entries[key] = len(self.kernels)
         self.sources.append(kernel_source(text, names, self.profile, features, helpers))
+        self._written.append(
+            _Written(text=text, names=names, features=features, helpers=helpers, by_rows=IN_TURN in export.attributes)
+        )
         self.features |= features
-        groups = _write_groups(key, export)
-        functions.append(groups)
+        groups = _write_groups(key, export) if attention is None else _constant_groups(key, attention.groups)
+        self.functions.append(groups)
         kernel = Kernel(
             name=text.name,
             bindings=tuple(binding.ordinal for binding in text.bindings),
             constants=text.constants,
             workgroup_size=text.workgroup_size,
-            groups=len(functions) - 1,
+            groups=len(self.functions) - 1,
             location=_places(function),
         )
         self.kernels.append(kernel)
+
+    def together(self, members: Sequence[int], groups: int) -> int | None:
+        """Return the kernel that does the work of several in one launch; None where they have to be launched by
+        themselves. `groups` is 0 where they do not depend on each other; else each has so many work-groups, which do
+        the work of one kernel after the other's.
+
+        Only for NVIDIA's architectures, on which it was measured.
+        """
+        key = (groups, *members)
+        found = [self._written[number] for number in members]
+        texts = [one.text for one in found]
+        plain = not any(one.names.typedefs or one.names.small == "bfloat" for one in found)
+        if key in self._together:
+            return self._together[key]
+        if not self.profile.arch.startswith("sm_") or not plain or not can_share(texts):
+            return None
+        counters = [self.functions[self.kernels[number].groups] for number in members]
+        by_rows = all(one.by_rows for one in found) and all(_constant_count(one) == (groups, 1, 1) for one in counters)
+        if groups and not by_rows:
+            return None
+        text = joint_kernel(f"together_{len(self._together)}", texts, in_turn=bool(groups))
+        features, helpers = (
+            set().union(*sets) for sets in zip(*((one.features, one.helpers) for one in found), strict=True)
+        )
+        self.sources.append(kernel_source(text, found[0].names, self.profile, features, helpers))
+        locations = dict.fromkeys(self.kernels[number].location for number in members)
+        kernel = Kernel(
+            name=text.name,
+            bindings=(),
+            constants=(),
+            workgroup_size=text.workgroup_size,
+            groups=self.kernels[members[0]].groups,
+            location=", ".join(location for location in locations if location),
+            members=tuple(members),
+        )
+        self._together[key] = len(self.kernels)
+        self.kernels.append(kernel)
+        return self._together[key]
 
 
 def _ops(parent: Ir, name: str) -> list[Ir]:
@@ -127,6 +194,22 @@ def _write_groups(key: str, export: Ir) -> Function:
     return _without(writer.write(region), {0})
 
 
+def _constant_groups(key: str, counts: Sequence[int]) -> Function:
+    """Return the function that counts work-groups which depend on no workload."""
+    constants = (Constant(register=axis, kind="number", value=count) for axis, count in enumerate(counts))
+    block = (("return", (0, 1, 2)),)
+    name = f"{key} workgroups"
+    return Function(name=name, registers=3, parameters=(), constants=tuple(constants), blocks=(block,))
+
+
+def _constant_count(function: Function) -> tuple[Scalar, ...]:
+    """Return the work-groups that a function counts; empty where they depend on the workload."""
+    values = {one.register: one.value for one in function.constants}
+    (name, *words) = function.blocks[0][0]
+    registers = words[0] if name == "return" and isinstance(words[0], tuple) else ()
+    return tuple(values.get(one) for one in registers if isinstance(one, int))
+
+
 def _without(function: Function, indices: Collection[int]) -> Function:
     """Return a function without some of its parameters, which are empty in it."""
     dropped = [function.parameters[index] for index in sorted(indices)]
@@ -156,10 +239,10 @@ def translate(module: Ir, profile: DeviceProfile, resources: Callable[[], Mappin
     """
     top = [item.operation for item in module.regions[0].blocks[0]]
     functions: list[Function] = []
-    kernels = _KernelSet(profile)
+    kernels = _KernelSet(profile, functions)
     for op in top:
         if op.name == "hal.executable":
-            kernels.add_executable(op, functions)
+            kernels.add_executable(op)
     bodies = [op for op in top if op.name in {"util.func", "util.initializer"} and len(op.regions[0].blocks)]
     first = len(functions)
     symbols = Symbols(
@@ -167,6 +250,7 @@ def translate(module: Ir, profile: DeviceProfile, resources: Callable[[], Mappin
         globals={},
         kernels=kernels.entries,
         resources=cache(resources),
+        together=kernels.together,
     )
     initial: list[tuple[str, Scalar]] = []
     for op in top:

@@ -32,7 +32,12 @@ if TYPE_CHECKING:
 __all__ = ["Commands", "memory_dtype"]
 
 Array = npt.NDArray[np.generic]
-Launcher = Callable[[tuple[int, ...], Sequence[tuple[Span, int]], Sequence[int]], None]
+Workload = tuple[Any, ...]
+Launcher = Callable[[Workload, Sequence[tuple[Span, int]], Sequence[int]], None]
+GroupCounter = Callable[[Sequence[int]], Sequence[int]]
+Size = tuple[int, int, int]
+_Range = tuple[Size, Sequence[int]]
+"""The work-items of a launch, and further numbers that the kernel takes."""
 _FLUSH_EVERY = 16  # commands
 
 
@@ -179,34 +184,73 @@ class Commands:
 
     # ------------------------------------------------------------ dispatches
 
-    def launcher(self, kernel: Kernel, count_groups: Callable[[Sequence[int]], Sequence[int]]) -> Launcher:
-        """Return a function that launches a kernel for one dispatch of the program.
+    def launcher(self, kernel: Kernel, count_groups: GroupCounter) -> Launcher:
+        """Return a function that launches a kernel for one dispatch of the program."""
+        count, sizes = len(kernel.bindings), kernel.workgroup_size
+
+        def range_of(workload: Workload) -> _Range | None:
+            groups = count_groups(workload)
+            if 0 in groups:
+                return None
+            return (groups[0] * sizes[0], groups[1] * sizes[1], groups[2] * sizes[2]), ()
+
+        places = range(2 * count, 2 * count + len(kernel.constants))
+        return self._launcher(kernel, range_of, range(0, 2 * count, 2), places)
+
+    def joint_launcher(
+        self, kernel: Kernel, members: Sequence[Kernel], counters: Sequence[GroupCounter], *, in_turn: bool
+    ) -> Launcher:
+        """Return a function that launches a kernel with members, whose workloads, spans and uniforms follow each other.
+
+        `counters` count each member's work-groups. `in_turn`: they have as many, and a work-group does the work of all.
+        """
+        spans, uniforms, counts, place = list[int](), list[int](), list[int](), 0
+        for member in members:
+            first = place + 2 * len(member.bindings)
+            last = first + len(member.constants)
+            spans += range(place, first, 2)
+            uniforms += range(first, last)
+            counts += range(last, last + 3)
+            place = last + 3
+
+        def range_of(workload: Workload) -> _Range | None:
+            groups = [tuple(count(part)) for count, part in zip(counters, workload, strict=True)]
+            sums = [x * y * z for x, y, z in groups]
+            total = sums[0] if in_turn else sum(sums)
+            if not total:
+                return None
+            return (total * kernel.workgroup_size[0], 1, 1), [number for group in groups for number in group]
+
+        return self._launcher(kernel, range_of, spans, [*uniforms, *counts])
+
+    def _launcher(
+        self,
+        kernel: Kernel,
+        range_of: Callable[[Workload], _Range | None],
+        span_places: Sequence[int],
+        number_places: Sequence[int],
+    ) -> Launcher:
+        """Return a function that launches a kernel, whose spans and numbers are arguments at these places.
 
         The dispatch has its own kernel object, whose arguments stay set: only what differs from the launch before is
         set again. A span's own offset and the dispatch's are added, and passed as an argument.
         """
         cl, commands = self._cl, self
         instance: Any = None  # most of a second start would be spent on kernels, of which not all are launched
-        count = len(kernel.bindings)
-        buffers = [-1] * count
-        offsets: list[int] = [-1] * count
-        constants: list[int | None] = [None] * len(kernel.constants)
+        buffers = [-1] * len(span_places)
+        offsets: list[int] = [-1] * len(span_places)
+        numbers: list[int | None] = [None] * len(number_places)
         sizes = kernel.workgroup_size
-        known: dict[tuple[int, ...], tuple[int, int, int] | None] = {}
+        known: dict[Workload, _Range | None] = {}
         enqueue, in_memory = cl.enqueue_nd_range_kernel, self.pool.in_memory
 
-        def work_size(workload: tuple[int, ...]) -> tuple[int, int, int] | None:
-            groups = count_groups(workload)
-            if 0 in groups:
-                return None
-            return groups[0] * sizes[0], groups[1] * sizes[1], groups[2] * sizes[2]
-
-        def launch(workload: tuple[int, ...], spans: Sequence[tuple[Span, int]], uniforms: Sequence[int]) -> None:
+        def launch(workload: Workload, spans: Sequence[tuple[Span, int]], uniforms: Sequence[int]) -> None:
             if workload not in known:
-                known[workload] = work_size(workload)
-            total = known[workload]
-            if total is None:
+                known[workload] = range_of(workload)
+            found = known[workload]
+            if found is None:
                 return
+            total, more = found
             nonlocal instance
             if instance is None:
                 instance = cl.Kernel(commands.programs[kernel.name], kernel.name)
@@ -216,16 +260,16 @@ class Commands:
                 # Its number is remembered, not the buffer: to hold that would keep the pool from releasing it.
                 memory = span.memory
                 if buffers[index] != memory.number:
-                    set_arg(2 * index, memory.buffer)
+                    set_arg(span_places[index], memory.buffer)
                     buffers[index] = memory.number
                 start = span.offset + offset
                 if offsets[index] != start:
-                    set_number(2 * index + 1, start.to_bytes(8, byteorder))
+                    set_number(span_places[index] + 1, start.to_bytes(8, byteorder))
                     offsets[index] = start
-            for index, value in enumerate(uniforms):
-                if constants[index] != value:
-                    set_number(2 * count + index, (value & 0xFFFFFFFF).to_bytes(4, byteorder))
-                    constants[index] = value
+            for index, value in enumerate((*uniforms, *more) if more else uniforms):
+                if numbers[index] != value:
+                    set_number(number_places[index], (value & 0xFFFFFFFF).to_bytes(4, byteorder))
+                    numbers[index] = value
             if commands.started is not None:  # before: enqueueing may crash, as where PoCL builds the kernel then
                 started, commands.started = commands.started, None
                 started()

@@ -103,7 +103,7 @@ def test_a_newer_artifact_is_refused(artifact: OpenClArtifact) -> None:
     with pytest.raises(ArtifactError) as caught:
         read_artifact(bytes(data))
     assert str(caught.value) == (
-        "the OpenCL artifact has format version 99, newer than the version 4 that is read here; compile it again"
+        "the OpenCL artifact has format version 99, newer than the version 5 that is read here; compile it again"
     )
 
 

@@ -1,16 +1,22 @@
-"""Attention as products of matrices, a softmax between them.
+"""Attention as one kernel of our own, or as products of matrices, a softmax between them.
 
-IREE (3.13) keeps `iree_linalg_ext.attention` as one kernel, which its SPIR-V does not compile. Taken apart before
-kernels are formed, its products get tiles and matrix units as others do. The scores of all rows are then in memory at
-once: as many `f32` as there are queries times keys.
+IREE (3.13) keeps `iree_linalg_ext.attention` as one kernel, which its SPIR-V does not compile. Where `clc.attention`
+has a kernel for it, IREE compiles one that only fills the result, in whose place that is written. Elsewhere attention
+is taken apart before kernels are formed: its products get tiles and matrix units as others do. The scores of all rows
+are then in memory at once: as many `f32` as there are queries times keys.
 """
 
 from __future__ import annotations
 
-from retarget_opencl.compile.tuning.kernels import walk
-from retarget_opencl.translation import Ir
+from dataclasses import replace
 
-__all__ = ["PHASE", "may_have_attention", "split_attention"]
+from retarget_opencl.clc.attention import Attention
+from retarget_opencl.compile.tuning.kernels import inside, walk
+from retarget_opencl.translation import ATTENTION, Ir, symbol_name
+
+__all__ = ["PHASE", "keep_attention", "may_have_attention", "replace_kernels", "split_attention"]
+
+_OP = "iree_linalg_ext.attention"
 
 PHASE = "preprocessing"
 """The phase after which `split_attention` works: later ones form kernels."""
@@ -91,7 +97,7 @@ def split_attention(module: Ir) -> None:
     """
     from iree.compiler import passmanager
 
-    for op in [one for one in walk(module) if one.name == "iree_linalg_ext.attention"]:
+    for op in [one for one in walk(module) if one.name == _OP]:
         if _is_usual(op):
             _split(op)
     passmanager.PassManager.parse(f"builtin.module(util.func({_PASSES}))").run(module)
@@ -115,9 +121,13 @@ def _split(op: Ir) -> None:
     text = _HALVES
     for name, shape in shapes.items():
         text = text.replace(f"tensor<{name}x", f"tensor<{'x'.join(map(str, shape))}x")
-    parsed = ir.Module.parse(text)
+    _put(op, ir.Module.parse(text), list(op.operands))
+
+
+def _put(op: Ir, parsed: Ir, operands: list[Ir]) -> None:
+    """Replace an op by the body of the one function of a module, which takes `operands`."""
     block = parsed.body.operations[0].regions[0].blocks[0]
-    for argument, operand in zip(list(block.arguments), op.operands, strict=False):
+    for argument, operand in zip(list(block.arguments), operands, strict=False):
         argument.replace_all_uses_with(operand)
     *steps, end = [item.operation for item in block]
     for step in steps:
@@ -125,3 +135,142 @@ def _split(op: Ir) -> None:
     op.results[0].replace_all_uses_with(end.operands[0])
     op.erase()
     end.erase()
+
+
+# ---------------------------------------------------------------- as one kernel
+
+
+def keep_attention(module: Ir) -> bool:
+    """Make each attention of a module after `PHASE` a kernel; return False where one does not fit.
+
+    Needs MLIR's context.
+    """
+    found = [op for op in walk(module) if op.name == _OP]
+    if not found or not all(_is_usual(op) and _sizes(op).fits() for op in found):
+        return False
+    for op in found:
+        _isolate(op)
+    return True
+
+
+def _isolate(op: Ir) -> None:
+    """Put an op into a dispatch of its own, into which IREE fuses nothing."""
+    from iree.compiler import ir
+
+    kind = op.results[0].type
+    text = f"""func.func @alone(%in: {kind}) -> {kind} {{
+  %0 = flow.dispatch.region -> ({kind}) {{
+    flow.return %in : {kind}
+  }}
+  return %0 : {kind}
+}}"""
+    parsed = ir.Module.parse(text)
+    region = parsed.body.operations[0].regions[0].blocks[0].operations[0].operation
+    region.move_before(op)
+    op.results[0].replace_all_uses_with(region.results[0])
+    end = region.regions[0].blocks[0].operations[0].operation
+    op.move_before(end)
+    end.operands[0] = op.results[0]
+
+
+def replace_kernels(module: Ir) -> None:
+    """Let the kernels of attention, after the phase `executable-sources`, be written as such. Needs MLIR's context.
+
+    Kernels that have more in them than attention stay as they are; IREE does not compile them.
+    """
+    for executable in inside(module, "hal.executable"):
+        for variant in inside(executable, "hal.executable.variant"):
+            functions = [one for inner in inside(variant, "builtin.module") for one in inside(inner, "func.func")]
+            for function in functions:
+                op = next((one for one in walk(function) if one.name == _OP), None)
+                found = None if op is None else _placed(function, op)
+                exports = inside(variant, "hal.executable.export")
+                export = next((one for one in exports if symbol_name(one) == symbol_name(function)), None)
+                if found is not None and export is not None:
+                    _replace(op, export, found)
+
+
+def _sizes(op: Ir, scale: float = 1.0) -> Attention:
+    queries, keys, values = (operand.type for operand in list(op.operands)[:3])
+    return Attention(
+        batches=queries.shape[0],
+        queries=queries.shape[1],
+        keys=keys.shape[1],
+        width=queries.shape[2],
+        value_width=values.shape[2],
+        scale=scale,
+    )
+
+
+_ONLY = frozenset(
+    {
+        "arith.constant",
+        "arith.extui",
+        "arith.index_castui",
+        "arith.ori",
+        "arith.shli",
+        "func.return",
+        "hal.interface.binding.subspan",
+        "hal.interface.constant.load",
+        "iree_linalg_ext.yield",
+        "iree_tensor_ext.dispatch.tensor.load",
+        "iree_tensor_ext.dispatch.tensor.store",
+        "tensor.empty",
+        "util.assume.int",
+        _OP,
+    }
+)
+"""The ops of a kernel that is attention alone: buffers at offsets, which push constants may say."""
+
+
+def _placed(function: Ir, op: Ir) -> Attention | None:
+    """Return the attention that a kernel is, with its buffers; None where it is more, or of other sizes."""
+    if any(one.name not in _ONLY for one in walk(function)) or not _is_usual(op):
+        return None
+    uses = [use.owner.operation for use in op.results[0].uses]
+    loads = [operand.owner for operand in list(op.operands)[:3]]
+    scale = op.operands[3].owner
+    if len(uses) != 1 or any("load" not in one.name for one in loads) or scale.name != "arith.constant":
+        return None
+    constants: set[int] = set()
+    places = [(one.operands[0], one.results[0].type) for one in loads] + [(uses[0].operands[1], op.results[0].type)]
+    if any(f":{kind}>" not in str(buffer.type) for buffer, kind in places):  # a part of a tensor
+        return None
+    spans = [buffer.owner for buffer, _ in places]
+    offsets = [_offset(span.operands[0], constants) for span in spans]
+    found = replace(
+        _sizes(op, float(scale.attributes["value"].value)),
+        bindings=tuple(int(span.attributes["binding"]) for span in spans),
+        offsets=tuple(offsets),
+        constants=tuple(sorted(constants)),
+    )
+    return found if found.fits() else None
+
+
+def _offset(value: Ir, constants: set[int]) -> str:
+    """Return an offset in bytes as C, and note the push constants in it."""
+    op = value.owner
+    if op.name == "arith.constant":
+        return f"{int(op.attributes['value'])}ul"
+    if op.name == "hal.interface.constant.load":
+        number = int(op.attributes["ordinal"])
+        constants.add(number)
+        return f"(ulong)constant{number}"
+    if op.name in {"arith.ori", "arith.shli"}:
+        left, right = (_offset(operand, constants) for operand in op.operands)
+        return f"({left} {'|' if op.name == 'arith.ori' else '<<'} {right})"
+    return _offset(op.operands[value.result_number if op.name == "util.assume.int" else 0], constants)
+
+
+def _replace(op: Ir, export: Ir, attention: Attention) -> None:
+    """Fill the result instead, and say on the export what is to be written."""
+    from iree.compiler import ir
+
+    kind = str(op.results[0].type)
+    text = f"""func.func @fill(%out: {kind}) -> {kind} {{
+  %zero = arith.constant 0.0 : f16
+  %0 = linalg.fill ins(%zero : f16) outs(%out : {kind}) -> {kind}
+  return %0 : {kind}
+}}"""
+    _put(op, ir.Module.parse(text), [op.operands[4]])
+    export.attributes[ATTENTION] = ir.StringAttr.get(attention.to_text())

@@ -8,6 +8,7 @@ closure over its registers' numbers; everything that can be looked up beforehand
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from operator import getitem, itemgetter, setitem
 from typing import Any
 
@@ -226,6 +227,32 @@ def _dispatch(machine: Machine, kernel: int, workload: Any, resources: Any, offs
     return step
 
 
+def _joint_dispatch(
+    machine: Machine, kernel: int, workloads: Any, resources: Any, offsets: Any, uniforms: Any, *, in_turn: bool
+) -> Step:
+    called = machine.program.kernels[kernel]
+    members = [machine.program.kernels[number] for number in called.members]
+    counts = [machine.codes[member.groups].run for member in members]
+    launch = machine.commands.joint_launcher(called, members, counts, in_turn=in_turn)
+    pairs = [
+        (spans[ordinal], starts[ordinal])
+        for member, spans, starts in zip(members, resources, offsets, strict=True)
+        for ordinal in member.bindings
+    ]
+    constants = [
+        words[ordinal] for member, words in zip(members, uniforms, strict=True) for ordinal in member.constants
+    ]
+
+    def step(r: Registers) -> None:
+        launch(
+            tuple([tuple([r[word] for word in workload]) for workload in workloads]),
+            [(r[resource], r[offset]) for resource, offset in pairs],
+            [r[constant] for constant in constants],
+        )
+
+    return step
+
+
 def _parameter_load(machine: Machine, results: Sequence[int], *words: Any) -> Step:
     read, load = _reader(words), machine.parameters.load
 
@@ -304,6 +331,8 @@ BUILDERS: dict[str, Builder] = {
     "copy": _command_effect("copy"),
     "flush": _command_effect("flush"),
     "dispatch": _dispatch,
+    "dispatch_in_turn": partial(_joint_dispatch, in_turn=True),
+    "dispatch_together": partial(_joint_dispatch, in_turn=False),
     "import": _command("import_view"),
     "export": _export,
     "view_dim": _view_dim,

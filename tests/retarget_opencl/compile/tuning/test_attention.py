@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from opencl_support import Load, call
+from opencl_support import Load, call, shipped
+from retarget_opencl.artifact.file import OpenClArtifact, joined, read_artifact
+from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.compile.tuning.attention import may_have_attention
+from retarget_opencl.device.profile import DeviceProfile
 
 MODULE = """
 func.func @main(%q: QUERIES, %k: KEYS, %v: KEYS) -> QUERIES {
@@ -58,3 +63,69 @@ def test_attention_is_computed(  # noqa: PLR0917 - a row of the table
 )
 def test_a_module_without_attention_is_compiled_in_as_many_steps_as_before(*, content: bytes, expected: bool) -> None:
     assert may_have_attention(content) == expected
+
+
+# ---------------------------------------------------------------- one kernel, on matrix units
+
+NVIDIA = shipped("nvidia-sm80")
+TWICE = """
+func.func @main(%q: !torch.vtensor<[2,4,128,64],f16>, %k: !torch.vtensor<[2,4,192,64],f16>,
+    %v: !torch.vtensor<[2,4,192,32],f16>) -> !torch.vtensor<[2,4,128,32],f16> {
+  %none = torch.constant.none
+  %drop = torch.constant.float 0.0
+  %false = torch.constant.bool false
+  %q2 = torch.aten.tanh %q : !torch.vtensor<[2,4,128,64],f16> -> !torch.vtensor<[2,4,128,64],f16>
+  %k2 = torch.aten.tanh %k : !torch.vtensor<[2,4,192,64],f16> -> !torch.vtensor<[2,4,192,64],f16>
+  %r = torch.aten.scaled_dot_product_attention %q2, %k2, %v, %none, %drop, %false, %none, %false :
+    !torch.vtensor<[2,4,128,64],f16>, !torch.vtensor<[2,4,192,64],f16>, !torch.vtensor<[2,4,192,32],f16>,
+    !torch.none, !torch.float, !torch.bool, !torch.none, !torch.bool -> !torch.vtensor<[2,4,128,32],f16>
+  %t = torch.aten.tanh %r : !torch.vtensor<[2,4,128,32],f16> -> !torch.vtensor<[2,4,128,32],f16>
+  return %t : !torch.vtensor<[2,4,128,32],f16>
+}
+"""
+
+
+def compiled_for_units(text: str, profile: DeviceProfile = NVIDIA) -> OpenClArtifact:
+    return read_artifact(OpenClCompiler().compile_bytes(text.encode(), "main.mlir", (), profile).artifact)
+
+
+def usual(queries: str, keys: str, element: str = "f16") -> str:
+    text = MODULE.replace("QUERIES", f"!torch.vtensor<[{queries}],{element}>")
+    return text.replace("KEYS", f"!torch.vtensor<[{keys}],{element}>").replace("CAUSAL", "false")
+
+
+def test_attention_that_fits_is_one_kernel_without_scores_in_memory() -> None:
+    artifact = compiled_for_units(usual("2,3,128,64", "2,3,192,64"))
+    (kernel,) = artifact.program.kernels
+    assert (kernel.workgroup_size, kernel.bindings, kernel.constants) == ((128, 1, 1), (0, 1, 2, 3), ())
+    words = [word for function in artifact.program.functions for block in function.blocks for word in block]
+    assert [word[0] for word in words if str(word[0]) in {"allocate", "dispatch"}] == ["allocate", "dispatch"]
+    counter = artifact.program.functions[kernel.groups]
+    assert [constant.value for constant in counter.constants] == [2, 6, 1]
+    assert "opencl.subgroupSizes = 32" in artifact.needs
+    assert "opencl.localMemSize >= 36864" in artifact.needs
+
+
+def test_what_is_around_attention_has_kernels_of_its_own() -> None:
+    artifact = compiled_for_units(TWICE)
+    text = joined(artifact.sources)
+    assert "key_start = binding0_base + binding0_offset + 131072ul + " in text
+    assert [kernel.workgroup_size for kernel in artifact.program.kernels if "attention" in kernel.name] == [(128, 1, 1)]
+    assert sum("matmul" in kernel.name for kernel in artifact.program.kernels) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "profile"),
+    [
+        pytest.param(usual("2,2,100,64", "2,2,128,64"), NVIDIA, id="queries that no tile divides"),
+        pytest.param(usual("2,2,128,64", "2,2,100,64"), NVIDIA, id="keys that no block divides"),
+        pytest.param(usual("2,2,128,40", "2,2,128,40"), NVIDIA, id="a width that no tile divides"),
+        pytest.param(usual("2,2,128,256", "2,2,128,256"), NVIDIA, id="too wide"),
+        pytest.param(usual("2,2,128,64", "2,2,128,64", "f32"), NVIDIA, id="f32"),
+        pytest.param(usual("2,2,?,64", "2,2,128,64"), NVIDIA, id="dynamic"),
+        pytest.param(usual("2,2,128,64", "2,2,128,64"), replace(NVIDIA, matrices="none"), id="no matrix units"),
+        pytest.param(usual("2,2,128,64", "2,2,128,64"), replace(NVIDIA, subgroups="none"), id="no subgroups"),
+    ],
+)
+def test_other_attention_is_taken_apart(text: str, profile: DeviceProfile) -> None:
+    assert len(compiled_for_units(text, profile).program.kernels) > 1

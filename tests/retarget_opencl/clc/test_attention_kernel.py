@@ -1,0 +1,92 @@
+"""The attention kernel's own arithmetic, on a CPU: what PTX does in a warp is done by subgroups of 32 instead."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from retarget.extension import UnavailableError
+from retarget_opencl.clc.attention import HELPERS, Attention, attention_kernel
+from retarget_opencl.clc.source import template
+from retarget_opencl.device.devices import find_device, list_devices
+
+WARP = Path(__file__).with_name("warp.cl").read_text()
+"""The helper functions of the kernel, by the layouts that `matrices.cl.j2` describes."""
+PAIR = 'asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));'
+
+
+def attention(queries: int, keys: int, width: int, value_width: int, batches: int = 1) -> Attention:
+    return Attention(
+        batches=batches, queries=queries, keys=keys, width=width, value_width=value_width, scale=width**-0.5
+    )
+
+
+def test_it_has_all_helpers() -> None:
+    assert [name for name in HELPERS if f" {name}(" not in WARP] == []
+
+
+def test_it_is_the_same_from_text() -> None:
+    one = attention(64, 64, 16, 16)
+    assert Attention.from_text(one.to_text()) == one
+
+
+@pytest.mark.parametrize(
+    ("one", "expected"),
+    [
+        (attention(64, 64, 16, 16), True),
+        (attention(64, 64, 128, 16), True),
+        (attention(32, 64, 16, 16), False),
+        (attention(64, 32, 16, 16), False),
+        (attention(64, 64, 144, 16), False),
+        (attention(64, 64, 16, 24), False),
+    ],
+)
+def test_for_which_sizes_there_is_a_kernel(one: Attention, *, expected: bool) -> None:
+    assert one.fits() == expected
+
+
+@pytest.mark.parametrize(("width", "stages"), [(64, 2), (80, 2), (96, 1), (128, 1)])
+def test_two_blocks_are_in_local_memory_where_there_is_room(width: int, stages: int) -> None:
+    kernel = attention_kernel("attend", attention(64, 128, width, width), "")
+    assert kernel.local_memory == stages * 64 * 2 * (2 * width + 16)
+    assert kernel.local_memory <= 48 * 1024
+
+
+@pytest.mark.slow
+def test_it_computes_attention() -> None:
+    """With more elements to a query Intel's compiler takes minutes; 64 to 128 were compared once."""
+    one = attention(64, 192, 16, 16, batches=2)
+    try:
+        device = find_device("opencl://intel/0", list_devices()).device
+    except UnavailableError as error:
+        pytest.skip(str(error))
+    import pyopencl as cl
+
+    kernel = attention_kernel("attend", one, "test", asynchronous=False)
+    text = template("kernel.cl.j2").render(kernel=kernel, pins_subgroups=False)
+    assert text.count(PAIR) == 1
+    text = text.replace(PAIR, "vstore_half2_rte((float2)(low, high), 0, (half*)&bits);")
+    text = text.replace("__kernel ", "__attribute__((intel_reqd_sub_group_size(32))) __kernel ")
+    context = cl.Context([device])
+    queue = cl.CommandQueue(context)
+    with warnings.catch_warnings(action="ignore"):  # the compiler prints how it made vectors
+        program = cl.Program(context, WARP + text).build(options=["-cl-std=CL3.0"], cache_dir=False)
+    shapes = [(one.queries, one.width), (one.keys, one.width), (one.keys, one.value_width)]
+    random = np.random.default_rng(1)
+    q, k, v = (random.standard_normal((one.batches, *shape)).astype(np.float16) for shape in shapes)
+    found = np.zeros((one.batches, one.queries, one.value_width), np.float16)
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    buffers = [cl.Buffer(context, flags, hostbuf=array) for array in (q, k, v, found)]
+    instance = cl.Kernel(program, "attend")
+    for index, buffer in enumerate(buffers):
+        instance.set_arg(2 * index, buffer)
+        instance.set_arg(2 * index + 1, np.uint64(0))
+    items = kernel.workgroup_size[0]
+    cl.enqueue_nd_range_kernel(queue, instance, (one.groups[0] * items, one.groups[1]), (items, 1))
+    cl.enqueue_copy(queue, found, buffers[3])
+    scores = q.astype(np.float64) @ k.astype(np.float64).swapaxes(1, 2) * one.scale
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    expected = weights / weights.sum(-1, keepdims=True) @ v.astype(np.float64)
+    np.testing.assert_allclose(found, expected, atol=6e-4)

@@ -1,0 +1,135 @@
+"""Kernels that share a launch: side by side where nothing depends on the other, in turn where rows do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from opencl_support import call, shipped
+from retarget_opencl.artifact.file import OpenClArtifact, joined, read_artifact
+from retarget_opencl.clc.together import can_share, joint_kernel
+from retarget_opencl.clc.values import Binding, KernelText
+from retarget_opencl.compile.compiler import OpenClCompiler
+from retarget_opencl.run.device import OpenClDevice
+
+PLAIN = replace(shipped("nvidia-sm80"), subgroups="none", matrices="none", dot="none")
+"""Code for NVIDIA's architectures that every device runs."""
+
+TRANSPOSITIONS = """
+func.func @main(%a: tensor<?x64xf32>, %b: tensor<96x?xf32>) -> (tensor<64x?xf32>, tensor<?x96xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %a, %c0 : tensor<?x64xf32>
+  %n = tensor.dim %b, %c1 : tensor<96x?xf32>
+  %e = tensor.empty(%m) : tensor<64x?xf32>
+  %f = tensor.empty(%n) : tensor<?x96xf32>
+  %x = linalg.transpose ins(%a : tensor<?x64xf32>) outs(%e : tensor<64x?xf32>) permutation = [1, 0]
+  %y = linalg.transpose ins(%b : tensor<96x?xf32>) outs(%f : tensor<?x96xf32>) permutation = [1, 0]
+  return %x, %y : tensor<64x?xf32>, tensor<?x96xf32>
+}
+"""
+
+
+def kernel(name: str, *lines: str, size: tuple[int, int, int] = (8, 4, 1), constants: int = 1) -> KernelText:
+    parameters = ["__global uchar* restrict binding0_base", "const ulong binding0_offset"]
+    return KernelText(
+        name=name,
+        parameters=(*parameters, *(f"const uint constant{number}" for number in range(constants))),
+        lines=lines,
+        bindings=(Binding(ordinal=0, read_only=False),),
+        constants=tuple(range(constants)),
+        workgroup_size=size,
+        comment=f"of {name}",
+    )
+
+
+def compiled(text: str) -> tuple[bytes, OpenClArtifact]:
+    content = OpenClCompiler().compile_bytes(text.encode(), "main.mlir", (), PLAIN).artifact
+    return content, read_artifact(content)
+
+
+def instructions(artifact: OpenClArtifact) -> list[str]:
+    words = [word for function in artifact.program.functions for block in function.blocks for word in block]
+    return [str(word[0]) for word in words if str(word[0]).startswith("dispatch")]
+
+
+@pytest.mark.parametrize("sizes", [(8, 96), (33, 1), (0, 5), (5, 0), (0, 0)])
+def test_dispatches_that_do_not_depend_on_each_other_are_one_launch(
+    device: OpenClDevice, sizes: tuple[int, int]
+) -> None:
+    content, artifact = compiled(TRANSPOSITIONS)
+    assert instructions(artifact) == ["dispatch_together"]
+    program = device.load(content)
+    a, b = (np.random.default_rng(1).random(shape, np.float32) for shape in ((sizes[0], 64), (96, sizes[1])))
+    before = program.dispatches
+    x, y = call(program, "main", a, b)
+    assert program.dispatches - before == int(sizes != (0, 0))
+    np.testing.assert_array_equal(x, a.T)
+    np.testing.assert_array_equal(y, b.T)
+
+
+def test_other_devices_get_each_dispatch_by_itself() -> None:
+    artifact = OpenClCompiler().compile_bytes(TRANSPOSITIONS.encode(), "main.mlir", (), shipped("pocl")).artifact
+    assert instructions(read_artifact(artifact)) == ["dispatch", "dispatch"]
+
+
+@pytest.mark.parametrize(
+    ("kernels", "expected"),
+    [
+        pytest.param([kernel("a"), kernel("b", size=(32, 1, 1))], True, id="as many work-items"),
+        pytest.param([kernel("a"), kernel("b", "barrier(CLK_GLOBAL_MEM_FENCE);")], True, id="barrier"),
+        pytest.param([kernel("a"), kernel("b", size=(64, 1, 1))], False, id="more work-items"),
+        pytest.param([kernel("a"), kernel("b", "__local float v[4];")], False, id="local memory"),
+        pytest.param([kernel("a"), kernel("b", "v = get_global_id(0);")], False, id="an id of the whole launch"),
+        pytest.param([kernel("a"), kernel("b", constants=241)], True, id="1024 bytes of parameters"),
+        pytest.param([kernel("a"), kernel("b", constants=242)], False, id="1028 bytes of parameters"),
+    ],
+)
+def test_what_can_share_a_launch(kernels: list[KernelText], *, expected: bool) -> None:
+    assert can_share(kernels) == expected
+
+
+MEMBER = """\
+static inline void both_a(
+    const uint3 retarget_group,
+    const uint3 retarget_groups,
+    const uint3 retarget_item,
+    __global uchar* restrict binding0_base,
+    const ulong binding0_offset,
+    const uint constant0)
+{
+v = (uint)retarget_group.x + retarget_item.y + retarget_groups.z;
+}"""
+
+
+def test_a_kernel_becomes_a_function_that_gets_its_ids() -> None:
+    one = kernel("a", "v = (uint)get_group_id(0) + get_local_id(1) + get_num_groups(2);")
+    both = joint_kernel("both", [one, one])
+    assert both.functions == (MEMBER,)
+    assert both.workgroup_size == (32, 1, 1)
+    assert both.comment == "of a, of a"
+    assert both.parameters[:6] == (
+        "__global uchar* member0_binding0_base",
+        "const ulong member0_binding0_offset",
+        "const uint member0_constant0",
+        "const uint member0_groups_x",
+        "const uint member0_groups_y",
+        "const uint member0_groups_z",
+    )
+    assert "    if (number < member1_groups_x * member1_groups_y * member1_groups_z) {" in both.lines
+    in_turn = joint_kernel("both", [one, one], in_turn=True)
+    assert [line.strip().partition("(")[0] for line in in_turn.lines] == [
+        "uint number = ",
+        "both_a",
+        "barrier",
+        "both_a",
+    ]
+
+
+def test_kernels_with_members_are_in_the_text() -> None:
+    _, artifact = compiled(TRANSPOSITIONS)
+    text = joined(artifact.sources)
+    assert text.count("static inline void together_0_") == 2
+    assert artifact.program.kernels[-1].members == (0, 1)
+    assert artifact.program.kernels[-1].location == "main.mlir:9:8, main.mlir:10:8"
