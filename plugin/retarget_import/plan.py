@@ -15,9 +15,10 @@ from itertools import chain, groupby
 from retarget_import.names import flag_words, unique, valid_name, words_beside
 from retarget_import.read import INPUT_TYPE, CheckTest, Folder, sorted_flags
 
-__all__ = ["BACKEND_FLAGS", "Compiler", "Placed", "Plan", "Runtime", "TargetConfig", "backend_flags", "plan_configs"]
+__all__ = ["Compiler", "Placed", "Plan", "Runtime", "TargetConfig", "backend_flags", "plan_configs", "split_backend"]
 
-BACKEND_FLAGS = {
+_LEGACY = "--iree-hal-target-backends="
+_BACKEND_FLAGS = {
     "llvm-cpu": ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"),
     "vmvx": ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"),
     "vulkan-spirv": ("--iree-hal-target-device=vulkan",),
@@ -38,7 +39,18 @@ _LONGEST = 40
 
 def backend_flags(backend: str) -> tuple[str, ...]:
     """Return the flags that compile for a backend of the BUILD files."""
-    return BACKEND_FLAGS.get(backend, (f"--iree-hal-target-backends={backend}",))
+    return _BACKEND_FLAGS.get(backend, (f"{_LEGACY}{backend}",))
+
+
+def split_backend(flags: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Return the backend that flags compile for, empty where they name none, and the other flags."""
+    for flag in flags:
+        if flag.startswith(_LEGACY):
+            return flag.removeprefix(_LEGACY), _without(flags, (flag,))
+    for backend, own in _BACKEND_FLAGS.items():
+        if own and set(own) <= set(flags):
+            return backend, _without(flags, own)
+    return "", flags
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from retarget.model.names import is_tag
 from retarget.support.errors import Diagnostic, DiagnosticsError
 
@@ -53,6 +54,15 @@ _VARIANTS: Mapping[str, tuple[str, ...]] = {
     "host": ("--iree-llvmcpu-target-cpu=host",),
 }
 """Variants of CPU features that are of no architecture → flags."""
+
+_STRINGS = (list[str], "a list of strings")
+_FORMS: Mapping[str, tuple[Any, str]] = {
+    **dict.fromkeys(("srcs", "compiler_flags", "runner_args", "tags", "target_cpu_features_variants"), _STRINGS),
+    **dict.fromkeys(("src", "target_backend", "driver", "input_type"), (str, "a string")),
+    "target_backends_and_drivers": (list[tuple[str, str | None]], "a list of (backend, driver)"),
+    "target_cpu_features": (str | list[str], "a string or a list of strings"),
+}
+"""The arguments of the rules with their types, and these in words."""
 
 _UNDERSTOOD = {
     *("name", "src", "srcs", "target_backend", "driver", "target_backends_and_drivers", "compiler_flags", "input_type"),
@@ -284,52 +294,28 @@ def _united(one: CheckTest, other: CheckTest) -> CheckTest:
 
 
 def _argument_errors(call: Call) -> Iterator[str]:
-    arguments = call.arguments
+    arguments = {key: value for key, value in call.arguments.items() if value is not None}
     needed = ("src",) if call.rule == "iree_check_test" else ("srcs",)
     needed = (*needed, *(() if call.rule == "iree_check_test_suite" else ("target_backend",)))
-    yield from (f"found no {key}, expected one" for key in needed if arguments.get(key) is None)
-    for key in ("srcs", "compiler_flags", "runner_args", "tags", "target_cpu_features_variants"):
-        value = arguments.get(key) or []
-        if not (isinstance(value, list) and all(isinstance(word, str) for word in value)):
-            yield f"{key}: found {value!r}, expected a list of strings"
-        elif key in ("compiler_flags", "runner_args"):
-            yield from (f"{key}: found {word!r}, expected closed quotes" for word in value if not _is_shell(word))
-    for key in ("src", "target_backend", "driver", "input_type"):
-        value = arguments.get(key)
-        if value is not None and not isinstance(value, str):
-            yield f"{key}: found {value!r}, expected a string"
-    pairs = arguments.get("target_backends_and_drivers") or []
-    if not (isinstance(pairs, list) and all(_is_pair(pair) for pair in pairs)):
-        yield f"target_backends_and_drivers: found {pairs!r}, expected a list of (backend, driver)"
+    yield from (f"found no {key}, expected one" for key in needed if key not in arguments)
+    for key, (sort, form) in _FORMS.items():
+        try:
+            if key in arguments:
+                msgspec.convert(arguments[key], sort)
+        except msgspec.ValidationError:
+            yield f"{key}: found {arguments.pop(key)!r}, expected {form}"
+    for key in ("compiler_flags", "runner_args"):
+        for word in arguments.get(key) or ():
+            try:
+                shlex.split(word)
+            except ValueError:
+                yield f"{key}: found {word!r}, expected closed quotes"
     for key, known in (("timeout", _SECONDS), ("size", _SIZES)):
-        value = arguments.get(key)
-        if value is not None and value not in [*known]:
-            yield f"{key}: found {value!r}, expected one of {', '.join(known)}"
-    features = arguments.get("target_cpu_features") or ""
-    if not isinstance(features, str | list) or not all(isinstance(one, str) for one in features):
-        yield f"target_cpu_features: found {features!r}, expected a string or a list of strings"
-    variants = arguments.get("target_cpu_features_variants")
-    for variant in variants if isinstance(variants, list) else ():
-        if variant not in _VARIANTS and (len(parts := str(variant).split(":")) != 3 or parts[0] not in _ARCHITECTURES):
-            known_words = ", ".join(_ARCHITECTURES)
+        if key in arguments and arguments[key] not in [*known]:
+            yield f"{key}: found {arguments[key]!r}, expected one of {', '.join(known)}"
+    for variant in arguments.get("target_cpu_features_variants") or ():
+        if variant not in _VARIANTS and (len(parts := variant.split(":")) != 3 or parts[0] not in _ARCHITECTURES):
             yield (
                 f"target_cpu_features_variants: found {variant!r}, expected {', '.join(map(repr, _VARIANTS))} or "
-                f"'ARCHITECTURE:NAME:FEATURES' with an architecture of {known_words}"
+                f"'ARCHITECTURE:NAME:FEATURES' with an architecture of {', '.join(_ARCHITECTURES)}"
             )
-
-
-def _is_pair(pair: object) -> bool:
-    return (
-        isinstance(pair, list | tuple)
-        and len(pair) == 2
-        and isinstance(pair[0], str)
-        and (pair[1] is None or isinstance(pair[1], str))
-    )
-
-
-def _is_shell(word: str) -> bool:
-    try:
-        shlex.split(word)
-    except ValueError:
-        return False
-    return True

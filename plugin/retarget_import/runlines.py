@@ -11,7 +11,7 @@ from retarget.support.errors import Diagnostic, DiagnosticsError
 from retarget.support.files import read_regular
 
 from retarget_import.evaluate import BuildFile, Call
-from retarget_import.plan import BACKEND_FLAGS
+from retarget_import.plan import split_backend
 from retarget_import.read import CheckTest, LeftOut, left_out_of, source_file, tags_of
 
 __all__ = ["lit_tests_of"]
@@ -20,7 +20,6 @@ _RUN = re.compile(r"(?m)^\s*(?://|#|;)+\s*RUN:(?P<command>.*)$")
 _TOOLS = ("iree-opt", "iree-compile")
 _WITHOUT_EFFECT = re.compile(r"--?(?:enable-var-scope|dump-input.*|color|v|vv|allow-unused-prefixes.*)$")
 _PREFIX = re.compile(r"--?check-prefix(?:es)?=(?P<names>.*)$")
-_LEGACY_BACKENDS = "--iree-hal-target-backends="
 
 
 class _UnsupportedError(Exception):
@@ -86,7 +85,7 @@ def _command_of(folder: Path, file: str) -> tuple[str, tuple[str, ...]]:
     if not any(flag.startswith("--compile-to=") for flag in flags):
         msg = "its RUN line is iree-compile without --compile-to=PHASE, whose output is no text"
         raise _UnsupportedError(msg)
-    return _split_backend(flags)
+    return split_backend(flags)
 
 
 def _run_lines(text: str) -> list[str]:
@@ -143,13 +142,3 @@ def _check_filecheck(words: Sequence[str]) -> None:
         if word != "%s" and not _WITHOUT_EFFECT.match(word) and (prefix is None or prefix["names"] != "CHECK"):
             msg = f"its FileCheck has {word}; the prefix CHECK and no other option is taken over"
             raise _UnsupportedError(msg)
-
-
-def _split_backend(flags: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    for flag in flags:
-        if flag.startswith(_LEGACY_BACKENDS):
-            return flag.removeprefix(_LEGACY_BACKENDS), tuple(one for one in flags if one != flag)
-    for backend, own in BACKEND_FLAGS.items():
-        if own and set(own) <= set(flags):
-            return backend, tuple(flag for flag in flags if flag not in own)
-    return "", flags

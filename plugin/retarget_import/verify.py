@@ -14,12 +14,11 @@ from retarget.model import CompileTarget, RunTarget, Suite, Target
 from retarget.support.errors import DiagnosticsError
 from retarget.targets.expansion import expand
 
-from retarget_import.plan import BACKEND_FLAGS
+from retarget_import.plan import split_backend
 from retarget_import.read import CheckTest, Folder, sorted_flags
 
 __all__ = ["Verified", "verify"]
 
-_LEGACY = "--iree-hal-target-backends="
 _Key = tuple[str, str, str, tuple[str, ...], tuple[str, ...], str]
 """Module with its folder, backend, driver (empty: compile only), flags, flags of the runtime, architecture."""
 
@@ -75,15 +74,9 @@ def _key_of_target(output: Path, target: Target) -> _Key:
 
 
 def _backend(target: CompileTarget) -> tuple[str, tuple[str, ...]]:
-    if target.compiler.compiler == "iree-opt":
-        return "iree-opt", sorted_flags(target.flags)
-    for flag in target.flags:
-        if flag.startswith(_LEGACY):
-            return flag.removeprefix(_LEGACY), sorted_flags([one for one in target.flags if one != flag])
-    for backend, own in BACKEND_FLAGS.items():
-        if own and set(own) <= set(target.flags):
-            return backend, sorted_flags([flag for flag in target.flags if flag not in own])
-    return "", sorted_flags(target.flags)
+    is_opt = target.compiler.compiler == "iree-opt"
+    backend, flags = ("iree-opt", target.flags) if is_opt else split_backend(target.flags)
+    return backend, sorted_flags(flags)
 
 
 def _tag_differences(key: _Key, test: CheckTest, suite: Suite, target: Target, vocabulary: set[str]) -> Iterator[str]:
