@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -138,8 +139,8 @@ def _read(paths: Sequence[Path], top: Path, registry: Registry, *, is_in_place: 
     lits: list[Folder] = []
     left_out: list[LeftOut] = []
     notes: list[str] = []
-    others: dict[str, int] = {}
-    calls: dict[str, int] = {}
+    others: Counter[str] = Counter()
+    calls: Counter[str] = Counter()
     errors: list[Diagnostic] = []
     for path in paths:
         try:
@@ -149,10 +150,8 @@ def _read(paths: Sequence[Path], top: Path, registry: Registry, *, is_in_place: 
         except DiagnosticsError as error:
             errors += error.diagnostics
             continue
-        for call in build.calls:
-            calls[call.rule] = calls.get(call.rule, 0) + 1
-        for rule, count in build.others.items():
-            others[rule] = others.get(rule, 0) + count
+        calls.update(call.rule for call in build.calls)
+        others.update(build.others)
         notes += [f"{display_path(path)}: {note}" for note in build.notes]
         used = {test.module for test in (*tests, *lit_tests)}
         here = {file.name for file in path.parent.glob("*.mlir") if file.is_file()}

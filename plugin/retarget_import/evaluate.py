@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,15 +104,11 @@ def read_build_file(path: Path) -> BuildFile:
         first = error.diagnostics[0]
         notes = [f"line {first.line}: {first.message}; the file is left out: it has none of the rules"]
     calls = tuple(call for call in evaluation.calls if call.rule in taken)
-    others: dict[str, int] = {}
-    for call in evaluation.calls:
-        if call.rule not in taken and call.rule not in _QUIET:
-            others[call.rule] = others.get(call.rule, 0) + 1
     return BuildFile(
         path=path,
         text=text,
         calls=calls,
-        others=others,
+        others=Counter(call.rule for call in evaluation.calls if call.rule not in {*taken, *_QUIET}),
         notes=tuple(dict.fromkeys(evaluation.notes if calls else notes)),
     )
 
