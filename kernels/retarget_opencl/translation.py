@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = [
-    "ATTENTION",
-    "BFLOAT16",
-    "BUILT_IN",
-    "IN_TURN",
-    "Buffer",
-    "Ir",
-    "TranslationError",
-    "describe",
-    "symbol_name",
-]
+__all__ = ["ATTENTION", "BFLOAT16", "BUILT_IN", "Buffer", "Ir", "TranslationError", "describe", "symbol_name"]
 
 Buffer = bytes | memoryview
 
@@ -31,11 +21,6 @@ BFLOAT16 = "retarget.bfloat16"
 
 ATTENTION = "retarget.attention"
 """The attribute of an executable's export whose kernel is attention, not what IREE compiled: `clc.attention`'s text."""
-
-
-IN_TURN = "retarget.in_turn"
-"""The attribute of dispatches that follow each other and may share a launch: which of such runs it is, and how many
-work-groups each has, every one of which needs nothing of another's. The exports of their kernels have it, too."""
 
 
 class TranslationError(Exception):

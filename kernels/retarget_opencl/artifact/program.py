@@ -54,8 +54,8 @@ class Kernel:
     `groups` is the function that counts work-groups from the workload, `location` where its ops stand in the module.
 
     A kernel with `members`, the numbers of other kernels, does the work of all of them in one launch. Its parameters
-    are those of each member and, after each, the member's work-groups in three dimensions. Dispatched together, its
-    work-groups are theirs in a row; in turn, each work-group does the work of one member after the other's.
+    are those of each member and, after each, the member's work-groups in three dimensions; its own work-groups
+    are theirs in a row.
     """
 
     name: str

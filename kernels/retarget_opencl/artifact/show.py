@@ -58,7 +58,6 @@ _PLAIN_WORDS: dict[str, tuple[int, ...]] = {
     "global_load": (1,),
     "global_store": (0,),
     "dispatch": (0,),
-    "dispatch_in_turn": (0,),
     "dispatch_together": (0,),
     "view_dim": (2,),
     "affine": (3, 4),

@@ -18,8 +18,12 @@ __all__ = ["FEATURES", "HELPERS", "Attention", "attention_kernel"]
 _TILE = 16
 _PADDING = 16
 _WARP = 32
-_WARPS, _TILES, _BLOCK = 4, 1, 64
-"""Warps of a work-group, tiles of 16 queries in a warp, and keys at a time."""
+_WARPS, _BLOCK = 4, 64
+"""Warps of a work-group, and keys at a time."""
+_ENOUGH = 128
+"""Work-groups that occupy a device."""
+_NARROW = 64
+"""Elements of a query for two tiles of which, and for what is summed up, a work-item has registers."""
 _LOCAL_MEMORY = 49152
 _WIDEST = 128
 FEATURES = frozenset({"matrices", "shuffle"})
@@ -59,7 +63,7 @@ class Attention:
         """Return whether there is a kernel for these sizes."""
         widths = (self.width, self.value_width)
         return (
-            self.queries % (_TILE * _WARPS * _TILES) == 0
+            self.queries % (_TILE * _WARPS) == 0
             and self.keys % _BLOCK == 0
             and all(0 < width <= _WIDEST and width % _TILE == 0 for width in widths)
             and 0 < self.scale < math.inf
@@ -79,7 +83,14 @@ class Attention:
     @property
     def groups(self) -> tuple[int, int, int]:
         """The work-groups of a launch."""
-        return (self.queries // (_TILE * _WARPS * _TILES), self.batches, 1)
+        return (self.queries // (_TILE * _WARPS * self.tiles), self.batches, 1)
+
+    @property
+    def tiles(self) -> int:
+        """Tiles of 16 queries in a warp: two where enough work-groups remain, so that both use what is read of keys."""
+        queries = 2 * _TILE * _WARPS
+        enough = self.queries % queries == 0 and self.queries // queries * self.batches >= _ENOUGH
+        return 2 if enough and max(self.width, self.value_width) <= _NARROW else 1
 
 
 def attention_kernel(name: str, attention: Attention, comment: str, *, asynchronous: bool = True) -> KernelText:
@@ -102,7 +113,7 @@ def attention_kernel(name: str, attention: Attention, comment: str, *, asynchron
         "starts": [f"binding{ordinal}_base + binding{ordinal}_offset + {offset}" for ordinal, offset in places],
         "stages": stages,
         "warps": _WARPS,
-        "tiles": _TILES,
+        "tiles": attention.tiles,
         "block": _BLOCK,
         "scale": f"{(attention.scale * math.log2(math.e)).hex()}f",
     }

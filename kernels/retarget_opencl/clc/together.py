@@ -30,10 +30,9 @@ def can_share(kernels: Sequence[KernelText]) -> bool:
     return len(items) == 1 and size <= _MOST_PARAMETERS and not alone
 
 
-def joint_kernel(name: str, kernels: Sequence[KernelText], *, in_turn: bool = False) -> KernelText:
+def joint_kernel(name: str, kernels: Sequence[KernelText]) -> KernelText:
     """Return the kernel `name`, whose work-groups are those of `kernels` in a row; a kernel may be there several times.
 
-    `in_turn`: each work-group does the work that it has in every kernel, one after the other, and waits in between.
     Its parameters are those of each kernel and, after each, its work-groups in three dimensions.
     """
     functions = {one.name: _function(name, one) for one in kernels}
@@ -54,10 +53,6 @@ def joint_kernel(name: str, kernels: Sequence[KernelText], *, in_turn: bool = Fa
         place = f"(uint3)(number % {x}, number / {x} % {y}, number / ({x} * {y}))"
         within = f"(uint3)({item} % {width}u, {item} / {width}u % {depth}u, {item} / {width * depth}u)"
         arguments = ", ".join((place, f"(uint3)({', '.join(groups)})", within, *names))
-        if in_turn:
-            lines += ["    barrier(CLK_GLOBAL_MEM_FENCE);"] if index else []
-            lines.append(f"    {name}_{one.name}({arguments});")
-            continue
         lines += [
             f"    if (number < {' * '.join(groups)}) {{",
             f"        {name}_{one.name}({arguments});",

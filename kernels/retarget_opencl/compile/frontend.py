@@ -39,7 +39,6 @@ from retarget_opencl.compile.rewriting import (
     split_packs,
 )
 from retarget_opencl.compile.tuning import alignment, attention, rows
-from retarget_opencl.compile.tuning.chains import prepare_chains
 from retarget_opencl.compile.tuning.contractions import prepare_products
 from retarget_opencl.compile.tuning.convolutions import prepare_convolutions
 from retarget_opencl.compile.tuning.elementwise import prepare_elementwise
@@ -237,8 +236,7 @@ def _with_places(finish: Callable[[Ir], Ir | None], configured: Ir, context: Ir)
 
 def _prepare_kernels(module: Ir) -> tuple[bool, ...]:
     """Give tiles to kernels; say of each kind whether there are any."""
-    chains = prepare_chains(module)
-    return chains, prepare_convolutions(module), prepare_elementwise(module), prepare_products(module)
+    return prepare_convolutions(module), prepare_elementwise(module), prepare_products(module)
 
 
 def _prepare_constants(module: Ir, largest: int) -> None:

@@ -21,7 +21,7 @@ from retarget_opencl.device.profile import DeviceProfile
 from retarget_opencl.hostprog.constants import number_of
 from retarget_opencl.hostprog.rules import HOST_RULES
 from retarget_opencl.hostprog.writer import FunctionWriter, Symbols
-from retarget_opencl.translation import ATTENTION, BFLOAT16, IN_TURN, Buffer, Ir, TranslationError, symbol_name
+from retarget_opencl.translation import ATTENTION, BFLOAT16, Buffer, Ir, TranslationError, symbol_name
 
 __all__ = ["Translation", "translate"]
 
@@ -41,13 +41,12 @@ class Translation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Written:
-    """A kernel, and what it needs around it. `by_rows`: it was prepared to share a launch with those that follow it."""
+    """A kernel, and what it needs around it."""
 
     text: KernelText
     names: TypeNames
     features: set[str]
     helpers: set[str]
-    by_rows: bool
 
 
 @dataclass(slots=True)
@@ -109,9 +108,7 @@ class _KernelSet:
         self.local_memory = max(self.local_memory, text.local_memory)
         self.entries[key] = len(self.kernels)
         self.sources.append(kernel_source(text, names, self.profile, features, helpers))
-        self._written.append(
-            _Written(text=text, names=names, features=features, helpers=helpers, by_rows=IN_TURN in export.attributes)
-        )
+        self._written.append(_Written(text=text, names=names, features=features, helpers=helpers))
         self.features |= features
         groups = _write_groups(key, export) if attention is None else _constant_groups(key, attention.groups)
         self.functions.append(groups)
@@ -125,14 +122,13 @@ class _KernelSet:
         )
         self.kernels.append(kernel)
 
-    def together(self, members: Sequence[int], groups: int) -> int | None:
+    def together(self, members: Sequence[int]) -> int | None:
         """Return the kernel that does the work of several in one launch; None where they have to be launched by
-        themselves. `groups` is 0 where they do not depend on each other; else each has so many work-groups, which do
-        the work of one kernel after the other's.
+        themselves.
 
         Only for NVIDIA's architectures, on which it was measured.
         """
-        key = (groups, *members)
+        key = tuple(members)
         found = [self._written[number] for number in members]
         texts = [one.text for one in found]
         plain = not any(one.names.typedefs or one.names.small == "bfloat" for one in found)
@@ -140,11 +136,7 @@ class _KernelSet:
             return self._together[key]
         if not self.profile.arch.startswith("sm_") or not plain or not can_share(texts):
             return None
-        counters = [self.functions[self.kernels[number].groups] for number in members]
-        by_rows = all(one.by_rows for one in found) and all(_constant_count(one) == (groups, 1, 1) for one in counters)
-        if groups and not by_rows:
-            return None
-        text = joint_kernel(f"together_{len(self._together)}", texts, in_turn=bool(groups))
+        text = joint_kernel(f"together_{len(self._together)}", texts)
         features, helpers = (
             set().union(*sets) for sets in zip(*((one.features, one.helpers) for one in found), strict=True)
         )
@@ -157,7 +149,7 @@ class _KernelSet:
             workgroup_size=text.workgroup_size,
             groups=self.kernels[members[0]].groups,
             location=", ".join(location for location in locations if location),
-            members=tuple(members),
+            members=key,
         )
         self._together[key] = len(self.kernels)
         self.kernels.append(kernel)
@@ -200,14 +192,6 @@ def _constant_groups(key: str, counts: Sequence[int]) -> Function:
     block = (("return", (0, 1, 2)),)
     name = f"{key} workgroups"
     return Function(name=name, registers=3, parameters=(), constants=tuple(constants), blocks=(block,))
-
-
-def _constant_count(function: Function) -> tuple[Scalar, ...]:
-    """Return the work-groups that a function counts; empty where they depend on the workload."""
-    values = {one.register: one.value for one in function.constants}
-    (name, *words) = function.blocks[0][0]
-    registers = words[0] if name == "return" and isinstance(words[0], tuple) else ()
-    return tuple(values.get(one) for one in registers if isinstance(one, int))
 
 
 def _without(function: Function, indices: Collection[int]) -> Function:

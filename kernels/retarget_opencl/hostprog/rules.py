@@ -8,8 +8,6 @@ Ops on scalars, structured control flow, and what functions take and give (views
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import groupby
 
 from retarget.model.element_types import parse_type
 
@@ -19,7 +17,7 @@ from retarget_opencl.hostprog.parameter_rules import PARAMETER_RULES
 from retarget_opencl.hostprog.scalar_rules import SCALAR_RULES
 from retarget_opencl.hostprog.structured_rules import STRUCTURED_RULES
 from retarget_opencl.hostprog.writer import FunctionWriter, HostRules
-from retarget_opencl.translation import IN_TURN, Ir
+from retarget_opencl.translation import Ir
 
 __all__ = ["HOST_RULES"]
 
@@ -122,33 +120,9 @@ def _execute(writer: FunctionWriter, op: Ir) -> None:
     region = op.regions[0]
     for argument, operand in zip(region.blocks[0].arguments, op.resource_operands, strict=True):
         writer.alias(argument, writer.value(operand))
-    items = [item for item in region.blocks[0] if item.operation.name != "stream.yield"]
-    for run, dispatches in groupby(items, _run_of):
-        _in_turn(writer, run, list(dispatches))
+    writer.region(region)
     writer.emit("flush")
     writer.alias(op.results[0], writer.null())
-
-
-def _run_of(op: Ir) -> str:
-    """Return which run of dispatches that may share a launch an op is of; empty for others."""
-    return str(op.attributes[IN_TURN].value) if IN_TURN in op.attributes else ""
-
-
-def _in_turn(writer: FunctionWriter, run: str, items: Sequence[Ir]) -> None:
-    kernel = None
-    if run:
-        groups = int(run.split()[1])
-        kernel = writer.symbols.together([_kernel_of(writer, item) for item in items], groups)
-    if kernel is None:
-        for item in items:
-            writer.op(item)
-        return
-    writer.emit("dispatch_in_turn", kernel, *_joined(writer, items))
-
-
-def _joined(writer: FunctionWriter, dispatches: Sequence[Ir]) -> list[tuple[tuple[int, ...], ...]]:
-    """Return the operands of dispatches, those of one sort together."""
-    return list(zip(*(map(writer.values, _operands(item)) for item in dispatches), strict=True))
 
 
 def _in_order(writer: FunctionWriter, op: Ir) -> None:
@@ -161,14 +135,15 @@ def _concurrent(writer: FunctionWriter, op: Ir) -> None:
     dispatches = [item for item in items if item.operation.name == "stream.cmd.dispatch"]
     kernel = None
     if len(dispatches) > 1:
-        kernel = writer.symbols.together([_kernel_of(writer, item) for item in dispatches], 0)
+        kernel = writer.symbols.together([_kernel_of(writer, item) for item in dispatches])
     if kernel is None:
         writer.region(op.regions[0])
         return
     for item in items:
         if item not in dispatches:
             writer.op(item)
-    writer.emit("dispatch_together", kernel, *_joined(writer, dispatches))
+    words = zip(*(map(writer.values, _operands(item)) for item in dispatches), strict=True)
+    writer.emit("dispatch_together", kernel, *words)
 
 
 def _dispatch(writer: FunctionWriter, op: Ir) -> None:

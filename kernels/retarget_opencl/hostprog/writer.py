@@ -26,7 +26,7 @@ class Symbols:
     """What the module's names refer to. `blobs` collects constants; `functions` and `globals` are numbered first.
 
     `resources` gives the module's resources by name. `together` gives the kernel that does the work of several in one
-    launch, None where there is none: side by side where it gets 0, else one after the other in so many work-groups.
+    launch, None where there is none.
     """
 
     functions: dict[str, int]
@@ -34,7 +34,7 @@ class Symbols:
     kernels: dict[str, int]
     blobs: list[Buffer] = field(default_factory=list)
     resources: Callable[[], Mapping[str, Buffer]] = dict
-    together: Callable[[Sequence[int], int], int | None] = lambda kernels, groups: None  # noqa: ARG005
+    together: Callable[[Sequence[int]], int | None] = lambda kernels: None  # noqa: ARG005
 
 
 @dataclass(slots=True)

@@ -197,12 +197,10 @@ class Commands:
         places = range(2 * count, 2 * count + len(kernel.constants))
         return self._launcher(kernel, range_of, range(0, 2 * count, 2), places)
 
-    def joint_launcher(
-        self, kernel: Kernel, members: Sequence[Kernel], counters: Sequence[GroupCounter], *, in_turn: bool
-    ) -> Launcher:
+    def joint_launcher(self, kernel: Kernel, members: Sequence[Kernel], counters: Sequence[GroupCounter]) -> Launcher:
         """Return a function that launches a kernel with members, whose workloads, spans and uniforms follow each other.
 
-        `counters` count each member's work-groups. `in_turn`: they have as many, and a work-group does the work of all.
+        `counters` count each member's work-groups.
         """
         spans, uniforms, counts, place = list[int](), list[int](), list[int](), 0
         for member in members:
@@ -215,8 +213,7 @@ class Commands:
 
         def range_of(workload: Workload) -> _Range | None:
             groups = [tuple(count(part)) for count, part in zip(counters, workload, strict=True)]
-            sums = [x * y * z for x, y, z in groups]
-            total = sums[0] if in_turn else sum(sums)
+            total = sum(x * y * z for x, y, z in groups)
             if not total:
                 return None
             return (total * kernel.workgroup_size[0], 1, 1), [number for group in groups for number in group]

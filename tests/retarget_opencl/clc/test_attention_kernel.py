@@ -47,6 +47,21 @@ def test_for_which_sizes_there_is_a_kernel(one: Attention, *, expected: bool) ->
     assert one.fits() == expected
 
 
+@pytest.mark.parametrize(
+    ("one", "groups"),
+    [
+        (attention(1024, 64, 64, 64, batches=16), (8, 16, 1)),
+        (attention(1024, 64, 64, 64, batches=15), (16, 15, 1)),
+        (attention(1024 + 64, 64, 64, 64, batches=16), (17, 16, 1)),
+        (attention(1024, 64, 80, 64, batches=16), (16, 16, 1)),
+        (attention(1024, 64, 64, 80, batches=16), (16, 16, 1)),
+    ],
+    ids=["two tiles in a warp", "few work-groups", "an odd tile", "wide queries", "wide values"],
+)
+def test_how_many_queries_a_work_group_has(one: Attention, groups: tuple[int, int, int]) -> None:
+    assert one.groups == groups
+
+
 @pytest.mark.parametrize(("width", "stages"), [(64, 2), (80, 2), (96, 1), (128, 1)])
 def test_two_blocks_are_in_local_memory_where_there_is_room(width: int, stages: int) -> None:
     kernel = attention_kernel("attend", attention(64, 128, width, width), "")

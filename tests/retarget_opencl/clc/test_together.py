@@ -1,4 +1,4 @@
-"""Kernels that share a launch: side by side where nothing depends on the other, in turn where rows do."""
+"""Kernels that share a launch where none depends on another."""
 
 from __future__ import annotations
 
@@ -118,13 +118,6 @@ def test_a_kernel_becomes_a_function_that_gets_its_ids() -> None:
         "const uint member0_groups_z",
     )
     assert "    if (number < member1_groups_x * member1_groups_y * member1_groups_z) {" in both.lines
-    in_turn = joint_kernel("both", [one, one], in_turn=True)
-    assert [line.strip().partition("(")[0] for line in in_turn.lines] == [
-        "uint number = ",
-        "both_a",
-        "barrier",
-        "both_a",
-    ]
 
 
 def test_kernels_with_members_are_in_the_text() -> None:

@@ -8,7 +8,6 @@ closure over its registers' numbers; everything that can be looked up beforehand
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from operator import getitem, itemgetter, setitem
 from typing import Any
 
@@ -227,13 +226,13 @@ def _dispatch(machine: Machine, kernel: int, workload: Any, resources: Any, offs
     return step
 
 
-def _joint_dispatch(
-    machine: Machine, kernel: int, workloads: Any, resources: Any, offsets: Any, uniforms: Any, *, in_turn: bool
+def _dispatch_together(
+    machine: Machine, kernel: int, workloads: Any, resources: Any, offsets: Any, uniforms: Any
 ) -> Step:
     called = machine.program.kernels[kernel]
     members = [machine.program.kernels[number] for number in called.members]
     counts = [machine.codes[member.groups].run for member in members]
-    launch = machine.commands.joint_launcher(called, members, counts, in_turn=in_turn)
+    launch = machine.commands.joint_launcher(called, members, counts)
     pairs = [
         (spans[ordinal], starts[ordinal])
         for member, spans, starts in zip(members, resources, offsets, strict=True)
@@ -331,8 +330,7 @@ BUILDERS: dict[str, Builder] = {
     "copy": _command_effect("copy"),
     "flush": _command_effect("flush"),
     "dispatch": _dispatch,
-    "dispatch_in_turn": partial(_joint_dispatch, in_turn=True),
-    "dispatch_together": partial(_joint_dispatch, in_turn=False),
+    "dispatch_together": _dispatch_together,
     "import": _command("import_view"),
     "export": _export,
     "view_dim": _view_dim,
