@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from retarget.support.toml.write import toml_list, toml_string
+from retarget.support.toml.write import toml_table
 
 from retarget_import.plan import Compiler, Plan, Runtime, TargetConfig
 from retarget_import.read import CheckTest, Folder
 from retarget_import.suites import SuiteText
 
 __all__ = ["matrix_text", "suite_text"]
-
-_Value = str | Sequence[str] | float | None
 
 
 def matrix_text(plan: Plan, sources: Sequence[str]) -> str:
@@ -111,13 +109,5 @@ def _comment(texts: Iterable[str]) -> str:
     return "".join(f"# {line}\n" for text in texts for line in text.splitlines())
 
 
-def _table(header: str, **keys: _Value) -> str:
-    lines = [f"[[{header}]]"]
-    for key, value in keys.items():
-        if isinstance(value, float | int):
-            lines.append(f"{key} = {value:g}")
-        elif isinstance(value, str):
-            lines.append(f"{key} = {toml_string(value)}")
-        elif value is not None:
-            lines.append(f"{key} = {toml_list(value, before=len(key) + 3)}")
-    return "\n".join([*lines, ""])
+def _table(header: str, **keys: str | Sequence[str] | float | None) -> str:
+    return f"{toml_table(header, **keys)}\n"

@@ -11,7 +11,7 @@ from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.model.names import name_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 from retarget.support.files import write_atomically
-from retarget.support.toml.write import toml_list, toml_string
+from retarget.support.toml.write import toml_table
 
 from retarget_iree.import_xfails.convert import Imported, config_errors, import_configs
 from retarget_iree.import_xfails.golden import GoldenValue
@@ -107,14 +107,8 @@ def _renamed(found: str, given: str, path: Path) -> str:
 
 
 def _suite(name: str, targets: list[str]) -> str:
-    lines = [
-        "[[module_test_suite]]",
-        f"name = {toml_string(name)}",
-        'srcs = ["**/run_module_io_flags.txt"]',
-        'kind = "run-module"',
-        f"targets = {toml_list(targets)}",
-    ]
-    return "\n".join([*lines, ""])
+    srcs = ["**/run_module_io_flags.txt"]
+    return f"{toml_table('module_test_suite', name=name, srcs=srcs, kind='run-module', targets=targets)}\n"
 
 
 def _write(folder: Path, files: dict[str, str], *, force: bool) -> None:

@@ -16,7 +16,7 @@ from retarget.expect.update.text import rule_text
 from retarget.model import CompilerConfig, CompileTarget, Expectation, Module, Origin, RunTarget, RuntimeConfig, Target
 from retarget.model.names import config_name_error
 from retarget.support.errors import Diagnostic
-from retarget.support.toml.write import toml_list, toml_string
+from retarget.support.toml.write import toml_table
 from retarget.targets.expansion import compile_target_name, run_target_name
 from retarget.targets.tag_expressions import shortest_expression
 
@@ -167,10 +167,7 @@ def _tables(configs: Sequence[_Config]) -> Iterable[str]:
 
 
 def _table(table: str, **values: str | tuple[str, ...]) -> str:
-    lines = (
-        f"{key} = {toml_string(value) if isinstance(value, str) else toml_list(value)}" for key, value in values.items()
-    )
-    return "\n".join([f"[[{table}]]", *lines, ""])
+    return f"{toml_table(table, **values)}\n"
 
 
 # ------------------------------------------------------------ rules

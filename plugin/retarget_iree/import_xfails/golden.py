@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from retarget.support.toml.write import toml_list, toml_string
+from retarget.support.toml.write import toml_table
 
 __all__ = ["GOLDEN_KEYS", "GoldenValue", "golden_errors", "golden_rules", "golden_values"]
 
@@ -36,12 +36,13 @@ GOLDEN_KEYS = frozenset({_OF_TESTS, _TOLERANCE, *_METRICS})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldenValue:
-    """A bound: of the config `config`, and there of the module `module` (empty: of all). `most` is as TOML has it."""
+    """A bound: of the config `config`, and there of the module `module` (empty: of all). `most` is a number, or a text
+    with a unit."""
 
     config: str
     module: str = ""
     metric: str
-    most: str
+    most: str | int
     source: str
 
 
@@ -58,7 +59,8 @@ def golden_values(
     for key, metric in _METRICS.items():
         value = _of_chip(data.get(key), chip)
         if value is not None:
-            most = {"latency": _time(value * tolerance), "dispatches": f"{value:.0f}"}.get(metric, _size(value))
+            most: str | int = _time(value * tolerance) if metric == "latency" else _size(value)
+            most = round(value) if metric == "dispatches" else most
             source = f"{key} of {file.stem}{f', {chip}' if isinstance(data[key], dict) else ''}"
             found.append(GoldenValue(config=name, metric=metric, most=most, source=source))
         elif isinstance(data.get(key), dict):
@@ -84,23 +86,23 @@ def golden_errors(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def golden_rules(values: Sequence[GoldenValue], configs: Collection[str]) -> list[str]:
     """Return the rules as TOML, those of one bound together. A value of no config is of the module with its name."""
-    groups: dict[tuple[str, str, str, str], list[str]] = {}
+    groups: dict[tuple[str, str, str | int, str], list[str]] = {}
     for value in values:
         when = value.config if value.config in configs else ""
         modules = groups.setdefault((when, value.metric, value.most, value.source), [])
         modules.append(value.module or ("*" if when else value.config))
-    rules = []
-    for (when, metric, most, source), modules in groups.items():
-        match = toml_string(modules[0]) if len(modules) == 1 else toml_list(sorted(modules), before=len("match = "))
-        lines = ["[[golden]]", f"match = {match}"]
-        lines += [f"when = {toml_string(when)}"] if when else []
-        lines += [
-            f"metric = {toml_string(metric)}",
-            f"max = {most}",
-            f"reason = {toml_string(f'taken over from {source}')}",
-        ]
-        rules.append("\n".join([*lines, ""]))
-    return rules
+    return [
+        toml_table(
+            "golden",
+            match=modules[0] if len(modules) == 1 else sorted(modules),
+            when=when or None,
+            metric=metric,
+            max=most,
+            reason=f"taken over from {source}",
+        )
+        + "\n"
+        for (when, metric, most, source), modules in groups.items()
+    ]
 
 
 def _of_chip(value: Any, chip: str) -> float | None:
@@ -108,8 +110,8 @@ def _of_chip(value: Any, chip: str) -> float | None:
 
 
 def _time(milliseconds: float) -> str:
-    return toml_string(f"{round(milliseconds, 6):.12g} ms")
+    return f"{round(milliseconds, 6):.12g} ms"
 
 
 def _size(number: float) -> str:
-    return toml_string(f"{number:.0f} B")
+    return f"{number:.0f} B"

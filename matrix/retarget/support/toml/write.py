@@ -1,4 +1,4 @@
-"""Strings, lists of strings and tables of them as TOML text."""
+"""Strings, lists of strings, and tables of them and of numbers as TOML text."""
 
 from __future__ import annotations
 
@@ -29,11 +29,13 @@ def toml_string(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")  # DEL is no escape of JSON's
 
 
-def toml_table(header: str, **keys: str | Sequence[str] | None) -> str:
+def toml_table(header: str, **keys: str | Sequence[str] | float | None) -> str:
     """Return a table of an array, with the keys that are not None."""
-    given = {key: value for key, value in keys.items() if value is not None}
-    lines = [
-        f"{key} = {toml_string(value) if isinstance(value, str) else toml_list(value, before=len(key) + len(' = '))}"
-        for key, value in given.items()
-    ]
+    lines = [f"{key} = {_value(value, before=len(key) + 3)}" for key, value in keys.items() if value is not None]
     return "\n".join([f"[[{header}]]", *lines])
+
+
+def _value(value: str | Sequence[str] | float, *, before: int) -> str:
+    if isinstance(value, int | float):
+        return f"{value}" if isinstance(value, int) else f"{value:g}"
+    return toml_string(value) if isinstance(value, str) else toml_list(value, before=before)
