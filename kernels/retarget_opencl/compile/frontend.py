@@ -29,6 +29,7 @@ from retarget_opencl.compile.constants import LARGE, move_to_resources, parsed
 from retarget_opencl.compile.rewriting import (
     EARLY_PHASE,
     PHASE,
+    SIGNS_PHASE,
     has_packs,
     keep_signs,
     lost_signs,
@@ -125,8 +126,7 @@ def compiled_module(
             module, said, _ = _compile(stack, source_of, flags, start, used)
             diagnostics = diagnostics if module is None else said
         if module is not None and (executables := lost_signs(module)):
-            first = next((at for at, (phase, _) in enumerate(used) if phase in {PHASE, PADDING}), len(used))
-            used = [*used[:first], (PHASE, partial(keep_signs, executables=executables)), *used[first:]]
+            used = [*used, (SIGNS_PHASE, partial(keep_signs, executables=executables))]
             module, diagnostics, error = _compile(stack, source_of, flags, start, used)
         if module is None:
             summary = first_error(diagnostics) or error or f"{source_name}: the compiler failed and did not say why"

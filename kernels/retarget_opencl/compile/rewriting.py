@@ -17,6 +17,7 @@ from retarget_opencl.translation import BUILT_IN, Ir, symbol_name
 __all__ = [
     "EARLY_PHASE",
     "PHASE",
+    "SIGNS_PHASE",
     "has_packs",
     "keep_signs",
     "lost_signs",
@@ -31,7 +32,10 @@ EARLY_PHASE = "preprocessing"
 """The phase after which `split_packs` works."""
 
 PHASE = "executable-sources"
-"""The phase after which `rewrite` and `keep_signs` work."""
+"""The phase after which `rewrite` works."""
+
+SIGNS_PHASE = "executable-configurations"
+"""The phase after which `keep_signs` works. Before, IREE would not take its kernels for products, and not tile them."""
 
 _PACKS = "builtin.module(util.func(iree-codegen-decompose-pack-unpack-ops{use-only-reshapes=true}))"
 
@@ -122,7 +126,7 @@ def _has_shifts(op: Ir) -> bool:
 
 
 def keep_signs(module: Ir, *, executables: Collection[str]) -> None:
-    """Extend `i8` and `i16` without IREE's extension of signs, in executables of a module after `PHASE`.
+    """Extend `i8` and `i16` without IREE's extension of signs, in executables of a module after `SIGNS_PHASE`.
 
     Needs MLIR's context.
     """
