@@ -114,6 +114,7 @@ def test_what_is_around_attention_has_kernels_of_its_own() -> None:
     assert sum("matmul" in kernel.name for kernel in artifact.program.kernels) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "profile"),
     [
