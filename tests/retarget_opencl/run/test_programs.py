@@ -225,10 +225,30 @@ def test_a_malformed_program_is_refused(device: OpenClDevice, compiled: Compile)
     artifact = read_artifact(compiled(ASSERTS))
     function = replace(artifact.program.functions[0], blocks=((("format_disk",), ("return", ())),))
     program = replace(artifact.program, functions=(function,))
-    with pytest.raises(
-        DriverError, match=r"^the artifact's program is malformed \(unknown instruction 'format_disk' in "
-    ):
+    expected = (
+        r"^the artifact's program is malformed \(unknown instruction 'format_disk' in .*\); compile it again(\n|$)"
+    )
+    with pytest.raises(DriverError, match=expected):
         device.load(write_artifact(replace(artifact, program=program)))
+
+
+@pytest.mark.parametrize(
+    ("changed", "summary"),
+    [
+        ({"arguments": ("!hal.buffer",)}, "guarded: argument 0 has type !hal.buffer, which arrays cannot be"),
+        ({"results": ("!hal.buffer",)}, "a result has type !hal.buffer, which arrays cannot be"),
+    ],
+)
+def test_a_type_that_arrays_cannot_be_is_named(
+    device: OpenClDevice, compiled: Compile, changed: dict[str, tuple[str, ...]], summary: str
+) -> None:
+    artifact = read_artifact(compiled(ASSERTS))
+    (export,) = (one for one in artifact.program.exports if one.name == "guarded")
+    program = replace(artifact.program, exports=(replace(export, **changed),))
+    loaded = device.load(write_artifact(replace(artifact, program=program)))
+    with pytest.raises(DriverError) as caught:
+        call(loaded, "guarded", np.int32(1))
+    assert str(caught.value).splitlines()[0] == summary
 
 
 def test_buffers_are_used_again(load: Load, device: OpenClDevice) -> None:
