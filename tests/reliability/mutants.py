@@ -40,12 +40,12 @@ ROOT = HERE.parents[1]
 PACKAGE = ROOT / "kernels/retarget_opencl"
 TESTS = "tests/retarget_opencl"
 GROUPS = {
-    f"{TESTS}/clc/ops/test_written.py": ("clc/ops/*.py", "clc/literals.py", "clc/types.py"),
+    f"{TESTS}/clc/ops": ("clc/ops/*.py", "clc/literals.py", "clc/types.py"),
     f"{TESTS}/clc/passes": ("clc/passes/*.py",),
     f"{TESTS}/hostprog": ("hostprog/*rules.py",),
     f"{TESTS}/run/interpreter": ("run/interpreter/*.py",),
     f"{TESTS}/artifact": ("artifact/program.py",),
-    f"{TESTS}/run/test_programs.py": ("run/program.py",),
+    f"{TESTS}/run/test_programs.py {TESTS}/run/test_timed_calls.py": ("run/program.py",),
 }
 """Which tests are to notice changes of which modules."""
 
