@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import IO, Protocol
@@ -74,9 +74,13 @@ class Spawner:
         imported here. No other thread may run. Raises `OSError`."""
         sys.stdout.flush()
         sys.stderr.flush()
-        pid = os.fork()
-        if pid == 0:
-            _run_fork(arguments, output, pass_fds)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        try:
+            pid = os.fork()
+            if pid == 0:
+                _run_fork(arguments, output, pass_fds, before)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         with suppress(OSError):  # both do it, so that neither goes on before it is done
             os.setpgid(pid, pid)
         process = _Fork(pid)
@@ -151,10 +155,11 @@ class StartedProcess:
 
 
 def _is_fork_safe() -> bool:
-    """Return whether this process has one thread, those of native code counted."""
+    """Return whether this process has one thread, those of native code counted, and its streams are 0, 1 and 2."""
     try:
-        return len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208  (pathlib is an import more)
-    except OSError:  # no Linux
+        streams = [one.fileno() for one in (sys.stdin, sys.stdout, sys.stderr)]
+        return streams == [0, 1, 2] and len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208  (pathlib is an import more)
+    except (AttributeError, OSError, ValueError):  # a stream that is closed or replaced; no Linux
         return False
 
 
@@ -167,7 +172,10 @@ class _Fork:
 
     def poll(self) -> int | None:
         if self.returncode is None:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            try:
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+            except ChildProcessError:  # the system has reaped it: SIGCHLD is ignored here
+                pid, status = self.pid, 0
             if pid:
                 self.returncode = os.waitstatus_to_exitcode(status)
         return self.returncode
@@ -181,17 +189,22 @@ class _Fork:
         return status
 
 
-def _run_fork(arguments: Sequence[str], output: int, pass_fds: Sequence[int]) -> None:
-    """Be a worker process as `Spawner.start` starts it, in a fork. Does not return."""
+def _run_fork(arguments: Sequence[str], output: int, pass_fds: Sequence[int], mask: Iterable[int]) -> None:
+    """Be a worker process as `Spawner.start` starts it, in a fork whose signals are blocked; `mask` are those to stay
+    so. Does not return."""
     try:
         os.setpgid(0, 0)
+        for number in signal.valid_signals():  # the parent's handlers are not for this process
+            if callable(signal.getsignal(number)):
+                signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(output, 1)
         os.dup2(output, 2)
-        first = 3
-        for descriptor in (*sorted(pass_fds), os.sysconf("SC_OPEN_MAX")):  # the parent's lifeline among them
-            os.closerange(first, descriptor)
-            first = descriptor + 1
+        for descriptor in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208
+            if descriptor > 2 and descriptor not in pass_fds:  # the parent's lifeline among them
+                with suppress(OSError):  # that of the listing is closed
+                    os.close(descriptor)
         gc.freeze()  # the parent's objects, whose descriptors are closed, are never collected here
         if not sys.flags.safe_path:  # as with `-P`, a module in the folder of the program hides no other
             sys.path.append(sys.path.pop(0))
