@@ -7,6 +7,7 @@ holds constants or calls a rule that is taken over; else it is a rule that is re
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 from collections import Counter
@@ -131,7 +132,13 @@ def _starlark() -> Any:
 
 
 def _is_too_deep(text: str) -> bool:
-    """Return whether brackets are nested so deep that the interpreter's parser would overflow this process's stack."""
+    """Return whether a file is nested so deep that the interpreter's parser would overflow this process's stack."""
+    try:
+        ast.parse(text)
+    except (RecursionError, MemoryError):  # of its parser: a sum of thousands of lists
+        return True
+    except (SyntaxError, ValueError):
+        pass  # the interpreter says what is wrong
     depth = deepest = 0
     for character in re.findall(r"[\[\](){}]", text):
         depth = depth + 1 if character in "[({" else max(depth - 1, 0)
@@ -146,7 +153,7 @@ def _text(path: Path) -> str:
         message = f"cannot be read: {getattr(error, 'strerror', None) or error}; expected a BUILD.bazel file"
         raise DiagnosticsError([Diagnostic(file=path, line=0, key_path="", message=message)]) from error
     if _is_too_deep(text):
-        message = f"found brackets nested deeper than {_DEEPEST}, expected a BUILD.bazel file"
+        message = "found brackets or operators nested too deep, expected a BUILD.bazel file"
         raise DiagnosticsError([Diagnostic(file=path, line=0, key_path="", message=message)])
     return text
 

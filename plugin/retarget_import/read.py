@@ -237,7 +237,7 @@ def _of_call(call: Call, files: Sequence[str]) -> tuple[list[CheckTest], str]:
         return [], f"its flags have {variable}, which Bazel replaces"
     pairs = arguments.get("target_backends_and_drivers")
     reason = ""
-    if "target_backend" in arguments:
+    if arguments.get("target_backend") is not None:
         pairs = [(arguments["target_backend"], arguments.get("driver"))]
     elif not pairs:
         pairs = _DEFAULT_PAIRS

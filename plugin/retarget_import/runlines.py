@@ -36,9 +36,15 @@ def lit_tests_of(build: BuildFile, calls: Sequence[Call]) -> tuple[tuple[CheckTe
     diagnostics: list[Diagnostic] = []
     for call in calls:
         labels = [call.arguments.get("test_file")] if call.rule == "iree_lit_test" else call.arguments.get("srcs")
-        if not (isinstance(labels, list) and all(isinstance(label, str) for label in labels)):
-            message = f"found {labels!r} as srcs, expected a list of files"
-            diagnostics.append(Diagnostic(file=build.path, line=call.line, key_path=call.rule, message=message))
+        wrong = [
+            f"found {value!r} as {key}, expected a list of {what}"
+            for key, value, what in (("srcs", labels, "files"), ("tags", call.arguments.get("tags") or [], "strings"))
+            if not (isinstance(value, list) and all(isinstance(one, str) for one in value))
+        ]
+        if wrong:
+            diagnostics += [
+                Diagnostic(file=build.path, line=call.line, key_path=call.rule, message=message) for message in wrong
+            ]
             continue
         reasons: dict[str, list[str]] = {}
         for label in labels:

@@ -591,7 +591,15 @@ def test_other_run_lines_are_named_and_left_out(
         ("\nx = [] + 3\n", "BUILD.bazel:10:5: Operation `+` not supported for types `list` and `int`"),
         (
             "x = " + 300 * "[" + 300 * "]",
-            "BUILD.bazel: found brackets nested deeper than 200, expected a BUILD.bazel file",
+            "BUILD.bazel: found brackets or operators nested too deep, expected a BUILD.bazel file",
+        ),
+        (
+            "x = " + 20000 * "not " + "True",
+            "BUILD.bazel: found brackets or operators nested too deep, expected a BUILD.bazel file",
+        ),
+        (
+            '\niree_lit_test_suite(name = "lit", srcs = ["a.mlir"], tags = 3)\n',
+            "BUILD.bazel:10: iree_lit_test_suite: found 3 as tags, expected a list of strings",
         ),
         (
             '\niree_lit_test_suite(name = "lit", srcs = "a.mlir")\n',

@@ -37,5 +37,5 @@ def toml_table(header: str, **keys: str | Sequence[str] | float | None) -> str:
 
 def _value(value: str | Sequence[str] | float, *, before: int) -> str:
     if isinstance(value, int | float):
-        return f"{value}" if isinstance(value, int) else f"{value:g}"
+        return json.dumps(value)
     return toml_string(value) if isinstance(value, str) else toml_list(value, before=before)
