@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from retarget.support.errors import Diagnostic, DiagnosticsError
 from retarget.support.files import read_regular
@@ -35,10 +36,11 @@ def lit_tests_of(build: BuildFile, calls: Sequence[Call]) -> tuple[tuple[CheckTe
     left_out: list[LeftOut] = []
     diagnostics: list[Diagnostic] = []
     for call in calls:
-        labels = [call.arguments.get("test_file")] if call.rule == "iree_lit_test" else call.arguments.get("srcs")
+        arguments = call.arguments
+        labels: Any = [arguments.get("test_file")] if call.rule == "iree_lit_test" else arguments.get("srcs")
         wrong = [
             f"found {value!r} as {key}, expected a list of {what}"
-            for key, value, what in (("srcs", labels, "files"), ("tags", call.arguments.get("tags") or [], "strings"))
+            for key, value, what in (("srcs", labels, "files"), ("tags", arguments.get("tags") or [], "strings"))
             if not (isinstance(value, list) and all(isinstance(one, str) for one in value))
         ]
         if wrong:
@@ -54,7 +56,7 @@ def lit_tests_of(build: BuildFile, calls: Sequence[Call]) -> tuple[tuple[CheckTe
             except _UnsupportedError as error:
                 reasons.setdefault(str(error), []).append(label)
                 continue
-            name = str(call.arguments.get("name", ""))
+            name = str(arguments.get("name", ""))
             tests[file] = CheckTest(
                 module=file, backend=backend, driver="", flags=flags, tags=tags_of(call), calls=((name, call.line),)
             )
