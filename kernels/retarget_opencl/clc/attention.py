@@ -26,6 +26,8 @@ _NARROW = 64
 """Elements of a query for two tiles of which, and for what is summed up, a work-item has registers."""
 _LOCAL_MEMORY = 49152
 _WIDEST = 128
+_MOST_BATCHES = 65535
+"""Work-groups of a launch in the second dimension, on NVIDIA's devices."""
 FEATURES = frozenset({"matrices", "shuffle"})
 """What the kernel needs of a device."""
 HELPERS = frozenset(
@@ -64,7 +66,9 @@ class Attention:
         widths = (self.width, self.value_width)
         return (
             self.queries % (_TILE * _WARPS) == 0
+            and self.keys > 0
             and self.keys % _BLOCK == 0
+            and self.batches <= _MOST_BATCHES
             and all(0 < width <= _WIDEST and width % _TILE == 0 for width in widths)
             and 0 < self.scale < math.inf
         )

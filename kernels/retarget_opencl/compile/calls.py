@@ -52,6 +52,8 @@ def inline_calls(module: Ir) -> None:
         # Those of an executable, and those that become part of one with the `linalg` op that calls them.
         callers = [op for op in walk(table) if op.name.startswith("linalg.")] if table is module else functions.values()
         called = {name for op in callers for name in _callees(op)}
+        while further := {name for one in functions.keys() & called for name in callees[one]} - called:
+            called |= further
         for name in functions.keys() & called:
             for attribute in _NEVER:
                 if attribute in functions[name].attributes:

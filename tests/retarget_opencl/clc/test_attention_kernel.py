@@ -41,6 +41,9 @@ def test_it_is_the_same_from_text() -> None:
         (attention(64, 32, 16, 16), False),
         (attention(64, 64, 144, 16), False),
         (attention(64, 64, 16, 24), False),
+        (attention(64, 0, 16, 16), False),
+        (attention(64, 64, 16, 16, batches=65535), True),
+        (attention(64, 64, 16, 16, batches=65536), False),
     ],
 )
 def test_for_which_sizes_there_is_a_kernel(one: Attention, *, expected: bool) -> None:

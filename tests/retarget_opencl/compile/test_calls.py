@@ -10,9 +10,13 @@ from opencl_support import Compile, Load, call
 from retarget.extension import CompilerError
 
 FROM_A_KERNEL = """
-func.func private @scale(%x: f32) -> f32 attributes {noinline} {
+func.func private @twice(%x: f32) -> f32 attributes {noinline} {
   %two = arith.constant 2.0 : f32
   %r = arith.mulf %x, %two : f32
+  return %r : f32
+}
+func.func private @scale(%x: f32) -> f32 attributes {noinline} {
+  %r = func.call @twice(%x) : (f32) -> f32
   return %r : f32
 }
 func.func @main(%a: tensor<5xf32>) -> tensor<5xf32> {

@@ -16,12 +16,14 @@ __all__ = ["generalize_products"]
 def generalize_products(module: Ir, *, units: bool) -> bool:
     """Make products of dynamic sizes, and those with one row or column, generic ops; say whether there are any.
 
-    Needs MLIR's context. `units`: the device has matrix units.
+    Those with a `compilation_info` keep it, and stay. Needs MLIR's context. `units`: the device has matrix units.
     """
     found = False
     for op in list(products_in(module)):
+        if op.name == "linalg.generic" or "compilation_info" in op.attributes:
+            continue
         sizes = sizes_of(op)
-        if op.name == "linalg.generic" or (sizes and (1 not in sizes[-LOOPS:] or has_tiles(op, sizes, units=units))):
+        if sizes and (1 not in sizes[-LOOPS:] or has_tiles(op, sizes, units=units)):
             continue
         _generalize(op)
         found = True

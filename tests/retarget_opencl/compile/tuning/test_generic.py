@@ -9,9 +9,13 @@ import pytest
 from opencl_support import call, shipped
 from retarget_opencl.artifact.file import read_artifact
 from retarget_opencl.compile.compiler import OpenClCompiler
+from retarget_opencl.compile.tuning.generic import generalize_products
 from retarget_opencl.device.profile import DeviceProfile
 from retarget_opencl.run.device import OpenClDevice
 
+CONFIGURED = """{compilation_info = #iree_codegen.compilation_info<
+  lowering_config = #iree_codegen.lowering_config<tile_sizes = [[8, 8, 8]]>,
+  translation_info = #iree_codegen.translation_info<pipeline = #iree_gpu.spirv_pipeline<BaseDistribute>>>}"""
 PLAIN = replace(shipped("nvidia-sm80"), subgroups="none", matrices="none", dot="none")
 
 
@@ -57,6 +61,16 @@ def test_products_without_tiles_become_generic_ops(rows: str, profile: DevicePro
     """IREE names a kernel after its op."""
     first, *_ = read_artifact(compiled(heads(rows), profile)).program.kernels
     assert first.name == f"main_dispatch_0_{expected}"
+
+
+@pytest.mark.parametrize(("attribute", "expected"), [("", True), (CONFIGURED, False)])
+def test_a_product_keeps_what_the_module_says_of_its_tiles(attribute: str, *, expected: bool) -> None:
+    from iree.compiler import ir
+
+    with ir.Context(), ir.Location.unknown():
+        module = ir.Module.parse(heads("?").replace("linalg.matmul", f"linalg.matmul {attribute}"))
+        assert generalize_products(module.operation, units=False) == expected
+        assert ("compilation_info" in str(module)) != expected
 
 
 @pytest.mark.parametrize(("rows", "size"), [("?", 5), ("?", 0), ("1", 1)])
