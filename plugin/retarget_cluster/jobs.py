@@ -18,7 +18,8 @@ __all__ = ["Answer", "AskBuild", "AskDevices", "Failed", "Job", "compiles_at_han
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskBuild:
-    """Whether a worker has this build of a config's compiler. `value` is empty if it has, else why not."""
+    """Whether a worker has these builds of a config's compiler, one for each step that is to be done. `value` is empty
+    if it has, else why not."""
 
     config: CompilerConfig
     fingerprint: str

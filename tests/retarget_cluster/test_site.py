@@ -15,7 +15,7 @@ from retarget.engine.executor import CompileJob, RunJob
 from retarget.extension import CompileRequest, Resolved
 from retarget.model.outcomes import DeviceInfo
 from retarget.worker.messages import CompileModule, RunModule
-from retarget_cluster.jobs import Answer, Job, encoded
+from retarget_cluster.jobs import Answer, AskBuild, Job, encoded
 from retarget_cluster.worker.engine import LocalEngine
 from retarget_cluster.worker.site import Site, SiteOptions, _DeclinedError
 from targets_of_doubles import EXTENSIONS, compile_target, run_target, runtime_config
@@ -76,6 +76,19 @@ def test_a_device_goes_by_its_own_name_whatever_extensions_a_session_names(
     site._device_failed(job, "it was gone")
     site._device_failed(job, "it was gone")
     assert site.quarantined == {"pci-1": "pci-1 is quarantined after 2 failures: it was gone"}
+
+
+def test_a_worker_needs_the_builds_of_all_steps(tmp_path: Path) -> None:
+    engine = LocalEngine(extensions=EXTENSIONS, cores=1, toolchains={})
+    config = compile_target(tmp_path, "module", "", flags=("--front-end",)).compiler
+    other = "it has double (double 1), another build than the session"
+    builds = {("front 1",): "", ("double 1",): "", ("front 1", "double 1"): "", ("front 1", "double 2"): other}
+    try:
+        for wanted, lacks in builds.items():
+            ask = AskBuild(config=config, fingerprint="another", build_ids=wanted)
+            assert engine.lacks_build(ask) == lacks
+    finally:
+        engine.close()
 
 
 def device(physical_id: str) -> DeviceInfo:

@@ -27,7 +27,7 @@ from retarget.model.outcomes import DeviceInfo, Failure, RunOutcome, Stage
 from retarget.support.errors import RetargetError
 from retarget.support.files import write_atomically
 from retarget.targets.availability import host_platform
-from retarget.worker.messages import CompiledModule, Refusal, Refused
+from retarget.worker.messages import CompiledModule, CompileModule, Refusal, Refused
 
 from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, compiles_at_hand, encoded
 from retarget_cluster.security import TOKEN_VARIABLE, expect_distributed, security_for
@@ -206,8 +206,11 @@ class ClusterExecutor:
         return self._wait(self._link.submit(self._compile(job)))
 
     async def _compile(self, job: CompileJob) -> CompiledModule | Refused | None:
-        resolved = job.message.request.resolved
-        builds = [one.build_id for one in (resolved, resolved.front_end) if one is not None]
+        builds: list[str] = []
+        step: CompileModule | None = job.message
+        while step is not None:
+            builds.append(step.request.resolved.build_id)
+            step = step.then
         ask = AskBuild(config=job.config, fingerprint=job.fingerprint, build_ids=tuple(builds))
         files, source = job.inputs, ""
         request = job.message.request

@@ -74,8 +74,12 @@ class LocalEngine:
             resolved = self._pool.resolve(env, config, config.flags, timeout=RUN_TIMEOUT).resolved
         except (UnavailableError, NotBuiltError, RetargetError) as error:
             return str(error)
-        known = {one.build_id for one in (resolved, resolved.front_end) if one is not None}
-        if known.isdisjoint(ask.build_ids):
+        known = {resolved.build_id}
+        front_end = resolved.front_end
+        while front_end is not None:
+            known.add(front_end.build_id)
+            front_end = front_end.front_end
+        if not known.issuperset(ask.build_ids):
             return f"it has {resolved.build or resolved.build_id}, another build than the session"
         return ""
 
