@@ -30,8 +30,8 @@ _UNWATCHED = {
         "worker": {"profile": {"enabled": False}},
     }
 }
-"""What Dask observes of itself is for its dashboard, which there is none of. It took 20 to 30 ms of CPU a second in
-each process, idle ones too. What a user's configuration of Dask says goes before."""
+"""What Dask measures of itself is for its dashboard, which our processes do not serve. It took 20 to 30 ms of CPU a
+second in each process, idle ones too. A user's configuration of Dask takes precedence."""
 
 
 def expect_distributed(what: str, *, imports: bool = True) -> None:
