@@ -114,6 +114,10 @@ def test_what_is_around_attention_has_kernels_of_its_own() -> None:
     assert sum("matmul" in kernel.name for kernel in artifact.program.kernels) == 0
 
 
+def causal(heads: str) -> str:
+    return usual(heads, heads).replace("%causal = torch.constant.bool false", "%causal = torch.constant.bool true")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "profile"),
@@ -124,6 +128,8 @@ def test_what_is_around_attention_has_kernels_of_its_own() -> None:
         pytest.param(usual("2,2,128,256", "2,2,128,256"), NVIDIA, id="too wide"),
         pytest.param(usual("2,2,128,64", "2,2,128,64", "f32"), NVIDIA, id="f32"),
         pytest.param(usual("2,2,?,64", "2,2,128,64"), NVIDIA, id="dynamic"),
+        pytest.param(causal("2,2,128,64"), NVIDIA, id="a mask"),
+        pytest.param(causal("2,2,48,64"), NVIDIA, id="a mask, and sizes without tiles of ours"),
         pytest.param(usual("2,2,128,64", "2,2,128,64"), replace(NVIDIA, matrices="none"), id="no matrix units"),
         pytest.param(usual("2,2,128,64", "2,2,128,64"), replace(NVIDIA, subgroups="none"), id="no subgroups"),
     ],
