@@ -143,7 +143,10 @@ def calibrated(load: Callable[[], Any], inputs: Sequence[Any], name: str) -> tup
         before = sum(kernel_times(program, inputs).values())
         return sum(kernel_times(slow, inputs).values()) / before - 1
 
-    by_distance = sorted(candidates(counts), key=lambda groups: abs(growth(groups) - GROWTH))
+    parts = candidates(counts)
+    if not parts:
+        sys.exit(f"{name}: found {math.prod(counts)} work-groups, expected enough to repeat a tenth: enlarge --shape")
+    by_distance = sorted(parts, key=lambda groups: abs(growth(groups) - GROWTH))
     found = {groups: statistics.median(growth(groups) for _ in range(3)) for groups in by_distance[:5]}
     best = min(found, key=lambda groups: abs(found[groups] - GROWTH))
     return best, best[0][1] * best[1][1] / math.prod(counts), found[best]

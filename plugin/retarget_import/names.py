@@ -39,7 +39,7 @@ def _words_of(flag: str) -> str:
         short = short[found.end() :]
     if switch:
         return f"no-{short}" if value.lower() in ("false", "0") else valid_name(short)
-    return valid_name(f"{short}-{value}") if len(value) <= _LONGEST else valid_name(f"{short}-{value}" * 2)
+    return valid_name(f"{short}-{value}")
 
 
 def words_beside(calls: Collection[str], known: Collection[str]) -> str:
