@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain, count
 
 from retarget_opencl.artifact.file import KernelSource
 from retarget_opencl.artifact.program import Constant, Export, Function, Kernel, Program, Scalar
@@ -95,11 +96,13 @@ class _KernelSet:
             msg = f"the executable export {key} names no workgroup size"
             raise TranslationError(msg)
         sizes = [int(str(size).partition(" ")[0]) for size in export.attributes["workgroup_size"]]
+        unique = self._unique(identifier(symbol_name(function)))
         try:
             if attention is None:
                 text = writer.write(module, function, _read_only(export), (sizes[0], sizes[1], sizes[2]), key)
+                text = replace(text, name=unique)
             else:
-                text = attention_kernel(identifier(symbol_name(function)), attention, key)
+                text = attention_kernel(unique, attention, key)
                 features |= FEATURES
                 helpers |= HELPERS
         except TypeSyntaxError as error:
@@ -122,6 +125,11 @@ class _KernelSet:
         )
         self.kernels.append(kernel)
 
+    def _unique(self, name: str) -> str:
+        """Return `name`, with a number where another executable has a kernel of this name."""
+        taken = {kernel.name for kernel in self.kernels}
+        return next(one for one in chain((name,), (f"{name}_{number}" for number in count(1))) if one not in taken)
+
     def together(self, members: Sequence[int]) -> int | None:
         """Return the kernel that does the work of several in one launch; None where they have to be launched by
         themselves.
@@ -136,7 +144,7 @@ class _KernelSet:
             return self._together[key]
         if not self.profile.arch.startswith("sm_") or not plain or not can_share(texts):
             return None
-        text = joint_kernel(f"together_{len(self._together)}", texts)
+        text = joint_kernel(self._unique(f"together_{len(self._together)}"), texts)
         features, helpers = (
             set().union(*sets) for sets in zip(*((one.features, one.helpers) for one in found), strict=True)
         )

@@ -174,6 +174,48 @@ def test_a_function_that_is_not_inlined_is_called(load: Load) -> None:
     np.testing.assert_array_equal(result, 4 * np.arange(4, dtype=np.float32))
 
 
+EXECUTABLE = """
+flow.executable private @NAME {
+  flow.executable.export public @go workgroups(%n: index) -> (index, index, index) {
+    %x, %y, %z = iree_tensor_ext.dispatch.workgroup_count_from_slice(%n)
+    flow.return %x, %y, %z : index, index, index
+  }
+  builtin.module {
+    func.func @go(%in: !iree_tensor_ext.dispatch.tensor<readonly:tensor<4xi32>>, %n: index,
+        %out: !iree_tensor_ext.dispatch.tensor<writeonly:tensor<4xi32>>) {
+      %x = iree_tensor_ext.dispatch.tensor.load %in, offsets = [0], sizes = [4], strides = [1]
+        : !iree_tensor_ext.dispatch.tensor<readonly:tensor<4xi32>> -> tensor<4xi32>
+      %room = tensor.empty() : tensor<4xi32>
+      %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+          iterator_types = ["parallel"]} ins(%x : tensor<4xi32>) outs(%room : tensor<4xi32>) {
+      ^bb0(%a: i32, %unused: i32):
+        %b = arith.OP %a, %a : i32
+        linalg.yield %b : i32
+      } -> tensor<4xi32>
+      iree_tensor_ext.dispatch.tensor.store %y, %out, offsets = [0], sizes = [4], strides = [1]
+        : tensor<4xi32> -> !iree_tensor_ext.dispatch.tensor<writeonly:tensor<4xi32>>
+      return
+    }
+  }
+}
+"""
+TWO_EXECUTABLES = f"""
+{EXECUTABLE.replace("NAME", "first").replace("OP", "addi")}
+{EXECUTABLE.replace("NAME", "second").replace("OP", "muli")}
+func.func @main(%x: tensor<4xi32>) -> tensor<4xi32> {{
+  %n = arith.constant 4 : index
+  %y = flow.dispatch @first::@go[%n](%x, %n) : (tensor<4xi32>, index) -> tensor<4xi32>
+  %z = flow.dispatch @second::@go[%n](%y, %n) : (tensor<4xi32>, index) -> tensor<4xi32>
+  return %z : tensor<4xi32>
+}}
+"""
+
+
+def test_kernels_of_one_name_in_two_executables_are_told_apart(load: Load) -> None:
+    (result,) = call(load(TWO_EXECUTABLES), "main", np.int32([-3, -1, 0, 4]))
+    np.testing.assert_array_equal(result, np.int32([36, 4, 0, 64]))
+
+
 def test_a_module_without_functions_with_bodies_loads(load: Load) -> None:
     assert list(load("").functions) == []
 
