@@ -53,8 +53,7 @@ def by_pytest(project: Path, folder: Path, *arguments: str) -> Mapping[str, str]
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--retarget-results={folder}", *arguments]
     done = subprocess.run(command, cwd=project, check=False, capture_output=True, text=True)
     if done.returncode not in {0, 1}:
-        msg = f"pytest ended with status {done.returncode}, expected 0 or 1:\n{done.stdout}{done.stderr}"
-        raise RuntimeError(msg)
+        sys.exit(f"pytest ended with status {done.returncode}, expected 0 or 1:\n{done.stdout}{done.stderr}")
     (session,) = read_results([folder])
     return {record.nodeid: SAME[record.outcome] for record in latest(session.records).values()}
 

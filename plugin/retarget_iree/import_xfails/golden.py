@@ -12,6 +12,7 @@ What sharktank_models has, and a tolerance, have a value for each chip (`{"mi300
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,7 @@ _METRICS = {
     "golden_size": "artifact-size",
     "golden_binary_size": "artifact-size",
 }
+_BEYOND = 1e18
 GOLDEN_KEYS = frozenset({_OF_TESTS, _TOLERANCE, *_METRICS})
 
 
@@ -60,7 +62,7 @@ def golden_values(
         value = _of_chip(data.get(key), chip)
         if value is not None:
             most: str | int = _time(value * tolerance) if metric == "latency" else _size(value)
-            most = round(value) if metric == "dispatches" else most
+            most = math.ceil(value) if metric == "dispatches" else most
             source = f"{key} of {file.stem}{f', {chip}' if isinstance(data[key], dict) else ''}"
             found.append(GoldenValue(config=name, metric=metric, most=most, source=source))
         elif isinstance(data.get(key), dict):
@@ -79,9 +81,9 @@ def golden_errors(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield key, f"found {json.dumps(data[key])}, expected an object with a time for each test"
             continue
         for name, value in values.items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _BEYOND:
                 path = f"{key}.{name}" if name else key
-                yield path, f"found {json.dumps(value)}, expected a number above 0"
+                yield path, f"found {json.dumps(value)}, expected a number above 0 and below {_BEYOND:g}"
 
 
 def golden_rules(values: Sequence[GoldenValue], configs: Collection[str]) -> list[str]:

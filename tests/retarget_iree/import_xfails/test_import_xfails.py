@@ -500,13 +500,14 @@ def test_golden_times_of_tests_become_rules_that_check_accepts(folder: Path) -> 
 
 def test_a_golden_value_that_is_no_number(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "bench.json").write_text(
-        '{"golden_time_ms": {"mi300": "fast"},\n"golden_size": -1,\n"golden_times_ms": 3}'
+        '{"golden_time_ms": {"mi300": "fast"},\n"golden_size": -1,\n"golden_times_ms": 3,\n"golden_dispatch": 2e18}'
     )
     assert main(["import-xfails", "bench.json"]) == 1
     assert capsys.readouterr().err == (
-        'bench.json:1: golden_time_ms.mi300: found "fast", expected a number above 0\n'
-        "bench.json:2: golden_size: found -1, expected a number above 0\n"
+        'bench.json:1: golden_time_ms.mi300: found "fast", expected a number above 0 and below 1e+18\n'
+        "bench.json:2: golden_size: found -1, expected a number above 0 and below 1e+18\n"
         "bench.json:3: golden_times_ms: found 3, expected an object with a time for each test\n"
+        "bench.json:4: golden_dispatch: found 2e+18, expected a number above 0 and below 1e+18\n"
     )
 
 
