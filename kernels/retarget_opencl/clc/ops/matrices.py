@@ -28,8 +28,8 @@ def _place(writer: StatementWriter, op: Op) -> str:
     """Return the arguments that locate a matrix in memory: its first byte and its stride in bytes."""
     place = op.operands[0]
     scalar, space = element_of(place.pointer.pointee), writer.space(place)
-    if space == "__private" or len(op.operands) < 2:
-        msg = f"a cooperative matrix in {space} memory or without a stride"
+    if space == "__private":
+        msg = "a cooperative matrix in private memory"
         raise TypeSyntaxError(msg)
     stride = op.operands[-1]
     size = scalar.bits // 8 * lanes_of(place.pointer.pointee)
@@ -54,7 +54,8 @@ def _load(writer: StatementWriter, op: Op) -> None:
     stride, element = op.operands[-1], op.operands[0].pointer.pointee
     bytes_apart = None if stride.number is None else stride.number * (element_of(element).bits // 8) * lanes_of(element)
     if kind.held in {"packed", "bytes"} and space == "local" and (bytes_apart is None or bytes_apart % 16):
-        msg = f"a cooperative matrix whose rows in local memory are {bytes_apart or 'not known'} bytes apart, not by 16"
+        apart = "an unknown number of" if bytes_apart is None else bytes_apart
+        msg = f"a cooperative matrix whose rows in local memory are {apart} bytes apart: expected a multiple of 16"
         raise TypeSyntaxError(msg)
     call = f"matrix_load_{kind.held}_{side}_{layout}_{space}"
     writer.define(op, f"{writer.helper(call)}({_place(writer, op)})", hint=_HINTS.get(kind.use, "sum"))
@@ -80,8 +81,8 @@ def _multiply_add(writer: StatementWriter, op: Op) -> None:
     left, result = op.operands[0].kind, op.result
     assert isinstance(left, Matrix)  # noqa: S101
     assert isinstance(result, Matrix)  # noqa: S101
-    said = op.attribute("matrix_operands") if "matrix_operands" in op.ir.attributes else None
-    flags = set(re.findall(r"\w+", str(said).rpartition("<")[2])) - {"None"} if said is not None else set()
+    said = op.attribute("matrix_operands")
+    flags = set(re.findall(r"\w+", str(said).rpartition("<")[2])) - {"None"}
     call = f"matrix_multiply_add_{result.held}"
     if result.held == "integer":
         # Sums wrap around: their sign does not matter.

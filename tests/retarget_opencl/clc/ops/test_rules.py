@@ -31,8 +31,11 @@ Array = npt.NDArray[np.generic]
 _TYPES = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "f16": 2, "f32": 4, "f64": 8}
 
 
-def _module(arguments: Sequence[str], result: str, body: str) -> str:
-    """Wrap `body`, which makes `%r` out of `%a`, `%b`, …, into a kernel with a buffer for each."""
+def _module(arguments: Sequence[str], result: str, body: str, declared: Sequence[str] = ()) -> str:
+    """Wrap `body`, which makes `%r`, if any, out of `%a`, `%b`, …, into a kernel with a buffer for each.
+
+    `declared` are further variables of the module.
+    """
 
     def pointer(element: str) -> str:
         stride = _TYPES[element.removeprefix("vector<")[2:-1] if element.startswith("vector") else element]
@@ -41,7 +44,8 @@ def _module(arguments: Sequence[str], result: str, body: str) -> str:
 
     kinds = [*arguments, result]
     variables = [
-        f"spirv.GlobalVariable @__resource_var_0_{n}_ bind(0, {n}) : {pointer(k)}" for n, k in enumerate(kinds)
+        *(f"spirv.GlobalVariable @__resource_var_0_{n}_ bind(0, {n}) : {pointer(k)}" for n, k in enumerate(kinds)),
+        *declared,
     ]
     lines = ["%zero = spirv.Constant 0 : i32"]
     for number, kind in enumerate(kinds):
@@ -50,7 +54,8 @@ def _module(arguments: Sequence[str], result: str, body: str) -> str:
         lines.append(f"%q{number} = {chain} -> !spirv.ptr<{kind}, StorageBuffer>")
     for number, kind in enumerate(arguments):
         lines.append(f'%{"abcd"[number]} = spirv.Load "StorageBuffer" %q{number} : {kind}')
-    lines += [body, f'spirv.Store "StorageBuffer" %q{len(arguments)}, %r : {result}', "spirv.Return"]
+    stored = [f'spirv.Store "StorageBuffer" %q{len(arguments)}, %r : {result}'] if "%r =" in body else []
+    lines += [body, *stored, "spirv.Return"]
     joined = "\n      ".join(lines)
     return f"""
 spirv.module Logical GLSL450 {{
@@ -61,7 +66,11 @@ spirv.module Logical GLSL450 {{
 }}"""
 
 
-def _translate(text: str, profile: DeviceProfile, items: int = 1) -> tuple[KernelText, str]:
+def _translate(
+    text: str, profile: DeviceProfile, items: int = 1, *, bfloat16: bool = False, features: set[str] | None = None
+) -> tuple[KernelText, str]:
+    """Return a kernel and the whole program. What it needs of a device is added to `features`."""
+    features = set() if features is None else features
     _settle_dialects()
     with compiler_api().Session() as session:
         context = session.context
@@ -73,8 +82,7 @@ def _translate(text: str, profile: DeviceProfile, items: int = 1) -> tuple[Kerne
             function = next(
                 item for item in spirv.regions[0].blocks[0] if item.operation.name == "spirv.func"
             ).operation
-            names = TypeNames(native_half=profile.half == "native")
-            features: set[str] = set()
+            names = TypeNames(native_half=profile.half == "native", bfloat16=bfloat16)
             helpers: set[str] = set()
             has_subgroups = profile.subgroups != "none"
             writer = KernelWriter(names=names, features=features, helpers=helpers, subgroups=has_subgroups)
