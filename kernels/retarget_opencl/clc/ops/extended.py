@@ -33,7 +33,7 @@ def _frexp(writer: StatementWriter, op: Op) -> None:
 
 def _built_in(writer: StatementWriter, op: Op) -> None:
     """Write the built-in function that the op stands for (`compile.rewriting`); without a name, its operand."""
-    name, operands = str(op.attribute(BUILT_IN)).strip('"'), ", ".join(operand.text for operand in op.operands)
+    name, operands = op.attribute(BUILT_IN).value, ", ".join(operand.text for operand in op.operands)
     writer.define(op, f"{name}({operands})" if name else operands)
 
 

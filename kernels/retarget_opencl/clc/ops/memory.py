@@ -33,7 +33,7 @@ def _undefined(writer: StatementWriter, op: Op) -> None:
 
 
 def _address_of(writer: StatementWriter, op: Op) -> None:
-    writer.alias(op, writer.global_variable(str(op.attribute("variable")).lstrip("@").strip('"')))
+    writer.alias(op, writer.global_variable(op.attribute("variable").value))
 
 
 def _variable(writer: StatementWriter, op: Op) -> None:
@@ -114,10 +114,6 @@ def _barrier(writer: StatementWriter, op: Op) -> None:
     writer.barrier(fences)
 
 
-def _nothing(writer: StatementWriter, op: Op) -> None:
-    del writer, op
-
-
 RULES: tuple[Rule, ...] = (
     Rule(("spirv.Constant",), _constant),
     Rule(("spirv.Undef",), _undefined),
@@ -127,5 +123,5 @@ RULES: tuple[Rule, ...] = (
     Rule(("spirv.Load",), _load),
     Rule(("spirv.Store",), _store),
     Rule(("spirv.ControlBarrier", "spirv.MemoryBarrier"), _barrier),
-    Rule(("spirv.Nop", "spirv.KHR.AssumeTrue"), _nothing),
+    Rule(("spirv.KHR.AssumeTrue",), lambda *_: None),
 )
