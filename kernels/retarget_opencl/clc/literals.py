@@ -46,7 +46,7 @@ def integer_text(kind: Scalar, value: int) -> str:
         # Without a suffix of its own, a small literal would be an int, and `min` of it and a short ambiguous.
         return f"({'uchar' if kind.bits == 8 else 'ushort'}){value}"
     # Most negative 32-bit constants are offsets: written as a cast, they stay readable.
-    if kind.bits == 32 and value >= 1 << 31 and value != 1 << 31 and (1 << 32) - value < 1 << 16:
+    if (1 << 32) - value < 1 << 16:
         return f"(uint)-{(1 << 32) - value}"
     return f"{value}u"
 

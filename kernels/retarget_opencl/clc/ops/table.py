@@ -16,7 +16,7 @@ from __future__ import annotations
 import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, auto
 
 from retarget_opencl.clc.literals import signed_text
 from retarget_opencl.clc.statements import StatementWriter
@@ -33,10 +33,10 @@ class Fit(Enum):
     comparison yields. ROUNDED: a half precision result computed in single precision is rounded to half.
     """
 
-    PLAIN = "plain"
-    SIGNED = "signed"
-    COMPARISON = "comparison"
-    ROUNDED = "rounded"
+    PLAIN = auto()
+    SIGNED = auto()
+    COMPARISON = auto()
+    ROUNDED = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class RuleTable:
     """The rules in order, found by op name."""
 
     rules: Sequence[Rule]
-    _by_name: dict[str, list[Rule]] = field(default_factory=dict, repr=False)
+    _by_name: dict[str, list[Rule]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for rule in self.rules:
