@@ -72,9 +72,7 @@ def _shuffled(writer: StatementWriter, kind: SpirvType, call: str, text: str, la
         element = Scalar("int", 32) if kind.element.kind == "bool" else kind.element
         parts = (_shuffled(writer, element, call, f"{text}.s{index:x}", lane) for index in range(kind.lanes))
         return f"({names.value(kind)})({', '.join(parts)})"
-    if not isinstance(kind, Scalar):
-        msg = f"no shuffle for {kind}"
-        raise TypeSyntaxError(msg)
+    assert isinstance(kind, Scalar)  # noqa: S101
     if kind.kind == "bool":
         return f"{call}((uint){text}, {lane}) != 0"
     if kind.bits == 64:
@@ -106,14 +104,14 @@ def _rotate(writer: StatementWriter, op: Op) -> None:
 def _combine(writer: StatementWriter, op: Op) -> None:
     """A reduction or a scan, over the subgroup or over clusters of it."""
     operation = str(op.attribute("group_operation"))
-    mode = next((one for one in ("Reduce", "InclusiveScan", "ExclusiveScan") if one in operation), None)
-    if mode is None:
+    mode = operation.partition("<")[2].rstrip(">")
+    if mode not in {"Reduce", "ClusteredReduce", "InclusiveScan", "ExclusiveScan"}:
         msg = f"no rule for the group operation {operation}"
         raise TypeSyntaxError(msg)
     size = op.operands[1].number if len(op.operands) > 1 else None
     limit = f"{size}u" if size is not None else writer.helper("retarget_subgroup_size") + "()"
     name = op.name.removeprefix("spirv.GroupNonUniform")
-    total = _total(writer, op.operands[0], name, limit, scan=mode != "Reduce")
+    total = _total(writer, op.operands[0], name, limit, scan="Scan" in mode)
     if mode == "ExclusiveScan":
         kind = op.operands[0].kind
         before = _shuffled(writer, kind, "retarget_shuffle_up", total, "1u")

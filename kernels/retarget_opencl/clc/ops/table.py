@@ -72,11 +72,6 @@ class RuleTable:
                 return rule
         return None
 
-    @property
-    def ops(self) -> frozenset[str]:
-        """Names of the ops that have a rule."""
-        return frozenset(self._by_name)
-
 
 def _has_matrix(op: Op) -> bool:
     if isinstance(op.result, Matrix):
