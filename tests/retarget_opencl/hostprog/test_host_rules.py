@@ -29,10 +29,15 @@ def instructions(case: str) -> str:
     with compiler_api().Session() as session, session.context:
         from iree.compiler import ir
 
-        last = "" if body[-1].startswith(("util.return", "cf.", "util.unreachable")) else "util.return"
+        last = "" if body[-1].startswith(("util.return", "hal.return", "cf.", "util.unreachable")) else "util.return"
         module = ir.Module.parse("\n".join([DECLARATIONS, f"util.func @tested({arguments} {{", *body, last, "}"]))
         function = list(module.body.operations)[-1].operation
-        symbols = Symbols(functions={"tested": 0, "callee": 1}, globals={"state": 0, "other": 1}, kernels={"ex::k": 3})
+        symbols = Symbols(
+            functions={"tested": 0, "callee": 1},
+            globals={"state": 0, "other": 1},
+            kernels={"ex::k": 3, "ex::l": 4},
+            together=lambda kernels: 5 if kernels == [3, 3] else None,
+        )
         writer = FunctionWriter("tested", symbols, HOST_RULES)
         try:
             written = writer.write(function.regions[0])
