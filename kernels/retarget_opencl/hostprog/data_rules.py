@@ -21,7 +21,7 @@ def _view_dim(writer: FunctionWriter, op: Ir) -> None:
 
 
 def _view_assert(writer: FunctionWriter, op: Ir) -> None:
-    label = str(op.attributes["message"]).strip('"')
+    label = op.attributes["message"].value
     element = writer.value(op.element_type)
     writer.emit("view_assert", writer.value(op.buffer_view), element, writer.values(op.shape), label)
 

@@ -71,11 +71,11 @@ def _switch(writer: FunctionWriter, op: Ir) -> None:
 
 
 def _assert(writer: FunctionWriter, op: Ir) -> None:
-    writer.emit("assert", writer.value(op.arg), str(op.attributes["msg"]).strip('"'))
+    writer.emit("assert", writer.value(op.arg), op.attributes["msg"].value)
 
 
 def _unreachable(writer: FunctionWriter, op: Ir) -> None:
-    message = str(op.attributes["message"]).strip('"') if "message" in op.attributes else "unreachable code was reached"
+    message = op.attributes["message"].value if "message" in op.attributes else "unreachable code was reached"
     writer.emit("fail", message)
 
 

@@ -44,6 +44,14 @@ def test_an_instruction_without_a_name_is_refused(artifact: OpenClArtifact) -> N
         read_artifact(write_artifact(damaged))
 
 
+def test_an_operand_that_is_an_object_is_refused(artifact: OpenClArtifact) -> None:
+    function = replace(artifact.program.functions[0], blocks=((("return", {}),),))  # type: ignore[arg-type]
+    damaged = replace(artifact, program=replace(artifact.program, functions=(function,)))
+    expected = r"header is malformed \(ValueError: expected a number, a text or a list, found dict\)"
+    with pytest.raises(ArtifactError, match=expected):
+        read_artifact(write_artifact(damaged))
+
+
 def test_a_program_that_jumps_to_no_block_is_not_shown(artifact: OpenClArtifact) -> None:
     function = replace(artifact.program.functions[0], blocks=((("br", 9, (), ()),),))
     damaged = replace(artifact, program=replace(artifact.program, functions=(function,)))
