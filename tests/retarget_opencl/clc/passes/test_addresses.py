@@ -1,0 +1,233 @@
+"""What `Addresses` knows of the values and the accesses of a kernel, by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from node_kernels import BOOL, INT, Kernel
+from retarget_opencl.clc.nodes import Access, If, Leave, Loop, Statement
+from retarget_opencl.clc.passes.addresses import Addresses, Use
+from retarget_opencl.clc.types import Pointer, Scalar
+from retarget_opencl.clc.values import Value
+
+
+def op(k: Kernel, name: str, *operands: Value | int, kind: Scalar = INT) -> Value:
+    made = Value(k.name(), kind)
+    k.nodes.append(Statement(f"spirv.{name}", tuple(map(k.value, operands)), defines=made))
+    return made
+
+
+def shape(k: Kernel, value: Value) -> tuple[tuple[int, ...], list[int]]:
+    """Return what a value is for each work-item, and the factors of what is not known."""
+    form = Addresses.of(k.nodes, k.size).form(value)
+    return form.items, [factor for _, factor in form.terms]
+
+
+@pytest.mark.parametrize(
+    ("name", "operands", "expected"),
+    [
+        *(("IAdd", (3, -5), -2), ("ISub", (3, -5), 8), ("SNegate", (3,), -3), ("IMul", (3, -2), -6)),
+        *(("UDiv", (-1, 2), 0x7FFFFFFF), ("UDiv", (7, 1), 7), ("UDiv", (7, 0), 0), ("UMod", (-1, 10), 5)),
+        *(("UMod", (7, 0), 0), ("SDiv", (-7, 2), -3), ("SDiv", (7, -2), -3), ("SDiv", (-7, -2), 3)),
+        *(("SDiv", (7, 0), 0), ("SDiv", (0xFFFFFFF8, 2), -4), ("SRem", (-7, 2), -1), ("SRem", (7, -2), 1)),
+        *(("SMod", (-7, 2), 1), ("SMod", (7, -2), -1), ("SMod", (7, 0), 0), ("SDiv", (1 << 31, 1), -(1 << 31))),
+        *(("ShiftLeftLogical", (3, 4), 48), ("ShiftLeftLogical", (3, 33), 6), ("ShiftRightLogical", (-1, 28), 15)),
+        *(("ShiftRightLogical", (12, 33), 6), ("ShiftRightArithmetic", (-16, 2), -4)),
+        *(("ShiftRightArithmetic", (0xFFFFFFF0, 34), -4), ("BitwiseAnd", (12, 10), 8), ("BitwiseOr", (12, 10), 14)),
+        *(("BitwiseXor", (12, 10), 6), ("LogicalAnd", (1, 0), 0), ("LogicalAnd", (1, 1), 1)),
+        *(("LogicalOr", (1, 0), 1), ("LogicalOr", (0, 0), 0), ("LogicalNot", (1,), 0), ("LogicalNot", (0,), 1)),
+        *(("Select", (1, 7, 9), 7), ("Select", (0, 7, 9), 9), ("IEqual", (2, 2), 1), ("IEqual", (2, 3), 0)),
+        *(("INotEqual", (2, 2), 0), ("INotEqual", (2, 3), 1), ("SLessThan", (-1, 1), 1), ("SLessThan", (1, 1), 0)),
+        *(("SLessThanEqual", (1, 1), 1), ("SLessThanEqual", (2, 1), 0), ("SGreaterThan", (1, 1), 0)),
+        *(("SGreaterThan", (1, -1), 1), ("SGreaterThanEqual", (1, 1), 1), ("SGreaterThanEqual", (-1, 1), 0)),
+        *(("ULessThan", (-1, 1), 0), ("ULessThan", (1, -1), 1), ("ULessThan", (1, 1), 0)),
+        *(("ULessThanEqual", (1, 1), 1), ("ULessThanEqual", (-1, 1), 0), ("ULessThanEqual", (1, -1), 1)),
+        *(("UGreaterThan", (-1, 1), 1), ("UGreaterThan", (1, 1), 0), ("UGreaterThan", (1, -1), 0)),
+        *(("UGreaterThanEqual", (1, 1), 1), ("UGreaterThanEqual", (1, -1), 0), ("UGreaterThanEqual", (-1, 1), 1)),
+        *(("GL.SMin", (-1, 1), -1), ("GL.SMax", (-1, 1), 1), ("GL.SMin", (0xFFFFFFFF, 1), -1)),
+        *(("GL.UMin", (-1, 1), 1), ("GL.UMin", (1, -1), 1), ("GL.UMax", (-1, 1), 0xFFFFFFFF)),
+        *(("GL.UMax", (1, -1), 0xFFFFFFFF), ("CopyObject", (5,), 5), ("Bitcast", (5,), 5)),
+    ],
+)
+def test_what_is_computed_from_numbers_is_a_number(name: str, operands: Sequence[int], expected: int) -> None:
+    k = Kernel()
+    kind = BOOL if "Than" in name or "Equal" in name or name.startswith("Logical") else INT
+    value = op(k, name, *operands, kind=kind)
+    assert Addresses.of(k.nodes, k.size).form(value).number == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "axis", "items", "factors"),
+    [
+        ("LocalInvocationId", 0, (0, 1, 0, 1, 0, 1), []),
+        ("LocalInvocationId", 1, (0, 0, 1, 1, 2, 2), []),
+        ("LocalInvocationId", 2, (0,) * 6, []),
+        ("GlobalInvocationId", 0, (0, 1, 0, 1, 0, 1), [2]),
+        ("GlobalInvocationId", 1, (0, 0, 1, 1, 2, 2), [3]),
+        ("WorkgroupSize", 1, (3,) * 6, []),
+        ("WorkgroupId", 0, (0,) * 6, [1]),
+        ("NumWorkgroups", 0, (0,) * 6, [1]),
+        ("LocalInvocationIndex", None, (0, 1, 2, 3, 4, 5), []),
+    ],
+)
+def test_a_built_in_is_known_for_each_work_item(
+    name: str, axis: int | None, items: tuple[int, ...], factors: list[int]
+) -> None:
+    k = Kernel((2, 3, 1))
+    assert shape(k, Value(name, INT, built_in=name, axis=axis)) == (items, factors)
+
+
+def test_the_first_work_item_is_first_in_all_dimensions_named() -> None:
+    k = Kernel((2, 3, 1))
+    assert shape(k, Value("first", BOOL, built_in="First", parts=("0", "1"))) == ((1, 0, 0, 0, 0, 0), [])
+    assert shape(k, Value("first", BOOL, built_in="First", parts=("1",))) == ((1, 1, 0, 0, 0, 0), [])
+
+
+def test_a_global_id_is_the_number_of_the_group_times_its_size_plus_the_local_id() -> None:
+    k = Kernel()
+    x, group = k.id(), k.group()
+    id_ = Value("id", INT, built_in="GlobalInvocationId", axis=0)
+    assert shape(k, k.op("ISub", id_, k.op("IAdd", k.op("IMul", group, 4), x))) == ((0, 0, 0, 0), [])
+
+
+@pytest.mark.parametrize(
+    ("name", "by", "factor"),
+    [("IMul", 4, 4), ("IMul", 0, None), ("ShiftLeftLogical", 3, 8), ("ShiftLeftLogical", 33, 2)],
+)
+def test_a_multiple_of_what_is_not_known_stays_one(name: str, by: int, factor: int | None) -> None:
+    k = Kernel()
+    x, group = k.id(), k.group()
+    expected = [] if factor is None else [factor]
+    assert shape(k, k.op("IAdd", op(k, name, group, by), x)) == ((0, 1, 2, 3), expected)
+    if name == "IMul":
+        assert shape(k, k.op("ISub", x, k.op("IMul", by, group))) == ((0, 1, 2, 3), [-one for one in expected])
+
+
+def test_what_is_not_known_cancels_out() -> None:
+    k = Kernel()
+    group = k.group()
+    assert shape(k, k.op("IAdd", op(k, "SNegate", group), group)) == ((0, 0, 0, 0), [])
+
+
+@pytest.mark.parametrize(("of_item", "uniform"), [(True, False), (False, True)])
+def test_an_operation_on_what_is_not_known_is_the_same_for_all_if_its_operands_are(
+    *, of_item: bool, uniform: bool
+) -> None:
+    k = Kernel()
+    group = k.group()
+    product = k.op("IMul", group, k.id() if of_item else k.op("IAdd", group, 1))
+    ((term, factor),) = Addresses.of(k.nodes, k.size).form(product).terms
+    assert (term.uniform, factor) == (uniform, 1)
+
+
+def test_a_push_constant_is_the_same_at_each_load() -> None:
+    k = Kernel()
+    loads = [Value(k.name(), INT) for _ in range(2)]
+    for value in loads:
+        place = Value("constant3", Pointer(INT, "PushConstant"))
+        k.nodes.append(Statement("spirv.Load", (place,), defines=value, text="constant3"))
+    ((term, _),) = Addresses.of(k.nodes, k.size).form(loads[0]).terms
+    assert (term.key, term.uniform) == ("constant3", True)
+    assert shape(k, k.op("ISub", *loads)) == ((0, 0, 0, 0), [])
+
+
+def test_what_is_read_from_memory_that_the_kernel_writes_differs_between_work_items() -> None:
+    k = Kernel()
+    k.store("sums", 0, 1)
+    read, other = k.load("sums", 0), k.load("tops", 0)
+    addresses = Addresses.of(k.nodes, k.size)
+    assert addresses.written == {"sums"}
+    assert [addresses.form(value).terms[0][0].uniform for value in (read, other)] == [False, True]
+
+
+# ------------------------------------------------------------ counters of loops
+
+
+@pytest.mark.parametrize(
+    ("first", "end", "step", "count"),
+    [(0, 8, 4, 2), (0, 9, 4, 3), (3, 8, 1, 5), (8, 8, 1, 0), (9, 8, 1, 0), (5, -3, -2, None)],
+)
+def test_a_counter_is_its_first_value_plus_steps(first: int, end: int, step: int, count: int | None) -> None:
+    k = Kernel()
+    with k.loop(end, first=first, step=step) as i:
+        pass
+    form = Addresses.of(k.nodes, k.size).form(i)
+    ((term, factor),) = form.terms
+    assert (form.items, factor, term.count, term.uniform) == ((first,) * 4, abs(step), count, True)
+    assert term.loops == {node for node in k.nodes if isinstance(node, Loop)}
+
+
+def test_a_counter_that_begins_at_the_local_id_may_take_the_steps_of_the_first() -> None:
+    k = Kernel()
+    with k.loop(8, first=k.id(), step=4) as i:
+        pass
+    form = Addresses.of(k.nodes, k.size).form(i)
+    assert (form.items, [(term.count, factor) for term, factor in form.terms]) == ((0, 1, 2, 3), [(2, 4)])
+
+
+@pytest.mark.parametrize("change", ["an end", "a start", "a step", "another test", "the other side", "an access"])
+def test_how_often_a_loop_runs_is_known_only_from_its_own_test(change: str) -> None:
+    k = Kernel()
+    group = k.group()
+    counter = k.variable(group if change == "a start" else 0)
+    loop = Loop([])
+    k.nodes.append(loop)
+    end = group if change == "an end" else 8
+    with k._into(loop.body):
+        if change == "an access":
+            k.load("sums", 0)
+        going = op(k, "SLessThanEqual" if change == "another test" else "SLessThan", counter, end, kind=BOOL)
+        k.nodes.append(If(going, [Leave("break")], negated=change != "the other side"))
+        k.assign(counter, k.op("IAdd", counter, group if change == "a step" else 2))
+    terms = Addresses.of(k.nodes, k.size).form(counter).terms
+    factors = {"a start": {(None, 1), (None, 2)}, "a step": {(None, 1)}}.get(change, {(None, 2)})
+    assert {(term.count, factor) for term, factor in terms} == factors
+
+
+# ------------------------------------------------------------ clashes
+
+
+def use(k: Kernel, index: Value | int, mode: str, *, size: int = 4, when: Sequence[tuple[Value, bool]] = ()) -> Use:
+    place = k.place("sums", index).place
+    assert place is not None
+    return Addresses.of(k.nodes, k.size).use(Access(place, mode, size), when, frozenset())
+
+
+def clash(k: Kernel, first: Use, second: Use) -> bool:
+    return Addresses.of(k.nodes, k.size).clash(first, frozenset(), second)
+
+
+@pytest.mark.parametrize(
+    ("modes", "expected"),
+    [
+        (("write", "read"), True),
+        (("write", "write"), True),
+        (("read", "atomic"), True),
+        (("read", "read"), False),
+        (("atomic", "atomic"), False),
+    ],
+)
+def test_two_accesses_to_one_byte_clash_unless_both_read_or_both_are_atomic(
+    modes: tuple[str, str], *, expected: bool
+) -> None:
+    k = Kernel()
+    assert clash(k, use(k, 0, modes[0]), use(k, k.id(), modes[1])) == expected
+
+
+@pytest.mark.parametrize(
+    ("index", "size", "expected"), [(0, 4, False), (4, 4, False), (3, 4, True), (4, 8, False), (0, 8, True)]
+)
+def test_accesses_clash_where_their_bytes_meet(index: int, size: int, *, expected: bool) -> None:
+    k = Kernel()
+    x = k.id()
+    assert clash(k, use(k, x, "write"), use(k, k.op("IAdd", x, index), "read", size=size)) == expected
+
+
+@pytest.mark.parametrize(("negated", "expected"), [(False, False), (True, True)])
+def test_only_work_items_that_come_to_an_access_count(*, negated: bool, expected: bool) -> None:
+    k = Kernel()
+    first = k.op("IEqual", k.id(), 0)
+    alone = use(k, 0, "write", when=[(first, negated)])
+    assert alone.items == ((False, True, True, True) if negated else (True, False, False, False))
+    assert clash(k, alone, use(k, k.id(), "read")) == expected
