@@ -1,5 +1,5 @@
 // Calls within an executable, of functions that are not to be inlined: a chain of two, called from two places.
-// By hand: x = [-3, -1, 0, 4]; 2 * x + 1 = [-5, -1, 1, 9]; (2 * x + 1) + (2 * (x + 1) + 1) = 4 * x + 4 = [-8, 0, 4, 20].
+// Numbers by hand: x = [-3, -1, 0, 4]; 2 * x + 1 = [-5, -1, 1, 9]; (2 * x + 1) + (2 * (x + 1) + 1) = 4 * x + 4 = [-8, 0, 4, 20].
 
 #same = affine_map<(i) -> (i)>
 
