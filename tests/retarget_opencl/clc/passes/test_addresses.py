@@ -9,7 +9,7 @@ from node_kernels import BOOL, INT, Kernel
 from retarget_opencl.clc.nodes import Access, If, Leave, Loop, Statement
 from retarget_opencl.clc.passes.addresses import Addresses, Use
 from retarget_opencl.clc.types import Pointer, Scalar
-from retarget_opencl.clc.values import Value
+from retarget_opencl.clc.values import Place, Value
 
 
 def op(k: Kernel, name: str, *operands: Value | int, kind: Scalar = INT) -> Value:
@@ -31,7 +31,14 @@ def shape(k: Kernel, value: Value) -> tuple[tuple[int, ...], list[int]]:
         *(("UDiv", (-1, 2), 0x7FFFFFFF), ("UDiv", (7, 1), 7), ("UDiv", (7, 0), 0), ("UMod", (-1, 10), 5)),
         *(("UMod", (7, 0), 0), ("SDiv", (-7, 2), -3), ("SDiv", (7, -2), -3), ("SDiv", (-7, -2), 3)),
         *(("SDiv", (7, 0), 0), ("SDiv", (0xFFFFFFF8, 2), -4), ("SRem", (-7, 2), -1), ("SRem", (7, -2), 1)),
-        *(("SMod", (-7, 2), 1), ("SMod", (7, -2), -1), ("SMod", (7, 0), 0), ("SDiv", (1 << 31, 1), -(1 << 31))),
+        *(
+            ("SMod", (-7, 2), 1),
+            ("SMod", (7, -2), -1),
+            ("SMod", (7, 0), 0),
+            ("SMod", (0xFFFFFFF9, 10), 3),
+            ("SRem", (0xFFFFFFF9, 2), -1),
+            ("SDiv", (1 << 31, 1), -(1 << 31)),
+        ),
         *(("ShiftLeftLogical", (3, 4), 48), ("ShiftLeftLogical", (3, 33), 6), ("ShiftRightLogical", (-1, 28), 15)),
         *(("ShiftRightLogical", (12, 33), 6), ("ShiftRightArithmetic", (-16, 2), -4)),
         *(("ShiftRightArithmetic", (0xFFFFFFF0, 34), -4), ("BitwiseAnd", (12, 10), 8), ("BitwiseOr", (12, 10), 14)),
@@ -141,6 +148,18 @@ def test_what_is_read_from_memory_that_the_kernel_writes_differs_between_work_it
     assert [addresses.form(value).terms[0][0].uniform for value in (read, other)] == [False, True]
 
 
+def test_what_a_work_item_keeps_for_itself_differs_as_what_it_stored_does() -> None:
+    k = Kernel()
+    place = Place("own", "Function")
+    own = Value("own", Pointer(INT, "Function"), place=place)
+    x, read = k.id(), Value(k.name(), INT)
+    k.nodes.append(Statement("spirv.Store", (own, x), ["own = x"], accesses=(Access(place, "write", 4),)))
+    k.nodes.append(Statement("spirv.Load", (own,), defines=read, text="own", accesses=(Access(place, "read", 4),)))
+    addresses = Addresses.of(k.nodes, k.size)
+    ((term, _),) = addresses.form(read).terms
+    assert (term.uniform, addresses.dimensions([read])) == (False, {0})
+
+
 # ------------------------------------------------------------ counters of loops
 
 
@@ -188,14 +207,23 @@ def test_how_often_a_loop_runs_is_known_only_from_its_own_test(change: str) -> N
 # ------------------------------------------------------------ clashes
 
 
-def use(k: Kernel, index: Value | int, mode: str, *, size: int = 4, when: Sequence[tuple[Value, bool]] = ()) -> Use:
+def use(
+    k: Kernel,
+    index: Value | int,
+    mode: str,
+    *,
+    size: int = 4,
+    when: Sequence[tuple[Value, bool]] = (),
+    loops: frozenset[Loop] = frozenset(),
+    tile: tuple[int, int] | None = None,
+) -> Use:
     place = k.place("sums", index).place
     assert place is not None
-    return Addresses.of(k.nodes, k.size).use(Access(place, mode, size), when, frozenset())
+    return Addresses.of(k.nodes, k.size).use(Access(place, mode, size, tile), when, loops)
 
 
-def clash(k: Kernel, first: Use, second: Use) -> bool:
-    return Addresses.of(k.nodes, k.size).clash(first, frozenset(), second)
+def clash(k: Kernel, first: Use, second: Use, stale: frozenset[Loop] = frozenset()) -> bool:
+    return Addresses.of(k.nodes, k.size).clash(first, stale, second)
 
 
 @pytest.mark.parametrize(
@@ -231,3 +259,53 @@ def test_only_work_items_that_come_to_an_access_count(*, negated: bool, expected
     alone = use(k, 0, "write", when=[(first, negated)])
     assert alone.items == ((False, True, True, True) if negated else (True, False, False, False))
     assert clash(k, alone, use(k, k.id(), "read")) == expected
+
+
+@pytest.mark.parametrize(("factor", "offset", "expected"), [(4, 8, False), (4, 1, True), (8, 0, False), (8, 9, True)])
+def test_a_term_of_both_accesses_counts_by_the_difference(factor: int, offset: int, *, expected: bool) -> None:
+    k = Kernel()
+    x, group = k.id(), k.group()
+    first = k.op("IAdd", k.op("IMul", group, 4), x)
+    second = k.op("IAdd", k.op("IMul", group, factor), k.op("IAdd", x, offset))
+    assert clash(k, use(k, first, "write"), use(k, second, "read")) == expected
+
+
+@pytest.mark.parametrize(("end", "offset", "expected"), [(8, 9, False), (8, 1, True), (12, 9, True)])
+def test_a_counter_whose_end_is_known_takes_its_values_only(end: int, offset: int, *, expected: bool) -> None:
+    k = Kernel()
+    x = k.id()
+    with k.loop(end, first=x, step=4) as i:
+        pass
+    assert clash(k, use(k, i, "write"), use(k, k.op("IAdd", x, offset), "read")) == expected
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_a_counter_is_the_same_for_two_accesses_unless_its_loop_went_on(*, goes_on: bool) -> None:
+    k = Kernel()
+    x = k.id()
+    with k.loop(k.group(), step=4) as i:
+        pass
+    loops = frozenset(node for node in k.nodes if isinstance(node, Loop))
+    at = k.op("IAdd", i, x)
+    first, second = use(k, at, "write", loops=loops), use(k, k.op("IAdd", at, 5), "read", loops=loops)
+    assert clash(k, first, second, loops if goes_on else frozenset()) == goes_on
+
+
+@pytest.mark.parametrize(("alone", "expected"), [(False, True), (True, False)])
+def test_an_access_of_no_known_place_may_meet_any_of_another_work_item(*, alone: bool, expected: bool) -> None:
+    k = Kernel()
+    first = [(k.op("IEqual", k.id(), 0), False)] if alone else []
+    access = Access(Place("sums", "Workgroup", None), "write", 4)
+    anywhere = Addresses.of(k.nodes, k.size).use(access, first, frozenset())
+    assert anywhere.address is None
+    assert clash(k, anywhere, use(k, 9, "read", when=first)) == expected
+
+
+@pytest.mark.parametrize(
+    ("offset", "expected"), [(8, False), (7, True), (16, True), (15 * 16 + 8, False), (256, False)]
+)
+def test_a_tile_takes_bytes_of_each_of_its_rows(offset: int, *, expected: bool) -> None:
+    k = Kernel()
+    tile = use(k, 0, "write", size=32, tile=(16, 64))  # 16 rows, 64 bytes apart, of 32 bytes
+    assert clash(k, tile, use(k, offset, "read", size=32)) == expected
+    assert not clash(k, tile, use(k, 0, "read", size=32, tile=(16, 64)))  # a warp does it together
