@@ -85,6 +85,28 @@ def test_a_built_in_is_known_for_each_work_item(
     assert shape(k, Value(name, INT, built_in=name, axis=axis)) == (items, factors)
 
 
+@pytest.mark.parametrize(
+    ("name", "axis", "dimensions"),
+    [
+        ("LocalInvocationId", None, {0, 1}),
+        ("LocalInvocationId", 1, {1}),
+        ("LocalInvocationId", 2, set()),
+        ("GlobalInvocationId", 0, {0}),
+        ("LocalInvocationIndex", None, {0, 1}),
+        ("SubgroupId", None, {0, 1}),
+        ("SubgroupLocalInvocationId", None, {0, 1}),
+        ("WorkgroupId", 0, set()),
+        ("WorkgroupSize", 0, set()),
+    ],
+)
+def test_a_built_in_depends_on_dimensions_that_have_several_work_items(
+    name: str, axis: int | None, dimensions: set[int]
+) -> None:
+    k = Kernel((2, 3, 1))
+    value = Value(name, INT, built_in=name, axis=axis)
+    assert Addresses.of(k.nodes, k.size).dimensions([value]) == dimensions
+
+
 def test_the_first_work_item_is_first_in_all_dimensions_named() -> None:
     k = Kernel((2, 3, 1))
     assert shape(k, Value("first", BOOL, built_in="First", parts=("0", "1"))) == ((1, 0, 0, 0, 0, 0), [])
@@ -244,7 +266,8 @@ def test_two_accesses_to_one_byte_clash_unless_both_read_or_both_are_atomic(
 
 
 @pytest.mark.parametrize(
-    ("index", "size", "expected"), [(0, 4, False), (4, 4, False), (3, 4, True), (4, 8, False), (0, 8, True)]
+    ("index", "size", "expected"),
+    [(0, 4, False), (4, 4, False), (3, 4, True), (4, 8, False), (0, 8, True), (1, 1, True)],
 )
 def test_accesses_clash_where_their_bytes_meet(index: int, size: int, *, expected: bool) -> None:
     k = Kernel()
@@ -309,3 +332,9 @@ def test_a_tile_takes_bytes_of_each_of_its_rows(offset: int, *, expected: bool) 
     tile = use(k, 0, "write", size=32, tile=(16, 64))  # 16 rows, 64 bytes apart, of 32 bytes
     assert clash(k, tile, use(k, offset, "read", size=32)) == expected
     assert not clash(k, tile, use(k, 0, "read", size=32, tile=(16, 64)))  # a warp does it together
+
+
+def test_two_warps_do_not_take_a_tile_together() -> None:
+    k = Kernel((33, 1, 1))
+    first, second = (use(k, 0, mode, size=32, tile=(16, 64)) for mode in ("write", "read"))
+    assert clash(k, first, second)
