@@ -182,7 +182,22 @@ def test_what_a_work_item_keeps_for_itself_differs_as_what_it_stored_does() -> N
     assert (term.uniform, addresses.dimensions([read])) == (False, {0})
 
 
+@pytest.mark.parametrize("name", ["GroupNonUniformShuffle", "KHR.CooperativeMatrixLoad"])
+def test_what_work_items_make_together_differs_between_them(name: str) -> None:
+    k = Kernel()
+    made = op(k, name, k.group())
+    assert Addresses.of(k.nodes, k.size).dimensions([made]) == {0}
+
+
 # ------------------------------------------------------------ counters of loops
+
+
+def test_what_is_computed_from_a_counter_changes_in_its_loop() -> None:
+    k = Kernel()
+    with k.loop(8) as i:
+        made = op(k, "BitCount", i)
+    ((term, _),) = Addresses.of(k.nodes, k.size).form(made).terms
+    assert term.loops == {node for node in k.nodes if isinstance(node, Loop)}
 
 
 @pytest.mark.parametrize(
