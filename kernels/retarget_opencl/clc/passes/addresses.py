@@ -76,19 +76,23 @@ def _signed(value: int) -> int:
     return value - (1 << 32) if value >> 31 else value
 
 
+def _unsigned(value: int) -> int:
+    return value & _MASK
+
+
 def _quotient(a: int, b: int) -> int:
     return 0 if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
 _OPS: Mapping[str, Callable[..., int]] = {
     "IMul": lambda a, b: a * b,
-    "UDiv": lambda a, b: (a & _MASK) // b if b else 0,
-    "UMod": lambda a, b: (a & _MASK) % b if b else 0,
+    "UDiv": lambda a, b: a // b if b else 0,
+    "UMod": lambda a, b: a % b if b else 0,
     "SDiv": _quotient,
     "SRem": lambda a, b: a - b * _quotient(a, b),
     "SMod": lambda a, b: a % b if b else 0,
     "ShiftLeftLogical": lambda a, b: a << (b & 31),
-    "ShiftRightLogical": lambda a, b: (a & _MASK) >> (b & 31),
+    "ShiftRightLogical": lambda a, b: a >> (b & 31),
     "ShiftRightArithmetic": lambda a, b: a >> (b & 31),
     "BitwiseAnd": lambda a, b: a & b,
     "BitwiseOr": lambda a, b: a | b,
@@ -103,17 +107,20 @@ _OPS: Mapping[str, Callable[..., int]] = {
     "SLessThanEqual": lambda a, b: int(a <= b),
     "SGreaterThan": lambda a, b: int(a > b),
     "SGreaterThanEqual": lambda a, b: int(a >= b),
-    "ULessThan": lambda a, b: int(a & _MASK < b & _MASK),
-    "ULessThanEqual": lambda a, b: int(a & _MASK <= b & _MASK),
-    "UGreaterThan": lambda a, b: int(a & _MASK > b & _MASK),
-    "UGreaterThanEqual": lambda a, b: int(a & _MASK >= b & _MASK),
+    "ULessThan": lambda a, b: int(a < b),
+    "ULessThanEqual": lambda a, b: int(a <= b),
+    "UGreaterThan": lambda a, b: int(a > b),
+    "UGreaterThanEqual": lambda a, b: int(a >= b),
     "GL.SMin": min,
     "GL.SMax": max,
-    "GL.UMin": lambda a, b: min(a & _MASK, b & _MASK),
-    "GL.UMax": lambda a, b: max(a & _MASK, b & _MASK),
+    "GL.UMin": min,
+    "GL.UMax": max,
 }
 """Ops on 32-bit integers and booleans that are computed where everything is known."""
-_SIGNED = frozenset({"SDiv", "SRem", "SMod", "ShiftRightArithmetic", "GL.SMin", "GL.SMax"})
+_COMPARED = ("LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual")
+_SIGNED = {"SDiv", "SRem", "SMod", "ShiftRightArithmetic", "GL.SMin", "GL.SMax", *(f"S{name}" for name in _COMPARED)}
+_UNSIGNED = {"UDiv", "UMod", "ShiftRightLogical", "IEqual", "INotEqual", "GL.UMin", "GL.UMax"}
+_UNSIGNED |= {f"U{name}" for name in _COMPARED}
 
 
 @dataclass(slots=True)
@@ -291,7 +298,7 @@ class Addresses:
             return forms[0].scaled(-1)
         if not any(form.terms for form in forms):
             known = zip(*(form.items for form in forms), strict=True)
-            convert = _signed if name in _SIGNED else int
+            convert = _signed if name in _SIGNED else _unsigned if name in _UNSIGNED else int
             return _Form(tuple(_OPS[name](*map(convert, items)) for items in known))
         by = forms[-1].number
         if name == "IMul" and by is not None:

@@ -48,6 +48,8 @@ def shape(k: Kernel, value: Value) -> tuple[tuple[int, ...], list[int]]:
         *(("INotEqual", (2, 2), 0), ("INotEqual", (2, 3), 1), ("SLessThan", (-1, 1), 1), ("SLessThan", (1, 1), 0)),
         *(("SLessThanEqual", (1, 1), 1), ("SLessThanEqual", (2, 1), 0), ("SGreaterThan", (1, 1), 0)),
         *(("SGreaterThan", (1, -1), 1), ("SGreaterThanEqual", (1, 1), 1), ("SGreaterThanEqual", (-1, 1), 0)),
+        *(("SLessThan", (0xFFFFFFFF, 1), 1), ("SGreaterThanEqual", (1 << 31, 0), 0), ("IEqual", (-1, 0xFFFFFFFF), 1)),
+        *(("INotEqual", (-1, 0xFFFFFFFF), 0), ("UDiv", (7, -1), 0), ("UMod", (7, -1), 7)),
         *(("ULessThan", (-1, 1), 0), ("ULessThan", (1, -1), 1), ("ULessThan", (1, 1), 0)),
         *(("ULessThanEqual", (1, 1), 1), ("ULessThanEqual", (-1, 1), 0), ("ULessThanEqual", (1, -1), 1)),
         *(("UGreaterThan", (-1, 1), 1), ("UGreaterThan", (1, 1), 0), ("UGreaterThan", (1, -1), 0)),
