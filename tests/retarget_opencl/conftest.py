@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
-from opencl_support import Compile, Load
-from retarget.extension import UnavailableError
+from opencl_support import Compile, Load, find_or_skip
 from retarget_opencl.compile.compiler import OpenClCompiler
-from retarget_opencl.device.devices import FoundDevice, list_devices
+from retarget_opencl.device.devices import FoundDevice
 from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.device import OpenClDevice
 
@@ -19,12 +17,7 @@ WIDE = ("--iree-input-demote-f64-to-f32=false",)
 @pytest.fixture(scope="session")
 def found() -> FoundDevice:
     """The first OpenCL device; PoCL where there is no GPU. RETARGET_REQUIRE_OPENCL=1 lets nothing be skipped."""
-    try:
-        return list_devices()[0]
-    except UnavailableError as error:
-        if os.environ.get("RETARGET_REQUIRE_OPENCL") == "1":
-            pytest.fail(f"RETARGET_REQUIRE_OPENCL=1, and {error}; {error.hint}")
-        pytest.skip(f"{error}; {error.hint}")
+    return find_or_skip("opencl://")
 
 
 @pytest.fixture(scope="session")

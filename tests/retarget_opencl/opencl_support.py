@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
+from retarget.extension import UnavailableError
 from retarget.model import CompilerConfig, Origin, RuntimeConfig
 from retarget.profiles.references import find_profile
+from retarget_opencl.device.devices import FoundDevice, find_device, list_devices
 from retarget_opencl.device.profile import DeviceProfile, compile_profile
 from retarget_opencl.run.program import OpenClProgram
 
-__all__ = ["ADD_ONE", "Compile", "Load", "call", "compiler_config", "runtime_config", "shipped"]
+__all__ = ["ADD_ONE", "Compile", "Load", "call", "compiler_config", "find_or_skip", "runtime_config", "shipped"]
 
 Compile = Callable[[str], bytes]
 Load = Callable[[str], OpenClProgram]
@@ -32,6 +36,16 @@ func.func @checked() {
 
 def compiler_config(*flags: str, target_from: tuple[str, ...] = ()) -> CompilerConfig:
     return CompilerConfig(name="c", compiler="iree-opencl", flags=flags, target_from=target_from, origin=ORIGIN)
+
+
+def find_or_skip(uri: str) -> FoundDevice:
+    """Return a device; skip where there is none, unless RETARGET_REQUIRE_OPENCL=1 says that there must be one."""
+    try:
+        return find_device(uri, list_devices())
+    except UnavailableError as error:
+        if os.environ.get("RETARGET_REQUIRE_OPENCL") == "1":
+            pytest.fail(f"RETARGET_REQUIRE_OPENCL=1, and {error}; {error.hint}")
+        pytest.skip(f"{error}; {error.hint}")
 
 
 def shipped(name: str) -> DeviceProfile:

@@ -10,6 +10,7 @@ import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import groupby
 from operator import itemgetter
@@ -64,6 +65,14 @@ _Change = tuple[str, Callable[[Ir], None]]
 """A phase, and what changes the module after it."""
 
 
+@dataclass(slots=True)
+class _Found:
+    """What the changes of a compile came upon, in any of its tries: what may be the cause where it fails."""
+
+    attention_kernels: bool = False
+    tiles: bool = False
+
+
 @cache
 def _settle_dialects() -> None:
     """Give dialects without Python bindings an empty module.
@@ -101,13 +110,13 @@ def compiled_module(
     source_of = partial(api.Source.wrap_buffer, buffer=buffer, buffer_name=source_name)
     start = "" if front_half is None else FRONT_PHASE
     target = flags[-1] if flags else ""
-    whole, prepared = list[bool](), list[bool]()
-    changes, tiles = _changes(content, largest, target, whole), _tiles(target, prepared)
+    found = _Found()
+    changes, tiles = _changes(content, largest, target, found), _tiles(target, found)
     with ExitStack() as stack:
         used = [*changes, *tiles]
         module, diagnostics, error = _compile(stack, source_of, flags, start, used)
-        if module is None and any(whole):
-            changes = _changes(content, largest, "", whole)
+        if module is None and found.attention_kernels:
+            changes = _changes(content, largest, "", found)
             used = [*changes, *tiles]
             module, diagnostics, error = _compile(stack, source_of, flags, start, used)
         if module is None and has_packs(diagnostics):
@@ -116,7 +125,7 @@ def compiled_module(
             module, diagnostics, error = _compile(stack, source_of, flags, start, used)
         tried = [_tried(one, flags) for one in tiles]
         for fewer in ([*changes, *tried], changes):
-            if module is None and any(prepared):
+            if module is None and found.tiles:
                 used = fewer
                 module, diagnostics, error = _compile(stack, source_of, flags, start, used)
         if module is None and may_help(diagnostics):
@@ -136,14 +145,14 @@ def compiled_module(
         del module
 
 
-def _changes(content: bytes, largest: int, target: str, whole: list[bool]) -> list[_Change]:
-    """Return the changes that a module needs, tiles aside; `whole` is told of attention that is left whole."""
+def _changes(content: bytes, largest: int, target: str, found: _Found) -> list[_Change]:
+    """Return the changes that a module needs, tiles aside. They note in `found` what they find."""
     changes: list[_Change] = []
     if calls.may_have_calls(content):
         changes.append((calls.PHASE, calls.inline_calls))
     if attention.may_have_attention(content):
         units = "NV_WMMA" in target and "shuffle" in target
-        changes.append((attention.PHASE, partial(_keep_or_split_attention, whole=whole, units=units)))
+        changes.append((attention.PHASE, partial(_keep_or_split_attention, found=found, units=units)))
         changes.append((PHASE, attention.replace_kernels))
     if len(content) >= LARGE:
         changes.append((_WITH_GLOBALS, partial(_prepare_constants, largest=largest)))
@@ -158,21 +167,29 @@ def _tried(change: _Change, flags: Sequence[str]) -> _Change:
     return phase, partial(keep_what_compiles, change=prepare, phase=phase, flags=flags)
 
 
-def _tiles(target: str, prepared: list[bool]) -> list[_Change]:
-    """Return what configures kernels for a target; each adds to `prepared` whether it did."""
-    tiles: list[_Change] = [(PHASE, lambda module: prepared.extend(_prepare_kernels(module)))]
+def _tiles(target: str, found: _Found) -> list[_Change]:
+    """Return what configures kernels for a target. Each change notes in `found` whether there are any."""
+
+    def noted(prepare: Callable[[Ir], bool]) -> Callable[[Ir], None]:
+        def change(module: Ir) -> None:
+            found.tiles |= prepare(module)
+
+        return change
+
+    tiles = [(PHASE, noted(_prepare_kernels))]
     if 'arch = "sm_' in target:
         units = "NV_WMMA" in target
-        tiles.append((PADDING, lambda module: prepared.append(pad_products(module, units=units))))
-        tiles.append((PADDING, lambda module: prepared.append(generalize_products(module, units=units))))
-        tiles.append((rows.PHASE, lambda module: prepared.append(rows.prepare_rows(module))))
+        tiles.append((PADDING, noted(partial(pad_products, units=units))))
+        tiles.append((PADDING, noted(partial(generalize_products, units=units))))
+        tiles.append((rows.PHASE, noted(rows.prepare_rows)))
     return tiles
 
 
-def _keep_or_split_attention(module: Ir, whole: list[bool], *, units: bool) -> None:
-    """Leave attention whole where there is a kernel for it; `whole` says so."""
-    whole.append(units and attention.keep_attention(module))
-    if not whole[-1]:
+def _keep_or_split_attention(module: Ir, *, found: _Found, units: bool) -> None:
+    """Make attention kernels of its own where all of it fits; else split it into products of matrices."""
+    if units and attention.keep_attention(module):
+        found.attention_kernels = True
+    else:
         attention.split_attention(module)
 
 
@@ -234,9 +251,9 @@ def _with_places(finish: Callable[[Ir], Ir | None], configured: Ir, context: Ir)
     return finish(copy)
 
 
-def _prepare_kernels(module: Ir) -> tuple[bool, ...]:
-    """Give tiles to kernels; say of each kind whether there are any."""
-    return prepare_convolutions(module), prepare_elementwise(module), prepare_products(module)
+def _prepare_kernels(module: Ir) -> bool:
+    """Give tiles to kernels; say whether there are any."""
+    return any([prepare_convolutions(module), prepare_elementwise(module), prepare_products(module)])
 
 
 def _prepare_constants(module: Ir, largest: int) -> None:

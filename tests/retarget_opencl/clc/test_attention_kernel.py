@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from retarget.extension import UnavailableError
+from opencl_support import find_or_skip
 from retarget_opencl.clc.attention import HELPERS, Attention, attention_kernel
 from retarget_opencl.clc.source import template
-from retarget_opencl.device.devices import find_device, list_devices
 
 WARP = Path(__file__).with_name("warp.cl").read_text()
 """The helper functions of the kernel, by the layouts that `matrices.cl.j2` describes."""
@@ -76,10 +75,7 @@ def test_two_blocks_are_in_local_memory_where_there_is_room(width: int, stages: 
 def test_it_computes_attention() -> None:
     """With more elements to a query Intel's compiler takes minutes; 64 to 128 were compared once."""
     one = attention(64, 192, 16, 16, batches=2)
-    try:
-        device = find_device("opencl://intel/0", list_devices()).device
-    except UnavailableError as error:
-        pytest.skip(str(error))
+    device = find_or_skip("opencl://intel/0").device
     import pyopencl as cl
 
     kernel = attention_kernel("attend", one, "test", asynchronous=False)

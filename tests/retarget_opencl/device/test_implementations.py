@@ -8,12 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from opencl_support import call
+from opencl_support import call, find_or_skip
 from retarget.arrays.comparison import compare_check
-from retarget.extension import Check, DriverError, UnavailableError
+from retarget.extension import Check, DriverError
 from retarget_opencl.artifact.file import read_artifact, write_artifact
 from retarget_opencl.compile.compiler import OpenClCompiler
-from retarget_opencl.device.devices import find_device, list_devices
 from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.device import OpenClDevice
 
@@ -53,10 +52,7 @@ func.func @product(%w: tensor<24x8xf32>, %x: tensor<8x12x96xf32>) -> tensor<24x1
     ("name", "half", "subgroups"), [("pocl", "emulated", "none"), ("intel", "native", "khr")], ids=["pocl", "intel"]
 )
 def test_modules_pass_with_what_an_implementation_offers(name: str, half: str, subgroups: str, tmp_path: Path) -> None:
-    try:
-        device = OpenClDevice(find_device(f"opencl://{name}/0", list_devices()), cache=tmp_path)
-    except UnavailableError as error:
-        pytest.skip(str(error))
+    device = OpenClDevice(find_or_skip(f"opencl://{name}/0"), cache=tmp_path)
     profile = compile_profile(device.profile)
     assert (profile.half, profile.subgroups) == (half, subgroups)
     used = set()
@@ -81,10 +77,7 @@ def test_modules_pass_with_what_an_implementation_offers(name: str, half: str, s
 
 @pytest.mark.slow
 def test_a_kernel_without_subgroups_runs_in_subgroups_of_any_size(tmp_path: Path) -> None:
-    try:
-        device = OpenClDevice(find_device("opencl://intel/0", list_devices()), cache=tmp_path)
-    except UnavailableError as error:
-        pytest.skip(str(error))
+    device = OpenClDevice(find_or_skip("opencl://intel/0"), cache=tmp_path)
     profile = compile_profile(device.profile)
     artifact = OpenClCompiler().compile_bytes(ROWS_AND_PRODUCT.encode(), "m.mlir", (), profile).artifact
     assert [source.uses_subgroups for source in read_artifact(artifact).sources] == [True, False]

@@ -7,11 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from opencl_support import shipped
-from retarget.extension import UnavailableError
+from opencl_support import find_or_skip, shipped
 from retarget_opencl.artifact.file import read_artifact
 from retarget_opencl.compile.compiler import OpenClCompiler
-from retarget_opencl.device.devices import find_device, list_devices
 from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.device import OpenClDevice
 from retarget_opencl.translation import TranslationError
@@ -24,10 +22,7 @@ LEFT, RIGHT = [-128, 127, 5, -6], [-128, -127, 7, 8]
 def with_dots(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenClDevice]:
     """PoCL, which has no dot products, and Intel's runtime, which has."""
     name = "pocl" if request.param == "none" else "intel"
-    try:
-        device = OpenClDevice(find_device(f"opencl://{name}/0", list_devices()), cache=tmp_path_factory.mktemp("kept"))
-    except UnavailableError as error:
-        pytest.skip(str(error))
+    device = OpenClDevice(find_or_skip(f"opencl://{name}/0"), cache=tmp_path_factory.mktemp("kept"))
     assert compile_profile(device.profile).dot == request.param
     yield device
     device.close()

@@ -8,9 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 import pytest
-from opencl_support import shipped
-from retarget.extension import UnavailableError
-from retarget_opencl.device.devices import find_device, list_devices
+from opencl_support import find_or_skip, shipped
 from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.device import OpenClDevice
 from retarget_opencl.translation import TranslationError
@@ -23,10 +21,7 @@ LANES = 16
 
 @pytest.fixture(scope="module")
 def with_subgroups(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenClDevice]:
-    try:
-        device = OpenClDevice(find_device("opencl://intel/0", list_devices()), cache=tmp_path_factory.mktemp("kept"))
-    except UnavailableError as error:
-        pytest.skip(str(error))
+    device = OpenClDevice(find_or_skip("opencl://intel/0"), cache=tmp_path_factory.mktemp("kept"))
     assert compile_profile(device.profile).subgroup_size == LANES
     yield device
     device.close()
