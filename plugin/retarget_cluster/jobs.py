@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,18 @@ from retarget.model import CompilerConfig, RuntimeConfig
 from retarget.model.outcomes import DeviceInfo, RunOutcome
 from retarget.worker.messages import CompiledModule, Refused
 
-__all__ = ["Answer", "AskBuild", "AskDevices", "Failed", "Job", "compiles_at_hand", "decoded", "encoded", "perform"]
+__all__ = [
+    "Answer",
+    "AskBuild",
+    "AskDevices",
+    "Failed",
+    "Job",
+    "compiles_at_hand",
+    "decoded",
+    "encoded",
+    "file_view",
+    "perform",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +49,14 @@ class AskDevices:
 class Job:
     """`work` for a worker with these extensions. `files` are all that it reads, as (path, digest) on the session's
     machine; `folder` is the current folder there. `source` is the path of a compile's source, where that is one of
-    them and not in the message."""
+    them and not in the message. `view` is the session's `file_view`."""
 
     work: AskBuild | AskDevices | CompileJob | RunJob
     extensions: tuple[str, ...]
     folder: Path
     files: Inputs = ()
     source: str = ""
+    view: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +80,17 @@ class Answer:
 def compiles_at_hand(cores: int) -> int:
     """How many compiles a worker is given at a time: more than it does, so that the next is there when one is done."""
     return cores + max(2, cores // 2)
+
+
+@cache
+def file_view() -> str:
+    """Return what is equal for processes that see the same file system at every path: those of one boot of a machine
+    in one mount namespace. Empty where the system does not say."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {Path('/proc/self/ns/mnt').readlink()} {Path('/').stat().st_ino}"
+    except OSError:
+        return ""
 
 
 def encoded(message: Job | Answer) -> bytes:

@@ -16,7 +16,7 @@ from retarget.extension import CompileRequest, Resolved
 from retarget.model.outcomes import Failure, RunOutcome, Stage
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import CompileModule, RunModule
-from retarget_cluster.jobs import Job
+from retarget_cluster.jobs import Job, file_view
 from retarget_cluster.worker.content import Content, translated
 from targets_of_doubles import compile_target, run_target, runtime_config
 
@@ -189,6 +189,23 @@ def test_a_folder_that_is_not_here_is_refused(tmp_path: Path) -> None:
     reason = "^/elsewhere/include is not the same on this machine, and only single files are brought here$"
     with pytest.raises(RetargetError, match=reason):
         Content(tmp_path / "content", 1000).localised(job, tmp_path / "scratch", session({}))
+
+
+@pytest.mark.parametrize("view", [file_view(), "another machine's"])
+def test_a_folder_that_a_run_writes_to_is_the_same_where_session_and_worker_see_the_same_files(
+    tmp_path: Path, view: str
+) -> None:
+    folder = tmp_path / "state"
+    folder.mkdir()
+    (folder / "written").write_text("by an earlier run")
+    job = run_job(tmp_path, {})
+    job = replace(job, folder=Path.cwd(), files=((str(folder), "tree 1234"),), view=view)
+    content = Content(tmp_path / "content", 1000)
+    if view != file_view():
+        with pytest.raises(RetargetError, match="state is not the same on this machine"):
+            content.localised(job, tmp_path / "scratch", session({}))
+        return
+    assert content.localised(job, tmp_path / "scratch", session({}))[0] == job
 
 
 def test_content_is_bounded(tmp_path: Path) -> None:

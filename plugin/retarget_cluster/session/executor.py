@@ -29,7 +29,7 @@ from retarget.support.files import write_atomically
 from retarget.targets.availability import host_platform
 from retarget.worker.messages import CompiledModule, CompileModule, Refusal, Refused
 
-from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, compiles_at_hand, encoded
+from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, compiles_at_hand, encoded, file_view
 from retarget_cluster.security import TOKEN_VARIABLE, expect_distributed, security_for
 from retarget_cluster.session.link import Declined, GoneError, Link, Lost, Worker
 from retarget_cluster.session.local import LocalCluster
@@ -392,7 +392,9 @@ class ClusterExecutor:
         Returns why where there is none that can.
         """
         extensions = self._session.extensions
-        payload = encoded(Job(work=work, extensions=extensions, folder=self._folder, files=files, source=source))
+        payload = encoded(
+            Job(work=work, extensions=extensions, folder=self._folder, files=files, source=source, view=file_view())
+        )
         named = {digest: self._folder / text for text, digest in files if _SHA256.fullmatch(digest)}
         self._link.offer(named)
         lost: list[str] = []

@@ -21,7 +21,7 @@ from retarget.support.errors import RetargetError
 from retarget.support.files import read_regular, replacing, write_atomically
 from retarget.worker.messages import CompileModule
 
-from retarget_cluster.jobs import Job
+from retarget_cluster.jobs import Job, file_view
 
 __all__ = ["Content", "translated"]
 
@@ -50,10 +50,16 @@ class Content:
 
         Where this machine has not all of them at the same paths, with the same content, the files of the job are below
         `scratch`, each at the path that it has on the session's machine. Raises `RetargetError` for what cannot be
-        brought here, such as a folder that a flag names.
+        brought here, such as a folder that a flag names. A run's folder that both see is not compared: runs may write
+        there.
         """
         found = {text: (job.folder / text, digest) for text, digest in job.files}
-        lacking = {path for path, digest in found.values() if self._digest(path) != digest}
+        sees_same = isinstance(job.work, RunJob) and job.view != "" and job.view == file_view()
+        lacking = {
+            path
+            for path, digest in found.values()
+            if not (sees_same and path.is_dir()) and self._digest(path) != digest
+        }
         held = [digest for _, digest in found.values() if _SHA256.fullmatch(digest)]
         is_same_folder = all(Path(text).is_absolute() for text in found) or _current_folder() == job.folder
         if not lacking and is_same_folder:
