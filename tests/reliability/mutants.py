@@ -129,7 +129,7 @@ def _changes(node: ast.AST, carrier: ast.AST | None) -> Iterator[tuple[ast.AST, 
 
 def _is_for_people(node: ast.AST) -> bool:
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-        return node.targets[0].id in {"__all__", "SpirvType"}
+        return node.targets[0].id in {"__all__", "Scalar", "SpirvType"}
     alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     typing = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
     return alone or typing or isinstance(node, ast.Import | ast.ImportFrom | ast.Assert)

@@ -92,9 +92,9 @@ class KernelWriter(StatementWriter):
         if name == "spirv.Switch":
             self._switch(terminator, header, merge)
         elif name == "spirv.Return":
-            # At the outermost level the kernel ends here anyway.
-            if self._depth:
-                self._body.append(Leave("return"))
+            if self._depth:  # barriers after it would wait for work-items that have returned
+                msg = f"no rule for spirv.Return inside of an if or a loop at {terminator.location}"
+                raise TranslationError(msg)
         elif name == "spirv.Unreachable":
             pass
         elif name != "spirv.mlir.merge":

@@ -74,7 +74,7 @@ class Barrier:
 
 @dataclass(slots=True, eq=False)
 class Leave:
-    """`break` or `continue` of the innermost loop, or `return`."""
+    """`break` or `continue` of the innermost loop."""
 
     word: str
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 
-from retarget.model.element_types import parse_type
-
 from retarget_opencl.hostprog.common_rules import constant_result, forward, instruction, nothing
 from retarget_opencl.hostprog.data_rules import DATA_RULES
 from retarget_opencl.hostprog.parameter_rules import PARAMETER_RULES
@@ -95,14 +93,11 @@ def _global_address(writer: FunctionWriter, op: Ir) -> None:
 
 
 def _tensor_export(writer: FunctionWriter, op: Ir) -> None:
-    exported = parse_type(str(op.attributes["source_encoding"].value))
-    if exported.element is None or exported.shape is None:
-        msg = f"an export of {op.attributes['source_encoding']}"
-        raise ValueError(msg)
-    dimensions = tuple(-1 if size is None else size for size in exported.shape)
+    exported = op.attributes["source_encoding"].value
+    dimensions = tuple(-1 if exported.is_dynamic_size(size) else size for size in exported.shape)
     dynamic = writer.values(op.source_encoding_dims)
     source, size = writer.value(op.source), writer.value(op.source_size)
-    writer.emit("export", writer.define(op.results[0]), source, size, exported.element, dimensions, dynamic)
+    writer.emit("export", writer.define(op.results[0]), source, size, str(exported.element_type), dimensions, dynamic)
 
 
 def _try_map(writer: FunctionWriter, op: Ir) -> None:

@@ -191,7 +191,7 @@ class Addresses:
                     table[node.defines] = dims
             elif isinstance(node, Assign):
                 table[node.variable] = table.get(node.variable, frozenset()) | self._of(table, node.value) | control
-            elif isinstance(node, Leave) and loops and node.word != "return":
+            elif isinstance(node, Leave):
                 loop, outside = loops[-1]
                 self._divergence[loop] = self._divergence.get(loop, frozenset()) | (control - outside)
             elif isinstance(node, If):
@@ -249,12 +249,10 @@ class Addresses:
         if value in self._forms:
             return self._forms[value]
         if value in self._open:  # a loop's variable that depends on itself in another way than by a step
-            return self._opaque(value, self._loops(value), uniform=not self._of(self._spread, value))
+            return self._unknown(value)
         self._open.add(value)
-        found = self._computed(value)
-        self._open.discard(value)
-        self._forms[value] = found
-        return found
+        self._forms[value] = self._computed(value)
+        return self._forms[value]
 
     def _computed(self, value: Value) -> _Form:  # noqa: PLR0911 - one return per kind of value
         if value.number is not None:

@@ -324,10 +324,7 @@ def ordered(
     nodes: list[Node], size: Sequence[int], fresh: Callable[[str], str]
 ) -> tuple[list[Node], list[tuple[Use, Use]]]:
     """Return a kernel's body with barriers, and the pairs of accesses that no barrier could order."""
-    addresses = Addresses.of(nodes, size)
-    if not addresses.wide or any(isinstance(node, Leave) and node.word == "return" for node in walk(nodes)):
-        return nodes, []
-    nodes = _joined(nodes, addresses, fresh)
+    nodes = _joined(nodes, Addresses.of(nodes, size), fresh)
     repeated = _Pass(Addresses.of(nodes, size))
     repeated.find_uses(nodes, (), _NOWHERE)
     nodes = repeated.once(nodes, ())

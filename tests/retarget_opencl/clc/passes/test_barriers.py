@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from node_kernels import Kernel
 from opencl_support import Load, call
+from retarget_opencl.clc.nodes import Leave
 
 
 def count(kernel: Kernel) -> int:
@@ -343,8 +344,24 @@ def test_a_loop_that_items_leave_at_different_times_stays_whole() -> None:
     assert [line for line in lines if "barrier" in line] == ["barrier(local);"]
 
 
-def test_neighbouring_ifs_of_one_condition_become_one() -> None:
+@pytest.mark.parametrize(("word", "barriers"), [("continue", 4), ("break", 3)])
+def test_what_is_pending_where_a_loop_is_left_or_goes_on_is_pending_there(word: str, barriers: int) -> None:
     k = Kernel()
+    x = k.id()
+    with k.loop(3) as i:
+        k.load("sums", k.op("ISub", 3, x))
+        k.barrier("local")
+        k.store("sums", x, i)
+        with k.when(k.op("SLessThan", k.group(), 1)):
+            k.nodes.append(Leave(word))
+        k.barrier("local")
+    k.load("sums", 0)
+    assert count(k) == barriers
+
+
+@pytest.mark.parametrize("size", [(4, 1, 1), (1, 1, 1)])
+def test_neighbouring_ifs_of_one_condition_become_one(size: tuple[int, int, int]) -> None:
+    k = Kernel(size)
     x = k.id()
     condition = k.op("SLessThan", x, 3)
     for memory in ("sums", "tops"):
@@ -378,7 +395,7 @@ def test_where_all_do_the_same_sum_one_does() -> None:
     assert "if (get_local_id(0) == 0) {\n    for (;;) {" in k.text()
 
 
-@pytest.mark.parametrize("what", ["own value", "own condition", "atomic", "lives on"])
+@pytest.mark.parametrize("what", ["own value", "own condition", "atomic", "a variable lives on", "a value lives on"])
 def test_otherwise_all_do(what: str) -> None:
     k = Kernel()
     x = k.id()
@@ -390,8 +407,8 @@ def test_otherwise_all_do(what: str) -> None:
         if what == "atomic":
             k.atomic("sums", 0, 1)
         k.assign(last, total)
-    if what == "lives on":
-        k.store("out", x, last)
+    if what.endswith("lives on"):
+        k.store("out", x, total if what == "a value lives on" else last)
     assert "get_local_id(0) == 0" not in k.text()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from retarget_opencl.run.commands import Commands
 from retarget_opencl.run.errors import ProgramError
 from retarget_opencl.run.interpreter.loading import load_program
 from retarget_opencl.run.interpreter.machine import Machine
+from retarget_opencl.run.parameters import Parameters
 
 
 class Recorder:
@@ -49,7 +51,9 @@ def machine(
         exports=(),
         kernels=tuple(kernels),
     )
-    artifact = OpenClArtifact(profile=shipped("cpu"), needs=(), sources=(), program=program, blobs=(b"\1\2\3\4",))
+    artifact = OpenClArtifact(
+        profile=shipped("cpu"), needs=(), sources=(), program=program, blobs=(b"\1\2\3\4",), digest="d"
+    )
     commands: Any = Recorder()
     return load_program(artifact, commands, (("scope", Path("file")),))
 
@@ -197,6 +201,8 @@ def test_jumps_copy_block_arguments_as_if_at_once() -> None:
     assert loaded.codes[0].run((1, 2, 3)) == (2, 1, 3)
     loaded = machine([("br", 1, (2,), (0,))], [("return", (2,))], parameters=1)
     assert loaded.codes[0].run((4,)) == (4,)
+    loaded = machine([("br", 2, (0,), (0,))], [("fail", "skipped")], [("return", (0,))], parameters=1)
+    assert loaded.codes[0].run((4,)) == (4,)
     loaded = machine([("cond_br", 0, 1, (5,), (1,), 1, (5,), (2,))], [("return", (5,))], parameters=3)
     assert [loaded.codes[0].run((flag, 10, 20)) for flag in (0, 1)] == [(20,), (10,)]
     jumps = ((1, (5,), (1,)), (1, (5,), (2,)))
@@ -291,3 +297,70 @@ def test_a_dispatch_hands_on_bindings_and_constants_in_the_kernels_order(monkeyp
     )
     loaded.codes[0].run((10, 11, 12, 13, 14, 15, 16))
     assert seen == [("k", (10, 10), (10,), [(12, 14), (11, 13)], [16])]
+
+
+def test_a_dispatch_of_kernels_together_hands_on_what_each_member_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def launcher(
+        self: Recorder, kernel: Kernel, members: Sequence[Kernel], counts: Sequence[Callable[..., Any]]
+    ) -> Callable[..., None]:
+        names = [member.name for member in members]
+        return lambda workloads, *words: seen.append(
+            (kernel.name, names, [count(one) for count, one in zip(counts, workloads, strict=True)], *words)
+        )
+
+    monkeypatch.setattr(Recorder, "joint_launcher", launcher, raising=False)
+    count = Function(name="count", registers=1, parameters=(0,), constants=(), blocks=((("return", (0, 0)),),))
+    kernels = (
+        Kernel(name="both", bindings=(), constants=(), workgroup_size=(1, 1, 1), groups=0, members=(1, 2)),
+        Kernel(name="a", bindings=(1, 0), constants=(1,), workgroup_size=(1, 1, 1), groups=1),
+        Kernel(name="b", bindings=(0,), constants=(), workgroup_size=(1, 1, 1), groups=1),
+    )
+    loaded = machine(
+        [("dispatch_together", 0, ((0,), (1,)), ((2, 3), (4,)), ((5, 6), (7,)), ((8, 9), ())), ("return", ())],
+        parameters=10,
+        more=(count,),
+        kernels=kernels,
+    )
+    loaded.codes[0].run(range(10, 20))
+    assert seen == [("both", ["a", "b"], [(10, 10), (11, 11)], [(13, 16), (12, 15), (14, 17)], [19])]
+
+
+def test_a_constant_is_a_range_of_the_artifacts_bytes_under_its_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    uploads = SimpleNamespace(constant=lambda key, data: (key, bytes(data.bytes)))
+    monkeypatch.setattr(Recorder, "uploads", uploads, raising=False)
+    loaded = machine([("constant", 9, 0, 0, 1), ("return", (9,))], parameters=2)
+    assert loaded.codes[0].run((1, 2)) == ((("d", 0, 1, 2), b"\2\3"),)
+    with pytest.raises(IndexError):
+        machine([("constant", 9, 1, 0, 0), ("return", (9,))])
+
+
+def test_archives_of_parameters_are_opened_once_for_the_instructions_that_need_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[tuple[Any, ...]] = []
+
+    class Opened:
+        def __init__(self, *words: Any) -> None:
+            seen.append(words)
+
+        def __getattr__(self, name: str) -> Callable[..., Sequence[int]]:
+            assert hasattr(Parameters, name)
+            return lambda *words: seen.append((name, *words)) or (7, 8)
+
+    monkeypatch.setattr("retarget_opencl.run.parameters.Parameters", Opened)
+    machine([("return", ())])
+    assert seen == []
+    loaded = machine(
+        [
+            ("parameter_load", (8, 9), 0, (1,), "constant"),
+            ("parameter_read", 0, (1,)),
+            ("parameter_write", 1, (0,)),
+            ("return", (8, 9)),
+        ],
+        parameters=2,
+    )
+    assert loaded.codes[0].run((4, 5)) == (7, 8)
+    opened = (loaded.commands, (("scope", Path("file")),))
+    assert seen == [opened, ("load", 4, [5], "constant"), ("read", 4, [5]), ("write", 5, [4])]
