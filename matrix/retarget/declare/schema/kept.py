@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
+import msgspec
+
 from retarget.declare.schema.values import frozen_values
 from retarget.support.errors import Diagnostic, RetargetError
 from retarget.support.toml.keypaths import KeyPath, Problem
@@ -162,27 +164,11 @@ def _read(entry: Mapping[str, Any]) -> Declared[Any]:
     return Declared(path=(kind, index), table=cast("Any", Row(values, entry["given"])))
 
 
-_TYPES: Mapping[str, type | tuple[type, ...]] = {
-    "str": str,
-    "bool": bool,
-    "int": int,
-    "float": (int, float),
-    "date": date,
-}
-
-
 def has_its_types(declared: object) -> bool:
-    """Whether a dataclass that was made of kept tables has values of the types that its fields say, as far as these are
-    words, numbers, dates, and tuples of words."""
-    return all(_fits(getattr(declared, one.name), str(one.type)) for one in fields(cast("Any", declared)))
-
-
-def _fits(value: object, annotation: str) -> bool:
-    if annotation == "tuple[str, ...]":
-        return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
-    if annotation == "tuple[tuple[str, str], ...]":
-        return isinstance(value, tuple) and all(len(one) == 2 and _fits(one, "tuple[str, ...]") for one in value)
-    kind = annotation.removesuffix(" | None")
-    if kind not in _TYPES or (value is None and kind != annotation):
-        return True
-    return isinstance(value, _TYPES[kind]) and (kind == "bool" or not isinstance(value, bool))
+    """Whether a dataclass that was made of kept tables has values of the types that its fields have."""
+    values = {one.name: getattr(declared, one.name) for one in fields(cast("Any", declared))}
+    try:
+        msgspec.convert(values, type(declared))
+    except msgspec.ValidationError:
+        return False
+    return True
