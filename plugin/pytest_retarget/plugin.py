@@ -7,7 +7,7 @@ at the name of each file. The rest is imported when a `suite.toml` is met.
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,10 @@ import pytest
 from pytest_retarget.options.settings import SETTINGS, Settings, add_options, register_markers
 
 if TYPE_CHECKING:
-    from retarget.targets.pytest_selection import FoundFiles, Selection, SelectionRequest
+    from retarget.targets.pytest_selection import FoundFiles, PytestConfiguration, Selection, SelectionRequest
     from retarget.worker.spare import SpareWorker
 
-__all__ = ["find_declarations", "find_ini", "select_targets"]
+__all__ = ["find_configuration", "find_declarations", "select_targets"]
 
 SUITE_FILE = "suite.toml"
 MATRIX_FILE = "matrix.toml"
@@ -232,15 +232,11 @@ def pytest_configure_node(node: object) -> None:
         node.workerinput[WORKER_KEY] = str(cache_dir(config))  # type: ignore[attr-defined]
 
 
-def find_ini(folder: Path) -> tuple[Path | None, Mapping[str, object]]:
-    """Return the ini file that pytest reads in a folder, and its values. A damaged one counts as none."""
-    from _pytest.config.findpaths import locate_config
+def find_configuration(folder: Path) -> PytestConfiguration:
+    """Return what pytest is configured with in a folder, for the command `retarget`."""
+    from pytest_retarget.options.configuration import find
 
-    try:
-        _, file, values, _ = locate_config(folder, [folder])
-    except pytest.UsageError:
-        return None, {}
-    return file, {key: found.value for key, found in values.items()}
+    return find(folder)
 
 
 def select_targets(request: SelectionRequest) -> Selection:

@@ -18,6 +18,7 @@ from retarget.model.names import is_glob
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 
 from retarget_ctest.homes import SuiteHome
+from retarget_ctest.settings import SessionSettings
 
 __all__ = ["Chosen", "choose"]
 
@@ -25,7 +26,7 @@ Chosen = Sequence[tuple[SuiteHome, Target]]
 """Targets with their suites, in declared order."""
 
 
-def choose(arguments: argparse.Namespace, cache: Path, extensions: Sequence[str]) -> Chosen:
+def choose(arguments: argparse.Namespace, settings: SessionSettings, extensions: Sequence[str]) -> Chosen:
     """Return the targets that are named.
 
     Raises `argparse.ArgumentError` for names that no target has, and what reading declarations raises.
@@ -35,7 +36,7 @@ def choose(arguments: argparse.Namespace, cache: Path, extensions: Sequence[str]
         msg = "found an empty target; expected an id, a name, a glob or a folder ('.' for the current one)"
         raise argparse.ArgumentError(None, msg)
     if words and not (arguments.mark or arguments.keyword) and all(map(_is_id, words)):
-        return _by_ids(arguments, list(dict.fromkeys(words)), cache, extensions)
+        return _by_ids(arguments, list(dict.fromkeys(words)), settings, extensions)
     paths = [word for word in words if "::" in word or Path(word).exists()]
     names = [word for word in words if word not in paths]
     if not words and not (arguments.mark or arguments.keyword):
@@ -61,14 +62,17 @@ def _is_id(word: str) -> bool:
     return len(rest) == 2 and Path(file).name == SUITE_FILE and Path(file).is_file()
 
 
-def _by_ids(arguments: argparse.Namespace, ids: Sequence[str], cache: Path, extensions: Sequence[str]) -> Chosen:
+def _by_ids(
+    arguments: argparse.Namespace, ids: Sequence[str], settings: SessionSettings, extensions: Sequence[str]
+) -> Chosen:
     """Return the targets with these ids. No other suite is read than theirs."""
     # what is installed was checked when the ids were listed; the check takes a tenth of the start
     registry = load_extensions(extensions, checked=not extensions)
     try:
-        store = Store(cache)
+        store = Store(settings.cache)
         kept = store if store.exists else None
-        loader = DeclarationLoader(registry, redirections(arguments.retarget_toolchain, Path.cwd()), kept)
+        toolchains = redirections((*settings.toolchains, *arguments.retarget_toolchain), Path.cwd())
+        loader = DeclarationLoader(registry, toolchains, kept)
     except RetargetError as error:
         raise argparse.ArgumentError(None, str(error)) from error
     homes: dict[tuple[str, str], SuiteHome] = {}

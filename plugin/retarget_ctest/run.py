@@ -93,8 +93,10 @@ def run(arguments: argparse.Namespace) -> int:
     settings = session_settings()
     extensions = named_extensions((*arguments.retarget_extension, *settings.extensions))
     arguments.retarget_extension = list(extensions)
+    arguments.case = [*settings.cases, *arguments.case]
+    arguments.ignore_expectations |= settings.ignores_expectations
     with ExitStack() as ending:
-        chosen = choose(arguments, settings.cache, extensions)
+        chosen = choose(arguments, settings, extensions)
         spare = None
         if not extensions and any(isinstance(target, RunTarget) for _, target in chosen):
             spare = SpareWorker(forks=len(chosen) == 1)  # it imports while this process does

@@ -1,4 +1,4 @@
-"""What pytest selects, and which ini file it reads: the commands ask pytest itself.
+"""What pytest selects, and what it is configured with: the commands ask pytest itself.
 
 The core imports no pytest. The plugin is found where pytest finds it, by its entry point, and does the collection:
 paths, folders inside a suite's, node ids, mark and keyword expressions and ignored paths mean what they mean to pytest.
@@ -6,9 +6,11 @@ paths, folders inside a suite's, node ids, mark and keyword expressions and igno
 
 from __future__ import annotations
 
+import argparse
 import importlib.metadata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -19,6 +21,7 @@ from retarget.support.errors import RetargetError
 __all__ = [
     "CollectedSuite",
     "FoundFiles",
+    "PytestConfiguration",
     "PytestPlugin",
     "Selection",
     "SelectionRequest",
@@ -68,6 +71,34 @@ class FoundFiles:
     errors: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PytestConfiguration:
+    """What each session of pytest in a folder is configured with.
+
+    `root` is pytest's rootdir. `file` is the ini file with its `values`, None and nothing where there is none.
+    `options` are the words of `addopts` and of `PYTEST_ADDOPTS`, by where they are written; what comes last holds.
+    """
+
+    root: Path
+    file: Path | None = None
+    values: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def given(self, option: str) -> list[tuple[str, str]]:
+        """Return the values that an option is given, in order, each with the option and where it is written."""
+        parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+        parser.add_argument(option, dest="found", action="append", default=[])
+        given: list[tuple[str, str]] = []
+        for where, words in self.options.items():
+            with suppress(argparse.ArgumentError):  # pytest will refuse it
+                given += [(text, f"{option} in {where}") for text in parser.parse_known_args(words)[0].found]
+        return given
+
+    def switched_on(self, option: str) -> str:
+        """Return an option without a value and where it is written; empty where it is not."""
+        return next((f"{option} in {where}" for where, words in self.options.items() if option in words), "")
+
+
 class SelectionUsageError(RetargetError):
     """pytest refuses the arguments: a path that is not there, an expression that is none."""
 
@@ -87,8 +118,8 @@ class PytestPlugin(Protocol):
         """Return the declaration files that pytest meets; no suite is expanded. Raises `SelectionUsageError`."""
         ...
 
-    def find_ini(self, folder: Path) -> tuple[Path | None, Mapping[str, object]]:
-        """Return the ini file that pytest reads in a folder, and its values; None and nothing where there is none."""
+    def find_configuration(self, folder: Path) -> PytestConfiguration:
+        """Return what pytest is configured with in a folder. A damaged ini file counts as none."""
         ...
 
 

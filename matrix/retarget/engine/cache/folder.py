@@ -6,23 +6,27 @@ leading `~` is the home folder. Relative paths start at the current folder, thos
 
 from __future__ import annotations
 
-import argparse
 import os
-import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from retarget.support.files import user_path
-from retarget.targets.pytest_selection import pytest_plugin
+from retarget.targets.pytest_selection import PytestConfiguration, pytest_plugin
 from retarget.worker.kept_files import CACHE_DIR_VARIABLE
 
-__all__ = ["CACHE_DIR_VARIABLE", "INI_KEY", "OPTION", "CacheChoice", "cache_of_command", "choose_cache"]
+__all__ = [
+    "CACHE_DIR_VARIABLE",
+    "INI_KEY",
+    "OPTION",
+    "CacheChoice",
+    "cache_of_command",
+    "cache_of_session",
+    "choose_cache",
+]
 
 OPTION = "--retarget-cache-dir"
 NO_CACHE_OPTION = "--retarget-no-cache"
 INI_KEY = "retarget_cache_dir"
-_ADDOPTS_VARIABLE = "PYTEST_ADDOPTS"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,42 +64,15 @@ def cache_of_command(option: str = "") -> CacheChoice:
     """Return the cache of a subcommand: that of pytest in the current folder. `option` is its own `--cache-dir`."""
     if option:
         return choose_cache(option=option, named="--cache-dir")
-    file, values = pytest_plugin().find_ini(Path.cwd())
-    addopts = values.get("addopts", "")
-    words = addopts if isinstance(addopts, list) else _words(str(addopts))
-    given = [(f"addopts in {file}", str(word)) for word in words]
-    given += [(_ADDOPTS_VARIABLE, word) for word in _words(os.environ.get(_ADDOPTS_VARIABLE, ""))]
-    where, folder, unused = _from_options(given)
-    choice = (
-        choose_cache(option=folder, named=f"{OPTION} in {where}")
-        if folder
-        else choose_cache(ini=str(values.get(INI_KEY, "")), ini_file=file)
-    )
-    return CacheChoice(folder=choice.folder, source=choice.source, unused=unused)
+    return cache_of_session(pytest_plugin().find_configuration(Path.cwd()))
 
 
-def _from_options(given: Sequence[tuple[str, str]]) -> tuple[str, str, str]:
-    """Return (where, folder) of the last option that names the folder, and where pytest is configured to keep
-    nothing."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    parser.add_argument(OPTION, dest="folder", default="")
-    parser.add_argument(NO_CACHE_OPTION, dest="no_cache", action="store_true")
-    where = folder = unused = ""
-    for source in dict.fromkeys(source for source, _ in given):
-        try:
-            found, _ = parser.parse_known_args([word for of, word in given if of == source])
-        except argparse.ArgumentError:  # pytest will refuse it
-            continue
-        where, folder = (source, found.folder) if found.folder else (where, folder)
-        unused = f"{NO_CACHE_OPTION} in {source}" if found.no_cache else unused
-    return where, folder, unused
-
-
-def _words(text: str) -> Sequence[str]:
-    try:
-        return shlex.split(text)
-    except ValueError:  # pytest will refuse it
-        return ()
+def cache_of_session(configuration: PytestConfiguration) -> CacheChoice:
+    """Return the cache of a session of pytest that no option of its own names one for."""
+    folder, where = (configuration.given(OPTION) or [("", OPTION)])[-1]
+    ini = str(configuration.values.get(INI_KEY) or "")
+    choice = choose_cache(option=folder, named=where, ini=ini, ini_file=configuration.file)
+    return replace(choice, unused=configuration.switched_on(NO_CACHE_OPTION))
 
 
 def _absolute(base: Path, text: str) -> Path:

@@ -1,0 +1,58 @@
+"""What each session of pytest in a folder is configured with, found as pytest finds it, without a session."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from _pytest.config.findpaths import determine_setup, parse_override_ini
+from retarget.targets.pytest_selection import PytestConfiguration
+
+__all__ = ["find"]
+
+_VARIABLE = "PYTEST_ADDOPTS"
+
+
+def find(folder: Path) -> PytestConfiguration:
+    """Return the root, the ini file, its values and the options in a folder. What pytest will refuse counts as none."""
+    variable = _words(os.environ.get(_VARIABLE, ""))
+    try:
+        known = _known(variable)
+        root, file, values, _ = determine_setup(
+            inifile=known.file,
+            override_ini=known.overrides,
+            args=[str(folder)],
+            rootdir_cmd_arg=known.root,
+            invocation_dir=folder,
+        )
+        addopts = getattr(values.get("addopts"), "value", "")
+        words = tuple(map(str, addopts)) if isinstance(addopts, list) else _words(str(addopts))
+        values |= parse_override_ini([*_known(words).overrides, *known.overrides])
+    except (Exception, pytest.fail.Exception):  # pytest reports it
+        return PytestConfiguration(root=folder, options={_VARIABLE: variable})
+    return PytestConfiguration(
+        root=root,
+        file=file,
+        values={key: found.value for key, found in values.items()},
+        options={f"addopts in {file}": words, _VARIABLE: variable},
+    )
+
+
+def _known(words: Sequence[str]) -> argparse.Namespace:
+    """Return those options that change what pytest reads. Raises `argparse.ArgumentError`."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("-c", "--config-file", dest="file")
+    parser.add_argument("-o", "--override-ini", dest="overrides", action="append", default=[])
+    parser.add_argument("--rootdir", dest="root")
+    return parser.parse_known_args(words)[0]
+
+
+def _words(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:  # pytest will refuse it
+        return ()
