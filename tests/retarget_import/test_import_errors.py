@@ -1,0 +1,165 @@
+"""BUILD files that cannot be evaluated or whose rules are called wrongly, and wrong usage."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from build_files import FIRST, import_here, write
+from retarget.cli import main
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '\nx = glob(["../*.mlir"])\n',
+            "BUILD.bazel:10: found the pattern '../*.mlir', expected one that stays in the folder of the BUILD file",
+        ),
+        ("x = )\n", "BUILD.bazel:9:5: unexpected symbol ')' here"),
+        ("\nx = unknown\n", "BUILD.bazel:10:5: Variable `unknown` not found"),
+        ("\nx = [] + 3\n", "BUILD.bazel:10:5: Operation `+` not supported for types `list` and `int`"),
+        (
+            "x = " + 300 * "[" + 300 * "]",
+            "BUILD.bazel: found brackets or operators nested too deep, expected a BUILD.bazel file",
+        ),
+        (
+            "x = " + 20000 * "not " + "True",
+            "BUILD.bazel: found brackets or operators nested too deep, expected a BUILD.bazel file",
+        ),
+        (
+            '\niree_lit_test_suite(name = "lit", srcs = ["a.mlir"], tags = 3)\n',
+            "BUILD.bazel:10: iree_lit_test_suite: found 3 as tags, expected a list of strings",
+        ),
+        (
+            '\niree_lit_test_suite(name = "lit", srcs = "a.mlir")\n',
+            "BUILD.bazel:10: iree_lit_test_suite: found 'a.mlir' as srcs, expected a list of files",
+        ),
+        (
+            '\niree_check_test(name = "x", src = "a.mlir")\n',
+            "BUILD.bazel:10: iree_check_test: found no target_backend, expected one",
+        ),
+        (
+            FIRST.replace('["a.mlir", "b.mlir"]', '"a.mlir"'),
+            "BUILD.bazel:10: iree_check_single_backend_test_suite: srcs: found 'a.mlir', expected a list of strings",
+        ),
+        (
+            FIRST.replace("    driver", "    target_cpu_features = [3],\n    driver"),
+            "target_cpu_features: found [3], expected a string or a list of strings",
+        ),
+        (
+            FIRST.replace("    driver", "    target_cpu_features_variants = 3,\n    driver"),
+            "target_cpu_features_variants: found 3, expected a list of strings",
+        ),
+        (
+            FIRST.replace("    driver", '    target_cpu_features_variants = ["sparc:x:+y"],\n    driver'),
+            "target_cpu_features_variants: found 'sparc:x:+y', expected 'default', 'generic', 'host' or "
+            "'ARCHITECTURE:NAME:FEATURES' with an architecture of x86_64, x86_32, arm_64, arm_32, riscv_64, riscv_32",
+        ),
+        (
+            FIRST.replace("    driver", '    timeout = "soon",\n    driver'),
+            "BUILD.bazel:10: iree_check_single_backend_test_suite: timeout: found 'soon', expected one of short, "
+            "moderate, long, eternal",
+        ),
+        (
+            FIRST.replace("    driver", '    tags = select({"//a": []}),\n    driver'),
+            "BUILD.bazel:13: found a select without '//conditions:default', expected one: its value is what is taken "
+            "over",
+        ),
+    ],
+)
+def test_errors_of_a_file_have_its_place(
+    folder: Path, capsys: pytest.CaptureFixture[str], text: str, message: str
+) -> None:
+    write(folder, text, "a.mlir", "b.mlir")
+    assert import_here() == 1
+    assert message in capsys.readouterr().err
+    assert sorted(path.name for path in folder.iterdir()) == ["BUILD.bazel", "a.mlir", "b.mlir"]
+
+
+def test_a_file_without_the_rules_that_only_bazel_evaluates_has_a_note(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(folder, FIRST, "a.mlir", "b.mlir")
+    write(folder / "lib", 'load("//:own.bzl", "own")\ncc_library(deps = ["x"] + own.deps())\n', load="")
+    write(folder / "more", 'cc_library(deps = select({":x": [], "//conditions:default": []}))\n', load="")
+    assert import_here("--verify") == 0
+    note = (
+        "note: lib/BUILD.bazel: line 2: Object of type `function` has no attribute `deps`; the file is left out: it "
+        "has none of the rules\n"
+    )
+    out = capsys.readouterr().out
+    assert note in out
+    assert out.count("note: ") == 1
+    assert main(["import-bazel", "lib", "-o", "other"]) == 1
+    assert capsys.readouterr().err.endswith(note)
+
+
+def test_a_panic_of_the_interpreter_is_an_error_of_the_file(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class PanicException(BaseException):
+        """As pyo3's; the real one takes a list of some GiB."""
+
+    def panic(*_: object) -> None:
+        msg = "AlignedSize must not exceed u32::MAX"
+        raise PanicException(msg)
+
+    write(folder, "x = [0] * 600000000  # iree_check_test\n", load="")
+    monkeypatch.setattr("starlark.eval", panic)
+    assert import_here() == 1
+    message = "cannot be evaluated: the Starlark interpreter panicked: AlignedSize must not exceed u32::MAX"
+    assert capsys.readouterr().err == f"BUILD.bazel: {message}\n"
+
+
+def test_a_file_without_tests_and_a_path_without_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(folder / "empty", "")
+    (folder / "bare").mkdir()
+    assert main(["import-bazel", "empty", "-o", "."]) == 1
+    assert capsys.readouterr().err == (
+        "found no test to take over, expected calls of iree_check_single_backend_test_suite, "
+        "iree_check_test_suite, iree_check_test, iree_lit_test_suite, iree_lit_test\n"
+    )
+    assert main(["import-bazel", "bare", "-o", "."]) == 2
+    assert (
+        "found no BUILD.bazel in bare; expected BUILD.bazel files, or folders that hold some" in capsys.readouterr().err
+    )
+    assert main(["import-bazel", "empty", "-o", "empty/BUILD.bazel"]) == 2
+    assert (
+        "argument -o: found empty/BUILD.bazel, which is no folder; expected one to write to" in capsys.readouterr().err
+    )
+    assert main(["import-bazel", "missing", "-o", "."]) == 2
+    assert "found no file or folder missing; expected" in capsys.readouterr().err
+
+
+def test_the_interpreter_is_not_installed(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(folder, FIRST, "a.mlir", "b.mlir")
+    monkeypatch.setitem(sys.modules, "starlark", None)
+    assert import_here() == 1
+    assert (
+        "the package starlark-pyo3, which evaluates BUILD files, is not installed; install it"
+        in capsys.readouterr().err
+    )
+
+
+def test_a_folder_that_cannot_be_read_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ops/locked").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    scandir = os.scandir
+
+    def without_permission(path: str) -> Any:  # whoever runs tests as root can read every folder
+        if str(path).endswith("locked"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", without_permission)
+    assert main(["import-bazel", "ops", "-o", "."]) == 2
+    expected = "retarget: cannot read ops/locked: Permission denied; expected a folder of BUILD.bazel files\n"
+    assert capsys.readouterr().err == expected
