@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-__all__ = ["flag_words", "unique", "valid_name", "words_beside"]
+from retarget.model.names import as_config_name
+
+__all__ = ["flag_words", "unique", "words_beside"]
 
 _STAGES = re.compile(
     r"^(?:iree|llvmcpu|llvmgpu|vmvx|vulkan|spirv|cuda\d*|rocm|hip|metal|hal|flow|stream|opt|codegen|global|preprocessing"
@@ -18,11 +20,6 @@ _DROPPED = {"check", "test", "tests", "suite", "e2e"}
 _LONGEST = 32
 
 
-def valid_name(text: str) -> str:
-    """Return a text as the name of a compiler or runtime config: `sm_80` becomes `sm-80`."""
-    return re.sub(r"[^A-Za-z0-9.+]+", "-", text).strip("-.+")
-
-
 def flag_words(flags: Sequence[str]) -> str:
     """Return words for flags: `generic` for `--iree-llvmcpu-target-cpu=generic`; empty where they would be long."""
     words = "-".join(filter(None, map(_words_of, flags)))
@@ -33,13 +30,13 @@ def _words_of(flag: str) -> str:
     name, _, value = flag.lstrip("-").partition("=")
     switch = value.lower() in ("", "true", "false", "1", "0")
     if not switch and _VALUE.fullmatch(value):
-        return valid_name(value)
+        return as_config_name(value)
     short = name.replace("_", "-")
     while (found := _STAGES.match(short)) and found.end() < len(short):
         short = short[found.end() :]
     if switch:
-        return f"no-{short}" if value.lower() in ("false", "0") else valid_name(short)
-    return valid_name(f"{short}-{value}")
+        return f"no-{short}" if value.lower() in ("false", "0") else as_config_name(short)
+    return as_config_name(f"{short}-{value}")
 
 
 def words_beside(calls: Collection[str], known: Collection[str]) -> str:

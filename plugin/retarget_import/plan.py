@@ -12,7 +12,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 
-from retarget_import.names import flag_words, unique, valid_name, words_beside
+from retarget.model.names import as_config_name
+
+from retarget_import.names import flag_words, unique, words_beside
 from retarget_import.read import INPUT_TYPE, CheckTest, Folder, sorted_flags
 
 __all__ = ["Compiler", "Placed", "Plan", "Runtime", "TargetConfig", "backend_flags", "plan_configs", "split_backend"]
@@ -207,15 +209,15 @@ def _first(compilers: Sequence[Compiler], compiler: Compiler) -> int:
 
 def _compiler_name(compiler: Compiler) -> str:
     if compiler.parent is None:
-        return valid_name(compiler.backend) or "iree"
+        return as_config_name(compiler.backend) or "iree"
     known = _known_words(compiler.uses)
     calls = {name for _, test in compiler.uses for name, _ in test.calls}
     words = flag_words(compiler.own_flags)
-    folders = {valid_name(folder.build.path.parent.resolve().name) for folder, _ in compiler.uses}
+    folders = {as_config_name(folder.build.path.parent.resolve().name) for folder, _ in compiler.uses}
     name = f"{compiler.parent.name}-{words or (len(folders) == 1 and folders.pop()) or 'flags'}"
     beside = words_beside(calls, known)
     if beside and (not words or len(compiler.own_flags) > 1 or len(name) > _LONGEST):
-        return f"{valid_name(compiler.backend)}-{beside}"
+        return f"{as_config_name(compiler.backend)}-{beside}"
     return name
 
 
@@ -232,7 +234,7 @@ def _name_runtimes(runtimes: Sequence[Runtime]) -> None:
         words = ""
         if runtime.flags:
             words = words_beside(calls, _known_words(runtime.uses)) or flag_words(runtime.flags) or "flags"
-        name = "-".join(filter(None, (valid_name(runtime.driver), words, valid_name(runtime.arch))))
+        name = "-".join(filter(None, (as_config_name(runtime.driver), words, as_config_name(runtime.arch))))
         runtime.name = unique(name, names)
         names.add(runtime.name)
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from retarget.model.names import name_error
+from retarget.model.names import as_config_name, name_error
 
-from retarget_import.names import unique, valid_name
+from retarget_import.names import unique
 from retarget_import.plan import Placed, Plan, TargetConfig
 from retarget_import.read import CheckTest, Folder
 
@@ -93,7 +93,7 @@ def _name_targets(targets: Sequence[TargetConfig], groups: Sequence[Sequence[Tar
         compiler = target.compiler.name
         runtime = target.runtimes[0].name if target.runtimes else "compile-only"
         together = runtime if runtime.startswith(compiler) else f"{compiler}-{runtime}"
-        tagged = [f"{compiler}-{valid_name(tag)}" for tag in sorted(target.tags)[:1]]
+        tagged = [f"{compiler}-{as_config_name(tag)}" for tag in sorted(target.tags)[:1]]
         names = [compiler, *tagged, together, f"{together}-plain"]
         target.name = next((name for name in names if name not in taken), unique(names[-1], taken))
 

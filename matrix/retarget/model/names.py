@@ -13,6 +13,7 @@ from collections.abc import Iterable
 __all__ = [
     "RESERVED_WORDS",
     "TARGET_SORTS",
+    "as_config_name",
     "config_name_error",
     "is_glob",
     "is_tag",
@@ -53,7 +54,7 @@ def name_error(name: str) -> str | None:
     if not _NAME.fullmatch(name):
         return (
             f"found {name!r}, expected a name: a letter or digit, then letters, digits and any of . _ + -"
-            f"{_name_suggestion(name, keep='_')}"
+            f"{_suggestion(_as_name(name, other='_'))}"
         )
     return _reserved_error(name)
 
@@ -63,14 +64,23 @@ def config_name_error(name: str) -> str | None:
     if "_" in name or not _NAME.fullmatch(name):
         return (
             f"found {name!r}, expected a name without '_', which separates the parts of a target's name: "
-            f"a letter or digit, then letters, digits and any of . + -{_name_suggestion(name, keep='')}"
+            f"a letter or digit, then letters, digits and any of . + -{_suggestion(as_config_name(name))}"
         )
     return _reserved_error(name)
 
 
-def _name_suggestion(name: str, *, keep: str) -> str:
-    near = re.sub(rf"[^A-Za-z0-9.+{keep}-]+", "-", name).strip("-._+")
-    return f"; did you mean {near!r}?" if near else ""
+def as_config_name(text: str) -> str:
+    """Return the name of a compiler or runtime config that is nearest to a text: `sm_80` becomes `sm-80`. It is empty
+    where a text has neither letters nor digits."""
+    return _as_name(text)
+
+
+def _as_name(text: str, *, other: str = "") -> str:
+    return re.sub(rf"[^A-Za-z0-9.+{other}-]+", "-", text).strip("-._+")
+
+
+def _suggestion(name: str) -> str:
+    return f"; did you mean {name!r}?" if name else ""
 
 
 def _reserved_error(word: str) -> str | None:

@@ -7,14 +7,13 @@ compiled and run under the name it has in the lists, which is its folder's.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from retarget.expect.update.text import rule_text
 from retarget.model import CompilerConfig, CompileTarget, Expectation, Module, Origin, RunTarget, RuntimeConfig, Target
-from retarget.model.names import config_name_error
+from retarget.model.names import as_config_name, config_name_error
 from retarget.support.errors import Diagnostic
 from retarget.support.toml.write import toml_table
 from retarget.targets.expansion import compile_target_name, run_target_name
@@ -74,7 +73,9 @@ def import_configs(
     rules = _rules(converted, claims)
     sources = (*(config.lists.file for config in converted), *(files if golden else ()))
     about = ", ".join(dict.fromkeys(file.name for file in sources))
-    bounds = [replace(one, config=name if (name := valid_name(one.config)) in claims else one.config) for one in golden]
+    bounds = [
+        replace(one, config=name if (name := as_config_name(one.config)) in claims else one.config) for one in golden
+    ]
     return Imported(
         matrix="\n".join([f"# Taken over from {about}.\n", *_tables(converted)]),
         expectations="\n".join(
@@ -88,16 +89,11 @@ def import_configs(
     )
 
 
-def valid_name(name: str) -> str:
-    """Return a config's name as the declarations take it: `cpu_llvm_sync` becomes `cpu-llvm-sync`."""
-    return re.sub(r"[^A-Za-z0-9.+-]+", "-", name).strip("-.+")
-
-
 def config_errors(configs: Sequence[ConfigLists]) -> Iterator[Diagnostic]:
     """Yield an error for each unusable name, for two configs of one name, and for a config that names no device."""
     first: dict[str, ConfigLists] = {}
     for config in configs:
-        name = valid_name(config.name)
+        name = as_config_name(config.name)
         found: list[tuple[str, str]] = []
         if error := config_name_error(name):
             found.append(("config_name", f"{error}: NAME={config.file} gives it"))
@@ -128,7 +124,7 @@ def _configs(configs: Sequence[ConfigLists]) -> list[_Config]:
     }
     converted = []
     for config, driver in zip(configs, drivers, strict=True):
-        name = valid_name(config.name)
+        name = as_config_name(config.name)
         uris = _devices(config)
         runtime = runtimes.get(config.run_flags)
         if runtime is None:

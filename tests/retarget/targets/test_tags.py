@@ -10,7 +10,7 @@ import pytest
 from _pytest.mark.expression import Expression
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, Module, Origin, RuntimeConfig, Suite, TargetConfig
-from retarget.model.names import config_name_error, is_tag, name_error, tag_error
+from retarget.model.names import as_config_name, config_name_error, is_tag, name_error, tag_error
 from retarget.targets.expansion import expand
 from retarget.targets.tags import MARK_FIELDS, marks, tag_sources
 
@@ -135,6 +135,14 @@ def test_tags_that_can_be_used(word: str) -> None:
 @pytest.mark.parametrize("word", ["", "a b", "a,b", "a(b)", "'a'", "and", "or", "not", "True", "None", "run", "skip"])
 def test_tags_that_cannot_be_used(word: str) -> None:
     assert tag_error(word) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("sm_80", "sm-80"), ("a--b", "a--b"), ("+x, +y_", "x-+y"), ("llvm-cpu", "llvm-cpu"), ("_ä", "")]
+)
+def test_the_config_name_nearest_to_a_text(text: str, name: str) -> None:
+    assert as_config_name(text) == name
+    assert not name or config_name_error(name) is None
 
 
 @pytest.mark.parametrize(
