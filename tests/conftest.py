@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -12,8 +13,34 @@ from hypothesis import HealthCheck, settings
 from ssh_server import SshServer
 
 # How long inputs take to make says what else this machine does, not whether a test holds.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("untimed")
+settings.register_profile("untimed", max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("sample", settings.get_profile("untimed"), max_examples=25)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("untimed" if config.getoption("--run-slow") else "sample")
+
+
+# Collecting tests creates a million objects that stay to the end: looking at them again and again finds no garbage.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected out of all garbage collections to come."""
+    gc.enable()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Let the interpreter free it at its end, where native libraries report what is left."""
+    gc.unfreeze()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return three workers for each two cores: a test waits for processes and files in a third of its time."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(cores + cores // 2, 1)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -107,10 +107,11 @@ def test_a_target_that_breaks_a_golden_rule_fails_and_says_why(sums: Project) ->
             "--retarget-benchmark and --retarget-changed were both given; expected one of them: results of earlier "
             "runs are not timed",
         ),
-        (
+        pytest.param(
             ("--retarget-benchmark", "-n2"),
             "--retarget-benchmark and -n were both given; expected one of them: what runs at the same time disturbs "
             "what is timed",
+            marks=pytest.mark.slow,
         ),
     ],
 )

@@ -7,7 +7,7 @@ import itertools
 import tempfile
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from retarget_ci.lock import LOCK_FILE, NONE, Cell, lock_problems, lock_text
 
@@ -133,14 +133,12 @@ ANY_CELLS = st.dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(ANY_CELLS, ANY_CELLS)
 def test_what_differs_is_always_a_problem_and_what_agrees_never(one: Cells, other: Cells) -> None:
     texts = [lock_text({}, cells) for cells in (one, other)]
     assert bool(problems(*texts)) == (texts[0] != texts[1])
 
 
-@settings(deadline=None)
 @given(ANY_CELLS, st.data())
 def test_no_character_of_the_file_can_change_unnoticed(some: Cells, data: st.DataObject) -> None:
     text = lock_text(RUNNERS, some)

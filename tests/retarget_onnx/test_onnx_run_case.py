@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from retarget.model import Module, Origin, RuntimeConfig
 from retarget.worker.run_case import main
 from retarget_iree.compile_onnx import main as compile_onnx
 from retarget_onnx.loader import OnnxBackendLoader
-from retarget_onnx.manifest_file import Entry, Manifest, manifest_text
+from retarget_onnx.worker.stored import write_test
 
 VMVX = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx")
 CONFIG = RuntimeConfig(
@@ -19,12 +21,19 @@ CONFIG = RuntimeConfig(
 
 @pytest.fixture(scope="module")
 def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The compiled `test_abs`, with `cases.json` and all beside it."""
+    """The compiled `test_abs`, with `cases.json` and all beside it.
+
+    It is one that onnx has. That onnx generates all of its tests takes seconds, and is tested with the loader.
+    """
+    from onnx import TensorProto, helper
+
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, (3, 4, 5)) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Abs", ["x"], ["y"])], "test_abs", [x], [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    data = np.random.default_rng(1).standard_normal((3, 4, 5), np.float32)
     folder = tmp_path_factory.mktemp("generated")
-    description = folder / "nodes.toml"
-    entry = Entry(name="test_abs", tags=("op-Abs",))
-    description.write_text(manifest_text(Manifest(package="onnx", entries=(entry,)), "nodes.toml"))
-    OnnxBackendLoader().make(description, folder)
+    test = SimpleNamespace(model=model, data_sets=[([data], [np.abs(data)])], rtol=1e-3, atol=1e-7)
+    write_test(test, folder / "test_abs")
     output = folder / "test_abs" / "test_abs.vmfb"
     assert compile_onnx([str(folder / "test_abs" / "model.onnx"), *VMVX, "-o", str(output)]) == 0
     return output

@@ -46,6 +46,7 @@ def test_each_metric_of_a_target_is_a_row_with_its_past(report: Report) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_view_has_the_largest_changes_and_the_slowest(report: Report, tmp_path: Path, show: Open) -> None:
     write_site(report, tmp_path / "site")
     page = show(tmp_path / "site", "#benchmarks")

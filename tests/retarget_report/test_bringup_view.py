@@ -59,6 +59,7 @@ def written(folder: Path, status: object) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_the_view_shows_rungs_drivers_blockers_and_what_moved(tmp_path: Path, show: Open) -> None:
     write_results(tmp_path / "results", some_records())
     bringups = read_bringups([written(tmp_path, STATUS)])

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from report_results import record, write_results
 from retarget.targets.tags import marks
 from retarget_report.read import read_report
@@ -37,6 +38,7 @@ MORE_ERRORS = [
 ]
 
 
+@pytest.mark.slow
 def test_the_browser_selects_what_the_command_line_selects(show: Open, tmp_path: Path) -> None:
     from retarget.targets.selection import ExpressionError, compile_selector
 

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from retarget.declare.load import load_all
-from retarget.extension.registry import load_extensions
-from retarget.model import Module, Suite
+from retarget.model import Module
 from retarget_cases.files.read import read_cases_file
+from shipped_suites import SUITES, all_suites
 
-SUITES = Path(__file__).resolve().parents[2] / "suites"
-
-
-def shipped() -> list[Suite]:
-    return [suite for suite in load_all([SUITES], registry=load_extensions()) if suite.kind == "cases"]
-
-
-CASES_SUITES = shipped()
+CASES_SUITES = [suite for suite in all_suites() if suite.kind == "cases"]
 (SUITE,) = (suite for suite in CASES_SUITES if suite.name == "cases")
 MODULES = {module.path: module for suite in CASES_SUITES for module in suite.modules}
 

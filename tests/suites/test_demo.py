@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from retarget.declare.load import load_all
 from retarget.extension.registry import load_extensions
 from retarget.model import CompileTarget, RunTarget, Suite, Target
 from retarget.targets.expansion import expand
-
-SUITES = Path(__file__).resolve().parents[2] / "suites"
+from shipped_suites import SUITES, all_suites
 
 
 @pytest.fixture(scope="module")
 def suites() -> tuple[Suite, ...]:
     """All shipped suites but the one of `make conformance`."""
-    return tuple(suite for suite in load_all([SUITES], registry=load_extensions()) if "conformance" not in suite.tags)
+    return tuple(suite for suite in all_suites() if "conformance" not in suite.tags)
 
 
 @pytest.fixture(scope="module")

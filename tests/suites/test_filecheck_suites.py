@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from retarget.declare.load import load_all
 from retarget.extension import ArtifactRequest
 from retarget.extension.registry import load_extensions
 from retarget.model import CompileTarget, Target
 from retarget.targets.expansion import expand
 from retarget_filecheck.loader import FileCheckLoader
-
-SUITES = Path(__file__).resolve().parents[2] / "suites"
+from shipped_suites import SUITES, all_suites
 
 
 def shipped() -> list[Target]:
     registry = load_extensions()
-    suites = [suite for suite in load_all([SUITES], registry=registry) if suite.kind == "filecheck"]
-    return [target for suite in suites for target in expand(suite, registry)]
+    return [target for suite in all_suites() if suite.kind == "filecheck" for target in expand(suite, registry)]
 
 
 TARGETS = [target for target in shipped() if isinstance(target, CompileTarget)]

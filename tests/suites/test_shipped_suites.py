@@ -6,11 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from retarget.declare.load import discover, load_all
-from retarget.extension.registry import load_extensions
+from retarget.declare.load import discover
 from retarget.model import Suite
+from shipped_suites import SUITES, all_suites
 
-SUITES = Path(__file__).resolve().parents[2] / "suites"
 OTHER_KINDS = (
     "cases",
     "data-tiling",
@@ -29,7 +28,7 @@ RUNNABLE = {"llvm-cpu", "vmvx", "vulkan"}
 
 @pytest.fixture(scope="module")
 def suites() -> tuple[Suite, ...]:
-    return load_all([SUITES], registry=load_extensions())
+    return all_suites()
 
 
 def relative(path: Path) -> str:

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from retarget.results.changes import Change, State, change_of, state_of
@@ -210,7 +210,6 @@ def test_a_damaged_file_is_written_again_by_the_run_it_was(tmp_path: Path) -> No
     assert not read_history(str(tmp_path)).damaged
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from([PASSED, FAILED, FLAKY])), max_size=8))
 def test_columns_are_right_whatever_targets_the_runs_have(runs: list[dict[str, State | None]]) -> None:
     found = history_of(*runs)
@@ -315,7 +314,6 @@ def test_timelines_of_all_targets_are_those_of_each() -> None:
     assert [*timelines(History())] == []
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from([PASSED, FAILED, FLAKY, SKIPPED, State(Outcome.FAILED, "load", "x")]), min_size=1))
 def test_transitions_are_the_changes_from_run_to_run(states: list[State | None]) -> None:
     found = one(*states)

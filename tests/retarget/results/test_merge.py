@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from retarget.model.outcomes import Observation
 from retarget.results.files import Attribution, SessionResults, read_results, results_of
@@ -64,7 +64,6 @@ def files(draw: st.DrawFn) -> list[bytes]:
     return parts or [file_of(sessions)]
 
 
-@settings(max_examples=40, deadline=None)
 @given(files(), st.randoms(use_true_random=False))
 def test_merging_is_idempotent_commutative_and_associative(
     tmp_path_factory: pytest.TempPathFactory, parts: list[bytes], order: random.Random

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from _pytest.mark.expression import Expression
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from retarget.model import CompileTarget, RunTarget
 from retarget.support.errors import RetargetError
@@ -56,7 +56,6 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(WORDS, min_size=1, max_size=9).map(" ".join))
 def test_pytest_says_the_same(expression: str) -> None:
     try:

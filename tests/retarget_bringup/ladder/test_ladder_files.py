@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from retarget.model.rungs import Rung
 from retarget.support.errors import DiagnosticsError
@@ -34,10 +34,6 @@ def without_numbers(text: str) -> list[tuple[str, Rung, str]]:
     return [(one.target, one.rung, one.digest) for one in parse_ladder(FILE, text).lines]
 
 
-_UNTIMED = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
-@_UNTIMED
 @given(_RUNGS)
 def test_what_is_written_is_read(rungs: dict[str, Rung]) -> None:
     text = ladder_text("x", [line(target, rung) for target, rung in rungs.items()])
@@ -45,7 +41,6 @@ def test_what_is_written_is_read(rungs: dict[str, Rung]) -> None:
     assert not parse_ladder(FILE, text).unsettled
 
 
-@_UNTIMED
 @given(_RUNGS, _RUNGS, _RUNGS)
 def test_two_branches_that_raised_a_ladder_are_settled_by_raise(
     base: dict[str, Rung], one: dict[str, Rung], two: dict[str, Rung]

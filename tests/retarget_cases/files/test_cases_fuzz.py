@@ -50,9 +50,7 @@ TYPES = st.sampled_from(
 )
 
 
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(CASES, min_size=1, max_size=2),
     st.lists(TYPES, max_size=2),

@@ -110,6 +110,7 @@ def test_each_event_has_a_workflow_on_github_and_all_have_one_file_on_gitlab(con
     assert set(emitted_files(config, ("gitlab",))) == {GITLAB}
 
 
+@pytest.mark.slow
 def test_the_files_pass_the_published_schemas(config: CiConfig, tmp_path: Path) -> None:
     plan = Plan(event="pr", paths=(".",), legs=(leg("b", kind="build"), leg("r", needs=("b",))))
     files = {**emitted_files(config), Path("child.yml"): child_pipeline(config, plan)}

@@ -10,7 +10,7 @@ import hypothesis.strategies as st
 import pytest
 import tomli
 from declaration_texts import compiler, declarations, runtime, target
-from hypothesis import given, settings
+from hypothesis import given
 from retarget.cli import main
 from retarget.declare.load import DeclarationLoader
 from retarget.expect.matching import RuleSet
@@ -289,7 +289,6 @@ CONFIGS = {"x_one": ("--device=local-sync",), "y_two": ("--device=local-sync",),
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
 @given(
     st.fixed_dictionaries(
         {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -44,6 +45,7 @@ def kernel(name: str, *lines: str, size: tuple[int, int, int] = (8, 4, 1), const
     )
 
 
+@cache
 def compiled(text: str) -> tuple[bytes, OpenClArtifact]:
     content = OpenClCompiler().compile_bytes(text.encode(), "main.mlir", (), PLAIN).artifact
     return content, read_artifact(content)

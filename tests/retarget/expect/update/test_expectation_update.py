@@ -679,7 +679,7 @@ def applied(suites: Sequence[SuiteTargets], files: Mapping[Path, str], found: Up
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(worlds())
 def test_after_an_update_all_is_as_expected_nothing_is_lost_and_a_second_one_changes_nothing(world: World) -> None:
     suites, seen = world.suites, world.seen

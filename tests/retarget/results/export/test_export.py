@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from retarget.results.export.ctrf import ctrf
 from retarget.results.export.junit import junit
@@ -166,7 +166,6 @@ def test_what_was_reused_or_did_not_run_has_no_span() -> None:
     assert events(session("s1", compiled("c"), passed("t"), passed("u", outcome=Outcome.SKIPPED))) == []
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 50), st.integers(1, 20))))
 def test_spans_of_one_lane_never_overlap_and_none_is_lost(drawn: list[tuple[str, int, int]]) -> None:
     found = [Span(group="devices", lane=lane, started=at, seconds=long, name="x") for lane, at, long in drawn]

@@ -13,7 +13,7 @@ from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.device import OpenClDevice
 from retarget_opencl.translation import TranslationError
-from test_rules import _array, _module, _run, _translate
+from test_rules import _array, _built, _module, _run, _translate
 
 LEFT, RIGHT = [-128, 127, 5, -6], [-128, -127, 7, 8]
 
@@ -70,11 +70,12 @@ def test_a_dot_product_is_exact_and_its_sum_is_saturated(
     actual = _run(with_dots, source, values, _array(result, 0))
     assert int(actual[0]) % (1 << bits) == exact % (1 << bits)
     highest = (1 << bits) - 1 if name == "UDot" else (1 << bits - 1) - 1
+    total = f"%r = spirv.{name}AccSat %a, %b, %c{packing} : {kind} -> {result}"
+    _, source = _translate(_module((kind, kind, result), result, total), profile)
+    built = _built(with_dots, source)
     for start in (highest - 5, 3, -highest // 2):
-        total = f"%r = spirv.{name}AccSat %a, %b, %c{packing} : {kind} -> {result}"
-        _, source = _translate(_module((kind, kind, result), result, total), profile)
         accumulator = np.array([start % (1 << bits)], f"u{bits // 8}").view(f"i{bits // 8}")
-        actual = _run(with_dots, source, [*values, accumulator], _array(result, 0))
+        actual = _run(with_dots, built, [*values, accumulator], _array(result, 0))
         begin = start % (1 << bits) if name == "UDot" else start
         wanted = min(max(begin + exact, 0 if name == "UDot" else -highest - 1), highest)
         assert int(actual[0]) % (1 << bits) == wanted % (1 << bits)

@@ -1,0 +1,19 @@
+"""The suites of this repository, read once for all tests of a process."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from retarget.declare.load import load_all
+from retarget.extension.registry import load_extensions
+from retarget.model import Suite
+
+__all__ = ["SUITES", "all_suites"]
+
+SUITES = Path(__file__).resolve().parents[2] / "suites"
+
+
+@cache
+def all_suites() -> tuple[Suite, ...]:
+    return load_all([SUITES], registry=load_extensions())
