@@ -6,7 +6,8 @@ op's own. Block arguments are variables, which only an `Assign` changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from retarget_opencl.clc.types import TypeNames
@@ -160,9 +161,22 @@ def _hoisted(nodes: Sequence[Node]) -> dict[Value, None]:
     return found
 
 
+def _test(loop: Loop, used: Mapping[Value, int]) -> Statement | None:
+    """Return the statement with which a loop begins, if all that its value decides is whether the loop ends."""
+    match loop.body:
+        case [
+            Statement(lines=[], defines=Value() as value) as test,
+            If(condition=condition, then=[Leave(word="break")], orelse=[], negated=True),
+            *_,
+        ] if condition is value and used[value] == 1:
+            return test
+    return None
+
+
 def text_of(nodes: Sequence[Node], names: TypeNames) -> Iterator[str]:
     """Yield the lines of a kernel's body: what must be declared at its top, then its statements."""
     hoisted = _hoisted(nodes)
+    used = Counter(value for node in walk(nodes) for value in uses(node))
     kinds: dict[str, list[str]] = {}
     for value in hoisted:
         kinds.setdefault(names.value(value.kind), []).append(value.text)
@@ -186,8 +200,10 @@ def text_of(nodes: Sequence[Node], names: TypeNames) -> Iterator[str]:
         elif isinstance(node, Leave):
             yield f"{pad}{node.word};"
         elif isinstance(node, Loop):
-            yield f"{pad}for (;;) {{"
-            yield from block(node.body, pad + "    ")
+            # PoCL 3.0 took minutes to compile three nested loops that a `break` ended, and a second for these.
+            test = _test(node, used)
+            yield f"{pad}for (;;) {{" if test is None else f"{pad}while ({test.text}) {{"
+            yield from block(node.body if test is None else node.body[2:], pad + "    ")
             yield f"{pad}}}"
         else:
             yield f"{pad}if ({'!' if node.negated else ''}{node.condition.text}) {{"

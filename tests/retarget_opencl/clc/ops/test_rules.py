@@ -368,7 +368,7 @@ def test_block_arguments_are_copied_as_if_at_once_and_live_after_the_loop(device
     kernel, source = _translate(_module(("i32",), "i32", _LOOP), compile_profile(device.profile))
     # The tenth Fibonacci number: x takes y's old value in the same step in which y changes.
     assert _run(device, source, [_array("i32", 10)], _array("i32", 0))[0] == 55
-    assert "for (;;) {" in _statements(kernel)
+    assert any(line.startswith("while (as_int(i3) < as_int(") for line in _statements(kernel))
 
 
 _SELECTION = """

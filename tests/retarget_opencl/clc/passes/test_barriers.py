@@ -306,11 +306,7 @@ def test_a_loop_that_all_run_alike_has_barriers_inside() -> None:
         k.store("sums", x, i)
         k.store("out", x, k.load("sums", k.op("ISub", 3, x)))
     assert k.text().splitlines()[2:] == [
-        "for (;;) {",
-        "    const bool v2 = i1 < 3;",
-        "    if (!v2) {",
-        "        break;",
-        "    }",
+        "while (i1 < 3) {",
         "    barrier(local);",
         "    sums[x] = i1;",
         "    const uint v3 = 3 - x;",
@@ -331,7 +327,7 @@ def test_a_loop_that_uses_what_was_written_before_has_its_barrier_before() -> No
         k.store("out", x, k.load("sums", i))
     lines = k.text().splitlines()
     assert [line for line in lines if "barrier" in line] == ["barrier(local);"]
-    assert lines[lines.index("barrier(local);") + 1] == "for (;;) {"
+    assert lines[lines.index("barrier(local);") + 1] == "while (i1 < 3) {"
 
 
 def test_a_loop_that_items_leave_at_different_times_stays_whole() -> None:
@@ -392,7 +388,7 @@ def test_where_all_do_the_same_sum_one_does() -> None:
     k.store("sums", k.id(1), 0)
     with k.loop(3):
         k.store("sums", k.id(1), k.op("IAdd", k.load("sums", k.id(1)), 1))
-    assert "if (get_local_id(0) == 0) {\n    for (;;) {" in k.text()
+    assert "if (get_local_id(0) == 0) {\n    while (i1 < 3) {" in k.text()
 
 
 @pytest.mark.parametrize("what", ["own value", "own condition", "atomic", "a variable lives on", "a value lives on"])
