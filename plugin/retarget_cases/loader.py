@@ -145,7 +145,7 @@ class CasesLoader:
         try:
             function = model_function(module.path)
         except RetargetError as error:
-            return [Diagnostic(file=module.path, line=0, key_path="", message=str(error).partition(": ")[2])]
+            return [Diagnostic(file=module.path, message=str(error).partition(": ")[2])]
         if function is None:
             return ()
         request = CaseRequest(
@@ -207,7 +207,7 @@ def _without_cases(source: Path, cases: Path) -> Diagnostic:
     elif not os.path.lexists(cases):
         near = did_you_mean(cases.name, (path.name for path in source.parent.glob(f"*{SUFFIX}")))
         file, message = source, f"found no cases file {cases.name!r} beside the module, expected one{near}"
-    return Diagnostic(file=file, line=0, key_path="", message=message)
+    return Diagnostic(file=file, message=message)
 
 
 def _without_module(sources: Iterable[Path]) -> Iterable[Diagnostic]:
@@ -225,4 +225,4 @@ def _without_module(sources: Iterable[Path]) -> Iterable[Diagnostic]:
                 hint = did_you_mean(stem, (module_stem(Path(name)) for name in names))
                 expected = f"expected {' or '.join(stem + suffix for suffix in suffixes)} beside it{hint}"
                 message = f"found cases without a module, {expected}"
-                yield Diagnostic(file=cases, line=0, key_path="", message=message)
+                yield Diagnostic(file=cases, message=message)

@@ -121,7 +121,7 @@ class ModelsLoader(CasesLoader):
 
 
 def _diagnostic(file: Path, message: str) -> Diagnostic:
-    return Diagnostic(file=file, line=0, key_path="", message=message)
+    return Diagnostic(file=file, message=message)
 
 
 def _without_model(cases: Path) -> Diagnostic:

@@ -90,7 +90,7 @@ def lock_problems(folder: Path, expected: str) -> Iterator[Diagnostic]:
         yield Diagnostic(file=file, line=line, key_path="", message=f"{message}; if that is meant, {_WRITE}")
     if more := changes[_SHOWN:]:
         message = f"and {counted(len(more), 'more change')} of cells; {_WRITE}"
-        yield Diagnostic(file=file, line=0, key_path="", message=message)
+        yield Diagnostic(file=file, message=message)
     if not changes:
         yield from text_problems(file, found, expected)
 
@@ -106,7 +106,7 @@ def written(file: Path) -> str | None:
 def text_problems(file: Path, found: str | None, expected: str) -> Iterator[Diagnostic]:
     """Yield that a file which `retarget ci emit` writes is not there (None), or its first line that differs."""
     if found is None:
-        yield Diagnostic(file=file, line=0, key_path="", message=f"found no such file; {_WRITE}")
+        yield Diagnostic(file=file, message=f"found no such file; {_WRITE}")
     elif found != expected:
         there, here = found.split("\n"), expected.split("\n")
         at = next(at for at in range(len(here) + 1) if there[at : at + 1] != here[at : at + 1])

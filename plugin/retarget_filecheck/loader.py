@@ -52,7 +52,7 @@ class FileCheckLoader:
         try:
             source = _source(module.path)
         except RetargetError as error:
-            return (Diagnostic(file=module.path, line=0, key_path="", message=str(error)),)
+            return (Diagnostic(file=module.path, message=str(error)),)
         known = _prefixes_of(suite.known_compilers)
         used = dict.fromkeys(compiler.name for target in suite.targets for compiler in target.compilers)
         found = dict.fromkeys(

@@ -17,12 +17,12 @@ from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError,
 from retarget.support.text import counted
 
 from retarget_import.comments import Comments
-from retarget_import.evaluate import BUILD_FILES, CHECK_RULES, LIT_RULES, read_build_file
+from retarget_import.evaluate import BUILD_FILES, CHECK_RULES, LIT_RULES, BuildFile, read_build_file
 from retarget_import.merge import LOCK_FILE, Lock, Written, read_lock, write_files
 from retarget_import.plan import Plan, plan_configs
 from retarget_import.read import CheckTest, Folder, LeftOut, by_input_type, tests_of
 from retarget_import.runlines import lit_tests_of
-from retarget_import.suites import SuiteText, plan_suites
+from retarget_import.suites import plan_suites
 from retarget_import.text import matrix_text, suite_text
 from retarget_import.verify import verify
 
@@ -54,13 +54,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Imported:
-    """What was read: the folders with check tests and those with lit tests, what is left out, calls of all rules."""
+    """What was read: BUILD files, the folders with check tests and then those with lit tests, what is left out."""
 
-    folders: tuple[Folder, ...]
-    left_out: tuple[LeftOut, ...]
-    notes: tuple[str, ...]
-    others: Mapping[str, int]
-    calls: Mapping[str, int]
+    builds: Sequence[BuildFile]
+    folders: Sequence[Folder]
+    left_out: Sequence[LeftOut]
+
+    @property
+    def notes(self) -> list[str]:
+        """What was assumed of the files."""
+        return [f"{display_path(build.path)}: {note}" for build in self.builds for note in build.notes]
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -84,14 +87,15 @@ def run(arguments: argparse.Namespace) -> int:
     plan = plan_configs(imported.folders)
     suites = plan_suites(plan, imported.folders)
     texts = {MATRIX_FILE: matrix_text(plan, [path.resolve().relative_to(top).as_posix() for path in paths])}
-    for folder, group in suites.items():
-        texts[Path(folder, SUITE_FILE).as_posix()] = suite_text(group, _name_in(folder, imported))
+    for folder in imported.folders:
+        texts[Path(folder.path, SUITE_FILE).as_posix()] = suite_text(folder, suites[folder.path])
     written = write_files(output, texts, {} if is_in_place else _copies(imported), sources, lock)
     _report(imported, plan, suites, written, output)
-    if written.conflicts:
-        where = ", ".join(display_path(output / path) for path in written.conflicts)
+    conflicts = [display_path(output / path) for path, state in written.states.items() if state == "conflict"]
+    if conflicts:
         msg = (
-            f"{where}: edited by hand where the import changed, too; choose between the lines that the markers enclose"
+            f"{', '.join(conflicts)}: edited by hand where the import changed, too; choose between the lines that the "
+            "markers enclose"
         )
         raise RetargetError(msg)
     return _verified(output, imported, registry) if arguments.verify else 0
@@ -138,9 +142,7 @@ def _read(paths: Sequence[Path], top: Path, registry: Registry, *, is_in_place: 
     checks: list[Folder] = []
     lits: list[Folder] = []
     left_out: list[LeftOut] = []
-    notes: list[str] = []
-    others: Counter[str] = Counter()
-    calls: Counter[str] = Counter()
+    builds: list[BuildFile] = []
     errors: list[Diagnostic] = []
     for path in paths:
         try:
@@ -150,9 +152,7 @@ def _read(paths: Sequence[Path], top: Path, registry: Registry, *, is_in_place: 
         except DiagnosticsError as error:
             errors += error.diagnostics
             continue
-        calls.update(call.rule for call in build.calls)
-        others.update(build.others)
-        notes += [f"{display_path(path)}: {note}" for note in build.notes]
+        builds.append(build)
         used = {test.module for test in (*tests, *lit_tests)}
         here = {file.name for file in path.parent.glob("*.mlir") if file.is_file()}
         folder = Folder(
@@ -168,13 +168,11 @@ def _read(paths: Sequence[Path], top: Path, registry: Registry, *, is_in_place: 
         lits += [replace(folder, kind="filecheck", tests=lit_tests)] if lit_tests else []
     if errors:
         raise DiagnosticsError(errors)
-    if not checks and not lits:
-        reasons = "".join(
-            f"\n{line}" for line in (*(f"note: {note}" for note in notes), *map(_left_out_line, left_out))
-        )
-        msg = f"found no test to take over, expected calls of {', '.join((*CHECK_RULES, *LIT_RULES))}{reasons}"
-        raise RetargetError(msg)
-    return _Imported(folders=(*checks, *lits), left_out=tuple(left_out), notes=tuple(notes), others=others, calls=calls)
+    imported = _Imported(builds=builds, folders=(*checks, *lits), left_out=left_out)
+    if not imported.folders:
+        msg = f"found no test to take over, expected calls of {', '.join((*CHECK_RULES, *LIT_RULES))}"
+        raise RetargetError("\n".join([msg, *(f"note: {note}" for note in imported.notes), *_left_out_lines(left_out)]))
+    return imported
 
 
 def _runnable(folder: Folder, registry: Registry) -> tuple[Folder, list[LeftOut]]:
@@ -203,15 +201,11 @@ def _copies(imported: _Imported) -> dict[str, Path]:
     }
 
 
-def _name_in(folder: str, imported: _Imported) -> str:
-    return next(one.build.path.name for one in imported.folders if one.path == folder)
-
-
 # ---------------------------------------------------------------- what is printed
 
 
 def _report(
-    imported: _Imported, plan: Plan, suites: Mapping[str, Sequence[SuiteText]], written: Written, output: Path
+    imported: _Imported, plan: Plan, suites: Mapping[str, Sequence[str]], written: Written, output: Path
 ) -> None:
     lines = [f"{display_path(output / path)}: {state}" for path, state in written.states.items()]
     tests = sum(len(folder.tests) for folder in imported.folders)
@@ -221,28 +215,28 @@ def _report(
         counted(len(plan.targets), "target config"),
         counted(sum(len(group) for group in suites.values()), "suite"),
     )
-    calls = ", ".join(f"{count} of {rule}" for rule, count in imported.calls.items())
-    lines.append(f"calls: {calls}")
+    calls = Counter(call.rule for build in imported.builds for call in build.calls)
+    lines.append(f"calls: {', '.join(f'{count} of {rule}' for rule, count in calls.items())}")
     lines.append(f"{counted(tests, 'test')} became {', '.join(counts[:-1])} and {counts[-1]}")
     lines += [f"note: {note}" for note in (*imported.notes, *written.notes)]
-    lines += [_left_out_line(one) for one in imported.left_out]
-    if imported.others:
-        named = ", ".join(f"{rule} ({count})" for rule, count in sorted(imported.others.items()))
+    lines += _left_out_lines(imported.left_out)
+    if others := sum((build.others for build in imported.builds), Counter()):
+        named = ", ".join(f"{rule} ({count})" for rule, count in sorted(others.items()))
         lines.append(f"not taken over: calls of {named}")
     sys.stdout.write("\n".join(lines) + "\n")
 
 
-def _left_out_line(one: LeftOut) -> str:
-    return f"left out: {display_path(one.path)}:{one.line}: {one.what}: {one.reason}"
+def _left_out_lines(left_out: Iterable[LeftOut]) -> list[str]:
+    return [f"left out: {display_path(one.path)}:{one.line}: {one.what}: {one.reason}" for one in left_out]
 
 
 def _verified(output: Path, imported: _Imported, registry: Registry) -> int:
-    found = verify(output, imported.folders, registry)
-    if not found.differences:
-        sys.stdout.write(
-            f"verified: {counted(found.tests, 'test')} of the original, and the result has no other targets\n"
-        )
-        return 0
-    lines = [*found.differences, f"{counted(len(found.differences), 'difference')} from the original"]
-    sys.stdout.write("\n".join(lines) + "\n")
-    return 1
+    differences = verify(output, imported.folders, registry)
+    tests = counted(sum(len(folder.tests) for folder in imported.folders), "test")
+    last = (
+        f"{counted(len(differences), 'difference')} from the original"
+        if differences
+        else f"verified: {tests} of the original, and the result has no other targets"
+    )
+    sys.stdout.write("\n".join([*differences, last]) + "\n")
+    return 1 if differences else 0

@@ -26,7 +26,8 @@ class Comments:
     """The comments of one file; none of a file that Python cannot parse."""
 
     def __init__(self, text: str) -> None:
-        self._own: dict[int, str] = {}
+        self._blocks: dict[int, str] = {}
+        """All lines of a comment, for each of its lines."""
         self._trailing: dict[int, str] = {}
         self._entries: dict[int, str] = {}
         self._statements: Sequence[ast.stmt] = ()
@@ -36,6 +37,7 @@ class Comments:
         except (SyntaxError, tokenize.TokenError, ValueError):
             return
         self._statements = tree.body
+        own: dict[int, str] = {}
         for token in tokens:
             words = token.string.lstrip("#").strip()
             if token.type == tokenize.COMMENT and not _DIRECTIVE.match(words):
@@ -43,27 +45,27 @@ class Comments:
                 if is_own and (entry := _ENTRY.fullmatch(words)):
                     self._entries[token.start[0]] = entry["word"]
                 else:
-                    (self._own if is_own else self._trailing)[token.start[0]] = words
+                    (own if is_own else self._trailing)[token.start[0]] = words
 
-    def of_file(self) -> tuple[str, ...]:
-        """Return the lines of the comments before the first statement, without those of a license."""
+        for last in (line for line in own if line + 1 not in own):
+            first = next(line for line in range(last, 0, -1) if line - 1 not in own)
+            lines = range(first, last + 1)
+            self._blocks |= dict.fromkeys(lines, "\n".join(own[line] for line in lines))
+
+    def of_file(self) -> list[str]:
+        """Return the comments before the first statement, without those of a license."""
         first = self._statements[0].lineno if self._statements else 0
-        blocks: list[list[str]] = [[]]
-        for line in range(1, first):
-            if line in self._own:
-                blocks[-1].append(self._own[line])
-            elif blocks[-1]:
-                blocks.append([])
-        return tuple(line for block in blocks for line in block if not any(map(_LICENSE.search, block)))
+        found = dict.fromkeys(self._blocks.get(line, "") for line in range(1, first))
+        return [comment for comment in found if comment and not _LICENSE.search(comment)]
 
     def above(self, line: int) -> str:
         """Return the comments right above a call and above its arguments, but for those with words of their own."""
         statement = self._statement(line)
         if statement is None:
-            return self._block(line)
+            return self._above(line)
         arguments = (node for node in ast.walk(statement) if isinstance(node, ast.keyword))
         lines = [statement.lineno, *(node.lineno for node in arguments if node.arg not in _OF_WORDS)]
-        return "\n".join(filter(None, map(self._block, dict.fromkeys(lines))))
+        return "\n".join(filter(None, map(self._above, dict.fromkeys(lines))))
 
     def on(self, word: str, line: int) -> str:
         """Return the comment on a string that a call at a line reaches: in its arguments, or in a list that they name.
@@ -74,20 +76,17 @@ class Comments:
         statements = self._reached(line)
         for at, entry in self._entries.items():
             is_reached = any(one.lineno <= at <= (one.end_lineno or at) for one in statements)
-            if entry == word and is_reached and (comment := self._block(at)):
+            if entry == word and is_reached and (comment := self._above(at)):
                 return comment
         for node in chain.from_iterable(map(ast.walk, statements)):
             if isinstance(node, ast.Constant) and node.value == word:
-                comment = self._trailing.get(node.end_lineno or node.lineno) or self._block(node.lineno)
+                comment = self._trailing.get(node.end_lineno or node.lineno) or self._above(node.lineno)
                 if comment:
                     return comment
         for statement in statements:
-            first = statement.lineno
-            while first - 1 in self._own:
-                first -= 1
-            for at in range(first, (statement.end_lineno or statement.lineno) + 1):
-                if word in self._own.get(at, "").split():
-                    return self._block(at, own=True)
+            for at in range(statement.lineno - 1, (statement.end_lineno or statement.lineno) + 1):
+                if word in (comment := self._blocks.get(at, "")).split():
+                    return comment
         return ""
 
     def _statement(self, line: int) -> ast.stmt | None:
@@ -111,13 +110,5 @@ class Comments:
                     found.append(one)
         return found
 
-    def _block(self, line: int, *, own: bool = False) -> str:
-        """Return the comment lines that end above a line, or with `own` those around it."""
-        first = last = line if own else line - 1
-        if first not in self._own:
-            return ""
-        while first - 1 in self._own:
-            first -= 1
-        while own and last + 1 in self._own:
-            last += 1
-        return "\n".join(self._own[at] for at in range(first, last + 1))
+    def _above(self, line: int) -> str:
+        return self._blocks.get(line - 1, "")

@@ -27,21 +27,17 @@ CHECK_RULES = ("iree_check_single_backend_test_suite", "iree_check_test_suite", 
 LIT_RULES = ("iree_lit_test_suite", "iree_lit_test")
 
 _QUIET = (
-    "package",
-    "licenses",
-    "exports_files",
-    "test_suite",
-    "filegroup",
-    "alias",
-    "config_setting",
-    "constraint_value",
+    *("alias", "config_setting", "constraint_value", "exports_files", "filegroup", "licenses", "package", "test_suite"),
 )
+"""Rules of which nothing is said where they are not taken over."""
+
 _NATIVE = (
     *("cc_binary", "cc_library", "cc_test", "genrule", "java_library", "java_test", "label_flag", "package_group"),
     *("platform", "py_binary", "py_library", "py_test", "sh_binary", "sh_library", "sh_test", "toolchain", "workspace"),
 )
 """Rules that a BUILD file can call without `load`. See https://bazel.build/reference/be/overview."""
 
+_TAKEN = frozenset({*CHECK_RULES, *LIT_RULES})
 _RULES = (*CHECK_RULES, *LIT_RULES, *_QUIET, *_NATIVE)
 _FUNCTIONS = ("glob", "enforce_glob", "select")
 
@@ -83,7 +79,7 @@ class BuildFile:
     path: Path
     text: str
     calls: tuple[Call, ...]
-    others: Mapping[str, int]
+    others: Counter[str]
     notes: tuple[str, ...]
 
 
@@ -92,35 +88,33 @@ def read_build_file(path: Path) -> BuildFile:
 
     A file with none of the rules that cannot be evaluated has a note: it may use what only Bazel has.
     """
-    starlark = _starlark()
+    evaluation = _Evaluation(_starlark(), path)
     text = _text(path)
-    evaluation = _Evaluation(starlark, path)
-    taken = {*CHECK_RULES, *LIT_RULES}
     notes: Sequence[str] = ()
     try:
         evaluation.run(text)
     except DiagnosticsError as error:
-        if any(rule in text for rule in taken):
+        if _calls_rules(text):
             raise
         first = error.diagnostics[0]
         notes = [f"line {first.line}: {first.message}; the file is left out: it has none of the rules"]
-    calls = tuple(call for call in evaluation.calls if call.rule in taken)
-    return BuildFile(
-        path=path,
-        text=text,
-        calls=calls,
-        others=Counter(call.rule for call in evaluation.calls if call.rule not in {*taken, *_QUIET}),
-        notes=tuple(dict.fromkeys(evaluation.notes if calls else notes)),
-    )
+    calls = tuple(call for call in evaluation.calls if call.rule in _TAKEN)
+    others = Counter(call.rule for call in evaluation.calls if call.rule not in {*_TAKEN, *_QUIET})
+    notes = tuple(dict.fromkeys(evaluation.notes if calls else notes))
+    return BuildFile(path=path, text=text, calls=calls, others=others, notes=notes)
 
 
-def package_of(folder: Path) -> tuple[Path, str]:
-    """Return the root of the workspace that a folder lies in and its package there; without one, the folder itself."""
+def _calls_rules(text: str) -> bool:
+    return any(rule in text for rule in _TAKEN)
+
+
+def package_of(folder: Path) -> tuple[Path, str | None]:
+    """Return the root of the workspace that a folder lies in and its package there; without one, itself and None."""
     folder = folder.resolve()
     for above in (folder, *folder.parents):
         if any((above / name).is_file() for name in ("MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel")):
-            return above, folder.relative_to(above).as_posix().strip(".")
-    return folder, ""
+            return above, "" if above == folder else folder.relative_to(above).as_posix()
+    return folder, None
 
 
 def _starlark() -> Any:
@@ -149,12 +143,11 @@ def _is_too_deep(text: str) -> bool:
 def _text(path: Path) -> str:
     try:
         text = read_regular(path).decode("utf-8")
+        found = "found brackets or operators nested too deep" if _is_too_deep(text) else ""
     except (OSError, UnicodeDecodeError) as error:
-        message = f"cannot be read: {getattr(error, 'strerror', None) or error}; expected a BUILD.bazel file"
-        raise DiagnosticsError([Diagnostic(file=path, line=0, key_path="", message=message)]) from error
-    if _is_too_deep(text):
-        message = "found brackets or operators nested too deep, expected a BUILD.bazel file"
-        raise DiagnosticsError([Diagnostic(file=path, line=0, key_path="", message=message)])
+        found = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+    if found:
+        raise DiagnosticsError([Diagnostic(file=path, message=f"{found}, expected a BUILD.bazel file")])
     return text
 
 
@@ -166,7 +159,7 @@ class _Evaluation:
         self.notes: list[str] = []
         self._starlark = starlark
         self._path = path
-        self._root, self._package = package_of(path.parent)
+        self._root, _ = package_of(path.parent)
         extension = starlark.LibraryExtension
         self._globals = starlark.Globals.extended_by([extension.CallStack, extension.StructType, extension.Print])
         self._loading: list[Path] = []
@@ -181,7 +174,7 @@ class _Evaluation:
             if type(error).__name__ != "PanicException":  # of pyo3, which has no public name for it
                 raise
             message = f"cannot be evaluated: the Starlark interpreter panicked: {error}"
-            raise DiagnosticsError([Diagnostic(file=self._path, line=0, key_path="", message=message)]) from error
+            raise DiagnosticsError([Diagnostic(file=self._path, message=message)]) from error
 
     def _module(self, path: Path, text: str) -> Any:
         dialect = self._starlark.Dialect.extended()
@@ -212,8 +205,7 @@ class _Evaluation:
         if set(symbols) <= {*_RULES, *_FUNCTIONS} or path is None or path in self._loading:
             return self._with_rules(symbols).freeze()
         text = _text(path)
-        is_constant = any(symbol.isupper() for symbol in symbols)
-        if not is_constant and not any(rule in text for rule in (*CHECK_RULES, *LIT_RULES)):
+        if not any(map(str.isupper, symbols)) and not _calls_rules(text):
             return self._with_rules(symbols).freeze()
         self._loading.append(path)
         try:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
-from retarget.support.files import write_atomically
+from retarget.support.files import read_regular, write_atomically
 from retarget.support.installing import install_hint
 
 __all__ = ["LOCK_FILE", "Lock", "Written", "read_lock", "write_files"]
@@ -27,14 +27,18 @@ _END = ">>>>>>> imported"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lock:
-    """What the last import read and wrote: paths of BUILD files, texts of declarations, digests of copied modules.
+    """What the last import read and wrote: paths of BUILD files, lines of declarations, digests of copied modules.
 
     All paths are relative to its folder.
     """
 
-    sources: tuple[str, ...] = ()
-    texts: Mapping[str, str]
-    modules: Mapping[str, str]
+    sources: Sequence[str] = ()
+    files: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    modules: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self, name: str) -> str | None:
+        """Return what the last import wrote to a file, None where it wrote none of this name."""
+        return "".join(f"{line}\n" for line in self.files[name]) if name in self.files else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,32 +46,22 @@ class Written:
     """What became of each file by its path: `written`, `unchanged`, `merged`, `kept`, `conflict` or `removed`."""
 
     states: Mapping[str, str]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def conflicts(self) -> tuple[str, ...]:
-        """The files with conflict markers."""
-        return tuple(path for path, state in self.states.items() if state == "conflict")
+    notes: Sequence[str] = ()
 
 
 def read_lock(folder: Path) -> Lock:
     """Return what the last import kept in a folder. Raises `DiagnosticsError` for what is no such file."""
     path = folder / LOCK_FILE
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))[_FORMAT]
-        return Lock(
-            sources=tuple(data["sources"]),
-            texts={name: "".join(f"{line}\n" for line in lines) for name, lines in data["files"].items()},
-            modules=dict(data["modules"]),
-        )
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Lock])[_FORMAT]
     except FileNotFoundError:
-        return Lock(texts={}, modules={})
+        return Lock()
     except OSError as error:
         message = f"cannot be read: {error.strerror or error}; expected what the last import wrote, or no such file"
-        raise DiagnosticsError([Diagnostic(file=path, line=0, key_path="", message=message)]) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DiagnosticsError([Diagnostic(file=path, message=message)]) from error
+    except (msgspec.DecodeError, KeyError) as error:
         message = "cannot be read as what an import keeps; expected this version's file: remove it to import anew"
-        raise DiagnosticsError([Diagnostic(file=path, line=0, key_path="", message=message)]) from error
+        raise DiagnosticsError([Diagnostic(file=path, message=message)]) from error
 
 
 def write_files(
@@ -82,14 +76,14 @@ def write_files(
     foreign: list[Diagnostic] = []
     for name, new in texts.items():
         current = _current(folder / name)
-        base = lock.texts.get(name)
+        base = lock.text(name)
         if base is None and current is not None and current != new:
             message = "was not written by an import, expected no such file; move it away, or import into another folder"
-            foreign.append(Diagnostic(file=folder / name, line=0, key_path="", message=message))
+            foreign.append(Diagnostic(file=folder / name, message=message))
             continue
         merged[name], states[name] = _merged(base, current, new)
-    for name in lock.texts.keys() - texts.keys():
-        is_edited = _current(folder / name) not in (None, lock.texts[name])
+    for name in lock.files.keys() - texts.keys():
+        is_edited = _current(folder / name) not in (None, lock.text(name))
         states[name] = "kept" if is_edited else "removed"
         if not is_edited:
             merged[name] = None
@@ -97,14 +91,11 @@ def write_files(
         raise DiagnosticsError(foreign)
     digests, notes = _copy(folder, copies, lock)
     for name, text in merged.items():
-        _write(folder / name, text)
-    kept = {
-        "sources": sorted(sources),
-        "files": {name: text.splitlines() for name, text in sorted(texts.items())},
-        "modules": dict(sorted(digests.items())),
-    }
-    _write(folder / LOCK_FILE, json.dumps({_FORMAT: kept}, indent=1, ensure_ascii=False) + "\n")
-    return Written(states=dict(sorted(states.items())), notes=tuple(notes))
+        _write(folder / name, None if text is None else text.encode())
+    files = {name: text.splitlines() for name, text in sorted(texts.items())}
+    kept = Lock(sources=sorted(sources), files=files, modules=dict(sorted(digests.items())))
+    _write(folder / LOCK_FILE, msgspec.json.format(msgspec.json.encode({_FORMAT: kept}), indent=1) + b"\n")
+    return Written(states=dict(sorted(states.items())), notes=notes)
 
 
 def _merged(base: str | None, current: str | None, new: str) -> tuple[str | None, str]:
@@ -117,9 +108,7 @@ def _merged(base: str | None, current: str | None, new: str) -> tuple[str | None
         return current, "kept"
     if base is None or current == base:
         return new, "written"
-    merger = _merge3().Merge3(
-        base.splitlines(keepends=True), current.splitlines(keepends=True), new.splitlines(keepends=True)
-    )
+    merger = _merge3().Merge3(*(text.splitlines(keepends=True) for text in (base, current, new)))
     is_conflict = any(kind[0] == "conflict" for kind in merger.merge_regions())
     lines = merger.merge_lines(start_marker=_START, mid_marker="=======", end_marker=_END)
     return "".join(lines), "conflict" if is_conflict else "merged"
@@ -138,39 +127,47 @@ def _copy(folder: Path, copies: Mapping[str, Path], lock: Lock) -> tuple[dict[st
     digests: dict[str, str] = {}
     notes: list[str] = []
     for name, source in copies.items():
-        content = source.read_bytes()
-        target = folder / name
-        there = _digest(target.read_bytes()) if target.is_file() else ""
-        digests[name] = _digest(content)
-        if there in ("", lock.modules.get(name)):
-            if there != digests[name]:
-                _write(target, content)
-        elif there != digests[name]:
+        content, there = _read(source), _read(folder / name)
+        if there in (None, content) or _digest(there) == lock.modules.get(name):
+            _write(folder / name, content)
+            digests[name] = _digest(content)
+        else:
             notes.append(f"{name} was edited by hand: it stays as it is")
             digests[name] = lock.modules.get(name, "")
     return digests, notes
 
 
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+def _digest(content: bytes | None) -> str:
+    return hashlib.sha256(content or b"").hexdigest()
 
 
 def _current(path: Path) -> str | None:
+    """Return the text of a file, None where there is none. Raises `RetargetError`."""
+    content = _read(path)
     try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        msg = f"{display_path(path)}: cannot be read: {getattr(error, 'strerror', None) or error}"
+        return None if content is None else content.decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        msg = f"{display_path(path)}: cannot be read: {error}"
         raise RetargetError(msg) from error
 
 
-def _write(path: Path, content: str | bytes | None) -> None:
+def _read(path: Path) -> bytes | None:
+    """Return the content of a file, None where there is none. Raises `RetargetError`."""
+    try:
+        return read_regular(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        msg = f"{display_path(path)}: cannot be read: {error.strerror or error}"
+        raise RetargetError(msg) from error
+
+
+def _write(path: Path, content: bytes | None) -> None:
     try:
         if content is None:
             path.unlink(missing_ok=True)
-        elif not (path.is_file() and path.read_bytes() == (content.encode() if isinstance(content, str) else content)):
-            write_atomically(path, content.encode() if isinstance(content, str) else content)
+        elif _read(path) != content:
+            write_atomically(path, content)
     except OSError as error:
         msg = f"{display_path(path)}: cannot be written: {error.strerror or error}; expected a folder to write to"
         raise RetargetError(msg) from error

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, groupby
 
 from retarget.model.names import as_config_name
 
@@ -189,8 +188,8 @@ def _extended(compilers: list[Compiler]) -> list[Compiler]:
     """Return the configs with what they extend, each after its parent, and give them names."""
     ordered: list[Compiler] = []
     names: set[str] = set()
-    for backend, group in groupby(sorted(compilers, key=lambda one: _first(compilers, one)), lambda one: one.backend):
-        mine = sorted(group, key=lambda one: len(one.flags))
+    for backend in dict.fromkeys(one.backend for one in compilers):
+        mine = sorted((one for one in compilers if one.backend == backend), key=lambda one: len(one.flags))
         common = tuple(flag for flag in mine[0].flags if all(flag in one.flags for one in mine))
         if len(mine[0].flags) > len(common):
             mine.insert(0, Compiler(backend=backend, flags=common))
@@ -201,10 +200,6 @@ def _extended(compilers: list[Compiler]) -> list[Compiler]:
             names.add(compiler.name)
         ordered += mine
     return ordered
-
-
-def _first(compilers: Sequence[Compiler], compiler: Compiler) -> int:
-    return next(at for at, one in enumerate(compilers) if one.backend == compiler.backend)
 
 
 def _compiler_name(compiler: Compiler) -> str:
@@ -248,13 +243,13 @@ def _place_tags(
     """Take from the tests' tags those that runtime configs, suites and modules have. Return those of the last two."""
     by_folder: dict[Folder, list[Placed]] = defaultdict(list)
     by_module: dict[tuple[Folder, str], list[Placed]] = defaultdict(list)
-    by_pair: dict[tuple[int, int], list[Placed]] = defaultdict(list)
+    by_pair: dict[tuple[Compiler, Runtime | None], list[Placed]] = defaultdict(list)
     for one in placed:
         by_folder[one.folder].append(one)
     mixed = {
         folder: _common([one.tags for one in group])
         for folder, group in by_folder.items()
-        if len({id(one.runtime) for one in group}) > 1
+        if len({one.runtime for one in group}) > 1
     }
     for runtime in runtimes:
         if runtime.driver not in _HOST_DRIVERS:
@@ -266,10 +261,10 @@ def _place_tags(
     for one in placed:
         one.tags -= suite_tags[one.folder]
         by_module[one.folder, one.test.module].append(one)
-        by_pair[id(one.compiler), id(one.runtime)].append(one)
+        by_pair[one.compiler, one.runtime].append(one)
     module_tags = {key: _common([one.tags for one in group]) for key, group in by_module.items()}
     for group in by_pair.values():  # a tag of all tests of a target config, or of one that its module cannot have
-        for tag in _tags_of(group):
+        for tag in sorted(frozenset().union(*(one.tags for one in group))):
             having = [one for one in group if tag in one.tags]
             keys = [(one.folder, one.test.module) for one in having]
             if len(having) == len(group) > 1 or any(tag not in module_tags[key] for key in keys):
@@ -280,30 +275,23 @@ def _place_tags(
     return suite_tags, module_tags
 
 
-def _tags_of(group: Sequence[Placed]) -> list[str]:
-    return sorted({tag for one in group for tag in one.tags})
-
-
 def _common(sets: Collection[frozenset[str]]) -> frozenset[str]:
     return frozenset.intersection(*sets) if sets else frozenset()
 
 
 def _targets(placed: Sequence[Placed]) -> tuple[TargetConfig, ...]:
     """Return the target configs, without names: one for each compiler config, tags and modules, with all runtimes."""
-    columns: dict[tuple[int, frozenset[str], int], list[Placed]] = {}
+    columns: dict[tuple[Compiler, frozenset[str], Runtime | None], list[Placed]] = defaultdict(list)
     for one in placed:
-        columns.setdefault((id(one.compiler), one.tags, id(one.runtime)), []).append(one)
-    grouped: dict[tuple[int, frozenset[str], frozenset[tuple[Folder, str]]], list[list[Placed]]] = {}
-    for (number, tags, _), column in columns.items():
-        uses = frozenset((one.folder, one.test.module) for one in column)
-        grouped.setdefault((number, tags, uses), []).append(column)
+        columns[one.compiler, one.tags, one.runtime].append(one)
+    grouped: dict[tuple[Compiler, frozenset[str], frozenset[tuple[Folder, str]]], list[Placed]] = defaultdict(list)
+    for (compiler, tags, _), column in columns.items():
+        grouped[compiler, tags, frozenset((one.folder, one.test.module) for one in column)] += column
     targets: list[TargetConfig] = []
-    for (_, tags, _), group in grouped.items():
-        mine = list(chain.from_iterable(group))
-        runtimes = tuple(column[0].runtime for column in group if column[0].runtime is not None)
+    for (compiler, tags, _), mine in grouped.items():
+        runtimes = tuple(dict.fromkeys(one.runtime for one in mine if one.runtime is not None))
         tests = tuple((one.folder, one.test) for one in mine)
-        target = TargetConfig(compiler=mine[0].compiler, runtimes=runtimes, tags=tags, uses=tests)
-        targets.append(target)
+        targets.append(TargetConfig(compiler=compiler, runtimes=runtimes, tags=tags, uses=tests))
         for one in mine:
-            one.target = target
+            one.target = targets[-1]
     return tuple(targets)

@@ -27,6 +27,7 @@ __all__ = [
     "CheckTest",
     "Folder",
     "LeftOut",
+    "argument_errors",
     "by_input_type",
     "left_out_of",
     "sorted_flags",
@@ -58,11 +59,19 @@ _VARIANTS: Mapping[str, tuple[str, ...]] = {
 _STRINGS = (list[str], "a list of strings")
 _FORMS: Mapping[str, tuple[Any, str]] = {
     **dict.fromkeys(("srcs", "compiler_flags", "runner_args", "tags", "target_cpu_features_variants"), _STRINGS),
-    **dict.fromkeys(("src", "target_backend", "driver", "input_type"), (str, "a string")),
+    **dict.fromkeys(("src", "test_file", "target_backend", "driver", "input_type"), (str, "a string")),
     "target_backends_and_drivers": (list[tuple[str, str | None]], "a list of (backend, driver)"),
     "target_cpu_features": (str | list[str], "a string or a list of strings"),
 }
 """The arguments of the rules with their types, and these in words."""
+
+_NEEDED: Mapping[str, Sequence[str]] = {
+    "iree_check_single_backend_test_suite": ("srcs", "target_backend"),
+    "iree_check_test_suite": ("srcs",),
+    "iree_check_test": ("src", "target_backend"),
+    "iree_lit_test_suite": ("srcs",),
+    "iree_lit_test": ("test_file",),
+}
 
 _UNDERSTOOD = {
     *("name", "src", "srcs", "target_backend", "driver", "target_backends_and_drivers", "compiler_flags", "input_type"),
@@ -129,23 +138,19 @@ def tests_of(build: BuildFile, calls: Sequence[Call]) -> tuple[tuple[CheckTest, 
     tests: dict[tuple[object, ...], CheckTest] = {}
     left_out: list[LeftOut] = []
     for call in calls:
-        diagnostics += [
-            Diagnostic(file=build.path, line=call.line, key_path=call.rule, message=message)
-            for message in _argument_errors(call)
-        ]
+        diagnostics += argument_errors(build, call)
         if diagnostics:
             continue
         files, missing = _sources(build, call)
-        left_out += missing
         found, reason = _of_call(call, files)
+        unknown = ", ".join(sorted(call.arguments.keys() - _UNDERSTOOD - _WITHOUT_EFFECT))
         what = f"{call.rule} {call.arguments.get('name', '')}"
-        if reason:
-            left_out.append(LeftOut(path=build.path, line=call.line, what=what, reason=reason))
-        unknown = sorted(call.arguments.keys() - _UNDERSTOOD - _WITHOUT_EFFECT)
-        if unknown:
-            left_out.append(
-                LeftOut(path=build.path, line=call.line, what=what, reason=f"the arguments {', '.join(unknown)}")
-            )
+        left_out += missing
+        left_out += [
+            LeftOut(path=build.path, line=call.line, what=what, reason=one)
+            for one in (reason, unknown and f"the arguments {unknown}")
+            if one
+        ]
         for test in found:
             key = (test.module, test.backend, test.driver, sorted_flags(test.flags), test.runner_flags, test.arch)
             other = tests.get(key)
@@ -185,20 +190,14 @@ def tags_of(call: Call) -> frozenset[str]:
 
 def source_file(build: BuildFile, label: str) -> str:
     """Return the file of a label, relative to the BUILD file's folder; empty where it is of another package."""
-    package, separator, name = label.rpartition(":")
-    if name.startswith("/") or ".." in name.split("/"):
+    package, _, name = label.rpartition(":")
+    if label.startswith("@") or name.startswith("/") or ".." in name.split("/"):
         return ""
-    if not separator:
-        return "" if label.startswith("@") else label
-    if not package:
-        return name
-    if package.startswith("@"):
-        return ""
+    folder = build.path.parent.resolve()
+    own = package_of(folder)[1]
     wanted = package.removeprefix("//")
-    root, own = package_of(build.path.parent)
-    if own or root != build.path.parent.resolve():
-        return name if wanted == own else ""
-    return name if f"/{build.path.parent.resolve().as_posix()}".endswith(f"/{wanted}") else ""
+    is_own = f"/{folder.as_posix()}".endswith(f"/{wanted}") if own is None else wanted == own
+    return name if is_own or not package else ""
 
 
 def left_out_of(build: BuildFile, call: Call, reasons: Mapping[str, Sequence[str]]) -> list[LeftOut]:
@@ -293,11 +292,17 @@ def _united(one: CheckTest, other: CheckTest) -> CheckTest:
     )
 
 
-def _argument_errors(call: Call) -> Iterator[str]:
+def argument_errors(build: BuildFile, call: Call) -> list[Diagnostic]:
+    """Return an error for each argument of a call that its rule does not take."""
+    return [
+        Diagnostic(file=build.path, line=call.line, key_path=call.rule, message=message)
+        for message in _argument_messages(call)
+    ]
+
+
+def _argument_messages(call: Call) -> Iterator[str]:
     arguments = {key: value for key, value in call.arguments.items() if value is not None}
-    needed = ("src",) if call.rule == "iree_check_test" else ("srcs",)
-    needed = (*needed, *(() if call.rule == "iree_check_test_suite" else ("target_backend",)))
-    yield from (f"found no {key}, expected one" for key in needed if key not in arguments)
+    yield from (f"found no {key}, expected one" for key in _NEEDED[call.rule] if key not in arguments)
     for key, (sort, form) in _FORMS.items():
         try:
             if key in arguments:

@@ -6,14 +6,13 @@ import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from retarget.support.errors import Diagnostic, DiagnosticsError
 from retarget.support.files import read_regular
 
 from retarget_import.evaluate import BuildFile, Call
 from retarget_import.plan import split_backend
-from retarget_import.read import CheckTest, LeftOut, left_out_of, source_file, tags_of
+from retarget_import.read import CheckTest, LeftOut, argument_errors, left_out_of, source_file, tags_of
 
 __all__ = ["lit_tests_of"]
 
@@ -30,26 +29,18 @@ class _UnsupportedError(Exception):
 def lit_tests_of(build: BuildFile, calls: Sequence[Call]) -> tuple[tuple[CheckTest, ...], tuple[LeftOut, ...]]:
     """Return the tests of calls of lit rules, each module once, and what is left out.
 
-    Raises `DiagnosticsError` for sources that are none.
+    Raises `DiagnosticsError` for arguments that the rules do not take.
     """
     tests: dict[str, CheckTest] = {}
     left_out: list[LeftOut] = []
     diagnostics: list[Diagnostic] = []
     for call in calls:
-        arguments = call.arguments
-        labels: Any = [arguments.get("test_file")] if call.rule == "iree_lit_test" else arguments.get("srcs")
-        wrong = [
-            f"found {value!r} as {key}, expected a list of {what}"
-            for key, value, what in (("srcs", labels, "files"), ("tags", arguments.get("tags") or [], "strings"))
-            if not (isinstance(value, list) and all(isinstance(one, str) for one in value))
-        ]
-        if wrong:
-            diagnostics += [
-                Diagnostic(file=build.path, line=call.line, key_path=call.rule, message=message) for message in wrong
-            ]
+        diagnostics += argument_errors(build, call)
+        if diagnostics:
             continue
+        arguments = call.arguments
         reasons: dict[str, list[str]] = {}
-        for label in labels:
+        for label in [arguments["test_file"]] if call.rule == "iree_lit_test" else arguments["srcs"]:
             file = source_file(build, label)
             try:
                 backend, flags = _command_of(build.path.parent, file)
@@ -76,7 +67,8 @@ def _command_of(folder: Path, file: str) -> tuple[str, tuple[str, ...]]:
     except (OSError, ValueError) as error:
         msg = f"it cannot be read: {getattr(error, 'strerror', None) or 'it is no text'}"
         raise _UnsupportedError(msg) from error
-    commands = _run_lines(text)
+    lines = (found["command"].strip() for found in _RUN.finditer(text))
+    commands = "\n".join(lines).replace("\\\n", " ").splitlines()
     if len(commands) != 1:
         msg = f"it has {len(commands)} RUN lines; one is taken over"
         raise _UnsupportedError(msg)
@@ -94,19 +86,6 @@ def _command_of(folder: Path, file: str) -> tuple[str, tuple[str, ...]]:
         msg = "its RUN line is iree-compile without --compile-to=PHASE, whose output is no text"
         raise _UnsupportedError(msg)
     return split_backend(flags)
-
-
-def _run_lines(text: str) -> list[str]:
-    commands: list[str] = []
-    is_open = False
-    for found in _RUN.finditer(text):
-        words = found["command"].strip()
-        if is_open:
-            commands[-1] = f"{commands[-1]} {words.removesuffix(chr(92))}"
-        else:
-            commands.append(words.removesuffix("\\"))
-        is_open = words.endswith("\\")
-    return commands
 
 
 def _stages(command: str) -> list[list[str]]:

@@ -1,4 +1,5 @@
-"""Configs and tests → suites: one for each folder, with overrides that say why a module is not in a target config.
+"""Configs and tests → the tables of suites: one for each folder, with overrides that say why a module is left out of a
+target config.
 
 Where most modules of a folder would have to be taken out of a target config, its few modules get a suite of their own,
 and so do modules that most other target configs do not have.
@@ -7,18 +8,19 @@ and so do modules that most other target configs do not have.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
 from retarget.model.names import as_config_name, name_error
+from retarget.support.toml.write import toml_table
 
 from retarget_import.names import unique
 from retarget_import.plan import Placed, Plan, TargetConfig
 from retarget_import.read import CheckTest, Folder
+from retarget_import.text import toml_comment
 
-__all__ = ["Override", "SuiteText", "module_name", "plan_suites"]
+__all__ = ["plan_suites"]
 
 _MANY = 6
 """A target config gets a suite of its own if more modules of the folder than this, and three times as many as it has,
@@ -27,43 +29,12 @@ would be taken out of it."""
 _SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Override:
-    """What a suite says of some modules, by their names."""
+def plan_suites(plan: Plan, folders: Sequence[Folder]) -> dict[str, list[str]]:
+    """Return the suites for the tests of a plan, each as TOML with its overrides, by the paths of their folders.
 
-    modules: tuple[str, ...]
-    exclude_targets: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    flags: tuple[str, ...] = ()
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteText:
-    """A suite to be written. `comment` is of its file, `above` are those on tags and modules."""
-
-    folder: str
-    name: str
-    comment: tuple[str, ...]
-    above: tuple[str, ...]
-    kind: str
-    srcs: tuple[str, ...]
-    exclude: tuple[str, ...]
-    targets: tuple[str, ...]
-    flags: tuple[str, ...]
-    tags: tuple[str, ...]
-    timeout: float | None
-    overrides: tuple[Override, ...]
-
-
-def module_name(file: str) -> str:
-    """Return the name that a suite gives a module."""
-    return str(Path(file).with_suffix("").as_posix())
-
-
-def plan_suites(plan: Plan, folders: Sequence[Folder]) -> dict[str, list[SuiteText]]:
-    """Return the suites for the tests of a plan, by the paths of their folders. Gives its target configs names."""
-    suites: dict[str, list[SuiteText]] = defaultdict(list)
+    Gives its target configs names.
+    """
+    suites: dict[str, list[str]] = defaultdict(list)
     taken: set[str] = set()
     placed = {folder: [one for one in plan.placed if one.folder is folder] for folder in folders}
     split = {folder: _split(mine) for folder, mine in placed.items() if mine}
@@ -132,25 +103,31 @@ def _split(placed: Sequence[Placed]) -> list[list[TargetConfig]]:
     return [main, *others.values()]
 
 
-def _suite(plan: Plan, folder: Folder, placed: Sequence[Placed], name: str) -> SuiteText:
+def _suite(plan: Plan, folder: Folder, placed: Sequence[Placed], name: str) -> str:
     modules = list(dict.fromkeys(one.test.module for one in placed))
     targets = list(dict.fromkeys(one.target for one in placed if one.target is not None))
     srcs, exclude = _sources(folder, modules)
     timeouts = [one.test.timeout for one in placed if one.test.timeout is not None]
-    return SuiteText(
-        folder=folder.path,
+    suite = toml_table(
+        "module_test_suite",
         name=name,
-        comment=folder.comments.of_file(),
-        above=tuple(_comments_above(plan, folder, placed)),
-        kind=folder.kind,
         srcs=srcs,
-        exclude=exclude,
-        targets=tuple(target.name for target in targets),
-        flags=plan.suite_flags[folder],
-        tags=tuple(sorted(plan.suite_tags[folder])),
+        exclude=exclude or None,
+        kind=folder.kind,
+        targets=[target.name for target in targets],
+        compiler_flags=plan.suite_flags[folder] or None,
+        tags=sorted(plan.suite_tags[folder]) or None,
         timeout=max(timeouts, default=None),
-        overrides=(*_additions(plan, folder, placed), *_exclusions(folder, placed, modules, targets)),
     )
+    overrides = (*_additions(plan, folder, placed), *_exclusions(folder, placed, modules, targets))
+    return "\n\n".join([toml_comment(_comments_above(plan, folder, placed)) + suite, *overrides])
+
+
+def _override(files: Iterable[str], **keys: str | Sequence[str]) -> str:
+    """Return what a suite says of some modules."""
+    names = sorted(Path(file).with_suffix("").as_posix() for file in files)
+    given = {key: value or None for key, value in keys.items()}
+    return toml_table("module_test_suite.module", match=names[0] if len(names) == 1 else names, **given)
 
 
 def _sources(folder: Folder, modules: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -176,22 +153,22 @@ def _comments_above(plan: Plan, folder: Folder, placed: Sequence[Placed]) -> Ite
             yield f"{module}: {comment}"
 
 
-def _additions(plan: Plan, folder: Folder, placed: Sequence[Placed]) -> Iterator[Override]:
+def _additions(plan: Plan, folder: Folder, placed: Sequence[Placed]) -> Iterator[str]:
     """Yield the flags and tags of modules, those that have the same together."""
     groups: dict[tuple[tuple[str, ...], tuple[str, ...], str], list[str]] = defaultdict(list)
     for module in dict.fromkeys(one.test.module for one in placed):
         tags = tuple(sorted(plan.module_tags.get((folder, module), ())))
         comment = _comment_on(tags, [one for one in placed if one.test.module == module])
         groups[plan.module_flags.get((folder, module), ()), tags, comment].append(module)
-    for (flags, tags, comment), names in groups.items():
+    for (flags, tags, comment), files in groups.items():
         if flags or tags:
             reason = comment and f"{' '.join(comment.splitlines())} ({folder.build.path.name})"
-            yield Override(modules=tuple(sorted(map(module_name, names))), flags=flags, tags=tags, reason=reason)
+            yield _override(files, tags=tags, flags=flags, reason=reason)
 
 
 def _exclusions(
     folder: Folder, placed: Sequence[Placed], modules: Sequence[str], targets: Sequence[TargetConfig]
-) -> Iterator[Override]:
+) -> Iterator[str]:
     """Yield what takes modules out of target configs: those with one comment together, others in few overrides."""
     tests: dict[str, list[CheckTest]] = defaultdict(list)
     for one in placed:
@@ -210,8 +187,7 @@ def _exclusions(
             names = list(dict.fromkeys(name for target in excluded for name, _ in calls[target]))
             shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
             reason = f"{' '.join(comment.splitlines()) or f'not in the sources of {shown}'} ({file})"
-            names_of_modules = tuple(sorted(map(module_name, matched)))
-            yield Override(modules=names_of_modules, exclude_targets=excluded, reason=reason)
+            yield _override(matched, exclude_targets=excluded, reason=reason)
 
 
 def _fewest(pairs: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:

@@ -8,52 +8,26 @@ from retarget.support.toml.write import toml_table
 
 from retarget_import.plan import Compiler, Plan, Runtime, TargetConfig
 from retarget_import.read import CheckTest, Folder
-from retarget_import.suites import SuiteText
 
-__all__ = ["matrix_text", "suite_text"]
+__all__ = ["matrix_text", "suite_text", "toml_comment"]
 
 
 def matrix_text(plan: Plan, sources: Sequence[str]) -> str:
     """Return the text of `matrix.toml`. `sources` are the BUILD files."""
     named = ", ".join(sources[:4]) + (f" and {len(sources) - 4} more" if len(sources) > 4 else "")
-    tables = [f"# Imported from {named} by `retarget import-bazel`.\n"]
-    tables += map(_compiler, plan.compilers)
-    tables += map(_runtime, plan.runtimes)
-    tables += map(_target, plan.targets)
-    return "\n".join(tables)
+    tables = [*map(_compiler, plan.compilers), *map(_runtime, plan.runtimes), *map(_target, plan.targets)]
+    return "\n\n".join([f"# Imported from {named} by `retarget import-bazel`.", *tables]) + "\n"
 
 
-def suite_text(suites: Sequence[SuiteText], source: str) -> str:
-    """Return the text of a `suite.toml`."""
-    tables = [f"# Imported from {source} by `retarget import-bazel`."]
-    tables += [_comment(suites[0].comment), ""]
-    for suite in suites:
-        tables.append(
-            _comment(suite.above)
-            + _table(
-                "module_test_suite",
-                name=suite.name,
-                srcs=suite.srcs,
-                exclude=suite.exclude or None,
-                kind=suite.kind,
-                targets=suite.targets,
-                compiler_flags=suite.flags or None,
-                tags=suite.tags or None,
-                timeout=suite.timeout,
-            )
-        )
-        for one in suite.overrides:
-            tables.append(
-                _table(
-                    "module_test_suite.module",
-                    match=one.modules[0] if len(one.modules) == 1 else one.modules,
-                    exclude_targets=one.exclude_targets or None,
-                    tags=one.tags or None,
-                    flags=one.flags or None,
-                    reason=one.reason or None,
-                )
-            )
-    return "\n".join(one for one in tables if one is not None).replace("\n\n\n", "\n\n")
+def suite_text(folder: Folder, suites: Sequence[str]) -> str:
+    """Return the text of a folder's `suite.toml`. `suites` are its tables."""
+    head = [f"Imported from {folder.build.path.name} by `retarget import-bazel`.", *folder.comments.of_file()]
+    return toml_comment(head) + "\n" + "\n\n".join(suites) + "\n"
+
+
+def toml_comment(texts: Iterable[str]) -> str:
+    """Return a comment of these texts, with the end of its last line; empty where there are none."""
+    return "".join(f"# {line}\n" for text in texts for line in text.splitlines())
 
 
 def _compiler(compiler: Compiler) -> str:
@@ -61,7 +35,7 @@ def _compiler(compiler: Compiler) -> str:
     parent = compiler.parent
     name = "iree-opt" if compiler.backend == "iree-opt" else "iree"
     own = compiler.own_flags
-    return above + _table(
+    return above + toml_table(
         "compiler_config",
         name=compiler.name,
         extends=parent.name if parent is not None else None,
@@ -73,7 +47,7 @@ def _compiler(compiler: Compiler) -> str:
 def _runtime(runtime: Runtime) -> str:
     above = _comments_on((*runtime.flags, *sorted(runtime.tags)), runtime.uses)
     requires_gpu = any(tag.startswith("requires-gpu") for tag in runtime.tags) and runtime.driver == "vulkan"
-    return above + _table(
+    return above + toml_table(
         "runtime_config",
         name=runtime.name,
         driver=runtime.driver,
@@ -87,8 +61,8 @@ def _runtime(runtime: Runtime) -> str:
 def _target(target: TargetConfig) -> str:
     calls = dict.fromkeys(folder.comments.above(line) for folder, test in target.uses for _, line in test.calls)
     comments = [one for one in calls if one]
-    above = _comment(comments if len(comments) <= 2 else ()) + _comments_on(sorted(target.tags), target.uses)
-    return above + _table(
+    above = toml_comment(comments if len(comments) <= 2 else ()) + _comments_on(sorted(target.tags), target.uses)
+    return above + toml_table(
         "target_config",
         name=target.name,
         compiler=target.compiler.name,
@@ -102,12 +76,4 @@ def _comments_on(flags: Iterable[str], uses: Sequence[tuple[Folder, CheckTest]])
     for flag in flags:
         for folder, test in uses:
             found |= dict.fromkeys(folder.comments.on(flag, line) for _, line in test.calls)
-    return _comment([one for one in found if one])
-
-
-def _comment(texts: Iterable[str]) -> str:
-    return "".join(f"# {line}\n" for text in texts for line in text.splitlines())
-
-
-def _table(header: str, **keys: str | Sequence[str] | float | None) -> str:
-    return f"{toml_table(header, **keys)}\n"
+    return toml_comment([one for one in found if one])

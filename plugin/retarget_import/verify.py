@@ -3,8 +3,7 @@ other way round. The result is read from its files, as pytest reads it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from retarget.declare.files import SUITE_FILE
@@ -17,26 +16,18 @@ from retarget.targets.expansion import expand
 from retarget_import.plan import split_backend
 from retarget_import.read import CheckTest, Folder, sorted_flags
 
-__all__ = ["Verified", "verify"]
+__all__ = ["verify"]
 
 _Key = tuple[str, str, str, tuple[str, ...], tuple[str, ...], str]
 """Module with its folder, backend, driver (empty: compile only), flags, flags of the runtime, architecture."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verified:
-    """How many tests were compared, and the differences as lines."""
+def verify(output: Path, folders: Sequence[Folder], registry: Registry) -> list[str]:
+    """Return the differences between tests of folders and the targets below `output`.
 
-    tests: int
-    differences: tuple[str, ...]
-
-
-def verify(output: Path, folders: Sequence[Folder], registry: Registry) -> Verified:
-    """Compare the tests of folders with the targets below `output`. Raises `DiagnosticsError` for its errors."""
-    wanted: dict[_Key, CheckTest] = {}
-    for folder in folders:
-        for test in folder.tests:
-            wanted[_key_of_test(folder, test)] = test
+    Raises `DiagnosticsError` for errors of its declarations.
+    """
+    wanted = {_key_of_test(folder, test): test for folder in folders for test in folder.tests}
     loader = DeclarationLoader(registry)
     found: dict[_Key, tuple[Suite, Target]] = {}
     for path in dict.fromkeys(output / folder.path / SUITE_FILE for folder in folders):
@@ -54,7 +45,7 @@ def verify(output: Path, folders: Sequence[Folder], registry: Registry) -> Verif
             differences += _tag_differences(key, wanted[key], suite, target, vocabulary)
         elif key[2] or key[:2] + key[3:4] not in runs:
             differences.append(f"not in the original: {_shown(key, ())} ({target.name} of suite {suite.name})")
-    return Verified(tests=len(wanted), differences=tuple(differences))
+    return differences
 
 
 def _key_of_test(folder: Folder, test: CheckTest) -> _Key:
@@ -66,39 +57,29 @@ def _key_of_test(folder: Folder, test: CheckTest) -> _Key:
 def _key_of_target(output: Path, target: Target) -> _Key:
     compiled = target if isinstance(target, CompileTarget) else target.compile
     module = compiled.module.path.resolve().relative_to(output.resolve()).as_posix()
-    backend, flags = _backend(compiled)
+    is_opt = compiled.compiler.compiler == "iree-opt"
+    backend, flags = ("iree-opt", compiled.flags) if is_opt else split_backend(compiled.flags)
     if isinstance(target, RunTarget):
-        arch = "".join(target.runtime.host_arch)
-        return module, backend, target.runtime.driver, flags, sorted_flags(target.runtime.flags), arch
-    return module, backend, "", flags, (), ""
-
-
-def _backend(target: CompileTarget) -> tuple[str, tuple[str, ...]]:
-    is_opt = target.compiler.compiler == "iree-opt"
-    backend, flags = ("iree-opt", target.flags) if is_opt else split_backend(target.flags)
-    return backend, sorted_flags(flags)
+        runtime = target.runtime
+        arch = "".join(runtime.host_arch)
+        return module, backend, runtime.driver, sorted_flags(flags), sorted_flags(runtime.flags), arch
+    return module, backend, "", sorted_flags(flags), (), ""
 
 
 def _tag_differences(key: _Key, test: CheckTest, suite: Suite, target: Target, vocabulary: set[str]) -> Iterator[str]:
-    names = {suite.name, *_words(suite)}
-    missing = sorted(test.tags - set(target.tags))
-    further = sorted((vocabulary & set(target.tags)) - test.tags - names)
-    if missing:
-        yield f"without the tags {', '.join(missing)}: {_shown(key, test.calls)} ({target.name} of suite {suite.name})"
-    if further:
-        yield f"with further tags {', '.join(further)}: {_shown(key, test.calls)} ({target.name} of suite {suite.name})"
+    missing = test.tags - set(target.tags)
+    further = (vocabulary & set(target.tags)) - test.tags - _words(suite)
+    for words, tags in (("without the tags", missing), ("with further tags", further)):
+        if tags:
+            shown = _shown(key, test.calls)
+            yield f"{words} {', '.join(sorted(tags))}: {shown} ({target.name} of suite {suite.name})"
 
 
-def _words(suite: Suite) -> Mapping[str, None]:
-    """Return the words that targets have by the names of configs, drivers and backends."""
-    words: dict[str, None] = {}
-    for target in suite.targets:
-        words[target.name] = None
-        for compiler in target.compilers:
-            words[compiler.name] = None
-        for runtime in target.runtimes:
-            words |= dict.fromkeys((runtime.name, runtime.driver))
-    return words
+def _words(suite: Suite) -> set[str]:
+    """Return the words that targets have by the names of suite, configs and drivers."""
+    words = {suite.name, *(target.name for target in suite.targets)}
+    words |= {compiler.name for target in suite.targets for compiler in target.compilers}
+    return words.union(*((one.name, one.driver) for target in suite.targets for one in target.runtimes))
 
 
 def _shown(key: _Key, calls: Sequence[tuple[str, int]]) -> str:

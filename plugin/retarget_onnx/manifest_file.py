@@ -57,7 +57,7 @@ def read_manifest(path: Path) -> Manifest:
     """Return a manifest. Raises `DiagnosticsError` with all that is wrong with it."""
     if path.suffix != ".toml":
         message = f"found no manifest of ONNX node tests, expected a TOML file as `{_COMMAND} nodes.toml` writes it"
-        raise DiagnosticsError([Diagnostic(file=path, line=0, key_path="", message=message)])
+        raise DiagnosticsError([Diagnostic(file=path, message=message)])
     text, document, diagnostics = read_toml(path)
     if diagnostics:
         raise DiagnosticsError(diagnostics)

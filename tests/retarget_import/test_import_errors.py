@@ -32,11 +32,11 @@ from retarget.cli import main
         ),
         (
             '\niree_lit_test_suite(name = "lit", srcs = ["a.mlir"], tags = 3)\n',
-            "BUILD.bazel:10: iree_lit_test_suite: found 3 as tags, expected a list of strings",
+            "BUILD.bazel:10: iree_lit_test_suite: tags: found 3, expected a list of strings",
         ),
         (
             '\niree_lit_test_suite(name = "lit", srcs = "a.mlir")\n',
-            "BUILD.bazel:10: iree_lit_test_suite: found 'a.mlir' as srcs, expected a list of files",
+            "BUILD.bazel:10: iree_lit_test_suite: srcs: found 'a.mlir', expected a list of strings",
         ),
         (
             '\niree_check_test(name = "x", src = "a.mlir")\n',

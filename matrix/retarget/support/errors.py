@@ -46,8 +46,8 @@ class Diagnostic:
     """
 
     file: Path
-    line: int
-    key_path: str
+    line: int = 0
+    key_path: str = ""
     message: str
     column: int = 0
 

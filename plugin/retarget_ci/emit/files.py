@@ -57,4 +57,4 @@ def emitted_problems(config: CiConfig, systems: tuple[str, ...] | None = None) -
         yield from text_problems(path, written(path), expected)
     for path in left_over_files(config):
         message = f"found a file that nothing in {CI_FILE} gives any more; `retarget ci emit` removes it"
-        yield Diagnostic(file=path, line=0, key_path="", message=message)
+        yield Diagnostic(file=path, message=message)

@@ -43,7 +43,7 @@ def import_profile(files: Sequence[Path], *, name: str, description: str = "", d
                 f"found a device of the driver {report.driver}, expected {first.driver} as in "
                 f"{display_path(first.file)}; a profile is of one driver"
             )
-            raise DiagnosticsError([Diagnostic(file=report.file, line=0, key_path="", message=message)])
+            raise DiagnosticsError([Diagnostic(file=report.file, message=message)])
         for field, text in report.identity.items():
             other, found = identity.setdefault(field, (report, text))
             if found != text:
@@ -66,7 +66,7 @@ def import_profile(files: Sequence[Path], *, name: str, description: str = "", d
 
 def _contradiction(report: Report, name: str, value: object, other: Report, kept: object) -> Diagnostic:
     message = f"found {name} = {value!r}, and {display_path(other.file)} has {kept!r}; expected files of one device"
-    return Diagnostic(file=report.file, line=0, key_path="", message=message)
+    return Diagnostic(file=report.file, message=message)
 
 
 def _read(file: Path, device: str) -> Report:
