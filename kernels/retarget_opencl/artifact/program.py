@@ -78,6 +78,12 @@ class Program:
     exports: tuple[Export, ...]
     kernels: tuple[Kernel, ...]
 
+    @property
+    def launched(self) -> frozenset[Scalar]:
+        """The numbers of the kernels that instructions launch: a member of another may be launched only with it."""
+        words = (word for function in self.functions for block in function.blocks for word in block)
+        return frozenset(one for word in words if str(word[0]).startswith("dispatch") for one in word[1:2])
+
     def to_json(self) -> dict[str, Any]:
         """Return the program as lists, dictionaries, numbers and texts."""
         return {

@@ -13,10 +13,10 @@ from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.profile import Profile
 from retarget.profiles.requirements import Status, answer, parse_requirement
 
-from retarget_opencl.artifact.file import ArtifactError, OpenClArtifact, read_artifact
+from retarget_opencl.artifact.file import ArtifactError, KernelSource, OpenClArtifact, read_artifact
 from retarget_opencl.artifact.program import Kernel
 from retarget_opencl.device.devices import FoundDevice, info_of, profile_of
-from retarget_opencl.device.profile import numbers
+from retarget_opencl.device.profile import DeviceProfile, numbers
 from retarget_opencl.run.builds import Builds
 from retarget_opencl.run.commands import Commands
 from retarget_opencl.run.errors import driver_errors
@@ -82,26 +82,31 @@ class OpenClDevice:
             hint = f'compile for this device: target_from = "host:{self._info.uri}"'
             raise DriverError(msg, hint, harmless=True)
         with driver_errors("loading", self._info.name):
-            built = self._builds.build(read.sources)
-            programs = {kernel.name: one for kernel, one in zip(read.program.kernels, built, strict=True)}
+            launched = read.program.launched
+            pairs = zip(read.program.kernels, read.sources, strict=True)
+            sources = {kernel: source for number, (kernel, source) in enumerate(pairs) if number in launched}
+            built = self._builds.build(list(sources.values()))
+            programs = {kernel.name: one for kernel, one in zip(sources, built, strict=True)}
             if "opencl.subgroups" in read.needs:
-                self._check_subgroups(read, programs)
+                self._check_subgroups(sources, read.profile, programs)
             return OpenClProgram(read, self._commands(read.program.kernels, programs), self._info.name, parameters)
 
     def _commands(self, kernels: Sequence[Kernel], programs: Mapping[str, cl.Program]) -> Commands:
         del kernels
         return Commands(self._queue, self._pool, programs, self.uploads)
 
-    def _check_subgroups(self, artifact: OpenClArtifact, programs: Mapping[str, cl.Program]) -> None:
+    def _check_subgroups(
+        self, sources: Mapping[Kernel, KernelSource], compiled_for: DeviceProfile, programs: Mapping[str, cl.Program]
+    ) -> None:
         """Raise `DriverError` where a kernel that uses subgroups runs in others than it was compiled for."""
         query = self._cl.kernel_sub_group_info.MAX_SUB_GROUP_SIZE_FOR_NDRANGE
-        for kernel, source in zip(artifact.program.kernels, artifact.sources, strict=True):
+        for kernel, source in sources.items():
             if not source.uses_subgroups:
                 continue
             size = self._cl.Kernel(programs[kernel.name], kernel.name).get_sub_group_info(
                 self._found.device, query, kernel.workgroup_size
             )
-            if size != (expected := min(artifact.profile.subgroup_size, math.prod(kernel.workgroup_size))):
+            if size != (expected := min(compiled_for.subgroup_size, math.prod(kernel.workgroup_size))):
                 found = f"{self._info.name} runs the kernel {kernel.name} in subgroups of {size}"
                 msg = f"{found}; the artifact was compiled for subgroups of {expected}"
                 raise DriverError(msg, f'compile for this device: target_from = "host:{self._info.uri}"', harmless=True)

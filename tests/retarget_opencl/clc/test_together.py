@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from opencl_support import call, shipped
-from retarget_opencl.artifact.file import OpenClArtifact, joined, read_artifact
+from retarget_opencl.artifact.file import KernelSource, OpenClArtifact, joined, read_artifact, write_artifact
 from retarget_opencl.clc.together import can_share, joint_kernel
 from retarget_opencl.clc.values import Binding, KernelText
 from retarget_opencl.compile.compiler import OpenClCompiler
@@ -46,9 +46,8 @@ def kernel(name: str, *lines: str, size: tuple[int, int, int] = (8, 4, 1), const
 
 
 @cache
-def compiled(text: str) -> tuple[bytes, OpenClArtifact]:
-    content = OpenClCompiler().compile_bytes(text.encode(), "main.mlir", (), PLAIN).artifact
-    return content, read_artifact(content)
+def compiled(text: str) -> OpenClArtifact:
+    return read_artifact(OpenClCompiler().compile_bytes(text.encode(), "main.mlir", (), PLAIN).artifact)
 
 
 def instructions(artifact: OpenClArtifact) -> list[str]:
@@ -57,12 +56,14 @@ def instructions(artifact: OpenClArtifact) -> list[str]:
 
 
 @pytest.mark.parametrize("sizes", [(8, 96), (33, 1), (0, 5), (5, 0), (0, 0)])
-def test_dispatches_that_do_not_depend_on_each_other_are_one_launch(
+def test_dispatches_that_do_not_depend_on_each_other_are_one_launch_and_its_kernel_alone_is_built(
     device: OpenClDevice, sizes: tuple[int, int]
 ) -> None:
-    content, artifact = compiled(TRANSPOSITIONS)
+    artifact = compiled(TRANSPOSITIONS)
     assert instructions(artifact) == ["dispatch_together"]
-    program = device.load(content)
+    assert (len(artifact.sources), artifact.program.launched) == (3, {2})
+    broken = KernelSource(prelude="", text="this is not OpenCL C")
+    program = device.load(write_artifact(replace(artifact, sources=(broken, broken, artifact.sources[2]))))
     a, b = (np.random.default_rng(1).random(shape, np.float32) for shape in ((sizes[0], 64), (96, sizes[1])))
     before = program.dispatches
     x, y = call(program, "main", a, b)
@@ -123,7 +124,7 @@ def test_a_kernel_becomes_a_function_that_gets_its_ids() -> None:
 
 
 def test_kernels_with_members_are_in_the_text() -> None:
-    _, artifact = compiled(TRANSPOSITIONS)
+    artifact = compiled(TRANSPOSITIONS)
     text = joined(artifact.sources)
     assert text.count("static inline void together_0_") == 2
     assert artifact.program.kernels[-1].members == (0, 1)
