@@ -10,7 +10,7 @@ import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import groupby
 from operator import itemgetter
@@ -67,10 +67,15 @@ _Change = tuple[str, Callable[[Ir], None]]
 
 @dataclass(slots=True)
 class _Found:
-    """What the changes of a compile came upon, in any of its tries: what may be the cause where it fails."""
+    """What the changes of a compile came upon: what may be the cause where it fails.
 
-    attention_kernels: bool = False
+    `tiles`, in any of its tries. `attention`, in the last: the locations of attention that is a kernel of its own, but
+    not one that is written as such. `apart`: the locations of attention that is not to be one.
+    """
+
     tiles: bool = False
+    attention: set[str] = field(default_factory=set)
+    apart: set[str] = field(default_factory=set)
 
 
 @cache
@@ -115,10 +120,12 @@ def compiled_module(
     with ExitStack() as stack:
         used = [*changes, *tiles]
         module, diagnostics, error = _compile(stack, source_of, flags, start, used)
-        if module is None and found.attention_kernels:
-            changes = _changes(content, largest, "", found)
-            used = [*changes, *tiles]
-            module, diagnostics, error = _compile(stack, source_of, flags, start, used)
+        for units in (True, False):  # all of it at last: kernels that are alike have the location of one
+            if module is None and found.attention:
+                found.apart |= found.attention
+                changes = _changes(content, largest, target if units else "", found)
+                used = [*changes, *tiles]
+                module, diagnostics, error = _compile(stack, source_of, flags, start, used)
         if module is None and has_packs(diagnostics):
             changes.insert(0, (EARLY_PHASE, split_packs))
             used = [*changes, *tiles]
@@ -152,8 +159,8 @@ def _changes(content: bytes, largest: int, target: str, found: _Found) -> list[_
         changes.append((calls.PHASE, calls.inline_calls))
     if attention.may_have_attention(content):
         units = "NV_WMMA" in target and "shuffle" in target
-        changes.append((attention.PHASE, partial(_keep_or_split_attention, found=found, units=units)))
-        changes.append((PHASE, attention.replace_kernels))
+        changes.append((attention.PHASE, partial(_prepare_attention, found=found, units=units)))
+        changes.append((PHASE, partial(_replace_attention, found=found)))
     if len(content) >= LARGE:
         changes.append((_WITH_GLOBALS, partial(_prepare_constants, largest=largest)))
     return changes
@@ -185,12 +192,12 @@ def _tiles(target: str, found: _Found) -> list[_Change]:
     return tiles
 
 
-def _keep_or_split_attention(module: Ir, *, found: _Found, units: bool) -> None:
-    """Make attention kernels of its own where all of it fits; else split it into products of matrices."""
-    if units and attention.keep_attention(module):
-        found.attention_kernels = True
-    else:
-        attention.split_attention(module)
+def _prepare_attention(module: Ir, *, found: _Found, units: bool) -> None:
+    found.attention = attention.prepare_attention(module, units=units, apart=found.apart)
+
+
+def _replace_attention(module: Ir, *, found: _Found) -> None:
+    found.attention = attention.replace_kernels(module)
 
 
 def _order(change: _Change) -> int:

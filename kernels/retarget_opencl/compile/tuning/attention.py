@@ -8,18 +8,19 @@ are then in memory at once: as many `f32` as there are queries times keys.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from retarget_opencl.clc.attention import Attention
 from retarget_opencl.compile.tuning.kernels import inside, walk
 from retarget_opencl.translation import ATTENTION, Ir, symbol_name
 
-__all__ = ["PHASE", "keep_attention", "may_have_attention", "replace_kernels", "split_attention"]
+__all__ = ["PHASE", "may_have_attention", "prepare_attention", "replace_kernels"]
 
 _OP = "iree_linalg_ext.attention"
 
 PHASE = "preprocessing"
-"""The phase after which `split_attention` works: later ones form kernels."""
+"""The phase after which `prepare_attention` works: later ones form kernels."""
 
 _PASSES = "iree-linalg-ext-convert-attention-to-online-attention,iree-linalg-ext-decompose-attention"
 
@@ -90,17 +91,28 @@ def may_have_attention(content: bytes) -> bool:
     return b"ttention" in content
 
 
-def split_attention(module: Ir) -> None:
-    """Replace attention in the functions of a module after `PHASE`. Needs MLIR's context.
+def prepare_attention(module: Ir, *, units: bool, apart: Collection[str] = ()) -> set[str]:
+    """Make attention a kernel of its own where one fits and there are matrix `units`, and replace the rest.
 
-    Halves of static sizes without a mask become `_HALVES`; IREE's own passes take the rest apart, in more steps.
+    Works on the functions of a module after `PHASE`, and returns the locations of what has kernels of its own. Needs
+    MLIR's context. What is at a location in `apart` is replaced, whatever fits. Halves of static sizes without a mask
+    become `_HALVES`; IREE's own passes take the rest apart, in more steps.
     """
-    from iree.compiler import passmanager
+    from iree.compiler import ir, passmanager
 
+    kept = []
     for op in [one for one in walk(module) if one.name == _OP]:
-        if _is_usual(op):
+        usual = _is_usual(op)
+        scale = _scale(op) if usual and units and str(op.location) not in apart else None
+        if scale is not None and _sized(op, scale).fits():
+            kept.append((op, _isolate(op)))
+        elif usual:
             _split(op)
     passmanager.PassManager.parse(f"builtin.module(util.func({_PASSES}))").run(module)
+    for op, end in kept:
+        ir.InsertionPoint(end).insert(op)
+        end.operands[0] = op.results[0]
+    return {str(op.location) for op, _ in kept}
 
 
 def _is_usual(op: Ir) -> bool:
@@ -140,21 +152,11 @@ def _put(op: Ir, parsed: Ir, operands: list[Ir]) -> None:
 # ---------------------------------------------------------------- as one kernel
 
 
-def keep_attention(module: Ir) -> bool:
-    """Make each attention of a module after `PHASE` a kernel; return False where one does not fit.
+def _isolate(op: Ir) -> Ir:
+    """Put a dispatch, into which IREE fuses nothing, in an op's place; return its end, before which the op belongs.
 
-    Needs MLIR's context.
+    The op is detached meanwhile, so that passes leave it.
     """
-    found = [op for op in walk(module) if op.name == _OP]
-    if not found or not all(_is_usual(op) and _sizes(op).fits() for op in found):
-        return False
-    for op in found:
-        _isolate(op)
-    return True
-
-
-def _isolate(op: Ir) -> None:
-    """Put an op into a dispatch of its own, into which IREE fuses nothing."""
     from iree.compiler import ir
 
     kind = op.results[0].type
@@ -165,19 +167,22 @@ def _isolate(op: Ir) -> None:
   return %0 : {kind}
 }}"""
     parsed = ir.Module.parse(text)
-    region = parsed.body.operations[0].regions[0].blocks[0].operations[0].operation
+    block = parsed.body.operations[0].regions[0].blocks[0]
+    block.arguments[0].replace_all_uses_with(op.operands[4])
+    region = block.operations[0].operation
     region.move_before(op)
     op.results[0].replace_all_uses_with(region.results[0])
-    end = region.regions[0].blocks[0].operations[0].operation
-    op.move_before(end)
-    end.operands[0] = op.results[0]
+    op.detach_from_parent()
+    return region.regions[0].blocks[0].operations[0].operation
 
 
-def replace_kernels(module: Ir) -> None:
+def replace_kernels(module: Ir) -> set[str]:
     """Let the kernels of attention, after the phase `executable-sources`, be written as such. Needs MLIR's context.
 
-    Kernels that have more in them than attention stay as they are; IREE does not compile them.
+    Kernels that have more in them than attention stay as they are, and IREE does not compile them: return the locations
+    of their attention.
     """
+    left = set()
     for executable in inside(module, "hal.executable"):
         for variant in inside(executable, "hal.executable.variant"):
             functions = [one for inner in inside(variant, "builtin.module") for one in inside(inner, "func.func")]
@@ -188,9 +193,21 @@ def replace_kernels(module: Ir) -> None:
                 export = next((one for one in exports if symbol_name(one) == symbol_name(function)), None)
                 if found is not None and export is not None:
                     _replace(op, export, found)
+                elif op is not None:
+                    left.add(str(op.location))
+    return left
 
 
-def _sizes(op: Ir, scale: float = 1.0) -> Attention:
+def _scale(op: Ir) -> float | None:
+    """Return by what the scores of attention are multiplied; None where that is computed."""
+    from iree.compiler import ir
+
+    owner = op.operands[3].owner
+    is_constant = not isinstance(owner, ir.Block) and owner.name == "arith.constant"
+    return float(owner.attributes["value"].value) if is_constant else None
+
+
+def _sized(op: Ir, scale: float) -> Attention:
     queries, keys, values = (operand.type for operand in list(op.operands)[:3])
     return Attention(
         batches=queries.shape[0],
@@ -229,8 +246,8 @@ def _placed(function: Ir, op: Ir) -> Attention | None:
         return None
     uses = [use.owner.operation for use in op.results[0].uses]
     loads = [operand.owner for operand in list(op.operands)[:3]]
-    scale = op.operands[3].owner
-    if len(uses) != 1 or any("load" not in one.name for one in loads) or scale.name != "arith.constant":
+    scale = _scale(op)
+    if len(uses) != 1 or any("load" not in one.name for one in loads) or scale is None:
         return None
     constants: set[int] = set()
     places = [(one.operands[0], one.results[0].type) for one in loads] + [(uses[0].operands[1], op.results[0].type)]
@@ -239,7 +256,7 @@ def _placed(function: Ir, op: Ir) -> Attention | None:
     spans = [buffer.owner for buffer, _ in places]
     offsets = [_offset(span.operands[0], constants) for span in spans]
     found = replace(
-        _sizes(op, float(scale.attributes["value"].value)),
+        _sized(op, scale),
         bindings=tuple(int(span.attributes["binding"]) for span in spans),
         offsets=tuple(offsets),
         constants=tuple(sorted(constants)),

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
-from opencl_support import Load, call, shipped
+from opencl_support import Load, call, find_or_skip, shipped
 from retarget_opencl.artifact.file import OpenClArtifact, joined, read_artifact
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.compile.tuning.attention import may_have_attention
-from retarget_opencl.device.profile import DeviceProfile
+from retarget_opencl.device.profile import DeviceProfile, compile_profile
+from retarget_opencl.run.device import OpenClDevice
 
 MODULE = """
 func.func @main(%q: QUERIES, %k: KEYS, %v: KEYS) -> QUERIES {
@@ -50,6 +53,50 @@ def test_attention_is_computed(  # noqa: PLR0917 - a row of the table
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     expected = weights / weights.sum(-1, keepdims=True) @ v.astype(np.float64)
     np.testing.assert_allclose(result, expected, atol=tolerance)
+
+
+MASKED = """
+func.func @main(%q: !torch.vtensor<[2,144,16],ELEMENT>, %k: !torch.vtensor<[2,144,16],ELEMENT>,
+    %v: !torch.vtensor<[2,144,16],ELEMENT>, %mask: !torch.vtensor<[2,144,144],MASK>)
+    -> !torch.vtensor<[2,144,16],ELEMENT> {
+  %none = torch.constant.none
+  %drop = torch.constant.float 0.0
+  %false = torch.constant.bool false
+  %r = torch.aten.scaled_dot_product_attention %q, %k, %v, %mask, %drop, %false, %none, %false :
+    !torch.vtensor<[2,144,16],ELEMENT>, !torch.vtensor<[2,144,16],ELEMENT>, !torch.vtensor<[2,144,16],ELEMENT>,
+    !torch.vtensor<[2,144,144],MASK>, !torch.float, !torch.bool, !torch.none, !torch.bool
+    -> !torch.vtensor<[2,144,16],ELEMENT>
+  return %r : !torch.vtensor<[2,144,16],ELEMENT>
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("uri", ["opencl://pocl/0", "opencl://intel/0"])
+@pytest.mark.parametrize(
+    ("element", "mask", "tolerance"), [("f32", "i1", 1e-5), ("f16", "f16", 2e-3), ("bf16", "bf16", 2e-2)]
+)
+def test_rows_of_which_the_first_keys_are_masked(
+    tmp_path: Path, uri: str, element: str, mask: str, tolerance: float
+) -> None:
+    """As with sequences that are padded on the left. A row without keys is NaN, as with IREE's llvm-cpu."""
+    device = OpenClDevice(find_or_skip(uri), cache=tmp_path)
+    text = MASKED.replace("ELEMENT", element).replace("MASK", mask)
+    profile = compile_profile(device.profile)
+    artifact = OpenClCompiler().compile_bytes(text.encode(), "main.mlir", (), profile).artifact
+    dtype = {"f16": np.float16, "f32": np.float32, "bf16": ml_dtypes.bfloat16}[element]
+    q, k, v = (np.random.default_rng(seed).normal(size=(2, 144, 16)).astype(dtype) for seed in range(3))
+    keys = np.arange(144)
+    keep = np.broadcast_to(keys >= keys[:, None], (2, 144, 144)).copy()
+    keep[1, 7] = False
+    added = np.where(keep, 0, -np.inf)
+    (result,) = call(device.load(artifact), "main", q, k, v, keep if mask == "i1" else added.astype(dtype))
+    device.close()
+    scores = q.astype(np.float64) @ k.astype(np.float64).swapaxes(-1, -2) / 4 + added
+    scores[1, 7] = np.nan
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    expected = weights / weights.sum(-1, keepdims=True) @ v.astype(np.float64)
+    np.testing.assert_allclose(result.astype(np.float64), expected, atol=tolerance)
 
 
 @pytest.mark.parametrize(
@@ -136,3 +183,69 @@ def causal(heads: str) -> str:
 )
 def test_other_attention_is_taken_apart(text: str, profile: DeviceProfile) -> None:
     assert len(compiled_for_units(text, profile).program.kernels) > 1
+
+
+FAILS_ON_UNITS = """
+func.func @masked(%q: tensor<8x128x64xf16>, %k: tensor<8x128x64xf16>) -> tensor<8x128x128xf32> {
+  %zero = arith.constant 0.0 : f32
+  %never = arith.constant 0xFF800000 : f32
+  %room = tensor.empty() : tensor<8x128x128xf32>
+  %filled = linalg.fill ins(%zero : f32) outs(%room : tensor<8x128x128xf32>) -> tensor<8x128x128xf32>
+  %scores = linalg.generic {indexing_maps = [affine_map<(b, m, n, k) -> (b, m, k)>,
+      affine_map<(b, m, n, k) -> (b, n, k)>, affine_map<(b, m, n, k) -> (b, m, n)>],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<8x128x64xf16>, tensor<8x128x64xf16>) outs(%filled : tensor<8x128x128xf32>) {
+  ^bb0(%x: f16, %y: f16, %sum: f32):
+    %a = arith.extf %x : f16 to f32
+    %b = arith.extf %y : f16 to f32
+    %c = arith.mulf %a, %b : f32
+    %d = arith.addf %c, %sum : f32
+    linalg.yield %d : f32
+  } -> tensor<8x128x128xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m, n)>],
+      iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%scores : tensor<8x128x128xf32>) outs(%room : tensor<8x128x128xf32>) {
+  ^bb0(%x: f32, %unused: f32):
+    %m = linalg.index 1 : index
+    %n = linalg.index 2 : index
+    %keep = arith.cmpi sge, %m, %n : index
+    %y = arith.select %keep, %x, %never : f32
+    linalg.yield %y : f32
+  } -> tensor<8x128x128xf32>
+  return %r : tensor<8x128x128xf32>
+}
+"""
+OF_A_SLICE = """
+func.func @slice(%q: !torch.vtensor<[2,64,32],f16>, %all: !torch.vtensor<[2,192,32],f16>)
+    -> !torch.vtensor<[2,64,32],f16> {
+  %none = torch.constant.none
+  %drop = torch.constant.float 0.0
+  %false = torch.constant.bool false
+  %one = torch.constant.int 1
+  %first = torch.constant.int 32
+  %last = torch.constant.int 96
+  %k = torch.aten.slice.Tensor %all, %one, %first, %last, %one :
+    !torch.vtensor<[2,192,32],f16>, !torch.int, !torch.int, !torch.int, !torch.int -> !torch.vtensor<[2,64,32],f16>
+  %r = torch.aten.scaled_dot_product_attention %q, %k, %k, %none, %drop, %false, %none, %false :
+    !torch.vtensor<[2,64,32],f16>, !torch.vtensor<[2,64,32],f16>, !torch.vtensor<[2,64,32],f16>,
+    !torch.none, !torch.float, !torch.bool, !torch.none, !torch.bool -> !torch.vtensor<[2,64,32],f16>
+  return %r : !torch.vtensor<[2,64,32],f16>
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("other", "kernels"),
+    [
+        pytest.param(FAILS_ON_UNITS, ["masked"], id="a product that compiles without matrix units only"),
+        pytest.param(
+            usual("2,2,100,64", "2,2,100,64").replace("@main", "@odd"), ["odd"] * 3, id="sizes that do not fit"
+        ),
+        pytest.param(OF_A_SLICE, ["slice"] * 3, id="keys that are read where they are in a larger tensor"),
+    ],
+)
+def test_what_is_besides_attention_does_not_take_it_apart(other: str, kernels: list[str]) -> None:
+    found = compiled_for_units(usual("2,3,128,64", "2,3,192,64") + other).program.kernels
+    assert [kernel.name.partition("_")[0] for kernel in found] == ["main", *kernels]
+    assert found[0].workgroup_size == (128, 1, 1)
