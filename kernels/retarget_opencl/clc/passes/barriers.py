@@ -143,15 +143,12 @@ class _Pass:
         return [(None, []), (barrier, [node])] if barrier else [(None, [node])]
 
     def _varying_if(self, node: If, flow: _Flow) -> _Pieces:
-        """Part an `if` that only some work-items enter."""
-        before, together = flow.pending, self._together
-        self._together = False
+        """Part an `if` that only some work-items enter; a loop that it leaves stays whole, and does not come here."""
+        together, self._together = self._together, False
         pieces = [(barrier, part, False) for barrier, part in self._split(node.then, flow)]
         for barrier, part in self._split(node.orelse, flow):
             pieces.append((barrier, part, True))
         self._together = together
-        if any(isinstance(inner, Leave) for inner in walk((node,))):
-            flow.pending = flow.pending | before
         found: _Pieces = [(None, [])]
         held: list[Node] = []
         for (barrier, part, other), (following, *_) in zip(pieces, (*pieces[1:], (None,)), strict=True):
