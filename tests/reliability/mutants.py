@@ -40,7 +40,7 @@ ROOT = HERE.parents[1]
 PACKAGE = ROOT / "kernels/retarget_opencl"
 TESTS = "tests/retarget_opencl"
 GROUPS = {
-    f"{TESTS}/clc/ops": ("clc/ops/*.py", "clc/literals.py", "clc/types.py"),
+    f"{TESTS}/clc/ops {TESTS}/clc/test_clc_types.py": ("clc/ops/*.py", "clc/literals.py", "clc/types.py"),
     f"{TESTS}/clc/passes": ("clc/passes/*.py",),
     f"{TESTS}/hostprog": ("hostprog/*rules.py",),
     f"{TESTS}/run/interpreter": ("run/interpreter/*.py",),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from retarget_opencl.clc.types import TypeNames, parse_type
+import pytest
+from retarget_opencl.clc.types import TypeNames, TypeSyntaxError, memory_size, parse_type
 
 
 def test_members_in_memory_have_memory_types() -> None:
@@ -21,3 +22,29 @@ def test_types_that_are_the_same_in_memory_share_a_name() -> None:
     names = TypeNames(native_half=True)
     kind = parse_type("!spirv.struct<(f16, i32)>")
     assert names.value(kind) == names.memory(kind) == "struct_0"
+
+
+@pytest.mark.parametrize("text", ["!spirv.rtarray<f32, stride=4>", "!spirv.ptr<f32, StorageBuffer>"])
+def test_a_type_of_no_size_has_no_name_and_takes_no_known_room(text: str) -> None:
+    kind = parse_type(text)
+    for ask, words in (
+        (TypeNames(native_half=True).value, "no OpenCL C value type for"),
+        (memory_size, "expected a type of a known size, found"),
+    ):
+        with pytest.raises(TypeSyntaxError) as caught:
+            ask(kind)
+        assert str(caught.value) == f"{words} {kind}"
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("i1", 1),
+        ("vector<3xf32>", 16),
+        ("vector<4xi1>", 4),
+        ("!spirv.array<3 x vector<2xf16>>", 12),
+        ("!spirv.struct<(i64, !spirv.array<2 x i16>)>", 12),
+    ],
+)
+def test_a_type_takes_so_many_bytes_of_memory(text: str, size: int) -> None:
+    assert memory_size(parse_type(text)) == size
