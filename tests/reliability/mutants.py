@@ -148,7 +148,7 @@ def _replacements(node: ast.AST, parent: ast.AST) -> Iterator[ast.AST]:
             yield ast.Constant(f"{value}~")
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         yield node.operand
-    elif isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) != "False":
+    elif isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) not in {"False", "[]"}:
         yield ast.Return(ast.Constant(None))
     elif isinstance(node, ast.Continue | ast.Break | ast.Raise | ast.Delete | ast.AugAssign | ast.Expr):
         yield ast.Pass()

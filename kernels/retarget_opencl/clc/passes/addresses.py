@@ -415,7 +415,7 @@ class Addresses:
             starts.append(known or [0])
             period = period if known else gcd(period, *mine.values())
         together = first.access.tile is not None and second.access.tile is not None
-        unit = gcd(period, *_extent(first), *_extent(second), *a.items, *b.items, *starts[0], *starts[1]) or 1
+        unit = gcd(period, *_extent(first), *_extent(second), *a.items, *b.items, *starts[0], *starts[1])
         cells = _cells(first, a, starts[0], (unit, period), together=together)
         others = _cells(second, b, starts[1], (unit, period), together=together)
         return any(cell in others and (others[cell] != item or item < 0) for cell, item in cells.items())

@@ -173,9 +173,9 @@ class _Pass:
             self.unsolved += [(a, b) for a in uses for b in uses if self.addresses.clash(a, inner, b)]
             flow.pending = flow.pending | {_Pending(use, inner) for use in uses}
         else:
-            again: set[_Pending] = set()
-            known = None
-            while known != (known := (again, _count(node))):
+            again, known = set[_Pending](), None
+            while again != known:
+                known = again
                 inside = _Flow(flow.pending | again)
                 node.body = self.sequence(node.body, inside)
                 again = _stale(inside.pending | inside.continues, node)
@@ -271,10 +271,6 @@ class _Pass:
         )
 
 
-def _count(node: Node) -> int:
-    return sum(isinstance(inner, Barrier) for inner in walk((node,)))
-
-
 def _sources(node: Node) -> Iterable[Value]:
     """Return values with what a node depends on."""
     return (node.defines,) if isinstance(node, Statement) and node.defines is not None else uses(node)
@@ -282,9 +278,7 @@ def _sources(node: Node) -> Iterable[Value]:
 
 def _counts(statement: Statement) -> bool:
     """Return whether it matters how many work-items run a statement."""
-    return statement.op.startswith("spirv.Group") or any(
-        access.mode == "atomic" or access.tile is not None for access in statement.accesses
-    )
+    return any(access.mode == "atomic" or access.tile is not None for access in statement.accesses)
 
 
 def _stale(pending: Iterable[_Pending], loop: Loop) -> set[_Pending]:

@@ -224,6 +224,13 @@ def test_a_counter_that_begins_at_the_local_id_may_take_the_steps_of_the_first()
     assert (form.items, [(term.count, factor) for term, factor in form.terms]) == ((0, 1, 2, 3), [(2, 4)])
 
 
+def test_a_counter_that_grows_by_what_it_is_takes_steps_that_are_not_known() -> None:
+    k = Kernel()
+    with k.loop(8, first=k.id()) as i:
+        k.assign(i, k.op("IAdd", i, k.op("IMul", i, 2)))
+    assert shape(k, i) == ((0, 1, 2, 3), [1])
+
+
 @pytest.mark.parametrize("change", ["an end", "a start", "a step", "another test", "the other side", "an access"])
 def test_how_often_a_loop_runs_is_known_only_from_its_own_test(change: str) -> None:
     k = Kernel()
@@ -317,6 +324,15 @@ def test_a_counter_whose_end_is_known_takes_its_values_only(end: int, offset: in
     with k.loop(end, first=x, step=4) as i:
         pass
     assert clash(k, use(k, i, "write"), use(k, k.op("IAdd", x, offset), "read")) == expected
+
+
+@pytest.mark.parametrize(("place", "expected"), [(7, False), (8, True)])
+def test_a_counter_whose_end_is_not_known_may_take_any_number_of_steps(place: int, *, expected: bool) -> None:
+    k = Kernel()
+    with k.loop(k.group(), step=2) as i:
+        pass
+    first, second = use(k, i, "write"), use(k, place, "read")
+    assert (clash(k, first, second), clash(k, second, first)) == (expected, expected)
 
 
 @pytest.mark.parametrize("goes_on", [False, True])

@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from node_kernels import Kernel
+from node_kernels import INT, Kernel
 from opencl_support import Load, call
-from retarget_opencl.clc.nodes import Leave
+from retarget_opencl.clc.nodes import Access, Leave, Statement
+from retarget_opencl.clc.values import Place, Value
 
 
 def count(kernel: Kernel) -> int:
@@ -383,29 +384,47 @@ def test_other_ifs_stay_apart() -> None:
 # ------------------------------------------------------------ work that is done several times over
 
 
-def test_where_all_do_the_same_sum_one_does() -> None:
+@pytest.mark.parametrize(
+    ("axis", "condition"), [(1, "get_local_id(0) == 0"), (2, "(get_local_id(0) == 0 && get_local_id(1) == 0)")]
+)
+def test_where_all_do_the_same_sum_one_does(axis: int, condition: str) -> None:
     k = Kernel((4, 2, 1))
-    k.store("sums", k.id(1), 0)
+    k.store("sums", k.id(axis), 0)
     with k.loop(3):
-        k.store("sums", k.id(1), k.op("IAdd", k.load("sums", k.id(1)), 1))
-    assert "if (get_local_id(0) == 0) {\n    while (i1 < 3) {" in k.text()
+        k.store("sums", k.id(axis), k.op("IAdd", k.load("sums", k.id(axis)), 1))
+    assert f"\nif ({condition}) {{\n    while (i1 < 3) {{" in k.text()
 
 
-@pytest.mark.parametrize("what", ["own value", "own condition", "atomic", "a variable lives on", "a value lives on"])
-def test_otherwise_all_do(what: str) -> None:
+@pytest.mark.parametrize(
+    "what",
+    [
+        *("nothing", "own value", "own condition", "atomic", "tile", "subgroup"),
+        *("a variable lives on", "a value lives on", "a place lives on"),
+    ],
+)
+def test_one_does_it_unless_it_matters_who_or_how_many(what: str) -> None:
     k = Kernel()
     x = k.id()
-    last = k.variable(0)
+    last, own = k.variable(0), Place("own", "Function")
     condition = k.op("SLessThan", k.value(0), x if what == "own condition" else 1)
     with k.when(condition), k.loop(3):
         total = k.op("IAdd", k.load("sums", 0), x if what == "own value" else 1)
         k.store("sums", 0, total)
         if what == "atomic":
             k.atomic("sums", 0, 1)
+        elif what == "tile":
+            tile = Access(Place("tile", "Workgroup"), "read", 32, (16, 64))
+            k.nodes.append(Statement("spirv.KHR.CooperativeMatrixStore", accesses=(tile,)))
+        elif what == "subgroup":
+            shuffled = Value(k.name(), INT)
+            k.nodes.append(Statement("spirv.GroupNonUniformShuffle", (total,), defines=shuffled, text="shuffled"))
         k.assign(last, total)
-    if what.endswith("lives on"):
+        k.nodes.append(Statement("spirv.Store", (total,), ["own = total"], accesses=(Access(own, "write", 4),)))
+    if what == "a place lives on":
+        k.nodes.append(Statement("spirv.Load", (), ["kept = own"], accesses=(Access(own, "read", 4),)))
+    elif what.endswith("lives on"):
         k.store("out", x, total if what == "a value lives on" else last)
-    assert "get_local_id(0) == 0" not in k.text()
+    assert ("if (get_local_id(0) == 0)" in k.text()) == (what == "nothing")
 
 
 @pytest.mark.parametrize("axis", [0, pytest.param(1, marks=pytest.mark.slow)])
