@@ -132,7 +132,8 @@ def _is_for_people(node: ast.AST) -> bool:
         return node.targets[0].id in {"__all__", "Scalar", "SpirvType"}
     alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     typing = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-    return alone or typing or isinstance(node, ast.Import | ast.ImportFrom | ast.Assert)
+    unused = isinstance(node, ast.Delete) and isinstance(node.targets[0], ast.Name)
+    return alone or typing or unused or isinstance(node, ast.Import | ast.ImportFrom | ast.Assert)
 
 
 def _replacements(node: ast.AST, parent: ast.AST) -> Iterator[ast.AST]:

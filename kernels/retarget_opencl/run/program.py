@@ -123,7 +123,7 @@ class OpenClProgram:
     def _arguments(self, export: Export, inputs: Sequence[Array]) -> list[View | int | float]:
         arguments: list[View | int | float] = []
         for index, (kind, array) in enumerate(zip(export.arguments, map(np.asarray, inputs), strict=True)):
-            if kind == "!hal.buffer_view" or kind.startswith("tensor<"):
+            if kind == "!hal.buffer_view":
                 arguments.append(self._commands.to_device(array))
                 continue
             dtype = element_dtype(kind)
@@ -134,7 +134,7 @@ class OpenClProgram:
             if array.size != 1:
                 msg = f"{where} is a scalar of type {kind}, found an array of shape {array.shape}"
                 raise ProgramError(msg)
-            arguments.append(array.reshape(-1).astype(dtype)[0].item())
+            arguments.append(array.astype(dtype).item())
         return arguments
 
 

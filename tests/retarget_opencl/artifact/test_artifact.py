@@ -73,8 +73,9 @@ def test_an_artifact_is_read_as_it_was_written(artifact: OpenClArtifact) -> None
     )
 
 
-def test_a_kernel_of_no_known_place_names_none(artifact: OpenClArtifact) -> None:
-    assert read_artifact(write_artifact(artifact)).program.kernels[0].location == ""
+def test_what_has_no_known_place_or_declaration_names_none(artifact: OpenClArtifact) -> None:
+    read = read_artifact(write_artifact(artifact)).program
+    assert (read.kernels[0].location, read.exports[0].declaration) == ("", "")
 
 
 def test_a_kernel_without_a_source_is_refused(artifact: OpenClArtifact) -> None:

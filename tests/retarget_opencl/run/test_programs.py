@@ -22,6 +22,9 @@ func.func @add(%a: tensor<?x4xf32>, %n: i32) -> (tensor<?x4xf32>, i32) {
   %m = arith.addi %n, %c1 : i32
   return %0, %m : tensor<?x4xf32>, i32
 }
+func.func @same(%n: i32) -> i32 {
+  return %n : i32
+}
 """
 
 STATE = """
@@ -129,7 +132,7 @@ def test_a_wrong_number_of_arguments_shows_the_declaration_if_there_is_one(
 
 
 def test_an_unknown_function_names_the_known_ones(add: OpenClProgram) -> None:
-    with pytest.raises(DriverError, match=r"^there is no function 'sub'; the artifact's are: add$"):
+    with pytest.raises(DriverError, match=r"^there is no function 'sub'; the artifact's are: add, same$"):
         call(add, "sub")
 
 
@@ -229,7 +232,10 @@ def test_kernels_of_one_name_in_two_executables_are_told_apart(load: Load) -> No
 
 
 def test_a_module_without_functions_with_bodies_loads(load: Load) -> None:
-    assert list(load("").functions) == []
+    program = load("")
+    assert list(program.functions) == []
+    with pytest.raises(DriverError, match=r"^there is no function 'sub'; the artifact's are: none$"):
+        call(program, "sub")
 
 
 def test_what_an_artifact_needs_and_the_device_lacks_is_named_with_the_devices_value(

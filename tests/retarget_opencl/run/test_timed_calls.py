@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from opencl_support import Compile, Load
+from retarget.extension import DriverError
 from retarget.support.errors import RetargetError
 from retarget_opencl.compile.compiler import OpenClCompiler
+from retarget_opencl.run.commands import Commands
+from retarget_opencl.run.device import OpenClDevice
+from retarget_opencl.run.program import OpenClProgram
 
 PRODUCT = """
 func.func @product(%a: tensor<64x32xf32>, %b: tensor<32x48xf32>) -> tensor<64xf32> {
@@ -24,25 +29,42 @@ func.func @product(%a: tensor<64x32xf32>, %b: tensor<32x48xf32>) -> tensor<64xf3
   return %s : tensor<64xf32>
 }
 """
-COUNTER = """
+SMALL = """
 util.global private mutable @count = dense<0> : tensor<1xi32>
+util.global private mutable @total = dense<1.0> : tensor<524288xf32>
 func.func @next(%by: tensor<1xi32>) -> tensor<1xi32> {
   %c = util.global.load @count : tensor<1xi32>
   %n = arith.addi %c, %by : tensor<1xi32>
   util.global.store %n, @count : tensor<1xi32>
   return %n : tensor<1xi32>
 }
+func.func @step() {
+  %t = util.global.load @total : tensor<524288xf32>
+  %s = math.exp %t : tensor<524288xf32>
+  util.global.store %s, @total : tensor<524288xf32>
+  return
+}
+func.func @divided(%n: i32) -> i32 {
+  %c7 = arith.constant 7 : i32
+  %r = arith.divsi %c7, %n : i32
+  return %r : i32
+}
 """
 INPUTS = (np.ones((64, 32), np.float32), np.ones((32, 48), np.float32))
+ONE = np.ones(1, np.int32)
 
 
-def test_a_bound_call_executes_the_function_each_time(load: Load) -> None:
-    program = load(COUNTER)
-    one = np.ones(1, np.int32)
-    call = program.bind_call("next", (one,))
+@pytest.fixture(scope="module")
+def small(load: Load) -> OpenClProgram:
+    return load(SMALL)
+
+
+def test_a_bound_call_executes_the_function_each_time(small: OpenClProgram) -> None:
+    call = small.bind_call("next", (ONE,))
+    before = small.call("next", (ONE,), print)[0]
     for _ in range(3):
         call()
-    assert program.call("next", (one,), print)[0].tolist() == [4]
+    assert small.call("next", (ONE,), print)[0].tolist() == (before + 4).tolist()
 
 
 def test_the_device_says_how_long_kernels_took_and_is_used_as_before_afterwards(load: Load) -> None:
@@ -55,6 +77,46 @@ def test_the_device_says_how_long_kernels_took_and_is_used_as_before_afterwards(
     assert (left, each > 0) == (0, True)
     assert program.record_events(on=False) == []
     assert program.call("product", INPUTS, print)[0].tolist() == [32.0 * 48] * 64
+
+
+def test_events_are_recorded_between_start_and_stop(small: OpenClProgram) -> None:
+    assert small.record_events(on=True) == []
+    before = small.dispatches
+    small.call("next", (ONE,), print)
+    seen = small.record_events(on=False)
+    assert len(seen) == small.dispatches - before > 0
+    small.call("next", (ONE,), print)
+    assert small.record_events(on=False) == []
+
+
+def test_a_call_without_results_returns_once_its_work_is_done(small: OpenClProgram) -> None:
+    small.record_events(on=True)
+    small.call("step", (), print)
+    seen = small.record_events(on=False)
+    assert seen
+    assert all(event.command_execution_status == 0 for _, event in seen)  # CL_COMPLETE
+
+
+def test_errors_of_timed_calls_name_the_function_and_the_device(
+    small: OpenClProgram, device: OpenClDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = device.infos[0].name
+
+    def fails(attempt: Callable[[], object]) -> str:
+        with pytest.raises(DriverError) as caught:
+            attempt()
+        return str(caught.value)
+
+    def runs_out(*words: object) -> None:
+        raise MemoryError
+
+    divide = small.bind_call("divided", (np.zeros(1, np.int32),))
+    assert fails(divide) == f"the host program divides an integer by zero\ncalling divided on {name}"
+    found = f"the host is out of memory\ncalling next on {name}"
+    monkeypatch.setattr(Commands, "profiled", runs_out)
+    assert fails(lambda: small.device_seconds("next", (ONE,), 1, Path())) == found
+    monkeypatch.setattr(Commands, "to_device", runs_out)
+    assert fails(lambda: small.bind_call("next", (ONE,))) == found
 
 
 def test_a_program_says_its_dispatches_and_the_memory_that_it_allocates(load: Load, compiled: Compile) -> None:

@@ -54,9 +54,9 @@ class Machine:
     commands: Commands
     globals: list[Any]
     codes: list[Code]
-    blobs: Sequence[HostData] = ()
-    digest: str = ""
-    files: Sequence[tuple[str, Path]] = ()
+    blobs: Sequence[HostData]
+    digest: str
+    files: Sequence[tuple[str, Path]]
     _parameters: Parameters | None = None
 
     def constant(self, blob: int, offset: int, size: int) -> Span:
