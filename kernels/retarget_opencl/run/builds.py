@@ -27,7 +27,7 @@ from retarget_opencl.run.errors import BUILD_HINT, status_name
 if TYPE_CHECKING:
     import pyopencl as cl
 
-__all__ = ["Builds", "build_options"]
+__all__ = ["Builds", "build_options", "kernel_object"]
 
 _FEWEST = 8
 """Kernels in a program before it is worth a second one."""
@@ -47,6 +47,23 @@ def build_options(prelude: str, device: Profile) -> list[str]:
     if device.get("opencl.platform") == OCLGRIND:
         options.append("-cl-opt-disable")  # it does not know each instruction that LLVM's optimisations write
     return options
+
+
+def kernel_object(program: cl.Program, name: str) -> cl.Kernel:
+    """Return a program's kernel without pyopencl's functions that call it with all arguments at once.
+
+    pyopencl generates their text, keeps it in a database and compiles it, for each kernel, which takes longer than the
+    driver takes to make the kernel. Here arguments are set one by one.
+    """
+    import pyopencl as cl
+    from pyopencl import invoker
+
+    generate = invoker.generate_enqueue_and_set_args
+    invoker.generate_enqueue_and_set_args = lambda *_, **__: (None, None)
+    try:
+        return cl.Kernel(program, name)
+    finally:
+        invoker.generate_enqueue_and_set_args = generate
 
 
 class Builds:

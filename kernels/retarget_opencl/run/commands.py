@@ -21,6 +21,7 @@ from retarget_iree.runtime.elements import ELEMENT_CODES, element_type_code, ele
 
 from retarget_opencl.artifact.element_types import element_dtype
 from retarget_opencl.artifact.program import Kernel
+from retarget_opencl.run.builds import kernel_object
 from retarget_opencl.run.errors import ProgramError
 from retarget_opencl.run.memory import Pool, Span, View
 
@@ -250,7 +251,7 @@ class Commands:
             total, more = found
             nonlocal instance
             if instance is None:
-                instance = cl.Kernel(commands.programs[kernel.name], kernel.name)
+                instance = kernel_object(commands.programs[kernel.name], kernel.name)
             # The public function tries what an argument may be, one after the other, before it takes a number: 7 µs.
             set_arg, set_number = instance.set_arg, instance._set_arg_buf  # noqa: SLF001
             for index, (span, offset) in enumerate(spans):

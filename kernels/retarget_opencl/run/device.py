@@ -17,7 +17,7 @@ from retarget_opencl.artifact.file import ArtifactError, KernelSource, OpenClArt
 from retarget_opencl.artifact.program import Kernel
 from retarget_opencl.device.devices import FoundDevice, info_of, profile_of
 from retarget_opencl.device.profile import DeviceProfile, numbers
-from retarget_opencl.run.builds import Builds
+from retarget_opencl.run.builds import Builds, kernel_object
 from retarget_opencl.run.commands import Commands
 from retarget_opencl.run.errors import driver_errors
 from retarget_opencl.run.memory import Pool
@@ -103,7 +103,7 @@ class OpenClDevice:
         for kernel, source in sources.items():
             if not source.uses_subgroups:
                 continue
-            size = self._cl.Kernel(programs[kernel.name], kernel.name).get_sub_group_info(
+            size = kernel_object(programs[kernel.name], kernel.name).get_sub_group_info(
                 self._found.device, query, kernel.workgroup_size
             )
             if size != (expected := min(compiled_for.subgroup_size, math.prod(kernel.workgroup_size))):

@@ -15,7 +15,7 @@ from retarget.profiles.profile import Profile
 from retarget.worker.kept_files import kept_folder, read_kept, write_kept
 from retarget_opencl.artifact.file import KernelSource
 from retarget_opencl.device.devices import OCLGRIND, FoundDevice, list_devices, profile_of
-from retarget_opencl.run.builds import Builds, build_options
+from retarget_opencl.run.builds import Builds, build_options, kernel_object
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -147,3 +147,26 @@ def test_oclgrind_compiles_one_program_at_a_time(monkeypatch: pytest.MonkeyPatch
     builds = Watched(oclgrind[0], tmp_path)
     builds.build([kernel(f"k{number}", prelude=f"{PRELUDE}// {number}\n") for number in range(4)])
     assert (len(builds.compiled), threads) == (4, {threading.get_ident()})
+
+
+def test_pyopencl_generates_no_functions_for_a_kernel(
+    start: Start, found: FoundDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pyopencl as cl
+    from pyopencl import invoker
+
+    (program,) = start().build([kernel("doubled")])
+    generated: list[str] = []
+
+    def watched(name: str, *_: object, **__: object) -> tuple[None, None]:
+        generated.append(name)
+        return None, None
+
+    monkeypatch.setattr(invoker, "generate_enqueue_and_set_args", watched)
+    made = kernel_object(program, "doubled")
+    assert (made.function_name, made.num_args, generated) == ("doubled", 1, [])
+    cl.Kernel(program, "doubled")
+    assert generated == ["doubled"]
+    with pytest.raises(cl.LogicError, match="INVALID_KERNEL_NAME"):
+        kernel_object(program, "tripled")
+    assert invoker.generate_enqueue_and_set_args is watched
