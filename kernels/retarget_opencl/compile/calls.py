@@ -21,6 +21,8 @@ PHASE = "preprocessing"
 _FUNCTIONS = ("util.func", "func.func")
 _CALLS = ("util.call", "func.call")
 _NEVER = ("inlining_policy", "no_inline", "noinline")
+_OF_KERNELS = ("linalg.", "iree_linalg_ext.", "tensor.", "flow.dispatch.")
+"""Ops that become kernels, with the calls in their regions; calls in other ops are the host program's."""
 
 
 def may_have_calls(content: bytes) -> bool:
@@ -31,7 +33,8 @@ def may_have_calls(content: bytes) -> bool:
 def inline_calls(module: Ir) -> None:
     """Let IREE inline what kernels call, in a module after `PHASE`. Needs MLIR's context.
 
-    Raises `CompilerError`, a verdict, for functions that call themselves.
+    Raises `CompilerError`, a verdict, for functions that call themselves, and for those without a body of one block
+    that ops of kernels call.
     """
     from iree.compiler import passmanager
 
@@ -49,18 +52,31 @@ def inline_calls(module: Ir) -> None:
             cycle = error.args[1][::-1]
             msg = f"no OpenCL C rule for recursion: {' calls '.join(cycle)} at {functions[cycle[0]].location}"
             raise CompilerError(msg, msg, verdict=True) from error
-        # Those of an executable, and those that become part of one with the `linalg` op that calls them.
-        callers = [op for op in walk(table) if op.name.startswith("linalg.")] if table is module else functions.values()
-        called = {name for op in callers for name in _callees(op)}
-        while further := {name for one in functions.keys() & called for name in callees[one]} - called:
+        # Those of an executable, and those that become part of one with the op that calls them.
+        callers = (
+            [op for op in walk(table) if op.name.startswith(_OF_KERNELS)] if table is module else functions.values()
+        )
+        called = {name: op for op in callers for name in _callees(op)}
+        while further := {
+            name: called[one] for one in functions.keys() & called for name in callees[one] - called.keys()
+        }:
             called |= further
-        for name in functions.keys() & called:
+        for name in functions.keys() & called.keys():
+            if table is module and len(functions[name].regions[0].blocks) != 1:
+                raise _not_to_be_inlined(functions[name], called[name])
             for attribute in _NEVER:
                 if attribute in functions[name].attributes:
                     del functions[name].attributes[attribute]
         inlines |= bool(called)
     if inlines:
         passmanager.PassManager.parse("builtin.module(inline)").run(module)
+
+
+def _not_to_be_inlined(function: Ir, caller: Ir) -> CompilerError:
+    has = "several blocks" if len(function.regions[0].blocks) else "no body"
+    call = f"a call of {symbol_name(function)}, which has {has}"
+    msg = f"no OpenCL C rule for {call}, in {caller.name} at {caller.location}"
+    return CompilerError(msg, msg, verdict=True)
 
 
 def _callees(op: Ir) -> dict[str, None]:
