@@ -55,6 +55,7 @@ def shape(k: Kernel, value: Value) -> tuple[tuple[int, ...], list[int]]:
         *(("UGreaterThan", (-1, 1), 1), ("UGreaterThan", (1, 1), 0), ("UGreaterThan", (1, -1), 0)),
         *(("UGreaterThanEqual", (1, 1), 1), ("UGreaterThanEqual", (1, -1), 0), ("UGreaterThanEqual", (-1, 1), 1)),
         *(("GL.SMin", (-1, 1), -1), ("GL.SMax", (-1, 1), 1), ("GL.SMin", (0xFFFFFFFF, 1), -1)),
+        *(("GL.SMax", (0xFFFFFFFF, 1), 1), ("GL.UMin", (-1, 0xFFFFFFFE), 0xFFFFFFFE)),
         *(("GL.UMin", (-1, 1), 1), ("GL.UMin", (1, -1), 1), ("GL.UMax", (-1, 1), 0xFFFFFFFF)),
         *(("GL.UMax", (1, -1), 0xFFFFFFFF), ("CopyObject", (5,), 5), ("Bitcast", (5,), 5)),
     ],
@@ -333,6 +334,17 @@ def test_a_counter_whose_end_is_not_known_may_take_any_number_of_steps(place: in
         pass
     first, second = use(k, i, "write"), use(k, place, "read")
     assert (clash(k, first, second), clash(k, second, first)) == (expected, expected)
+
+
+@pytest.mark.parametrize(("ends", "expected"), [((256,), False), ((257,), True), ((16, 16), False), ((16, 17), True)])
+def test_counters_that_take_too_many_values_may_take_any(ends: Sequence[int], *, expected: bool) -> None:
+    k, at = Kernel(), Kernel.value(0)
+    for end in ends:
+        with k.loop(2 * end, step=2) as i:
+            pass
+        at = k.op("IAdd", at, i)
+    assert clash(k, use(k, at, "write"), use(k, 5000, "read")) == expected
+    assert not clash(k, use(k, at, "write"), use(k, 5001, "read"))
 
 
 @pytest.mark.parametrize("goes_on", [False, True])
