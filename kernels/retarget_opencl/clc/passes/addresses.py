@@ -81,7 +81,10 @@ def _unsigned(value: int) -> int:
 
 
 def _quotient(a: int, b: int) -> int:
-    return 0 if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+    if b == 0:
+        return 0
+    whole = abs(a) // abs(b)
+    return -whole if a ^ b < 0 else whole
 
 
 _OPS: Mapping[str, Callable[..., int]] = {

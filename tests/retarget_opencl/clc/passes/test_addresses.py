@@ -30,6 +30,7 @@ def shape(k: Kernel, value: Value) -> tuple[tuple[int, ...], list[int]]:
         *(("IAdd", (3, -5), -2), ("ISub", (3, -5), 8), ("SNegate", (3,), -3), ("IMul", (3, -2), -6)),
         *(("UDiv", (-1, 2), 0x7FFFFFFF), ("UDiv", (7, 1), 7), ("UDiv", (7, 0), 0), ("UMod", (-1, 10), 5)),
         *(("UMod", (7, 0), 0), ("SDiv", (-7, 2), -3), ("SDiv", (7, -2), -3), ("SDiv", (-7, -2), 3)),
+        *(("SDiv", (7, 7), 1), ("SDiv", (0, -7), 0)),
         *(("SDiv", (7, 0), 0), ("SDiv", (0xFFFFFFF8, 2), -4), ("SRem", (-7, 2), -1), ("SRem", (7, -2), 1)),
         *(
             ("SMod", (-7, 2), 1),
@@ -61,7 +62,7 @@ def shape(k: Kernel, value: Value) -> tuple[tuple[int, ...], list[int]]:
     ],
 )
 def test_what_is_computed_from_numbers_is_a_number(name: str, operands: Sequence[int], expected: int) -> None:
-    k = Kernel()
+    k = Kernel((1, 1, 1))
     kind = BOOL if "Than" in name or "Equal" in name or name.startswith("Logical") else INT
     value = op(k, name, *operands, kind=kind)
     assert Addresses.of(k.nodes, k.size).form(value).number == expected
@@ -183,6 +184,14 @@ def test_what_a_work_item_keeps_for_itself_differs_as_what_it_stored_does() -> N
     addresses = Addresses.of(k.nodes, k.size)
     ((term, _),) = addresses.form(read).terms
     assert (term.uniform, addresses.dimensions([read])) == (False, {0})
+
+
+def test_what_an_atomic_returns_differs_between_work_items_though_memory_is_trusted() -> None:
+    k = Kernel()
+    place, made = k.place("sums", 0), Value("old", INT)
+    access = Access(Place("sums", "Workgroup"), "atomic", 4)
+    k.nodes.append(Statement("spirv.AtomicIAdd", (place,), defines=made, text="old", accesses=(access,)))
+    assert Addresses.of(k.nodes, k.size).dimensions([made]) == {0}
 
 
 @pytest.mark.parametrize("name", ["GroupNonUniformShuffle", "KHR.CooperativeMatrixLoad"])
@@ -327,12 +336,16 @@ def test_a_counter_whose_end_is_known_takes_its_values_only(end: int, offset: in
     assert clash(k, use(k, i, "write"), use(k, k.op("IAdd", x, offset), "read")) == expected
 
 
-@pytest.mark.parametrize(("place", "expected"), [(7, False), (8, True)])
-def test_a_counter_whose_end_is_not_known_may_take_any_number_of_steps(place: int, *, expected: bool) -> None:
+@pytest.mark.parametrize(
+    ("place", "size", "expected"), [(7, 4, False), (8, 4, True), (5, 8, True), (6, 8, False), (7, 8, False)]
+)
+def test_a_counter_whose_end_is_not_known_may_take_any_number_of_steps(
+    place: int, size: int, *, expected: bool
+) -> None:
     k = Kernel()
-    with k.loop(k.group(), step=2) as i:
+    with k.loop(k.group(), step=4) as i:
         pass
-    first, second = use(k, i, "write"), use(k, place, "read")
+    first, second = use(k, i, "write", size=size), use(k, place, "read")
     assert (clash(k, first, second), clash(k, second, first)) == (expected, expected)
 
 
@@ -359,14 +372,25 @@ def test_a_counter_is_the_same_for_two_accesses_unless_its_loop_went_on(*, goes_
     assert clash(k, first, second, loops if goes_on else frozenset()) == goes_on
 
 
-@pytest.mark.parametrize(("alone", "expected"), [(False, True), (True, False)])
-def test_an_access_of_no_known_place_may_meet_any_of_another_work_item(*, alone: bool, expected: bool) -> None:
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [((0,), (0,), False), ((0,), (1,), True), ((0, 1, 2, 3), (0,), True), ((), (0, 1), False), ((0, 1), (), False)],
+)
+def test_an_access_of_no_known_place_may_meet_any_of_another_work_item(
+    first: Sequence[int], second: Sequence[int], *, expected: bool
+) -> None:
     k = Kernel()
-    first = [(k.op("IEqual", k.id(), 0), False)] if alone else []
-    access = Access(Place("sums", "Workgroup", None), "write", 4)
-    anywhere = Addresses.of(k.nodes, k.size).use(access, first, frozenset())
-    assert anywhere.address is None
-    assert clash(k, anywhere, use(k, 9, "read", when=first)) == expected
+    anywhere = Access(Place("sums", "Workgroup", None), "write", 4)
+    uses = (Use(anywhere, None, tuple(n in items for n in range(4)), frozenset()) for items in (first, second))
+    assert clash(k, *uses) == expected
+
+
+def test_an_access_that_reaches_beyond_its_place_has_no_known_one() -> None:
+    k = Kernel()
+    k.id()
+    addresses = Addresses.of(k.nodes, k.size)
+    for place, size in ((Place("sums", "Workgroup", None), 4), (Place("sums", "Workgroup"), None)):
+        assert addresses.use(Access(place, "write", size), (), frozenset()).address is None
 
 
 @pytest.mark.parametrize(
