@@ -83,6 +83,20 @@ def _atomics(k: Kernel) -> None:
     k.atomic("sums", 0, 2)
 
 
+def _own_variable(k: Kernel) -> None:
+    own = Place("own", "Function")
+    k.id()
+    for mode in ("write", "read"):
+        k.nodes.append(Statement("spirv.Use", lines=["own"], accesses=(Access(own, mode, 4),)))
+
+
+def _barrier_in_the_loop(k: Kernel) -> None:
+    k.store("sums", k.id(), 1)
+    with k.loop(3):
+        k.barrier("local")
+        k.load("sums", 0)
+
+
 def _strided(k: Kernel) -> None:
     with k.loop(8, first=k.id(), step=4) as i:
         k.store("sums", i, 1)
@@ -102,6 +116,8 @@ def _strided(k: Kernel) -> None:
         (_groups_apart, 0),
         (_atomics, 0),
         (_strided, 0),
+        (_own_variable, 0),
+        (_barrier_in_the_loop, 1),
     ],
 )
 def test_no_barrier_where_none_is_needed(write: Callable[[Kernel], None], barriers: int) -> None:
@@ -393,6 +409,7 @@ def test_where_all_do_the_same_sum_one_does(axis: int, condition: str) -> None:
     with k.loop(3):
         k.store("sums", k.id(axis), k.op("IAdd", k.load("sums", k.id(axis)), 1))
     assert f"\nif ({condition}) {{\n    while (i1 < 3) {{" in k.text()
+    assert k.text().count("while (i1 < 3)") == 1
 
 
 @pytest.mark.parametrize(
