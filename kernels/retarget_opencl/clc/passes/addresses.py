@@ -446,7 +446,7 @@ def _cells(use: Use, address: _Form, starts: Sequence[int], grid: tuple[int, int
     unit, period = grid
     found: dict[int, int] = {}
     rows, stride = use.access.tile or (1, 0)
-    size = use.access.size or 1
+    size, *_ = _extent(use)
     offsets = {at + row * stride + byte for at in starts for row in range(rows) for byte in range(0, size, unit)}
     for number, (start, there) in enumerate(zip(address.items, use.items, strict=True)):
         item = number // _WARP if together else number

@@ -201,7 +201,55 @@ def test_what_work_items_make_together_differs_between_them(name: str) -> None:
     assert Addresses.of(k.nodes, k.size).dimensions([made]) == {0}
 
 
+def test_a_variable_depends_on_what_it_takes_and_on_where_it_takes_it() -> None:
+    k = Kernel((2, 3, 1))
+    taken, chosen, counted, both = (k.variable(0) for _ in range(4))
+    k.assign(taken, k.id(0))
+    k.assign(taken, 1)
+    with k.when(k.op("SLessThan", k.id(0), 1)):
+        k.assign(chosen, 1)
+        with k.loop(k.id(1)) as i:
+            k.assign(both, i)
+    with k.otherwise():
+        k.assign(counted, 1)
+    addresses = Addresses.of(k.nodes, k.size)
+    found = [addresses.dimensions([value]) for value in (taken, chosen, counted, both, i)]
+    assert found == [{0}, {0}, {0}, {0, 1}, {0, 1}]
+
+
+def test_work_items_go_different_ways_where_a_condition_or_an_end_differs() -> None:
+    k = Kernel((2, 3, 1))
+    for end in (3, k.group(), k.id(1), k.id(2)):
+        with k.loop(end), k.when(k.op("SLessThan", k.id(0), end)):
+            pass
+    addresses = Addresses.of(k.nodes, k.size)
+    loops = [node for node in k.nodes if isinstance(node, Loop)]
+    tests = [[node for node in loop.body if isinstance(node, If)] for loop in loops]
+    assert [addresses.varies(loop) for loop in loops] == [False, False, True, False]
+    assert [[addresses.varies(test) for test in found] for found in tests] == [
+        *([[False, True]] * 2),
+        [True, True],
+        [False, True],
+    ]
+
+
+def test_being_first_depends_on_the_dimensions_named() -> None:
+    k = Kernel((2, 3, 1))
+    first = Value("first", BOOL, built_in="First", parts=("1", "2"))
+    assert Addresses.of(k.nodes, k.size).dimensions([first]) == {1}
+
+
 # ------------------------------------------------------------ counters of loops
+
+
+@pytest.mark.parametrize("values", [("step",), (0, "group"), (0, "group", "step")])
+def test_a_variable_without_one_first_value_is_not_known(values: Sequence[int | str]) -> None:
+    k = Kernel()
+    group, variable = k.group(), Value("i", INT)
+    known = {"group": group, "step": k.op("IAdd", variable, 2)}
+    for value in values:
+        k.assign(variable, known.get(value, value))
+    assert shape(k, variable) == ((0, 0, 0, 0), [1])
 
 
 def test_what_is_computed_from_a_counter_changes_in_its_loop() -> None:
