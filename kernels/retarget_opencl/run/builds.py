@@ -2,7 +2,7 @@
 
 Kernels that are not there are built together, as many as there are processors to build with, since a program costs a
 compiler much more than one more kernel in it. What the cache has under a kernel's key is the key of the binary that has
-this kernel, so that one kernel that changes is the only one that is built again.
+this kernel (of the text, for PoCL), so that one kernel that changes is the only one that is built again.
 """
 
 from __future__ import annotations
@@ -76,6 +76,10 @@ class Builds:
         self._folder = kept_folder(cache)
         # Oclgrind 21.10 crashes at times where two threads compile.
         self._threads = 1 if found.platform == OCLGRIND else available_cores()
+        # Asked for a binary, PoCL compiles all kernels, and again for the size of their first launch. What it compiles,
+        # it keeps by the program's text, so that the text is all that is kept here. To find a program costs the same
+        # whatever is in it, and its kernels are compiled where they are launched: one program is enough.
+        self._keeps_text = "pocl" in found.version.lower()
         self._identity = (found.platform, self._device.name, self._device.driver_version, self._device.version)
         self._programs: dict[str, cl.Program] = {}
 
@@ -94,8 +98,11 @@ class Builds:
         """Release the programs."""
         self._programs.clear()
 
+    def _options(self, text: str) -> list[str]:
+        return build_options(text, self._profile)
+
     def _key(self, source: KernelSource) -> str:
-        words = (source.prelude, source.text, *build_options(source.prelude, self._profile), *self._identity)
+        words = (source.prelude, source.text, *self._options(source.prelude), *self._identity)
         return hashlib.sha256("\0".join(words).encode()).hexdigest()
 
     def _take_kept(self, keys: Mapping[str, object]) -> None:
@@ -104,18 +111,21 @@ class Builds:
             if (binary := read_kept(self._folder, key)) is not None:
                 kernels.setdefault(binary.decode(), []).append(key)
         for found, program in zip(
-            kernels.values(), _in_threads(self._from_binary, list(kernels), self._threads), strict=True
+            kernels.values(), _in_threads(self._from_kept, list(kernels), self._threads), strict=True
         ):
             if program is not None:
                 self._programs.update(dict.fromkeys(found, program))
 
-    def _from_binary(self, key: str) -> cl.Program | None:
-        binary = read_kept(self._folder, key)
-        if binary is None:
+    def _from_kept(self, key: str) -> cl.Program | None:
+        content = read_kept(self._folder, key)
+        if content is None:
             return None
         try:
-            return self._cl.Program(self._context, [self._device], [binary]).build(cache_dir=False)
-        except self._cl.Error:  # the driver no longer accepts it
+            if self._keeps_text:
+                text = content.decode()
+                return self._cl.Program(self._context, text).build(self._options(text), cache_dir=False)
+            return self._cl.Program(self._context, [self._device], [content]).build(cache_dir=False)
+        except (self._cl.Error, UnicodeDecodeError):  # the driver no longer accepts it
             return None
 
     def _build_missing(self, missing: Mapping[str, KernelSource]) -> None:
@@ -124,22 +134,28 @@ class Builds:
             alike.setdefault(source.prelude, []).append(key)
         parts = []
         for keys in alike.values():
-            count = max(1, min(self._threads, len(keys) // _FEWEST))
+            count = 1 if self._keeps_text else max(1, min(self._threads, len(keys) // _FEWEST))
             parts += [keys[start::count] for start in range(count)]
         programs = _in_threads(lambda part: self._from_source([missing[key] for key in part]), parts, self._threads)
         for part, program in zip(parts, programs, strict=True):
             self._programs.update(dict.fromkeys(part, program))
             with suppress(self._cl.Error):
                 together = hashlib.sha256("".join(sorted(part)).encode()).hexdigest()
-                write_kept(self._folder, together, program.get_info(self._cl.program_info.BINARIES)[0])
+                write_kept(self._folder, together, self._to_keep(program))
                 for key in part:
                     write_kept(self._folder, key, together.encode())
 
+    def _to_keep(self, program: cl.Program) -> bytes:
+        info = self._cl.program_info
+        if self._keeps_text:
+            return str(program.get_info(info.SOURCE)).encode()
+        return bytes(program.get_info(info.BINARIES)[0])
+
     def _from_source(self, sources: Sequence[KernelSource]) -> cl.Program:
-        cl = self._cl
-        program = cl.Program(self._context, joined(sources))
+        cl, text = self._cl, joined(sources)
+        program = cl.Program(self._context, text)
         try:
-            program.build(options=build_options(sources[0].prelude, self._profile), cache_dir=False)
+            program.build(self._options(text), cache_dir=False)
         except cl.RuntimeError as error:
             log = program.get_build_info(self._device, cl.program_build_info.LOG).strip()
             device = self._device.name.strip()

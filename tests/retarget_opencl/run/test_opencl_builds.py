@@ -13,7 +13,7 @@ from retarget.engine.cache.store import Store
 from retarget.extension import DriverError
 from retarget.profiles.profile import Profile
 from retarget.worker.kept_files import kept_folder, read_kept, write_kept
-from retarget_opencl.artifact.file import KernelSource
+from retarget_opencl.artifact.file import KernelSource, joined
 from retarget_opencl.device.devices import OCLGRIND, FoundDevice, list_devices, profile_of
 from retarget_opencl.run.builds import Builds, build_options, kernel_object
 
@@ -45,10 +45,11 @@ class CountedBuilds(Builds):
 Start = Callable[[], CountedBuilds]
 
 
-@pytest.fixture
-def start(found: FoundDevice, tmp_path: Path) -> Start:
-    """What a new process has: nothing but the cache."""
-    return lambda: CountedBuilds(found, tmp_path)
+@pytest.fixture(params=["text", "binary"])
+def start(request: pytest.FixtureRequest, found: FoundDevice, tmp_path: Path) -> Start:
+    """What a new process has: nothing but the cache, which has texts for PoCL and binaries for others."""
+    version = "OpenCL 3.0 PoCL" if request.param == "text" else "OpenCL 3.0"
+    return lambda: CountedBuilds(replace(found, version=version), tmp_path)
 
 
 def test_kernels_with_one_prelude_are_one_program_and_a_second_start_builds_none(start: Start, tmp_path: Path) -> None:
@@ -89,19 +90,36 @@ def test_a_damaged_file_is_built_again(start: Start, tmp_path: Path, content: by
         assert path.read_bytes() == sound
 
 
-def test_a_binary_that_the_driver_does_not_take_is_built_again(start: Start, tmp_path: Path) -> None:
+@pytest.mark.parametrize("content_of_another", [b"no binary of this driver", b"\xff\xfe"])
+def test_what_the_driver_does_not_take_is_built_again(start: Start, tmp_path: Path, content_of_another: bytes) -> None:
     builds = start()
     builds.build([kernel("one")])
     folder = kept_folder(tmp_path)
     for path in [path for path in folder.rglob("*") if path.is_file()]:
         content = read_kept(folder, path.name)
         if content is not None and len(content) != 64:
-            write_kept(folder, path.name, b"no binary of this driver")
+            write_kept(folder, path.name, content_of_another)
     again = start()
     again.build([kernel("one")])
     assert again.compiled == [["one"]]
 
 
+@pytest.mark.parametrize("start", ["text"], indirect=True)
+def test_what_is_kept_for_pocl_is_the_text(start: Start, tmp_path: Path) -> None:
+    start().build([kernel("one"), kernel("two")])
+    contents = [
+        read_kept(kept_folder(tmp_path), path.name) for path in kept_folder(tmp_path).rglob("*") if path.is_file()
+    ]
+    assert joined([kernel("one"), kernel("two")]).encode() in contents
+
+
+@pytest.mark.parametrize("start", ["text"], indirect=True)
+def test_many_kernels_are_one_program_of_pocl(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("retarget_opencl.run.builds.available_cores", lambda: 2)
+    assert len(set(map(id, start().build([kernel(f"k{number}") for number in range(16)])))) == 1
+
+
+@pytest.mark.parametrize("start", ["binary"], indirect=True)
 def test_many_kernels_are_built_in_several_threads_and_one_that_fails_is_an_error(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
