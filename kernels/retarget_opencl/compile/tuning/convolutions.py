@@ -84,7 +84,7 @@ def _prepare(op: Ir) -> bool:
     if inner % _VECTOR or channels % _VECTOR:
         return False
     tiles = _compilation_info(batch, rows, columns, channels)
-    if not tiles:
+    if not tiles or not _sums_products(op.regions[0].blocks[0]):
         return False
     dimensions = linalg.infer_convolution_dimensions(op)
     with ir.InsertionPoint(op), op.location:
@@ -103,6 +103,25 @@ def _prepare(op: Ir) -> bool:
     op.regions[0].blocks[0].append_to(named.regions[0])
     op.results[0].replace_all_uses_with(named.results[0])
     op.erase()
+    return True
+
+
+def _sums_products(body: Ir) -> bool:
+    """Return whether a body adds products of its first two arguments; let operands be in the named op's order.
+
+    Windows of other ops, as the maximum of a dilation, are convolutions to IREE's bindings too. To IREE's vectors they,
+    and operands in another order, are not.
+    """
+    steps = [item.operation for item in body]
+    if [one.name for one in steps] != ["arith.mulf", "arith.addf", "linalg.yield"]:
+        return False
+    product, total, _ = steps
+    orders = ((product, body.arguments[0], body.arguments[1]), (total, body.arguments[2], product.results[0]))
+    for one, first, second in orders:
+        if list(one.operands) == [second, first]:
+            one.operands[0], one.operands[1] = first, second
+        elif list(one.operands) != [first, second]:
+            return False
     return True
 
 

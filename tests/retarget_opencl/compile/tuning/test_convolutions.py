@@ -121,6 +121,53 @@ def test_other_convolutions_are_left_to_iree(device: OpenClDevice, arch: str, co
     np.testing.assert_array_equal(result, convolution.reference(image, weights, bias))
 
 
+WINDOWS = """
+func.func @main(%a: tensor<8x14x26x8xf32>, %k: tensor<3x3x8x32xf32>) -> tensor<8x12x24x32xf32> {
+  %z = arith.constant -1000.0 : f32
+  %e = tensor.empty() : tensor<8x12x24x32xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<8x12x24x32xf32>) -> tensor<8x12x24x32xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(n, h, w, o, i, j, c) -> (n, h + i, w + j, c)>,
+      affine_map<(n, h, w, o, i, j, c) -> (i, j, c, o)>, affine_map<(n, h, w, o, i, j, c) -> (n, h, w, o)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%a, %k : tensor<8x14x26x8xf32>, tensor<3x3x8x32xf32>) outs(%f : tensor<8x12x24x32xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    BODY
+    linalg.yield %r : f32
+  } -> tensor<8x12x24x32xf32>
+  return %r : tensor<8x12x24x32xf32>
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("body", "vectors"),
+    [
+        pytest.param(
+            "%p = arith.mulf %y, %x : f32\n %r = arith.addf %p, %o : f32", True, id="operands in another order"
+        ),
+        pytest.param("%p = arith.mulf %x, %x : f32\n %r = arith.addf %p, %o : f32", False, id="not of the weights"),
+        pytest.param("%p = arith.addf %x, %y : f32\n %r = arith.maximumf %p, %o : f32", False, id="dilation"),
+    ],
+)
+def test_only_sums_of_products_get_tiles(device: OpenClDevice, body: str, vectors: bool) -> None:
+    profile = replace(compile_profile(device.profile), arch="sm_80")
+    artifact = OpenClCompiler().compile_bytes(WINDOWS.replace("BODY", body).encode(), "m.mlir", (), profile).artifact
+    assert ("fma(" in "".join(one.text for one in read_artifact(artifact).sources)) == vectors
+    random = np.random.default_rng(3)
+    image, weights = (random.integers(-8, 9, shape).astype(np.float32) for shape in Convolution().shapes()[:2])
+    (result,) = call(device.load(artifact), "main", image, weights)
+    windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3), axis=(1, 2))
+    if "%y" not in body:
+        expected = np.repeat((windows**2).sum((3, 4, 5))[..., None], 32, -1) - 1000
+    elif "maximumf" in body:
+        filters = weights.transpose(3, 2, 0, 1)
+        expected = np.stack([(windows + one).max((3, 4, 5)) for one in filters], -1)
+    else:
+        expected = np.einsum("nhwcij,ijco->nhwo", windows, weights) - 1000
+    np.testing.assert_array_equal(result, expected)
+
+
 @pytest.mark.parametrize(
     ("sizes", "expected"),
     [
