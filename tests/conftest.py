@@ -80,7 +80,7 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _environment(shared_folder: Path) -> Iterator[None]:
     """Nothing that the user has set decides a test, and no test touches the user's cache.
 
-    Hundreds of processes start here: what Python has compiled for one serves the others.
+    Hundreds of processes start here: what Python has compiled for one serves the others, and those of the next run.
     """
     with pytest.MonkeyPatch.context() as patch:
         for name in list(os.environ):
@@ -89,5 +89,4 @@ def _environment(shared_folder: Path) -> Iterator[None]:
         for name in ("PYTEST_ADDOPTS", "PYTHONDONTWRITEBYTECODE", "FORCE_COLOR", "NO_COLOR"):
             patch.delenv(name, raising=False)
         patch.setenv("RETARGET_CACHE_DIR", str(shared_folder / "cache"))
-        patch.setenv("PYTHONPYCACHEPREFIX", str(shared_folder / "bytecode"))
         yield

@@ -91,7 +91,7 @@ def suites(tmp_path: Path) -> Path:
         runtime("local-sync"),
         target("all", "vmvx", ["local-sync"]),
         suite("checks", ["[!h]*.mlir"]),
-        suite("hanging", "hangs.mlir", timeout=15),
+        suite("hanging", "hangs.mlir", timeout=8),
         suite("cases", "cases/*.mlir", kind="cases"),
     )
     (folder / "suite.toml").write_text(text)

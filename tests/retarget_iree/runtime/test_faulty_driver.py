@@ -30,7 +30,7 @@ func.func @{name}() {{
 )
 QUICK = CoolDowns(first=0.05, longest=0.2, waits=2, probe=20.0)
 LONG = CoolDowns(first=600.0, longest=600.0, waits=0, probe=20.0)
-Serve = Callable[[CoolDowns], RunService]
+Serve = Callable[..., RunService]
 
 
 @pytest.fixture
@@ -44,12 +44,12 @@ def artifact(compile_module: Compile, tmp_path: Path) -> Path:
 def serve(tmp_path: Path) -> Iterator[Serve]:
     services = []
 
-    def started(cool_downs: CoolDowns) -> RunService:
+    def started(cool_downs: CoolDowns, *, open_timeout: float = 20) -> RunService:
         services.append(
             RunService(
                 extensions=("faulty_driver",),
                 default_timeout=60,
-                open_timeout=20,
+                open_timeout=open_timeout,
                 lease_folder=tmp_path / "leases",
                 cool_downs=cool_downs,
             )
@@ -147,7 +147,7 @@ def test_a_fault_of_the_driver_alone_leaves_it_on_the_rung_that_it_had_reached(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, rung: Rung
 ) -> None:
     monkeypatch.setenv("FAULTY", f"--state={tmp_path} --fault={fault}")
-    service = serve(QUICK)
+    service = serve(QUICK, open_timeout=5 if fault == "open:hang" else 20)
     checks = selected_checks(service, ["allocate.reuse"])
     assert check_driver(service, faulty(tmp_path, f"--fault={fault}"), checks).rung is rung
 
