@@ -15,6 +15,8 @@ from itertools import chain
 __all__ = ["Comments"]
 
 _DIRECTIVE = re.compile(r"(?:keep sorted|do not sort|buildifier:.*|buildozer:.*)$", re.IGNORECASE)
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+"""What TOML does not take in a comment."""
 _LICENSE = re.compile(r"Copyright|SPDX|Licensed under|LICENSE")
 _ENTRY = re.compile(r'"(?P<word>[^"]+)",?')
 """An entry of a list that is commented out: the comment above it is its own."""
@@ -39,7 +41,7 @@ class Comments:
         self._statements = tree.body
         own: dict[int, str] = {}
         for token in tokens:
-            words = token.string.lstrip("#").strip()
+            words = _CONTROL.sub("", token.string.lstrip("#")).strip()
             if token.type == tokenize.COMMENT and not _DIRECTIVE.match(words):
                 is_own = not token.line[: token.start[1]].strip()
                 if is_own and (entry := _ENTRY.fullmatch(words)):

@@ -11,7 +11,7 @@ import ast
 import importlib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -232,8 +232,8 @@ class _Evaluation:
         lines = [int(frame["line"]) for frame in _FRAME.finditer(stack) if frame["file"] == str(self._path)]
         return lines[-1] if lines else 0
 
-    def _select(self, branches: Mapping[str, Any], stack: str) -> Any:
-        if _DEFAULT not in branches:
+    def _select(self, branches: object, stack: str) -> Any:
+        if not isinstance(branches, dict) or _DEFAULT not in branches:
             msg = f"found a select without {_DEFAULT!r}, expected one: its value is what is taken over"
             raise ValueError(msg)
         left = ", ".join(branch for branch in branches if branch != _DEFAULT)
@@ -241,15 +241,22 @@ class _Evaluation:
             self.notes.append(f"line {self._line(stack)}: of select, {_DEFAULT} is taken over; left out: {left}")
         return branches[_DEFAULT]
 
-    def _glob(self, include: Sequence[str], exclude: Sequence[str]) -> list[str]:
+    def _glob(self, include: object, exclude: object) -> list[str]:
+        found = {path for path in self._matching(include) if path.is_file()}.difference(self._matching(exclude))
         folder = self._path.parent
-        for pattern in (*include, *exclude):
-            if pattern.startswith("/") or ".." in pattern.split("/"):
-                msg = f"found the pattern {pattern!r}, expected one that stays in the folder of the BUILD file"
-                raise ValueError(msg)
-        left_out = {path for pattern in exclude for path in folder.glob(pattern)}
-        found = {path for pattern in include for path in folder.glob(pattern) if path.is_file()} - left_out
         return sorted(path.relative_to(folder).as_posix() for path in found if not self._is_foreign(path.parent))
+
+    def _matching(self, patterns: object) -> Iterator[Path]:
+        if not isinstance(patterns, list | tuple) or not all(isinstance(pattern, str) for pattern in patterns):
+            msg = f"found {patterns!r} in a glob, expected a list of patterns"
+            raise ValueError(msg)
+        for pattern in patterns:
+            parts = pattern.split("/")
+            if "" in parts or ".." in parts or any("**" in part and part != "**" for part in parts):
+                expected = "expected one that stays in the folder of the BUILD file, with ** for whole folders"
+                msg = f"found the pattern {pattern!r}, {expected}"
+                raise ValueError(msg)
+            yield from self._path.parent.glob(pattern)
 
     def _is_foreign(self, folder: Path) -> bool:
         """Return whether a folder below this one belongs to a package of its own, which a glob does not enter."""

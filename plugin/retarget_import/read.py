@@ -191,7 +191,7 @@ def tags_of(call: Call) -> frozenset[str]:
 def source_file(build: BuildFile, label: str) -> str:
     """Return the file of a label, relative to the BUILD file's folder; empty where it is of another package."""
     package, _, name = label.rpartition(":")
-    if label.startswith("@") or name.startswith("/") or ".." in name.split("/"):
+    if label.startswith("@") or {"", ".", ".."} & {*name.split("/")}:
         return ""
     folder = build.path.parent.resolve()
     own = package_of(folder)[1]

@@ -120,7 +120,7 @@ def _suite(plan: Plan, folder: Folder, placed: Sequence[Placed], name: str) -> s
         timeout=max(timeouts, default=None),
     )
     overrides = (*_additions(plan, folder, placed), *_exclusions(folder, placed, modules, targets))
-    return "\n\n".join([toml_comment(_comments_above(plan, folder, placed)) + suite, *overrides])
+    return "\n\n".join([toml_comment(_comments_above(plan, folder, placed, exclude)) + suite, *overrides])
 
 
 def _override(files: Iterable[str], **keys: str | Sequence[str]) -> str:
@@ -144,13 +144,16 @@ def _comment_on(words: Collection[str], placed: Sequence[Placed]) -> str:
     return next(filter(None, found), "")
 
 
-def _comments_above(plan: Plan, folder: Folder, placed: Sequence[Placed]) -> Iterator[str]:
-    """Yield the comments on tags of the suite, and on modules where calls name them."""
+def _comments_above(plan: Plan, folder: Folder, placed: Sequence[Placed], exclude: Sequence[str]) -> Iterator[str]:
+    """Yield the comments on tags of the suite, and on modules and excluded files where calls name them."""
     if comment := _comment_on(plan.suite_tags[folder], placed):
         yield comment
     for module in dict.fromkeys(one.test.module for one in placed):
         if comment := _comment_on([module], [one for one in placed if one.test.module == module]):
             yield f"{module}: {comment}"
+    for file in exclude:
+        if comment := _comment_on([file], placed):
+            yield f"{file}: {comment}"
 
 
 def _additions(plan: Plan, folder: Folder, placed: Sequence[Placed]) -> Iterator[str]:

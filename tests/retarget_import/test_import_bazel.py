@@ -52,6 +52,13 @@ def test_sources_are_evaluated(folder: Path, sources: str) -> None:
     assert names(folder) == [f"{name}_llvm-cpu_local-task" for name in ("a", "skipped", "z")]
 
 
+def test_a_label_of_the_top_package_is_a_file_beside_the_build_file(folder: Path) -> None:
+    (folder / "MODULE.bazel").touch()
+    write(folder, FIRST.replace("a.mlir", "//:a.mlir"), "a.mlir", "b.mlir")
+    assert import_here("--verify") == 0
+    assert names(folder) == ["a_llvm-cpu_local-task", "b_llvm-cpu_local-task"]
+
+
 def test_a_glob_does_not_enter_another_package(folder: Path) -> None:
     call = FIRST.replace('["a.mlir", "b.mlir"]', 'glob(["**/*.mlir"])')
     write(folder, call, "a.mlir", "deep/b.mlir")
@@ -192,7 +199,7 @@ iree_check_single_backend_test_suite(
 SOME = enforce_glob(
     # keep sorted
     [
-        # Without a lowering.
+        # \x07Without a lowering.
         # "f.mlir",
         "a.mlir",
     ],
@@ -233,6 +240,16 @@ iree_check_single_backend_test_suite(
     assert "\n# a.mlir: As slow\n# as it gets.\n[[module_test_suite]]\n" in suite_text()
     above = "# The reference.\n# Strict about errors.\n"
     assert above + '[[target_config]]\nname = "vmvx"\n' in Path("matrix.toml").read_text()
+
+
+def test_the_comment_on_a_file_of_no_test_is_kept(folder: Path) -> None:
+    sources = """glob(
+        ["*.mlir"],
+        exclude = ["c.mlir"],  # crashes
+    )"""
+    write(folder, FIRST.replace('["a.mlir", "b.mlir"]', sources), "a.mlir", "b.mlir", "c.mlir")
+    assert import_here("--verify") == 0
+    assert "\n# c.mlir: crashes\n[[module_test_suite]]\n" in suite_text()
 
 
 def test_comments_on_tags_stand_where_the_tags_do(folder: Path) -> None:

@@ -181,6 +181,10 @@ def test_modules_are_copied_to_a_folder_elsewhere_but_not_over_edits(
     assert main(["import-bazel", "ops", "-o", "out"]) == 0
     assert "note: a.mlir was edited by hand: it stays as it is\n" in capsys.readouterr().out
     assert Path("out/a.mlir").read_text() == "// mine\n"
+    Path("out/a.mlir").unlink()
+    Path("out/a.mlir").mkdir()
+    assert main(["import-bazel", "ops", "-o", "out"]) == 1
+    assert capsys.readouterr().err == "out/a.mlir: cannot be read: found a folder\n"
 
 
 def test_a_lock_file_that_cannot_be_read_is_not_to_be_removed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,8 +17,12 @@ from retarget.cli import main
     [
         (
             '\nx = glob(["../*.mlir"])\n',
-            "BUILD.bazel:10: found the pattern '../*.mlir', expected one that stays in the folder of the BUILD file",
+            "BUILD.bazel:10: found the pattern '../*.mlir', expected one that stays in the folder of the BUILD file, "
+            "with ** for whole folders",
         ),
+        ("\nx = glob('*.mlir')\n", "BUILD.bazel:10: found '*.mlir' in a glob, expected a list of patterns"),
+        ("\nx = glob(['**a'])\n", "BUILD.bazel:10: found the pattern '**a', expected one that stays in"),
+        ("\nx = select(3)\n", "BUILD.bazel:10: found a select without '//conditions:default', expected one"),
         ("x = )\n", "BUILD.bazel:9:5: unexpected symbol ')' here"),
         ("\nx = unknown\n", "BUILD.bazel:10:5: Variable `unknown` not found"),
         ("\nx = [] + 3\n", "BUILD.bazel:10:5: Operation `+` not supported for types `list` and `int`"),
