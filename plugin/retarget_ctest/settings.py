@@ -11,13 +11,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from retarget.cli.support import seconds_above_0, whole_number
 from retarget.engine.cache.folder import cache_of_session, choose_cache
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 from retarget.support.errors import RetargetError
-from retarget.targets.pytest_selection import PytestConfiguration, pytest_plugin
+
+if TYPE_CHECKING:
+    from retarget.targets.pytest_selection import PytestConfiguration
 
 __all__ = ["SessionSettings", "session_settings"]
 
@@ -51,6 +53,8 @@ def session_settings(*, in_full: bool = False) -> SessionSettings:
     here = Path.cwd()
     if not in_full and not os.environ.get("PYTEST_ADDOPTS") and not _mentions_retarget(here):
         return SessionSettings(cache=choose_cache().folder)
+    from retarget.targets.pytest_selection import pytest_plugin
+
     found = pytest_plugin().find_configuration(here)
     extensions = found.values.get("retarget_extensions", ())
     named = extensions if isinstance(extensions, list) else str(extensions or "").split()

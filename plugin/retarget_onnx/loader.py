@@ -13,7 +13,6 @@ from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError,
 from retarget.support.installing import install_hint
 
 from retarget_onnx.layout import CASES_FILE, MODEL_FILE
-from retarget_onnx.manifest_file import read_manifest
 
 __all__ = ["OnnxBackendLoader"]
 
@@ -34,6 +33,8 @@ class OnnxBackendLoader:
 
     def find_modules(self, folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
         """Return a module for each entry. Raises `DiagnosticsError` with what is wrong with the manifests."""
+        from retarget_onnx.manifest_file import read_manifest
+
         del folder
         diagnostics: list[Diagnostic] = []
         modules: list[Module] = []
@@ -61,6 +62,7 @@ class OnnxBackendLoader:
 
     def make(self, description: Path, folder: Path) -> None:
         """Write the model and the data of every entry that the installed package has. Some seconds."""
+        from retarget_onnx.manifest_file import read_manifest
         from retarget_onnx.worker.installed import installed_tests, installed_version
         from retarget_onnx.worker.stored import write_test
 

@@ -22,7 +22,6 @@ from retarget_opencl.device.profile import DeviceProfile
 from retarget_opencl.translation import Buffer
 
 __all__ = [
-    "ARTIFACT_SUFFIX",
     "FORMAT_VERSION",
     "ArtifactError",
     "KernelSource",
@@ -32,7 +31,6 @@ __all__ = [
     "write_artifact",
 ]
 
-ARTIFACT_SUFFIX = ".oclx"
 FORMAT_VERSION = 5
 _MAGIC = b"RTGTOCL\n"
 _FIXED = struct.Struct("<8sI32sQ")

@@ -36,7 +36,7 @@ from retarget_iree.compiler.library import in_one_step_if_it_prints
 from retarget_iree.modules.onnx_import import onnx_version
 from retarget_iree.toolchain import compiler_environment, find_compiler
 
-from retarget_opencl.artifact.file import ARTIFACT_SUFFIX, OpenClArtifact, write_artifact
+from retarget_opencl.artifact import ARTIFACT_SUFFIX
 from retarget_opencl.builds import front_end_build, translation_build
 from retarget_opencl.compile.target import parts_of, target_attribute
 from retarget_opencl.device.profile import (
@@ -190,6 +190,7 @@ def _run_front_end(request: CompileRequest) -> Compiled:
 def _translated(module: Ir, diagnostics: str, profile: DeviceProfile, bytecode: Callable[[], bytes]) -> Compiled:
     """Return the artifact for a module of IREE's. Raises `CompilerError`."""
     _require_templates()
+    from retarget_opencl.artifact.file import OpenClArtifact, write_artifact
     from retarget_opencl.compile.constants import resources_of
     from retarget_opencl.compile.translate import translate
 

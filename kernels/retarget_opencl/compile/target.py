@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING
 
 from retarget.extension import TargetPart
 from retarget.profiles.profile import Profile
 from retarget_iree.compiler.targets.attribute import GpuTarget, device_target, spirv_executable
 from retarget_iree.compiler.targets.profiles import source_of
 
-from retarget_opencl.artifact.program import Kernel
 from retarget_opencl.device.profile import DeviceProfile, compile_profile
+
+if TYPE_CHECKING:
+    from retarget_opencl.artifact.program import Kernel
 
 __all__ = ["device_needs", "gpu_target", "parts_of", "target_attribute"]
 

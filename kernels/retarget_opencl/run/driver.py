@@ -13,7 +13,7 @@ from retarget.model import RuntimeConfig, Toolchain
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.installing import install_hint
 
-from retarget_opencl.artifact.file import ARTIFACT_SUFFIX, ArtifactError, read_artifact
+from retarget_opencl.artifact import ARTIFACT_SUFFIX
 from retarget_opencl.builds import runtime_build
 from retarget_opencl.device.devices import OCLGRIND, find_device, info_of, list_devices
 
@@ -74,6 +74,8 @@ class OpenClDriver:
 
     def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
         """List an artifact's functions without a device. Raises `DriverError` for bytes that are no artifact."""
+        from retarget_opencl.artifact.file import ArtifactError, read_artifact
+
         try:
             exports = read_artifact(artifact, check_constants=False).program.exports
         except ArtifactError as error:
@@ -84,6 +86,8 @@ class OpenClDriver:
 
     def needs(self, artifact: bytes) -> Sequence[str]:
         """Return what an artifact says that it needs. Implements `retarget.extension.ReadsNeeds`."""
+        from retarget_opencl.artifact.file import ArtifactError, read_artifact
+
         try:
             return read_artifact(artifact, check_constants=False).needs
         except ArtifactError:

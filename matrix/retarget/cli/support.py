@@ -10,12 +10,15 @@ import signal
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from retarget.extension import TargetPart
 from retarget.support.errors import display_path
 from retarget.support.files import user_path
 from retarget.support.text import shown
-from retarget.targets.pytest_selection import Selection, SelectionRequest, SelectionUsageError, pytest_plugin
+
+if TYPE_CHECKING:
+    from retarget.targets.pytest_selection import Selection, SelectionRequest
 
 __all__ = [
     "add_expression_arguments",
@@ -93,6 +96,8 @@ def request_of(arguments: argparse.Namespace, paths: Sequence[str], *, or_else: 
 
     Raises `argparse.ArgumentError` for a path that does not exist.
     """
+    from retarget.targets.pytest_selection import SelectionRequest  # not for a target that its id names
+
     _check_paths(paths, or_else=or_else)
     _check_paths(arguments.ignore, after="--ignore: ")
     return SelectionRequest(
@@ -110,6 +115,8 @@ def read_declared(request: SelectionRequest) -> Selection:
 
     Raises `DiagnosticsError` and `RetargetError`, `argparse.ArgumentError` for what pytest refuses.
     """
+    from retarget.targets.pytest_selection import SelectionUsageError, pytest_plugin
+
     try:
         return pytest_plugin().select_targets(request)
     except SelectionUsageError as error:

@@ -10,12 +10,10 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from retarget.engine.cache.generated import GENERATED_FOLDER, ModuleGenerator
 from retarget.engine.cache.inputs import Inputs
-from retarget.engine.cache.remote.settings import remote_settings
-from retarget.engine.cache.remote.store import RemoteStatistics, RemoteStore
 from retarget.engine.cache.store import Store
 from retarget.engine.cache.sweep import sweep_daily
 from retarget.engine.cache.transfer import ArtifactFolder, export_artifact
@@ -44,6 +42,9 @@ from retarget.support.errors import RetargetError, display_path
 from retarget.targets.availability import host_mismatch
 from retarget.worker.messages import Timing
 from retarget.worker.spare import SpareWorker
+
+if TYPE_CHECKING:
+    from retarget.engine.cache.remote.store import RemoteStatistics, RemoteStore
 
 __all__ = ["Engine"]
 
@@ -424,8 +425,14 @@ class Engine:
 
     @cached_property
     def _remote(self) -> RemoteStore | None:
+        from retarget.engine.cache.remote.settings import remote_settings
+
         settings = remote_settings() if self._shared else None
-        return None if settings is None else RemoteStore(settings)
+        if settings is None:
+            return None
+        from retarget.engine.cache.remote.store import RemoteStore  # only who has a shared store needs it
+
+        return RemoteStore(settings)
 
     @cached_property
     def _store(self) -> Store:

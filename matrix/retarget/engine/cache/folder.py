@@ -9,10 +9,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from retarget.support.files import user_path
-from retarget.targets.pytest_selection import PytestConfiguration, pytest_plugin
 from retarget.worker.kept_files import CACHE_DIR_VARIABLE
+
+if TYPE_CHECKING:
+    from retarget.targets.pytest_selection import PytestConfiguration
 
 __all__ = [
     "CACHE_DIR_VARIABLE",
@@ -64,6 +67,8 @@ def cache_of_command(option: str = "") -> CacheChoice:
     """Return the cache of a subcommand: that of pytest in the current folder. `option` is its own `--cache-dir`."""
     if option:
         return choose_cache(option=option, named="--cache-dir")
+    from retarget.targets.pytest_selection import pytest_plugin
+
     return cache_of_session(pytest_plugin().find_configuration(Path.cwd()))
 
 

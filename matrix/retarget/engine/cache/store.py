@@ -31,11 +31,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retarget.engine.cache.generated import ModuleSet, module_sets, remove_set
 from retarget.engine.cache.key import digest_of
-from retarget.engine.cache.remote.store import RemoteStore
 from retarget.engine.cache.sealed_files import (
     DamagedError,
     StoredFile,
@@ -51,6 +50,9 @@ from retarget.support.errors import RetargetError
 from retarget.support.files import read_bytes, write_atomically
 from retarget.support.locks import HeldLock, hold_where_possible, remove_unheld
 from retarget.worker.kept_files import KEPT, is_damaged
+
+if TYPE_CHECKING:
+    from retarget.engine.cache.remote.store import RemoteStore
 
 __all__ = ["DEFAULT_MAX_BYTES", "Store", "StoreError", "StoreInfo", "StoreVerification", "default_max_bytes"]
 

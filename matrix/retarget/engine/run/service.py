@@ -11,14 +11,13 @@ from dataclasses import replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from retarget.engine import limits
 from retarget.engine.cache.host import host_identity
 from retarget.engine.refusals import device_infos, refusal_error, refusal_failure
 from retarget.engine.run.device_worker import DeviceWorker
 from retarget.engine.run.healthy_runs import HealthyRuns
-from retarget.engine.run.host_leases import HostLeases
 from retarget.engine.run.lease import DeviceLeases, Holder, Lease, OnLeaseWait, current_holder
 from retarget.engine.run.lease_folder import default_lease_folder
 from retarget.extension import Tolerance
@@ -48,6 +47,9 @@ from retarget.worker.messages import (
 from retarget.worker.process import Spawner, WorkerProcess
 from retarget.worker.request import checked_outcome
 from retarget.worker.spare import SpareWorker
+
+if TYPE_CHECKING:
+    from retarget.engine.run.host_leases import HostLeases
 
 __all__ = ["RunService"]
 
@@ -96,7 +98,8 @@ class RunService:
         self._environment = environment
         folder, known = lease_folder or default_lease_folder(), holder or current_holder(sys.argv)
         self._leases = DeviceLeases(folder, known)
-        self._host_leases = HostLeases(known)
+        self._holder = known
+        self._host_leases: HostLeases | None = None
         self._runs = HealthyRuns(folder, holder=known, cool_downs=cool_downs or limits.COOL_DOWNS)
         self._spawner = Spawner()
         self._spare, self._cache = spare, cache
@@ -322,7 +325,8 @@ class RunService:
         """End all workers."""
         self._drop_begun()
         self._leases.close()
-        self._host_leases.close()
+        if self._host_leases is not None:
+            self._host_leases.close()
         self._runs.close()
         if self._helper is not None:
             self._helper.close()
@@ -338,11 +342,13 @@ class RunService:
         when its worker has ended."""
         self._drop_begun()
         leases, worker = _leases(runtime, infos), self._worker(runtime)
-        leased = (
-            self._leases.hold(leases, on_wait)
-            if runtime.host is None
-            else self._host_leases.hold(runtime.host, leases, on_wait)
-        )
+        if runtime.host is None:
+            leased = self._leases.hold(leases, on_wait)
+        else:
+            from retarget.engine.run.host_leases import HostLeases  # only who declares hosts needs it
+
+            self._host_leases = self._host_leases or HostLeases(self._holder)
+            leased = self._host_leases.hold(runtime.host, leases, on_wait)
         with leased as descriptors:
             worker.leases = descriptors
             try:
