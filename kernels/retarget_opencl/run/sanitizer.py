@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pyopencl as cl
@@ -19,7 +20,7 @@ from retarget.extension import DriverError
 
 from retarget_opencl.artifact.program import Kernel
 from retarget_opencl.device.devices import FoundDevice
-from retarget_opencl.run.commands import Array, Commands, Launcher
+from retarget_opencl.run.commands import Array, Commands, Launcher, Workload
 from retarget_opencl.run.device import OpenClDevice
 from retarget_opencl.run.memory import Memory, Pool, Span
 from retarget_opencl.run.uploads import HostData, Uploads
@@ -116,10 +117,10 @@ class _Commands(Commands):
         super().copy(source, source_offset, target, target_offset, length)
         self._checked.note(target.memory.buffer)
 
-    def launcher(self, kernel: Kernel, count_groups: Callable[[Sequence[int]], Sequence[int]]) -> Launcher:
-        launch = super().launcher(kernel, count_groups)
+    def _launcher(self, *arguments: Any) -> Launcher:
+        launch = super()._launcher(*arguments)
 
-        def launch_checked(workload: tuple[int, ...], spans: Sequence[tuple[Span, int]], values: Sequence[int]) -> None:
+        def launch_checked(workload: Workload, spans: Sequence[tuple[Span, int]], values: Sequence[int]) -> None:
             self._checked.settle(self.queue)
             launch(workload, spans, values)
 

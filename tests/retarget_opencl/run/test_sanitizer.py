@@ -109,6 +109,37 @@ def test_parts_that_the_host_writes_and_memory_used_again_are_no_faults(sanitize
         assert result.tolist() == [4.0] * 40 + [9.0] * 24
 
 
+TOGETHER = """
+func.func @main(%a: tensor<?x64xf32>, %b: tensor<96x?xf32>, %last: tensor<4x64xf32>)
+    -> (tensor<64x?xf32>, tensor<?x96xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %s = arith.addf %a, %a : tensor<?x64xf32>
+  %c = tensor.concat dim(0) %s, %last : (tensor<?x64xf32>, tensor<4x64xf32>) -> tensor<?x64xf32>
+  %m = tensor.dim %c, %c0 : tensor<?x64xf32>
+  %n = tensor.dim %b, %c1 : tensor<96x?xf32>
+  %e = tensor.empty(%m) : tensor<64x?xf32>
+  %f = tensor.empty(%n) : tensor<?x96xf32>
+  %x = linalg.transpose ins(%c : tensor<?x64xf32>) outs(%e : tensor<64x?xf32>) permutation = [1, 0]
+  %y = linalg.transpose ins(%b : tensor<96x?xf32>) outs(%f : tensor<?x96xf32>) permutation = [1, 0]
+  return %x, %y : tensor<64x?xf32>, tensor<?x96xf32>
+}
+"""
+
+
+@pytest.mark.slow
+def test_parts_that_the_host_writes_are_no_faults_of_kernels_that_share_a_launch(sanitized: OpenClDevice) -> None:
+    import numpy as np
+
+    profile = replace(shipped("generic"), arch="sm_80")
+    artifact = OpenClCompiler().compile_bytes(TOGETHER.encode(), "m.mlir", (), profile).artifact
+    assert read_artifact(artifact).program.kernels[-1].members
+    inputs = [np.ones((8, 64), np.float32), np.ones((96, 5), np.float32), np.full((4, 64), 3, np.float32)]
+    x, y = sanitized.load(artifact).call("main", inputs, lambda check: None)
+    assert x.tolist() == [[2.0] * 8 + [3.0] * 4] * 64
+    assert y.tolist() == [[1.0] * 96] * 5
+
+
 RACE = (
     "\nRead-write data race at global memory address 0x4000000000018\n\tKernel: k\n\t\n"
     "\tFirst entity:  Global(8,0,1) Local(0,0,1) Group(1,0,0)\n\t  %83 = load float, float addrspace(1)* %x, align 4\n"
