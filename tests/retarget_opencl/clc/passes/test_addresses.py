@@ -451,6 +451,14 @@ def test_a_tile_takes_bytes_of_each_of_its_rows(offset: int, *, expected: bool) 
     assert not clash(k, tile, use(k, 0, "read", size=32, tile=(16, 64)))  # a warp does it together
 
 
+@pytest.mark.parametrize(("offset", "expected"), [(8, True), (16, True), (18, False)])
+def test_rows_of_a_tile_need_not_begin_at_multiples_of_their_size(offset: int, *, expected: bool) -> None:
+    k = Kernel()
+    k.id()
+    tile = use(k, 0, "write", size=32, tile=(2, 40))  # bytes 0 to 31, and 40 to 71
+    assert clash(k, tile, use(k, offset, "read", size=32)) == expected
+
+
 def test_two_warps_do_not_take_a_tile_together() -> None:
     k = Kernel((33, 1, 1))
     first, second = (use(k, 0, mode, size=32, tile=(16, 64)) for mode in ("write", "read"))
