@@ -139,8 +139,9 @@ def test_a_multiple_of_what_is_not_known_stays_one(name: str, by: int, factor: i
 
 def test_what_is_not_known_cancels_out() -> None:
     k = Kernel()
-    group = k.group()
-    assert shape(k, k.op("IAdd", op(k, "SNegate", group), group)) == ((0, 0, 0, 0), [])
+    for one in (k.group(), Value("given", INT), Value("given", Scalar("int", 64))):
+        assert shape(k, one) == ((0, 0, 0, 0), [1])
+        assert shape(k, k.op("IAdd", op(k, "SNegate", one), one)) == ((0, 0, 0, 0), [])
 
 
 @pytest.mark.parametrize(("of_item", "uniform"), [(True, False), (False, True)])
@@ -152,6 +153,14 @@ def test_an_operation_on_what_is_not_known_is_the_same_for_all_if_its_operands_a
     product = k.op("IMul", group, k.id() if of_item else k.op("IAdd", group, 1))
     ((term, factor),) = Addresses.of(k.nodes, k.size).form(product).terms
     assert (term.uniform, factor) == (uniform, 1)
+
+
+@pytest.mark.parametrize("name", ["LogicalNot", "Select"])
+def test_an_operation_of_one_operand_or_three_is_not_known_where_these_are_not(name: str) -> None:
+    k = Kernel()
+    group = k.group()
+    made = op(k, name, *([group] * (1 if name == "LogicalNot" else 3)), kind=BOOL)
+    assert shape(k, made) == ((0, 0, 0, 0), [1])
 
 
 def test_a_push_constant_is_the_same_at_each_load() -> None:
@@ -256,6 +265,17 @@ def test_what_is_computed_from_a_counter_changes_in_its_loop() -> None:
     k = Kernel()
     with k.loop(8) as i:
         made = op(k, "BitCount", i)
+    ((term, _),) = Addresses.of(k.nodes, k.size).form(made).terms
+    assert term.loops == {node for node in k.nodes if isinstance(node, Loop)}
+
+
+def test_what_is_computed_from_a_variable_changes_where_what_that_takes_does() -> None:
+    k = Kernel()
+    with k.loop(8) as i:
+        pass
+    taken = k.variable(i)
+    k.assign(taken, k.group())
+    made = op(k, "BitCount", taken)
     ((term, _),) = Addresses.of(k.nodes, k.size).form(made).terms
     assert term.loops == {node for node in k.nodes if isinstance(node, Loop)}
 
@@ -408,16 +428,17 @@ def test_counters_that_take_too_many_values_may_take_any(ends: Sequence[int], *,
     assert not clash(k, use(k, at, "write"), use(k, 5001, "read"))
 
 
-@pytest.mark.parametrize("goes_on", [False, True])
-def test_a_counter_is_the_same_for_two_accesses_unless_its_loop_went_on(*, goes_on: bool) -> None:
+@pytest.mark.parametrize("goes_on", [False, True, None])
+def test_a_counter_is_the_same_for_two_accesses_in_its_loop_unless_that_went_on(*, goes_on: bool | None) -> None:
     k = Kernel()
     x = k.id()
     with k.loop(k.group(), step=4) as i:
         pass
     loops = frozenset(node for node in k.nodes if isinstance(node, Loop))
     at = k.op("IAdd", i, x)
-    first, second = use(k, at, "write", loops=loops), use(k, k.op("IAdd", at, 5), "read", loops=loops)
-    assert clash(k, first, second, loops if goes_on else frozenset()) == goes_on
+    after = loops if goes_on is not None else frozenset[Loop]()
+    first, second = use(k, at, "write", loops=loops), use(k, k.op("IAdd", at, 5), "read", loops=after)
+    assert clash(k, first, second, loops if goes_on else frozenset()) == (goes_on is not False)
 
 
 @pytest.mark.parametrize(
