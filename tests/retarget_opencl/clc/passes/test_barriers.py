@@ -104,6 +104,15 @@ def _strided(k: Kernel) -> None:
         k.load("sums", i)
 
 
+def _own_place_in_each_round(k: Kernel) -> None:
+    x = k.id()
+    with k.loop(k.group(), step=4) as i, k.loop(k.group(), step=4) as j:
+        at = k.op("IAdd", k.op("IAdd", i, j), x)
+        k.store("sums", at, 1)
+        k.load("sums", at)
+        k.barrier("local")
+
+
 @pytest.mark.parametrize(
     ("write", "barriers"),
     [
@@ -118,6 +127,7 @@ def _strided(k: Kernel) -> None:
         (_strided, 0),
         (_own_variable, 0),
         (_barrier_in_the_loop, 1),
+        (_own_place_in_each_round, 1),
     ],
 )
 def test_no_barrier_where_none_is_needed(write: Callable[[Kernel], None], barriers: int) -> None:
@@ -235,6 +245,18 @@ def test_a_local_fence_orders_no_global_memory() -> None:
     assert [line for line in k.text().splitlines() if "barrier" in line] == ["barrier(global | local);"]
 
 
+def test_a_barrier_without_fences_gets_those_that_are_needed_after_it() -> None:
+    k = Kernel()
+    x = k.id()
+    k.store("out", x, 1)
+    k.store("sums", x, 1)
+    k.store("tops", x, 1)
+    k.barrier()
+    for memory in ("out", "sums", "out"):
+        k.load(memory, k.op("ISub", 3, x))
+    assert [line for line in k.text().splitlines() if "barrier" in line] == ["barrier(global | local);"]
+
+
 def test_a_value_that_passes_through_a_variable_of_ones_own_keeps_its_dependencies() -> None:
     k = Kernel()
     x = k.id()
@@ -345,6 +367,27 @@ def test_a_loop_that_uses_what_was_written_before_has_its_barrier_before() -> No
     lines = k.text().splitlines()
     assert [line for line in lines if "barrier" in line] == ["barrier(local);"]
     assert lines[lines.index("barrier(local);") + 1] == "while (i1 < 3) {"
+
+
+def test_a_barrier_on_one_side_of_an_if_does_not_order_what_comes_after() -> None:
+    k = Kernel()
+    k.store("sums", k.id(), 1)
+    with k.loop(3):
+        with k.when(k.op("SLessThan", k.group(), 1)):
+            k.barrier("local")
+        k.load("sums", 0)
+    lines = [line.strip() for line in k.text().splitlines()]
+    assert lines.count("barrier(local);") == 2
+    assert lines.index("barrier(local);") < lines.index("while (i1 < 3) {")
+
+
+def test_what_a_round_of_a_loop_writes_is_pending_in_the_next_at_the_counters_new_value() -> None:
+    k = Kernel()
+    x = k.id()
+    with k.loop(k.group(), step=4) as i:
+        k.load("sums", k.op("ISub", i, k.op("IAdd", x, 1)))  # what another wrote in the round before
+        k.store("sums", k.op("IAdd", i, x), 1)
+    assert count(k) == 1
 
 
 def test_a_loop_that_items_leave_at_different_times_stays_whole() -> None:
