@@ -7,14 +7,15 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from retarget.cli.results.show import selected
+from retarget.cli.support import input_path
 from retarget.model.metrics import Metric, parse_percent, quantity_text
 from retarget.results.files import read_results
 from retarget.results.measurements import Key, Measurement, baseline_of
 from retarget.results.record import TargetRecord
 from retarget.support.errors import RetargetError
-from retarget.support.files import user_path
 from retarget.support.text import counted, shown
 
 from retarget_bench.statistics import LEVEL, Comparison, Finding, compare_series, compare_values
@@ -50,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="action")
     does = "compare the benchmarks in two sets of results; exit status 1 where something is larger"
     compare = actions.add_parser("compare", help=does, description=f"{does}.")
-    compare.add_argument("before", metavar="A", help="folder or file of results: before")
-    compare.add_argument("after", metavar="B", help="folder or file of results: after")
+    compare.add_argument("before", type=input_path, metavar="A", help="folder or file of results: before")
+    compare.add_argument("after", type=input_path, metavar="B", help="folder or file of results: after")
     compare.add_argument("-m", dest="mark", default="", metavar="EXPR", help="only what this selects, as in pytest")
     compare.add_argument(
         "--metric", action="append", default=[], choices=[str(one) for one in Metric], help="only this; repeatable"
@@ -90,9 +91,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if any(row.found.finding is Finding.LARGER for row in rows) else 0
 
 
-def _measured(path: str, choose: Callable[[TargetRecord], bool]) -> Mapping[Key, Sequence[Measurement]]:
+def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> Mapping[Key, Sequence[Measurement]]:
     """Return the measurements of all sessions in results, oldest first."""
-    known = baseline_of(read_results([user_path(path)]), last=0, choose=choose)
+    known = baseline_of(read_results([path]), last=0, choose=choose)
     if not any(metric in {Metric.LATENCY, Metric.DISPATCHES} for _, metric, _ in known):
         command = "pytest --retarget-benchmark --retarget-results DIR"
         msg = f"{path}: found no benchmark in these results; `{command}` writes one"

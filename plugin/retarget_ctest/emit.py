@@ -12,7 +12,7 @@ from retarget.cli.support import (
     add_expression_arguments,
     add_path_arguments,
     add_toolchain_argument,
-    output_path,
+    output_folder,
     read_declared,
     request_of,
 )
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ctest.add_argument(
         "-o",
         dest="output",
-        type=output_path,
+        type=output_folder,
         required=True,
         metavar="DIR",
         help=f"the folder for {_FILE}, made if need be",

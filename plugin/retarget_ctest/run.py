@@ -15,7 +15,7 @@ from retarget.cli.support import (
     add_expression_arguments,
     add_path_arguments,
     add_toolchain_argument,
-    output_path,
+    output_folder,
     seconds_above_0,
 )
 from retarget.extension import UnavailableError
@@ -78,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ignore-expectations", action="store_true", help="show each target's own outcome, as if there were no rules"
     )
     parser.add_argument(
-        "--results", type=output_path, metavar="DIR", help="write results there, as --retarget-results does"
+        "--results", type=output_folder, metavar="DIR", help="write results there, as --retarget-results does"
     )
     parser.add_argument("--compile-timeout", type=seconds_above_0, metavar="SECONDS", help="end a compile after this")
     parser.add_argument("--run-timeout", type=seconds_above_0, metavar="SECONDS", help="end a run after this")

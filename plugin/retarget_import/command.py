@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from retarget.cli.support import output_path
+from retarget.cli.support import input_path, output_folder
 from retarget.declare.files import MATRIX_FILE, SUITE_FILE
 from retarget.extension.registry import Registry, load_extensions
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
@@ -32,12 +32,12 @@ __all__ = ["add_arguments", "run"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget import-bazel`."""
     parser.add_argument(
-        "path", nargs="+", type=Path, metavar="FILE|FOLDER", help="BUILD.bazel files, and folders that hold some"
+        "path", nargs="+", type=input_path, metavar="FILE|FOLDER", help="BUILD.bazel files, and folders that hold some"
     )
     parser.add_argument(
         "-o",
         "--output",
-        type=output_path,
+        type=output_folder,
         required=True,
         metavar="DIR",
         help=(
@@ -73,9 +73,6 @@ def run(arguments: argparse.Namespace) -> int:
     not there.
     """
     output: Path = arguments.output
-    if output.exists() and not output.is_dir():
-        msg = f"argument -o: found {display_path(output)}, which is no folder; expected one to write to"
-        raise argparse.ArgumentError(None, msg)
     registry = load_extensions(arguments.retarget_extension)
     paths = _build_files(arguments.path)
     is_in_place = all(path.resolve().is_relative_to(output.resolve()) for path in paths)

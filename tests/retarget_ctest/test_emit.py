@@ -82,8 +82,8 @@ def test_nothing_to_write_is_an_error(project: Path, capsys: pytest.CaptureFixtu
 
 
 def test_a_folder_that_cannot_be_made_is_an_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["emit", "ctest", "-o", "suite.toml"]) == 1
-    assert capsys.readouterr().err == "cannot write suite.toml/CTestTestfile.cmake: File exists\n"
+    assert main(["emit", "ctest", "-o", "suite.toml/out"]) == 1
+    assert capsys.readouterr().err == "cannot write suite.toml/out/CTestTestfile.cmake: Not a directory\n"
 
 
 def test_a_file_of_another_tool_is_kept(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,11 +99,19 @@ def test_a_file_of_another_tool_is_kept(project: Path, capsys: pytest.CaptureFix
     assert [main(["emit", "ctest", "-o", "out"]) for _ in "12"] == [0, 0]
 
 
-def test_an_empty_folder_name_is_wrong_usage(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("", "found an empty path, expected one to write to ('.' for the current folder)"),
+        ("suite.toml", "found suite.toml, which is no folder; expected one to write to"),
+    ],
+)
+def test_what_names_no_folder_is_wrong_usage(
+    project: Path, capsys: pytest.CaptureFixture[str], name: str, message: str
+) -> None:
     with pytest.raises(SystemExit, match=r"^2$"):
-        main(["emit", "ctest", "-o", ""])
-    expected = "found an empty path, expected one to write to ('.' for the current folder)"
-    assert capsys.readouterr().err.splitlines()[-1] == f"retarget emit ctest: error: argument -o: {expected}"
+        main(["emit", "ctest", "-o", name])
+    assert capsys.readouterr().err.splitlines()[-1] == f"retarget emit ctest: error: argument -o: {message}"
 
 
 @pytest.mark.parametrize(

@@ -131,12 +131,24 @@ def test_a_file_without_tests_and_a_path_without_files(folder: Path, capsys: pyt
     assert (
         "found no BUILD.bazel in bare; expected BUILD.bazel files, or folders that hold some" in capsys.readouterr().err
     )
-    assert main(["import-bazel", "empty", "-o", "empty/BUILD.bazel"]) == 2
-    assert (
-        "argument -o: found empty/BUILD.bazel, which is no folder; expected one to write to" in capsys.readouterr().err
-    )
     assert main(["import-bazel", "missing", "-o", "."]) == 2
     assert "found no file or folder missing; expected" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("path", "output", "message"),
+    [
+        ("", ".", "FILE|FOLDER: found an empty path, expected a file or folder ('.' for the current folder)"),
+        ("empty", "file", "-o/--output: found file, which is no folder; expected one to write to"),
+    ],
+)
+def test_paths_of_another_sort_are_wrong_usage(
+    folder: Path, capsys: pytest.CaptureFixture[str], path: str, output: str, message: str
+) -> None:
+    (folder / "file").touch()
+    with pytest.raises(SystemExit, match=r"^2$"):
+        main(["import-bazel", path, "-o", output])
+    assert capsys.readouterr().err.splitlines()[-1] == f"retarget import-bazel: error: argument {message}"
 
 
 def test_the_interpreter_is_not_installed(

@@ -24,7 +24,8 @@ __all__ = [
     "add_expression_arguments",
     "add_path_arguments",
     "add_toolchain_argument",
-    "output_path",
+    "input_path",
+    "output_folder",
     "part_lines",
     "read_declared",
     "request_of",
@@ -198,11 +199,21 @@ def seconds_above_0(text: str) -> float:
     return number
 
 
-def output_path(text: str) -> Path:
-    """Return the path of an option that something is written to. Raises `argparse.ArgumentTypeError` for an empty one,
-    such as of a shell's variable that is not set: `Path("")` is the current folder."""
+def output_folder(text: str) -> Path:
+    """Return the folder of an option that something is written to. Raises `argparse.ArgumentTypeError` as `input_path`
+    does, and for what is no folder."""
+    path = input_path(text, expected="one to write to")
+    if os.path.lexists(path) and not path.is_dir():
+        msg = f"found {display_path(path)}, which is no folder; expected one to write to"
+        raise argparse.ArgumentTypeError(msg)
+    return path
+
+
+def input_path(text: str, *, expected: str = "a file or folder") -> Path:
+    """Return the path of an argument. Raises `argparse.ArgumentTypeError` for an empty one, such as of a shell's
+    variable that is not set: `Path("")` is the current folder."""
     if not text:
-        msg = "found an empty path, expected one to write to ('.' for the current folder)"
+        msg = f"found an empty path, expected {expected} ('.' for the current folder)"
         raise argparse.ArgumentTypeError(msg)
     return user_path(text)
 
