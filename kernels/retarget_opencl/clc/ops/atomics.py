@@ -45,7 +45,8 @@ def _call(writer: StatementWriter, op: Op, call: str, operands: Sequence[Value],
 
 def _modify(writer: StatementWriter, op: Op) -> None:
     call, signed = _CALLS[op.name]
-    _call(writer, op, call, op.operands[-1:], signed=signed)
+    _, *values = op.operands
+    _call(writer, op, call, values, signed=signed)
 
 
 def _compare_exchange(writer: StatementWriter, op: Op) -> None:
@@ -55,7 +56,7 @@ def _compare_exchange(writer: StatementWriter, op: Op) -> None:
 
 def _helped(writer: StatementWriter, op: Op, helper: str) -> None:
     """Write a call of a helper function, which there is for each address space."""
-    place, value = op.operands[0], op.operands[-1]
+    place, value = op.operands
     suffix = "global" if writer.space(place) == "__global" else "local"
     writer.define(op, f"{writer.helper(f'{helper}_{suffix}')}(&{place.text}, {value.text})")
 
