@@ -28,11 +28,9 @@ def _member(value: Value, indices: list[int]) -> str:
             text, kind = f"{text}{_lane(index)}", kind.element
         elif isinstance(kind, Struct):
             text, kind = f"{text}.m{index}", kind.members[index]
-        elif isinstance(kind, Array):
-            text, kind = f"{text}.e[{index}]", kind.element
         else:
-            msg = f"an element is taken out of {kind}"
-            raise TypeSyntaxError(msg)
+            assert isinstance(kind, Array)  # noqa: S101
+            text, kind = f"{text}.e[{index}]", kind.element
     return text
 
 
