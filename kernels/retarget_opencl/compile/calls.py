@@ -53,12 +53,10 @@ def inline_calls(module: Ir) -> None:
             msg = f"no OpenCL C rule for recursion: {' calls '.join(cycle)} at {functions[cycle[0]].location}"
             raise CompilerError(msg, msg, verdict=True) from error
         # Those of an executable, and those that become part of one with the op that calls them.
-        callers = (
-            [op for op in walk(table) if op.name.startswith(_OF_KERNELS)] if table is module else functions.values()
-        )
-        called = {name: op for op in callers for name in _callees(op)}
+        ops = (op for op in walk(table) if op.name.startswith(_OF_KERNELS))
+        called = {name: op for op in (ops if table is module else functions.values()) for name in _callees(op)}
         while further := {
-            name: called[one] for one in functions.keys() & called for name in callees[one] - called.keys()
+            name: called[one] for one in functions.keys() & called for name in callees[one] if name not in called
         }:
             called |= further
         for name in functions.keys() & called.keys():

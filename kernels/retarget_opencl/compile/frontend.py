@@ -39,6 +39,7 @@ from retarget_opencl.compile.rewriting import (
     plain_tiling,
     rewrite,
     split_packs,
+    without_subgroups,
 )
 from retarget_opencl.compile.tuning import alignment, attention, rows
 from retarget_opencl.compile.tuning.contractions import prepare_products
@@ -137,9 +138,11 @@ def compiled_module(
                 module, diagnostics, error = _compile(stack, source_of, flags, start, used)
         if module is None and may_help(diagnostics):
             scalars = needs_scalars(diagnostics)
-            flags = [plain_tiling(flag) for flag in flags] if scalars else flags
             used = [*changes, (PHASE, partial(rewrite, scalars=scalars)), *([] if scalars else tried)]
-            module, said, _ = _compile(stack, source_of, flags, start, used)
+            for plain in (plain_tiling, without_subgroups) if scalars else (str,):
+                if module is None:
+                    flags = [plain(flag) for flag in flags]
+                    module, said, _ = _compile(stack, source_of, flags, start, used)
             diagnostics = diagnostics if module is None else said
         if module is not None and (executables := lost_signs(module)):
             used = [*used, (SIGNS_PHASE, partial(keep_signs, executables=executables))]

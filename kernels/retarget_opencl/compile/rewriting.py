@@ -26,6 +26,7 @@ __all__ = [
     "plain_tiling",
     "rewrite",
     "split_packs",
+    "without_subgroups",
 ]
 
 EARLY_PHASE = "preprocessing"
@@ -86,6 +87,11 @@ def needs_scalars(diagnostics: str) -> bool:
 def plain_tiling(flag: str) -> str:
     """Return a flag for an architecture that IREE has no tiles for: their copies would be vectors of bf16 again."""
     return re.sub(r'arch = "\w+"', 'arch = "generic"', flag)
+
+
+def without_subgroups(flag: str) -> str:
+    """Return a flag for a target without subgroups, to which IREE gives rows of bf16 by copies that it refuses."""
+    return re.sub(r"\bsubgroup = [\w|]+", "subgroup = none", flag)
 
 
 def rewrite(module: Ir, *, scalars: bool) -> None:

@@ -56,17 +56,17 @@ def test_attention_is_computed(  # noqa: PLR0917 - a row of the table
 
 
 MASKED = """
-func.func @main(%q: !torch.vtensor<[2,144,16],ELEMENT>, %k: !torch.vtensor<[2,144,16],ELEMENT>,
-    %v: !torch.vtensor<[2,144,16],ELEMENT>, %mask: !torch.vtensor<[2,144,144],MASK>)
-    -> !torch.vtensor<[2,144,16],ELEMENT> {
+func.func @main(%q: !torch.vtensor<[2,130,16],ELEMENT>, %k: !torch.vtensor<[2,130,16],ELEMENT>,
+    %v: !torch.vtensor<[2,130,16],ELEMENT>, %mask: !torch.vtensor<[2,130,130],MASK>)
+    -> !torch.vtensor<[2,130,16],ELEMENT> {
   %none = torch.constant.none
   %drop = torch.constant.float 0.0
   %false = torch.constant.bool false
   %r = torch.aten.scaled_dot_product_attention %q, %k, %v, %mask, %drop, %false, %none, %false :
-    !torch.vtensor<[2,144,16],ELEMENT>, !torch.vtensor<[2,144,16],ELEMENT>, !torch.vtensor<[2,144,16],ELEMENT>,
-    !torch.vtensor<[2,144,144],MASK>, !torch.float, !torch.bool, !torch.none, !torch.bool
-    -> !torch.vtensor<[2,144,16],ELEMENT>
-  return %r : !torch.vtensor<[2,144,16],ELEMENT>
+    !torch.vtensor<[2,130,16],ELEMENT>, !torch.vtensor<[2,130,16],ELEMENT>, !torch.vtensor<[2,130,16],ELEMENT>,
+    !torch.vtensor<[2,130,130],MASK>, !torch.float, !torch.bool, !torch.none, !torch.bool
+    -> !torch.vtensor<[2,130,16],ELEMENT>
+  return %r : !torch.vtensor<[2,130,16],ELEMENT>
 }
 """
 
@@ -85,9 +85,9 @@ def test_rows_of_which_the_first_keys_are_masked(
     profile = compile_profile(device.profile)
     artifact = OpenClCompiler().compile_bytes(text.encode(), "main.mlir", (), profile).artifact
     dtype = {"f16": np.float16, "f32": np.float32, "bf16": ml_dtypes.bfloat16}[element]
-    q, k, v = (np.random.default_rng(seed).normal(size=(2, 144, 16)).astype(dtype) for seed in range(3))
-    keys = np.arange(144)
-    keep = np.broadcast_to(keys >= keys[:, None], (2, 144, 144)).copy()
+    q, k, v = (np.random.default_rng(seed).normal(size=(2, 130, 16)).astype(dtype) for seed in range(3))
+    keys = np.arange(130)
+    keep = np.broadcast_to(keys >= keys[:, None], (2, 130, 130)).copy()
     keep[1, 7] = False
     added = np.where(keep, 0, -np.inf)
     (result,) = call(device.load(artifact), "main", q, k, v, keep if mask == "i1" else added.astype(dtype))
