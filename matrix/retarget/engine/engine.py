@@ -16,14 +16,11 @@ from retarget.engine.cache.generated import GENERATED_FOLDER, ModuleGenerator
 from retarget.engine.cache.inputs import Inputs
 from retarget.engine.cache.store import Store
 from retarget.engine.cache.sweep import sweep_daily
-from retarget.engine.cache.transfer import ArtifactFolder, export_artifact
 from retarget.engine.compile.activity import BuildActivity
 from retarget.engine.compile.service import BuildService, BuildStatistics
-from retarget.engine.executor import Executor
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 from retarget.engine.requirements import OpenedDevices
 from retarget.engine.run.ahead import RunsAhead, hold_artifact
-from retarget.engine.run.elsewhere import RunsElsewhere
 from retarget.engine.run.lease import Holder, WaitNotes
 from retarget.engine.run.reuse.case_digest import CaseDigests
 from retarget.engine.run.reuse.kept_results import KeptResult
@@ -45,6 +42,9 @@ from retarget.worker.spare import SpareWorker
 
 if TYPE_CHECKING:
     from retarget.engine.cache.remote.store import RemoteStatistics, RemoteStore
+    from retarget.engine.cache.transfer import ArtifactFolder
+    from retarget.engine.executor import Executor
+    from retarget.engine.run.elsewhere import RunsElsewhere
 
 __all__ = ["Engine"]
 
@@ -203,6 +203,8 @@ class Engine:
         with self._waiting():
             outcome = self._builds.result(target)
         if self._export is not None and (target.suite, target.name) not in self._exported:
+            from retarget.engine.cache.transfer import export_artifact
+
             export_artifact(outcome, target, self.registry, self._export)
             self._exported.add((target.suite, target.name))
         return outcome
@@ -486,6 +488,8 @@ class Engine:
     def _elsewhere(self) -> RunsElsewhere | None:
         if self._executor is None:
             return None
+        from retarget.engine.run.elsewhere import RunsElsewhere  # only who has a cluster needs it
+
         return RunsElsewhere(
             self._executor,
             self.registry,
@@ -508,4 +512,6 @@ class Engine:
 
     @cached_property
     def _artifacts(self) -> ArtifactFolder:
+        from retarget.engine.cache.transfer import ArtifactFolder
+
         return ArtifactFolder(self._artifact_folder or Path())

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from retarget.engine.cache.inputs import InputDigests, Inputs
 from retarget.engine.cache.store import Store, StoreError
@@ -17,7 +17,6 @@ from retarget.engine.compile.activity import BuildActivity
 from retarget.engine.compile.pool import CompilePool
 from retarget.engine.compile.resolution import NotBuiltError, Resolver
 from retarget.engine.compile.steps import CompileSteps, key_of, with_fact
-from retarget.engine.executor import CompileJob, Executor
 from retarget.engine.toolchains import worker_environment
 from retarget.extension import Resolved, UnavailableError
 from retarget.extension.registry import Registry
@@ -27,6 +26,9 @@ from retarget.support.errors import RetargetError
 from retarget.support.files import read_regular
 from retarget.worker.messages import CompiledModule, CompileModule, Refused, ResolvedFlags
 from retarget.worker.process import Spawner, available_cores
+
+if TYPE_CHECKING:
+    from retarget.engine.executor import Executor
 
 __all__ = ["BuildService", "BuildStatistics"]
 
@@ -400,6 +402,8 @@ class BuildService:
     ) -> CompiledModule | Refused:
         env = worker_environment(self._registry, target.compiler)
         if self._executor is not None:
+            from retarget.engine.executor import CompileJob  # only who has a cluster needs it
+
             job = CompileJob(
                 title=_title(target),
                 config=target.compiler,

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from retarget.engine.compile.service import BuildService
-from retarget.engine.run.elsewhere import RunsElsewhere
 from retarget.engine.run.service import RunService
 from retarget.model import RunTarget
 from retarget.model.outcomes import Artifact, CompileOutcome
 from retarget.support.locks import HeldLock, hold_existing
+
+if TYPE_CHECKING:
+    from retarget.engine.run.elsewhere import RunsElsewhere
 
 __all__ = ["RunsAhead", "hold_artifact"]
 
