@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import importlib.metadata
 import os
 import signal
+import sysconfig
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -58,6 +61,28 @@ def _own_leases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Test doubles have the same devices in all tests, which are not to wait for one another."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RETARGET_LEASE_DIR", str(tmp_path_factory.getbasetemp() / "leases"))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _installed_is_read_once() -> Iterator[None]:
+    """Each session of pytest in a test's process, and each command, asks 200 distributions for their entry points.
+
+    Those of the environment stay what they are.
+    """
+    installed = Path(sysconfig.get_path("purelib"))
+    read = importlib.metadata.Distribution.entry_points.fget  # type: ignore[attr-defined]  a property
+
+    @cache
+    def read_once(path: Path) -> importlib.metadata.EntryPoints:
+        return read(importlib.metadata.PathDistribution(path))  # type: ignore[no-any-return]
+
+    def entry_points(self: importlib.metadata.PathDistribution) -> importlib.metadata.EntryPoints:
+        path = getattr(self, "_path", None)
+        return read_once(path) if isinstance(path, Path) and path.parent == installed else read(self)  # type: ignore[no-any-return]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(importlib.metadata.PathDistribution, "entry_points", property(entry_points), raising=False)
         yield
 
 
