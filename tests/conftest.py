@@ -7,7 +7,7 @@ import importlib.metadata
 import os
 import signal
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -24,14 +24,15 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("untimed" if config.getoption("--run-slow") else "sample")
 
 
-# Collecting tests creates a million objects that stay to the end: looking at them again and again finds no garbage.
-gc.disable()
-
-
-def pytest_collection_finish() -> None:
-    """Leave what was collected out of all garbage collections to come."""
-    gc.enable()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage among the million objects of collected tests, now and later: they stay to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_unconfigure() -> None:
@@ -40,10 +41,15 @@ def pytest_unconfigure() -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Return three workers for each two cores: a test waits for processes and files in a third of its time."""
+def pytest_xdist_auto_num_workers() -> int | None:
+    """Return three workers for each two cores: a test waits for processes and files in a third of its time.
+
+    None, so that xdist decides, where its variable says how many.
+    """
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(cores + cores // 2, 1)
+    return cores + cores // 2
 
 
 @pytest.fixture(scope="session", autouse=True)
