@@ -48,3 +48,23 @@ def test_a_type_of_no_size_has_no_name_and_takes_no_known_room(text: str) -> Non
 )
 def test_a_type_takes_so_many_bytes_of_memory(text: str, size: int) -> None:
     assert memory_size(parse_type(text)) == size
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("vector<5xf32>", ""),
+        ("vector<1xf32>", ""),
+        ("vector<2x!spirv.array<2 x f32>>", ""),
+        ("i128", ""),
+        ("!spirv.sampled_image<f32>", ""),
+        ("!spirv.coopmatrix<8x8xf32, Subgroup, MatrixA>", ""),
+        ("!spirv.coopmatrix<16x16xi32, Subgroup, MatrixA>", ""),
+        ("!spirv.coopmatrix<16x16xf32, Workgroup, MatrixA>", ""),
+        ("!spirv.struct<(f32 [0], f8E4M3FN [4])>", "f8E4M3FN"),
+    ],
+)
+def test_a_type_that_opencl_c_does_not_have_is_refused(text: str, named: str) -> None:
+    with pytest.raises(TypeSyntaxError) as caught:
+        parse_type(text)
+    assert str(caught.value) == f"no OpenCL C type for the SPIR-V type {named or text}"
