@@ -78,6 +78,13 @@ def test_what_has_no_known_place_or_declaration_names_none(artifact: OpenClArtif
     assert (read.kernels[0].location, read.exports[0].declaration) == ("", "")
 
 
+def test_kernels_are_launched_that_a_dispatch_names(artifact: OpenClArtifact) -> None:
+    commands = (("free", 3), ("flush",), ("scalar", "dispatch", "i32", 4, 4), ("dispatch", 1, 5), ("return", ()))
+    blocks = (commands, (("dispatch_together", 2, 6, 7), ("return", ())))
+    function = replace(artifact.program.functions[0], blocks=blocks)
+    assert replace(artifact.program, functions=(function,)).launched == {1, 2}
+
+
 def test_a_kernel_without_a_source_is_refused(artifact: OpenClArtifact) -> None:
     with pytest.raises(ArtifactError, match=r"header is malformed \(ValueError: zip\(\) argument 2 is shorter"):
         read_artifact(write_artifact(replace(artifact, sources=())))

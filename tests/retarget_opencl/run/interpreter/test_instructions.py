@@ -112,7 +112,7 @@ def test_an_instruction_computes_its_result(
     [
         (("buffer_store", 1, 0, 2, "i16"), (octets(0, 0, 0, 9), 0x0201, 1), [0, 1, 2, 9]),
         (("buffer_fill", 1, 0, 2, 3, "i16"), (octets(9, 9, 9, 9, 9, 9), 0x0201, 1, 4), [9, 1, 2, 1, 2, 9]),
-        (("buffer_copy", 1, 2, 0, 3, 4), (octets(9, 9, 9, 9), octets(1, 2, 3, 4), 1, 2, 2), [9, 9, 2, 3]),
+        (("buffer_copy", 1, 2, 0, 3, 4), (octets(9, 9, 9, 9), octets(1, 2, 3, 4, 5), 1, 2, 2), [9, 9, 2, 3]),
         (("list_resize", 0, 1), ([1, 2, 3], 1), [1]),
         (("list_resize", 0, 1), ([1], 3), [1, None, None]),
         (("list_set", 0, 1, 2), ([1, 2], 1, 7), [1, 7]),
@@ -127,7 +127,7 @@ def test_an_instruction_changes_its_operand(
 
 
 def test_a_slice_is_a_copy_and_a_subspan_is_not() -> None:
-    data = octets(1, 2, 3, 4)
+    data = octets(1, 2, 3, 4, 5)
     copied, view = (run((data, 1, 2), (name, 9, 0, 1, 2)) for name in ("buffer_slice", "buffer_subspan"))
     data[1] = 9
     assert (copied.tolist(), view.tolist()) == ([2, 3], [9, 3])
