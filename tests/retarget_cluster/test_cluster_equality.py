@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from benchmark_scripts import BENCHMARKS, benchmark_script
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from mlir_modules import CRASHES, DIFFERS, GOOD, REFUSED
 
-TOOL = Path(__file__).parents[2] / "benchmarks" / "cluster_equality.py"
+TOOL = BENCHMARKS / "cluster_equality.py"
 
 MATRIX = declarations(
     "root = true\n",
@@ -36,12 +36,7 @@ JUNIT = """\
 
 @pytest.fixture
 def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("cluster_equality", TOOL)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return benchmark_script("cluster_equality")
 
 
 @pytest.mark.parametrize(

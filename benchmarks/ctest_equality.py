@@ -3,7 +3,7 @@
 For each folder, pytest runs what is selected, `retarget emit ctest` writes its tests, and ctest runs these; both find
 the same cache. Each target with another outcome is printed, and the exit status is 1 if there is one.
 
-python tests/retarget_ctest/ctest_equality.py FOLDER... [-m EXPR] [-j JOBS]
+    benchmarks/ctest_equality.py FOLDER... [-m EXPR] [-j JOBS]
 
 Where the compile target of a run target fails, ctest does not start it, whatever pytest makes of it; these are counted
 apart (docs/moving-from-bazel.md).
