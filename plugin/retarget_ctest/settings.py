@@ -26,7 +26,9 @@ __all__ = ["SessionSettings", "session_settings"]
 T = TypeVar("T")
 
 _INI_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
-_MENTIONED = re.compile(rb"--retarget-|\bretarget_(?:cache_dir|jobs|compile_timeout|run_timeout|extensions)\b")
+_MENTIONED = re.compile(
+    rb"--retarget-|--runxfail|\bretarget_(?:cache_dir|jobs|compile_timeout|run_timeout|extensions)\b"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +81,7 @@ def _value(found: PytestConfiguration, name: str, parse: Callable[[str], T], def
     """Return the value of an option, or of the ini key of its name. Raises `RetargetError`."""
     key = f"retarget_{name}"
     given = found.given(f"--retarget-{name.replace('_', '-')}")
-    text, where = given[-1] if given else (found.values.get(key), f"{key} in {found.file}")
+    text, where = given[-1] if given else (found.values.get(key), f"{key} in {found.file or 'PYTEST_ADDOPTS'}")
     if text is None or text == "":
         return default  # type: ignore[return-value]
     try:

@@ -8,6 +8,7 @@ import pytest
 from pytest_retarget.options.settings import Settings
 from pytest_retarget.session.cachedir import cache_dir
 from retarget.cli.main import main
+from retarget.support.errors import RetargetError
 from retarget_ctest.settings import SessionSettings, session_settings
 
 
@@ -104,3 +105,26 @@ def test_a_value_of_an_option_that_is_none_is_an_error(
     assert main(["run", "."]) == 1
     expected = "found 'soon', expected a number of seconds above 0, such as 90 or 0.5"
     assert capsys.readouterr().err == f"--retarget-run-timeout in addopts in {file}: {expected}\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "where"),
+    [
+        ("-o retarget_jobs=x", "retarget_jobs in PYTEST_ADDOPTS"),
+        ("-o addopts=--retarget-jobs=x", "--retarget-jobs in addopts in PYTEST_ADDOPTS"),
+    ],
+)
+def test_a_value_that_is_none_is_named_where_no_file_has_it(
+    monkeypatch: pytest.MonkeyPatch, options: str, where: str
+) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", options)
+    with pytest.raises(RetargetError) as caught:
+        session_settings()
+    assert str(caught.value) == f"{where}: found 'x', expected a number from 1 to 100000"
+
+
+def test_a_file_that_says_nothing_else_of_retarget_can_ignore_its_expectations(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\naddopts = --runxfail\n")
+    found = session_settings()
+    assert found == by_pytest(pytester)
+    assert found.ignores_expectations

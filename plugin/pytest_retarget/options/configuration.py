@@ -38,7 +38,7 @@ def find(folder: Path) -> PytestConfiguration:
         root=root,
         file=file,
         values={key: found.value for key, found in values.items()},
-        options={f"addopts in {file}": words, _VARIABLE: variable},
+        options={f"addopts in {file or _VARIABLE}": words, _VARIABLE: variable},
     )
 
 
