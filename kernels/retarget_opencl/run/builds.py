@@ -8,6 +8,7 @@ this kernel (of the text, for PoCL), so that one kernel that changes is the only
 from __future__ import annotations
 
 import hashlib
+import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +32,9 @@ __all__ = ["Builds", "build_options", "kernel_object"]
 
 _FEWEST = 8
 """Kernels in a program before it is worth a second one."""
+
+_GENERATING = threading.Lock()
+"""Held where what pyopencl generates for a kernel is left out."""
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -58,12 +62,15 @@ def kernel_object(program: cl.Program, name: str) -> cl.Kernel:
     import pyopencl as cl
     from pyopencl import invoker
 
-    generate = invoker.generate_enqueue_and_set_args
-    invoker.generate_enqueue_and_set_args = lambda *_, **__: (None, None)
-    try:
+    if not hasattr(invoker, "generate_enqueue_and_set_args"):  # a later pyopencl, which costs what it costs
         return cl.Kernel(program, name)
-    finally:
-        invoker.generate_enqueue_and_set_args = generate
+    with _GENERATING:
+        generate = invoker.generate_enqueue_and_set_args
+        invoker.generate_enqueue_and_set_args = lambda *_, **__: (None, None)
+        try:
+            return cl.Kernel(program, name)
+        finally:
+            invoker.generate_enqueue_and_set_args = generate
 
 
 class Builds:

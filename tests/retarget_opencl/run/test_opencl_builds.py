@@ -188,3 +188,6 @@ def test_pyopencl_generates_no_functions_for_a_kernel(
     with pytest.raises(cl.LogicError, match="INVALID_KERNEL_NAME"):
         kernel_object(program, "tripled")
     assert invoker.generate_enqueue_and_set_args is watched
+    monkeypatch.delattr(invoker, "generate_enqueue_and_set_args")
+    monkeypatch.setattr(cl, "Kernel", lambda _, name: name)
+    assert kernel_object(program, "doubled") == "doubled"

@@ -21,6 +21,9 @@ __all__ = ["Addresses", "Use"]
 _WARP = 32
 _COMPUTED = (Scalar("int", 32), Scalar("bool", 1))
 _MASK = 0xFFFFFFFF
+_OF_A_SUBGROUP = ("spirv.Group", "spirv.KHR.Subgroup", "spirv.KHR.CooperativeMatrix")
+"""Ops whose results subgroups of one work-group have differently."""
+
 _MOST = 256
 """Values of loop counters that are tried one by one."""
 
@@ -188,7 +191,7 @@ class Addresses:
                         dims |= table.get(place.memory, frozenset())
                     elif access.mode == "atomic" or (place.memory in self.written and not trusts_memory):
                         dims = self.wide
-                if node.op.startswith("spirv.Group") or "CooperativeMatrix" in node.op:
+                if node.op.startswith(_OF_A_SUBGROUP):
                     dims = self.wide
                 if node.defines is not None and node.defines.axis is None:
                     table[node.defines] = dims

@@ -203,7 +203,7 @@ def test_what_an_atomic_returns_differs_between_work_items_though_memory_is_trus
     assert Addresses.of(k.nodes, k.size).dimensions([made]) == {0}
 
 
-@pytest.mark.parametrize("name", ["GroupNonUniformShuffle", "KHR.CooperativeMatrixLoad"])
+@pytest.mark.parametrize("name", ["GroupNonUniformShuffle", "KHR.SubgroupBallot", "KHR.CooperativeMatrixLoad"])
 def test_what_work_items_make_together_differs_between_them(name: str) -> None:
     k = Kernel()
     made = op(k, name, k.group())
