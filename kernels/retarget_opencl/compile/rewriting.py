@@ -40,8 +40,10 @@ SIGNS_PHASE = "executable-configurations"
 
 _PACKS = "builtin.module(util.func(iree-codegen-decompose-pack-unpack-ops{use-only-reshapes=true}))"
 
-_KERNELS = "hal.executable.variant(builtin.module(func.func(linalg-generalize-named-ops)))"
-"""IREE's passes that go before: each `linalg` op shows its scalar ops."""
+_KERNELS = (
+    "hal.executable.variant(builtin.module(func.func(iree-codegen-decompose-softmax,linalg-generalize-named-ops)))"
+)
+"""IREE's passes that go before: each `linalg` op shows its scalar ops, a softmax too."""
 
 # OpenCL C has these for f64; SPIR-V's extended instructions for graphics do not. Powers have another name.
 _FUNCTIONS = frozenset(

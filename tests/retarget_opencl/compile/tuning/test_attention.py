@@ -36,6 +36,7 @@ func.func @main(%q: QUERIES, %k: KEYS, %v: KEYS) -> QUERIES {
         pytest.param("f32", "2,2,20,16", "2,2,20,16", True, 1e-5, id="causal"),
         pytest.param("f16", "1,2,17,9", "1,2,17,9", False, 2e-3, id="f16, odd sizes"),
         pytest.param("f32", "2,2,?,16", "2,2,?,16", False, 1e-5, id="dynamic"),
+        pytest.param("f64", "2,2,20,16", "2,2,20,16", False, 1e-6, id="f64"),
     ],
 )
 def test_attention_is_computed(  # noqa: PLR0917 - a row of the table
@@ -44,7 +45,7 @@ def test_attention_is_computed(  # noqa: PLR0917 - a row of the table
     text = MODULE.replace("QUERIES", f"!torch.vtensor<[{queries}],{element}>")
     text = text.replace("KEYS", f"!torch.vtensor<[{keys}],{element}>").replace("CAUSAL", str(causal).lower())
     shape = tuple(20 if size == "?" else int(size) for size in queries.split(","))
-    dtype = {"f16": np.float16, "f32": np.float32}[element]
+    dtype = {"f16": np.float16, "f32": np.float32, "f64": np.float64}[element]
     q, k, v = (np.random.default_rng(seed).normal(size=shape).astype(dtype) for seed in range(3))
     (result,) = call(load(text), "main", q, k, v)
     scores = q.astype(np.float64) @ k.astype(np.float64).swapaxes(-1, -2) / np.sqrt(shape[-1])
