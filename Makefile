@@ -17,10 +17,10 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make demo         a slice of every shipped suite, on every device found here, and a page of it (a minute and a half when nothing is cached)"
 	@echo "make suites       all shipped suites (minutes when nothing is cached)"
-	@echo "make sanitize     the kernels of all shipped suites on Oclgrind: data races, barriers, bounds (half an hour when nothing is cached)"
+	@echo "make sanitize     the kernels of all shipped suites on Oclgrind: data races, barriers, bounds (minutes when nothing is cached)"
 	@echo "make toolchains   IREE's runtime for arm64 Linux, which the suites run in an emulator (QEMU)"
 	@echo "make models       whole networks of Python packages, for suites/models (100 MB)"
-	@echo "make conformance  all of ONNX's node tests; writes docs/conformance.md (half an hour when nothing is cached)"
+	@echo "make conformance  all of ONNX's node tests; writes docs/conformance.md (minutes when nothing is cached)"
 	@echo "make test         the project's own tests"
 	@echo "make test-slow    the same, with those that are slow, as in CI (half an hour)"
 	@echo "make test-all     the same, with what repeats at length what CI proves on a sample"

@@ -62,20 +62,20 @@ class Guard:
         """
         expected = patience + size / _BYTES_PER_SECOND
         self._begin(expected)
-        start = time.monotonic()
+        start, limit = time.monotonic(), self._seconds + expected
         future: Future[T] = Future()
         with self._lock:
             self._waiting.add(future)
         threading.Thread(target=_do, args=(request, future), name="retarget-remote-store", daemon=True).start()
         try:
-            result = future.result(self._seconds + expected)
+            result = future.result(limit)
         except FileNotFoundError:
             self._succeeded(time.monotonic() - start - expected)
             raise
         except LeftOutError:  # closed
             raise
         except Exception as error:
-            raise LeftOutError(self._failed(error, time.monotonic() - start)) from error
+            raise LeftOutError(self._failed(error, time.monotonic() - start, limit)) from error
         finally:
             with self._lock:
                 self._waiting.discard(future)
@@ -122,11 +122,11 @@ class Guard:
                 self._since, self._until, self._is_trying = None, 0.0, False
             self._lose(seconds, f"its answers took {self._lost + seconds:.0f} s longer than they should")
 
-    def _failed(self, error: Exception, seconds: float) -> str:
+    def _failed(self, error: Exception, seconds: float, limit: float) -> str:
         text = _DIGEST.sub(r"\1…", first_line(without_secrets(str(error))))[:300] or type(error).__name__
         if isinstance(error, TimeoutError):
             check = f"check network and server, or set {TIMEOUT_VARIABLE} higher"
-            text = f"no good answer came within {seconds:.1f} s; {check}"
+            text = f"no good answer came within {min(seconds, limit):.1f} s; {check}"  # noticed later on a busy machine
         elif isinstance(error, PermissionError):
             text += "; check the credentials (they must allow to list, too: if not, what is absent is forbidden)"
         with self._lock:
