@@ -36,6 +36,7 @@ func.func @main(%q: QUERIES, %k: KEYS, %v: KEYS) -> QUERIES {
         pytest.param("f32", "2,2,20,16", "2,2,20,16", True, 1e-5, id="causal"),
         pytest.param("f16", "1,2,17,9", "1,2,17,9", False, 2e-3, id="f16, odd sizes"),
         pytest.param("f32", "2,2,?,16", "2,2,?,16", False, 1e-5, id="dynamic"),
+        # IREE's lowering computes it in f32: on llvm-cpu it is off by 3e-7.
         pytest.param("f64", "2,2,20,16", "2,2,20,16", False, 1e-6, id="f64"),
     ],
 )
