@@ -1,7 +1,7 @@
-"""By hand: `python -m retarget_opencl compile|run|show|devices`.
+"""By hand: `python -m retarget_opencl compile|show|devices`.
 
-Failure reports of targets quote these commands. Exit status 0: it worked (for `run`: all checks held), 1: it did not,
-2: wrong usage.
+Failure reports of targets quote these commands, and run artifacts with `python -m retarget.worker.run_case`. Exit
+status 0: it worked, 1: it did not, 2: wrong usage.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from retarget.arrays.comparison import compare_check
-from retarget.extension import Check, CompileRequest, CompilerError, DriverError, UnavailableError
-from retarget.model import CompilerConfig, Origin, RuntimeConfig
+from retarget.extension import CompileRequest, CompilerError, DriverError, UnavailableError
+from retarget.model import CompilerConfig, Origin
 from retarget.support.errors import RetargetError
 
-from retarget_opencl.artifact.file import ArtifactError, read_artifact
+from retarget_opencl.artifact.file import ArtifactError
 from retarget_opencl.artifact.show import show_artifact
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.run.driver import OpenClDriver
@@ -32,11 +31,6 @@ def _parser() -> argparse.ArgumentParser:
     compile_ = commands.add_parser("compile", help="compile a module; unknown flags go to IREE")
     compile_.add_argument("module", type=Path)
     compile_.add_argument("-o", dest="output", type=Path, required=True)
-    run = commands.add_parser("run", help="run functions without arguments and their checks")
-    run.add_argument("artifact", type=Path)
-    run.add_argument("--device", default="")
-    run.add_argument("--sanitize", action="store_true", help="on Oclgrind, which checks accesses to memory")
-    run.add_argument("--function", default="", help="default: all that take no arguments")
     show = commands.add_parser("show", help="print kernels and program")
     show.add_argument("artifact", type=Path)
     commands.add_parser("devices", help="list devices and the profiles they give")
@@ -55,32 +49,12 @@ def _compile(module: Path, output: Path, flags: Sequence[str]) -> None:
     output.write_bytes(compiler.compile(request).artifact)
 
 
-def _run(artifact: Path, device: str, wanted: str, *, sanitize: bool) -> int:
-    devices = (device,) if device else ()
-    config = RuntimeConfig(name="by-hand", driver="opencl", devices=devices, sanitize=sanitize, origin=_HERE)
-    opened = OpenClDriver().open(config)
-    content = artifact.read_bytes()
-    read_artifact(content)  # to load does not compare the constants' digest
-    program = opened.load(content)
-    names = [wanted] if wanted else [function.name for function in program.functions if function.arguments == 0]
-    failed = 0
-    for name in names:
-        checks: list[Check] = []
-        results = program.call(name, (), checks.append)
-        mismatches = [mismatch for mismatch in map(compare_check, checks) if mismatch is not None]
-        failed += bool(mismatches)
-        print(f"{name}: {'FAILED' if mismatches else 'passed'}, {len(checks)} checks")
-        for mismatch in mismatches:
-            print(mismatch.report)
-        for result in results:
-            print(result)
-    opened.close()
-    return 1 if failed or not names else 0
-
-
 def _devices() -> None:
     for info in OpenClDriver().probe():
         print(f"{info.uri}  {info.name} (driver {info.driver_version})")
+        if info.unusable:
+            print(f"    unusable: {info.unusable}; {info.remedy}")
+            continue
         for name, value in info.capabilities:
             print(f"    {name:<14} {value}")
 
@@ -94,8 +68,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.command == "compile":
             _compile(options.module, options.output, rest)
-        elif options.command == "run":
-            return _run(options.artifact, options.device, options.function, sanitize=options.sanitize)
         elif options.command == "show":
             sys.stdout.write(show_artifact(options.artifact.read_bytes()))
         else:

@@ -44,6 +44,7 @@ TRANSLATION = (
 RUNNING = (
     "retarget_opencl.artifact",
     "retarget_opencl.device",
+    "retarget_opencl.internals",
     "retarget_opencl.run",
     "retarget_opencl.translation",
     "retarget.arrays.dtypes",

@@ -16,8 +16,8 @@ WIDE = ("--iree-input-demote-f64-to-f32=false",)
 
 @pytest.fixture(scope="session")
 def found() -> FoundDevice:
-    """The first OpenCL device; PoCL where there is no GPU. RETARGET_REQUIRE_OPENCL=1 lets nothing be skipped."""
-    return find_or_skip("opencl://")
+    """The first OpenCL device, of whatever implementation works here."""
+    return find_or_skip()
 
 
 @pytest.fixture(scope="session")

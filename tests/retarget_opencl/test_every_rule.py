@@ -55,6 +55,6 @@ def test_the_ladder_names_what_the_deletion_of_a_rule_cost(tmp_path: Path, found
     target = "suites/tiny/suite.toml::tiny::add_opencl_opencl"
     for rule in ("spirv.FAdd", "stream.cmd.dispatch"):
         assert by_rule[rule]["fell"] == [target]
-        assert by_rule[rule]["named"] == [f"bringup/opencl.ladder:3: {target}  matches → none"]
+        assert by_rule[rule]["named"] == [f"bringup/opencl.ladder:4: {target}  matches → none"]
     assert by_rule["spirv.FSub"]["targets"] == []
     assert f"{len(lines)} of " in done[-1].stdout

@@ -13,6 +13,7 @@ from retarget.extension import LoadsArtifacts, ReadsNeeds, ShowsArtifacts, Unava
 from retarget.extension.registry import load_extensions
 from retarget.support.errors import DiagnosticsError
 from retarget.support.installing import install_hint
+from retarget.worker.run_case import main as run_case
 from retarget_opencl.__main__ import main
 from retarget_opencl.artifact.file import read_artifact
 from retarget_opencl.compile.compiler import OpenClCompiler
@@ -135,8 +136,8 @@ def test_a_module_is_compiled_shown_and_run_by_hand(
     assert main(["compile", str(module), "--iree-opt-level=O2", "-o", str(artifact)]) == 0
     assert main(["show", str(artifact)]) == 0
     assert "__kernel" in capsys.readouterr().out
-    assert main(["run", str(artifact), "--function=checked"]) == status
-    assert ("checked: FAILED, 1 checks" if status else "checked: passed, 1 checks") in capsys.readouterr().out
+    assert run_case(["--kind=check", "--driver=opencl", f"--artifact={artifact}", "--case=checked"]) == status
+    assert ("checked: failed at compare: " if status else "checked: passed") in capsys.readouterr().out
 
 
 def test_the_driver_says_what_an_artifact_needs_and_nothing_of_other_bytes(compiled: Compile) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -24,13 +24,13 @@ from retarget.extension import (
 )
 from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig, Toolchain
 from retarget.model.outcomes import DeviceInfo
-from retarget.profiles.profile import Profile
+from retarget.profiles.profile import Profile, profile_of_device
 from retarget.profiles.references import find_profile, shipped_profiles
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 from retarget_iree.builds import COMPILER_PACKAGE
 from retarget_iree.compiler.command import reduce_command, shrink_command
-from retarget_iree.compiler.compiler import front_half
+from retarget_iree.compiler.compiler import IreeCompiler, front_half
 from retarget_iree.compiler.flags import not_inputs
 from retarget_iree.compiler.library import in_one_step_if_it_prints
 from retarget_iree.modules.onnx_import import onnx_version
@@ -49,7 +49,7 @@ from retarget_opencl.device.profile import (
     DeviceProfile,
     compile_profile,
 )
-from retarget_opencl.translation import Ir, TranslationError
+from retarget_opencl.translation import TranslationError
 
 __all__ = ["OpenClCompiler", "OpenClFlags", "split_flags"]
 
@@ -58,6 +58,7 @@ _BUILD = "retarget_opencl "
 
 _PREFIX = "--opencl-"
 _LARGEST = "opencl-max-allocation"
+_PROFILE = "opencl-profile"
 _CHOICES = {
     "half": HALF_MODES,
     "subgroups": SUBGROUP_MODES,
@@ -151,16 +152,27 @@ def profile_of_reference(reference: str) -> Profile:
 
     Raises `RetargetError`, and `UnavailableError` for a device that is not here.
     """
+    info = device_of_reference(reference)
+    if info is not None:
+        from retarget_opencl.device.devices import SOURCE
+
+        return profile_of_device(info, SOURCE)
+    prefixed = f"{DRIVER}-{reference}"
+    return find_profile(prefixed if prefixed in shipped_profiles() else reference)
+
+
+def device_of_reference(reference: str) -> DeviceInfo | None:
+    """Return the device of this host that a reference means; None for a file or a shipped profile. Raises as
+    `profile_of_reference`."""
     uri = _device_of(reference)
     if uri is None:
-        prefixed = f"{DRIVER}-{reference}"
-        return find_profile(prefixed if prefixed in shipped_profiles() else reference)
+        return None
     if not uri.startswith(_HOST):
         msg = f"found {reference!r}, expected a device of the driver {DRIVER} for iree-opencl: host:{_HOST}"
         raise RetargetError(msg)
-    from retarget_opencl.device.devices import find_device, list_devices, profile_of
+    from retarget_opencl.device.devices import find_device, info_of, list_devices
 
-    return profile_of(find_device(uri, list_devices()))
+    return info_of(find_device(uri, list_devices()))
 
 
 def _compiled_for(config: CompilerConfig, flags: OpenClFlags) -> DeviceProfile:
@@ -182,22 +194,23 @@ def _run_front_end(request: CompileRequest) -> Compiled:
     from retarget_opencl.compile.frontend import bytecode_of, compiled_module
 
     name, flags = request.source_name, request.resolved.flags
-    largest = int(dict(request.resolved.facts).get(_LARGEST, 0))
+    largest = int(dict(request.resolved.facts)[_LARGEST])
     with compiled_module(request.source, name, flags, request.front_end, largest) as (module, diagnostics):
         return Compiled(artifact=bytecode_of(module), diagnostics=diagnostics)
 
 
-def _translated(module: Ir, diagnostics: str, profile: DeviceProfile, bytecode: Callable[[], bytes]) -> Compiled:
+def _translated(bytecode: bytes, profile: DeviceProfile) -> Compiled:
     """Return the artifact for a module of IREE's. Raises `CompilerError`."""
-    _require_templates()
     from retarget_opencl.artifact.file import OpenClArtifact, write_artifact
     from retarget_opencl.compile.constants import resources_of
+    from retarget_opencl.compile.frontend import module_of
     from retarget_opencl.compile.translate import translate
 
     try:
-        translation = translate(module, profile, lambda: resources_of(bytecode()))
+        with module_of(bytecode) as module:
+            translation = translate(module, profile, lambda: resources_of(bytecode))
     except TranslationError as error:
-        raise CompilerError(str(error), diagnostics, verdict=True) from error
+        raise CompilerError(str(error), verdict=True) from error
     artifact = OpenClArtifact(
         profile=profile,
         needs=translation.needs,
@@ -205,7 +218,7 @@ def _translated(module: Ir, diagnostics: str, profile: DeviceProfile, bytecode: 
         program=translation.program,
         blobs=translation.blobs,
     )
-    return Compiled(artifact=write_artifact(artifact), diagnostics=diagnostics)
+    return Compiled(artifact=write_artifact(artifact))
 
 
 class OpenClCompiler:
@@ -264,25 +277,29 @@ class OpenClCompiler:
             msg = f"{clash!r}: iree-opencl sets the target itself; choose it with target_from or --opencl-profile"
             raise CompilerError(msg, verdict=True)
         profile = _compiled_for(config, split)
-
-        iree, build = find_compiler().build_id(), self.describe_build(None)
-        front_end = Resolved(
-            build_id=f"{iree}; front end of retarget_opencl {front_end_build()}",
-            flags=_with_target(split.iree, profile),
-            not_inputs=not_inputs(_with_target(split.iree, profile)),
-            facts=((_LARGEST, str(profile.max_allocation)),) if profile.max_allocation else (),
-            suffix_facts=((".onnx", f"onnx {onnx_version()}"),),
-            build=build,
-            front_end=front_half(split.iree),
-        )
+        device = device_of_reference(reference_of(config, split))
+        front_end = self._front(split.iree, profile)
         return Resolved(
-            build_id=f"{iree}; {_BUILD}{translation_build()}",
+            build_id=f"{find_compiler().build_id()}; {_BUILD}{translation_build()}",
             flags=split.iree,
             not_inputs=not_inputs(split.iree),
-            facts=(("opencl-profile", profile.fact()),),
+            facts=((_PROFILE, profile.fact()),),
+            devices=() if device is None else (device,),
             suffix_facts=front_end.suffix_facts,
-            build=build,
+            build=front_end.build,
             front_end=front_end,
+        )
+
+    def _front(self, flags: tuple[str, ...], profile: DeviceProfile) -> Resolved:
+        """Return what the front end's output depends on."""
+        return Resolved(
+            build_id=f"{find_compiler().build_id()}; front end of retarget_opencl {front_end_build()}",
+            flags=_with_target(flags, profile),
+            not_inputs=not_inputs(_with_target(flags, profile)),
+            facts=((_LARGEST, str(profile.max_allocation)),),
+            suffix_facts=((".onnx", f"onnx {onnx_version()}"),),
+            build=self.describe_build(None),
+            front_end=front_half(flags),
         )
 
     def run_front_end(self, request: CompileRequest) -> Compiled:
@@ -291,7 +308,7 @@ class OpenClCompiler:
         return in_one_step_if_it_prints(_run_front_end, request)
 
     def compile(self, request: CompileRequest) -> Compiled:
-        """Compile one module; where the front end has run, translate what it gave. Raises `CompilerError`."""
+        """Translate what the front end gave for a module, which runs first where it has not. Raises `CompilerError`."""
         _, is_ours, expected = request.resolved.build_id.rpartition(_BUILD)
         if (
             is_ours and expected != translation_build()
@@ -299,23 +316,26 @@ class OpenClCompiler:
             msg = f"retarget_opencl was edited since this session began: found build {translation_build()}, "
             msg += f"expected {expected}; run it again"
             raise CompilerError(msg)
-        profile = DeviceProfile.from_json(json.loads(dict(request.resolved.facts)["opencl-profile"]))
-        if request.front_end is None:
-            return self.compile_bytes(request.source, request.source_name, request.resolved.flags, profile)
-        from retarget_opencl.compile.frontend import module_of
+        _require_templates()
+        profile = DeviceProfile.from_json(json.loads(dict(request.resolved.facts)[_PROFILE]))
+        if request.front_end is not None:
+            return _translated(request.front_end, profile)
+        made = self._front_end(request, profile)
+        return replace(_translated(made.artifact, profile), diagnostics=made.diagnostics)
 
-        front_end = request.front_end
-        with module_of(front_end) as module:
-            return _translated(module, "", profile, lambda: front_end)
+    def _front_end(self, request: CompileRequest, profile: DeviceProfile) -> Compiled:
+        """Run the steps before the translation as a session does, which keeps what each gives."""
+        front = self._front(request.resolved.flags, profile)
+        half = None
+        if front.front_end is not None:
+            half = IreeCompiler().run_front_end(replace(request, resolved=front.front_end)).artifact
+        return self.run_front_end(replace(request, resolved=front, front_end=half))
 
     def compile_bytes(self, source: bytes, source_name: str, flags: Sequence[str], profile: DeviceProfile) -> Compiled:
         """Compile a module's bytes for a profile. Raises `CompilerError` or `UnavailableError`."""
-        _require_templates()
-        from retarget_opencl.compile.frontend import bytecode_of, compiled_module
-
-        front_end = compiled_module(source, source_name, _with_target(flags, profile), largest=profile.max_allocation)
-        with front_end as (module, diagnostics):
-            return _translated(module, diagnostics, profile, lambda: bytecode_of(module))
+        resolved = Resolved(build_id="", flags=tuple(flags), facts=((_PROFILE, profile.fact()),))
+        path = Path(source_name)
+        return self.compile(CompileRequest(source=source, source_name=path.name, source_path=path, resolved=resolved))
 
     def program_statistics(self, artifact: bytes, diagnostics: str) -> ProgramStatistics:
         """Return what an artifact's host program has. Implements `retarget.extension.CountsDispatches`."""

@@ -57,6 +57,7 @@ _WITH_GLOBALS = "flow"  # constants are globals of their own, which the next pha
 _PHASE = "executable-targets"
 _CHANGED_AFTER = (PADDING, _WITH_GLOBALS, PHASE, rows.PHASE)
 """The phases after which modules are changed, in IREE's order; attention's is that of padding."""
+_RESOURCES = "stream.resources"
 _OTHER_RESOURCES = (
     "min_buffer_offset_alignment = 64, max_buffer_range = 4294967295, min_buffer_range_alignment = 64, "
     "index_bits = 32, alias_mutable_bindings = false, memory_model = Discrete"
@@ -96,12 +97,12 @@ def _settle_dialects() -> None:
 
 @contextmanager
 def compiled_module(
-    source: bytes, source_name: str, flags: Sequence[str], front_half: bytes | None = None, largest: int = 0
+    source: bytes, source_name: str, flags: Sequence[str], front_half: bytes | None, largest: int
 ) -> Iterator[tuple[Ir, str]]:
     """Compile `source`, or what IREE's front half gave for it, and yield the module as an operation of
     `iree.compiler.ir`, with the compiler's diagnostics.
 
-    IREE packs constants into allocations of at most `largest` bytes; 0 leaves it at its own bound, 4 GiB.
+    IREE packs constants into allocations of at most `largest` bytes; what is larger has one of its own.
 
     The operation is valid inside the `with` block only. Raises `CompilerError`, whose summary is the compiler's first
     error, and `UnavailableError` if there is no compiler.
@@ -151,6 +152,8 @@ def compiled_module(
             summary = first_error(diagnostics) or error or f"{source_name}: the compiler failed and did not say why"
             raise CompilerError(summary, diagnostics=diagnostics, verdict=is_verdict(diagnostics))
         with module.context:
+            if _RESOURCES in module.attributes:
+                del module.attributes[_RESOURCES]  # nothing needs it now, and IREE does not read what it writes of it
             yield module, diagnostics
         del module
 
@@ -272,11 +275,10 @@ def _prepare_constants(module: Ir, largest: int) -> None:
     IREE's library (3.13) takes no flags for that, so that the attribute has all that they would say.
     """
     move_to_resources(module)
-    if largest:
-        from iree.compiler import ir
+    from iree.compiler import ir
 
-        config = f"#stream.resource_config<{{max_allocation_size = {largest}, {_OTHER_RESOURCES}}}>"
-        module.attributes["stream.resources"] = ir.Attribute.parse(config)
+    config = f"#stream.resource_config<{{max_allocation_size = {largest}, {_OTHER_RESOURCES}}}>"
+    module.attributes[_RESOURCES] = ir.Attribute.parse(config)
 
 
 def bytecode_of(module: Ir) -> bytes:

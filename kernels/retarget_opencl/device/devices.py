@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 import struct
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from retarget.extension import UnavailableError
+from retarget.model.devices import vendor_name
 from retarget.model.outcomes import DeviceInfo, FeatureValue
 from retarget.profiles.names import OPENCL_EXTENSIONS
 from retarget.profiles.profile import Profile, profile_of_device
-from retarget.support.installing import install_hint
+from retarget.worker.process import available_cores
+from retarget_iree.runtime.apis.features import host_memory
 
 from retarget_opencl.builds import runtime_build
-from retarget_opencl.device.icds import icd_complaints, icds_registered
+from retarget_opencl.device.icds import INSTALL, platforms_here
 from retarget_opencl.device.profile import DRIVER, compile_profile
+from retarget_opencl.device.trial import known_fault
+from retarget_opencl.internals import loaded_library
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -26,67 +33,81 @@ __all__ = ["OCLGRIND", "FoundDevice", "features_of", "find_device", "info_of", "
 
 SOURCE = "clGetDeviceInfo"
 OCLGRIND = "Oclgrind"
-_INSTALL = "`pip install pocl-binary-distribution` for OpenCL on the CPU, or install the GPU vendor's OpenCL driver"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundDevice:
-    """A device, its index in the list of all devices, its platform's name and version, its index in the platform."""
+    """A device, its index in the list of all devices, its platform's name and version, its index in the platform.
+
+    `fault` says in one line why its compiler builds no kernels, empty for one that does. `passed_over` are the faults
+    of the devices that would be the first in place of this one.
+    """
 
     device: cl.Device
     ordinal: int
     platform: str
     platform_ordinal: int
     version: str = ""
+    fault: str = ""
+    passed_over: tuple[str, ...] = ()
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What driver and device say of themselves; PoCL has LLVM's name of the CPU in the device's version."""
+        device = self.device
+        return self.platform, self.version, device.name, device.version, device.driver_version
+
+    @property
+    def implementation(self) -> str:
+        """`PoCL 3.0-rc2`, `Oclgrind 21.10`; of others the platform's name and the driver's version."""
+        found = re.search(r"(PoCL|Oclgrind) [\w.-]+", self.version)
+        return found[0] if found else f"{self.platform} {self.device.driver_version}"
 
 
-def list_devices() -> tuple[FoundDevice, ...]:
-    """List the devices of all platforms: GPUs and accelerators, PoCL's, those of other implementations for the CPU, and
-    Oclgrind's, which is a checker, last. Raises `UnavailableError` if there is no pyopencl, platform or device."""
-    try:
-        import pyopencl as cl
-    except ImportError as error:
-        msg = f"the driver opencl needs the package pyopencl of the extra [opencl], which is not installed ({error})"
-        raise UnavailableError(msg, install_hint("opencl")) from error
-    found: list[tuple[int, cl.Device, cl.Platform, int]] = []
-    try:
-        with icds_registered():
-            platforms = cl.get_platforms()
-    except cl.LogicError as error:
-        said = "; ".join(icd_complaints())
-        msg = (
-            f"no OpenCL driver (ICD) of this machine loads: {said}"
-            if said
-            else "there is no OpenCL platform on this machine"
-        )
-        raise UnavailableError(msg, _INSTALL) from error
-    for platform in platforms:
+def list_devices(*, again: bool = False) -> tuple[FoundDevice, ...]:
+    """List the devices of all platforms: GPUs and accelerators, PoCL's, the newest first, those of other
+    implementations for the CPU, Oclgrind's, which interprets, and last those whose compiler builds no kernels. With
+    `again`, these are tried once more. Raises `UnavailableError` if there is no pyopencl, platform or device."""
+    platforms = platforms_here()
+    import pyopencl as cl
+
+    found: list[FoundDevice] = []
+    places: dict[tuple[str, ...], tuple[int, int]] = {}  # of devices that are alike, the first is tried
+    for number, platform in enumerate(platforms):
         try:
             devices = platform.get_devices()
         except cl.Error:
             # A platform without devices answers CL_DEVICE_NOT_FOUND.
             continue
-        found += [(_rank(device, platform), device, platform, index) for index, device in enumerate(devices)]
+        for index, device in enumerate(devices):
+            name, version = platform.name, platform.version
+            found.append(FoundDevice(device=device, ordinal=0, platform=name, platform_ordinal=index, version=version))
+            places.setdefault(found[-1].identity, (number, index))
     if not found:
         msg = f"none of the OpenCL platforms here ({', '.join(item.name for item in platforms) or 'none'}) has a device"
-        raise UnavailableError(msg, _INSTALL)
-    found.sort(key=lambda one: one[0])
-    return tuple(
-        FoundDevice(
-            device=device, ordinal=ordinal, platform=platform.name, platform_ordinal=index, version=platform.version
-        )
-        for ordinal, (_, device, platform, index) in enumerate(found)
-    )
+        raise UnavailableError(msg, INSTALL)
+    with ThreadPoolExecutor(available_cores()) as threads:
+        tried = list(threads.map(partial(known_fault, again=again), places, places.values()))
+    faults = dict(zip(places, tried, strict=True))
+    preferred = sorted((replace(one, fault=faults[one.identity]) for one in found), key=_rank)
+    ordered = sorted(preferred, key=lambda one: bool(one.fault))
+    ordered[0] = replace(ordered[0], passed_over=_reasons(preferred[: preferred.index(ordered[0])]))
+    return tuple(replace(one, ordinal=ordinal) for ordinal, one in enumerate(ordered))
 
 
-def _rank(device: cl.Device, platform: cl.Platform) -> int:
+def _reasons(devices: Sequence[FoundDevice]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(f"{one.implementation}: {one.fault}" for one in devices if one.fault))
+
+
+def _rank(found: FoundDevice) -> tuple[int, ...]:
     import pyopencl as cl
 
-    if platform.name == OCLGRIND:
-        return 3
-    if not device.type & cl.device_type.CPU:
-        return 0
-    return 1 if "pocl" in platform.version.lower() else 2
+    if found.platform == OCLGRIND:
+        return (3,)
+    if not found.device.type & cl.device_type.CPU:
+        return (0,)
+    pocl = re.search(r"PoCL (\d+)\.(\d+)", found.version)
+    return (1, -int(pocl[1]), -int(pocl[2])) if pocl else (2,)
 
 
 def _matches(name: str, wanted: str) -> bool:
@@ -99,8 +120,21 @@ def find_device(uri: str, devices: Sequence[FoundDevice]) -> FoundDevice:
     `opencl://` is the first device, `opencl://1` or `1` the second of all, `opencl://nvidia/0` the first of the
     platform whose name contains `nvidia`, or else whose version does (`opencl://pocl/0`); any other text is looked for
     in the names of devices and platforms.
-    Raises `UnavailableError` for a name that nothing has, or that several devices have.
+    Raises `UnavailableError` for a name that nothing has, that several devices have, or whose device builds no kernels.
     """
+    found = _named(uri, devices)
+    if found.fault:
+        msg = (
+            f"the OpenCL device {found.device.name.strip()} of {found.implementation} builds no kernels: {found.fault}"
+        )
+        if all(one.fault for one in devices):
+            msg = f"no OpenCL device here builds kernels: {'; '.join(_reasons(devices))}"
+        raise UnavailableError(msg, INSTALL)
+    return found
+
+
+def _named(uri: str, devices: Sequence[FoundDevice]) -> FoundDevice:
+    """Return the device that a URI names, one that works where several have the name."""
     wanted = uri.removeprefix(f"{DRIVER}://").strip("/")
     listing = "; ".join(f"opencl://{item.ordinal} is {item.device.name} of {item.platform}" for item in devices)
     if not wanted or wanted == DRIVER:
@@ -126,6 +160,7 @@ def find_device(uri: str, devices: Sequence[FoundDevice]) -> FoundDevice:
         raise UnavailableError(msg)
     named = [item for item in devices if _matches(item.device.name, wanted)]
     named = named or [item for item in devices if _matches(item.platform, wanted)]
+    named = [item for item in named if not item.fault] or named[:1]
     if len(named) == 1:
         return named[0]
     what = "is ambiguous" if named else "is not there"
@@ -142,6 +177,25 @@ def _query(device: cl.Device, name: str, default: Any) -> Any:
         return default
 
 
+def _memory(found: FoundDevice) -> tuple[int, int]:
+    """Return a device's memory and the most of it that one buffer takes, in bytes.
+
+    PoCL derives both from what the system has at that moment, on which no compile key, profile or requirement may
+    depend: its memory is the machine's, or `POCL_MEMORY_LIMIT` in GiB, and a buffer takes a quarter, as a power of two.
+    """
+    import pyopencl as cl
+
+    device, whole = found.device, host_memory()
+    memory, largest = int(device.global_mem_size), int(device.max_mem_alloc_size)
+    if whole and device.type & cl.device_type.CPU:
+        memory = min(memory, whole)
+        if "pocl" in found.version.lower():
+            limit = os.environ.get("POCL_MEMORY_LIMIT", "")
+            memory = min(whole, int(limit) << 30) if limit.isdigit() and int(limit) else whole
+            largest = 1 << (memory // 4).bit_length() - 1
+    return memory, largest
+
+
 def features_of(found: FoundDevice) -> tuple[tuple[str, FeatureValue], ...]:
     """Return the capabilities of a device, by the names of `retarget.profiles.names`."""
     import pyopencl as cl
@@ -150,9 +204,10 @@ def features_of(found: FoundDevice) -> tuple[tuple[str, FeatureValue], ...]:
     extensions = set(device.extensions.split())
     types = ((cl.device_type.CPU, "cpu"), (cl.device_type.GPU, "gpu"))
     single = int(_query(device, "single_fp_config", 0))
+    memory, largest = _memory(found)
     features: dict[str, FeatureValue] = {
         "device_type": next((name for bit, name in types if device.type & bit), "accelerator"),
-        "memory": int(device.global_mem_size),
+        "memory": memory,
         **{f"opencl.{name}": f"cl_khr_{name}" in extensions for name in OPENCL_EXTENSIONS},
         "opencl.cl_nv_device_attribute_query": "cl_nv_device_attribute_query" in extensions,
         # Of an embedded profile, 64-bit integers are an extension; since 3.0, sub-groups need none.
@@ -161,7 +216,7 @@ def features_of(found: FoundDevice) -> tuple[tuple[str, FeatureValue], ...]:
         "opencl.correctlyRoundedDivideSqrt": bool(single & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT),
         "opencl.localMemSize": int(device.local_mem_size),
         "opencl.maxComputeUnits": int(device.max_compute_units),
-        "opencl.maxMemAllocSize": int(device.max_mem_alloc_size),
+        "opencl.maxMemAllocSize": largest,
         "opencl.maxWorkGroupSize": int(device.max_work_group_size),
         "opencl.maxWorkItemSizes": tuple(int(size) for size in device.max_work_item_sizes),
         "opencl.platform": found.platform,
@@ -194,12 +249,9 @@ _UUID_KHR = 0x106A  # CL_DEVICE_UUID_KHR
 
 def _raw(device: cl.Device, name: int) -> bytes:
     """Return the bytes that a device answers to a query; none if it does not know it."""
-    import pyopencl as cl
-
     content, size = (ctypes.c_ubyte * 256)(), ctypes.c_size_t()
     try:
-        # The library that pyopencl is linked with is found through pyopencl's own.
-        query = ctypes.CDLL(cl._cl.__file__).clGetDeviceInfo  # noqa: SLF001 - the path of the loaded library
+        query = loaded_library().clGetDeviceInfo
     except (OSError, AttributeError):
         return b""
     query.argtypes = [ctypes.c_void_p, ctypes.c_uint, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p]
@@ -228,6 +280,12 @@ def info_of(found: FoundDevice) -> DeviceInfo:
         driver_version=device.driver_version,
         runtime=runtime_build(),
         features=features,
+        note="; ".join((found.implementation, *(f"not used: {one}" for one in found.passed_over))),
+        unusable=found.fault,
+        remedy=INSTALL if found.fault else "",
+        vendor=vendor_name(device.vendor),
+        driver_name="PoCL" if found.platform == "Portable Computing Language" else found.platform,
+        type=str(dict(features)["device_type"]),
     )
     profile = compile_profile(profile_of_device(info, SOURCE))
     return replace(
@@ -244,6 +302,6 @@ def info_of(found: FoundDevice) -> DeviceInfo:
             ("compute_units", str(device.max_compute_units)),
             ("max_workgroup", str(device.max_work_group_size)),
             ("local_memory", f"{device.local_mem_size // 1024} KiB"),
-            ("memory", f"{device.global_mem_size // 2**20} MiB"),
+            ("memory", f"{_memory(found)[0] // 2**20} MiB"),
         ),
     )

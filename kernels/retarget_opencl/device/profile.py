@@ -34,8 +34,8 @@ HALF_MODES = ("native", "emulated")
 SUBGROUP_MODES = ("none", "khr", "ptx")
 MATRIX_MODES = ("none", "ptx")
 DOT_MODES = ("none", "khr", "ptx")
-_IREE_LARGEST = 2**32 - 1
-"""Bytes that IREE packs into one allocation where nobody says less."""
+_LARGEST = 2**30
+"""Bytes of constants that are worth one allocation: what devices have beyond that changes no code."""
 CONTRACT_MODES = ("off", "on")
 
 
@@ -51,7 +51,7 @@ class DeviceProfile:
     `local_memory` in bytes,
     `max_workgroup_sizes` in work-items per dimension. `contract` says whether the OpenCL compiler may fuse a
     product and a sum; no device decides that. `correct_rounding` is that of division and square root in single
-    precision. `max_allocation` is in bytes; 0 where it is no bound to what IREE packs together.
+    precision. `max_allocation` bounds what IREE packs together, in bytes: a power of two.
     """
 
     arch: str
@@ -67,7 +67,7 @@ class DeviceProfile:
     contract: str = "off"
     correct_rounding: bool = False
     dot: str = "none"
-    max_allocation: int = 0
+    max_allocation: int = _LARGEST
 
     def to_json(self) -> dict[str, Any]:
         """Return the profile as plain data."""
@@ -108,6 +108,7 @@ def compile_profile(profile: Profile) -> DeviceProfile:
     if reported and subgroup_size not in reported:
         subgroup_size = max(reported)
     sizes = numbers(_limit(profile, "opencl.maxWorkItemSizes"))
+    largest = filter(None, numbers(profile.get("opencl.maxMemAllocSize")))
     atomics = ("opencl.int64_base_atomics", "opencl.int64_extended_atomics")
     return DeviceProfile(
         arch=arch,
@@ -123,7 +124,7 @@ def compile_profile(profile: Profile) -> DeviceProfile:
         local_memory=min(*numbers(_limit(profile, "opencl.localMemSize")), 65536),
         correct_rounding=bool(profile.get("opencl.correctlyRoundedDivideSqrt")),
         dot=dot,
-        max_allocation=next((one for one in numbers(profile.get("opencl.maxMemAllocSize")) if one < _IREE_LARGEST), 0),
+        max_allocation=1 << min((_LARGEST, *largest)).bit_length() - 1,
     )
 
 

@@ -8,7 +8,6 @@ this kernel (of the text, for PoCL), so that one kernel that changes is the only
 from __future__ import annotations
 
 import hashlib
-import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -28,13 +27,10 @@ from retarget_opencl.run.errors import BUILD_HINT, status_name
 if TYPE_CHECKING:
     import pyopencl as cl
 
-__all__ = ["Builds", "build_options", "kernel_object"]
+__all__ = ["Builds", "build_options"]
 
 _FEWEST = 8
 """Kernels in a program before it is worth a second one."""
-
-_GENERATING = threading.Lock()
-"""Held where what pyopencl generates for a kernel is left out."""
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -51,26 +47,6 @@ def build_options(prelude: str, device: Profile) -> list[str]:
     if device.get("opencl.platform") == OCLGRIND:
         options.append("-cl-opt-disable")  # it does not know each instruction that LLVM's optimisations write
     return options
-
-
-def kernel_object(program: cl.Program, name: str) -> cl.Kernel:
-    """Return a program's kernel without pyopencl's functions that call it with all arguments at once.
-
-    pyopencl generates their text, keeps it in a database and compiles it, for each kernel, which takes longer than the
-    driver takes to make the kernel. Here arguments are set one by one.
-    """
-    import pyopencl as cl
-    from pyopencl import invoker
-
-    if not hasattr(invoker, "generate_enqueue_and_set_args"):  # a later pyopencl, which costs what it costs
-        return cl.Kernel(program, name)
-    with _GENERATING:
-        generate = invoker.generate_enqueue_and_set_args
-        invoker.generate_enqueue_and_set_args = lambda *_, **__: (None, None)
-        try:
-            return cl.Kernel(program, name)
-        finally:
-            invoker.generate_enqueue_and_set_args = generate
 
 
 class Builds:

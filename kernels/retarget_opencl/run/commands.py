@@ -21,7 +21,7 @@ from retarget_iree.runtime.elements import ELEMENT_CODES, element_type_code, ele
 
 from retarget_opencl.artifact.element_types import element_dtype
 from retarget_opencl.artifact.program import Kernel
-from retarget_opencl.run.builds import kernel_object
+from retarget_opencl.internals import buffer_copy, bytes_setter, kernel_object
 from retarget_opencl.run.errors import ProgramError
 from retarget_opencl.run.memory import Pool, Span, View
 
@@ -79,8 +79,7 @@ class Commands:
         self.events: list[tuple[str, cl.Event]] | None = None
         # Commands since the last flush. The first are flushed at once, so that the device is not idle.
         self._unflushed = _FLUSH_EVERY
-        # The public function inspects its operands at each call, which takes as long as the copy itself.
-        self._copy = cl._cl._enqueue_copy_buffer  # noqa: SLF001
+        self._copy = buffer_copy(cl)
 
     # ------------------------------------------------------------ memory
 
@@ -252,8 +251,7 @@ class Commands:
             nonlocal instance
             if instance is None:
                 instance = kernel_object(commands.programs[kernel.name], kernel.name)
-            # The public function tries what an argument may be, one after the other, before it takes a number: 7 µs.
-            set_arg, set_number = instance.set_arg, instance._set_arg_buf  # noqa: SLF001
+            set_arg, set_number = instance.set_arg, bytes_setter(instance)
             for index, (span, offset) in enumerate(spans):
                 # Its number is remembered, not the buffer: to hold that would keep the pool from releasing it.
                 memory = span.memory

@@ -17,7 +17,8 @@ from retarget_opencl.artifact.file import ArtifactError, KernelSource, OpenClArt
 from retarget_opencl.artifact.program import Kernel
 from retarget_opencl.device.devices import FoundDevice, info_of, profile_of
 from retarget_opencl.device.profile import DeviceProfile, numbers
-from retarget_opencl.run.builds import Builds, kernel_object
+from retarget_opencl.internals import kernel_object
+from retarget_opencl.run.builds import Builds
 from retarget_opencl.run.commands import Commands
 from retarget_opencl.run.errors import driver_errors
 from retarget_opencl.run.memory import Pool

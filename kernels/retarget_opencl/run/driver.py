@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,8 +30,9 @@ class OpenClDriver:
     maps_artifacts = True
 
     def probe(self) -> Sequence[DeviceInfo]:
-        """List the devices of all OpenCL platforms. Raises `UnavailableError`."""
-        return tuple(info_of(found) for found in list_devices())
+        """List the devices of all OpenCL platforms; compilers that have failed are tried again. Raises
+        `UnavailableError`."""
+        return tuple(info_of(found) for found in list_devices(again=True))
 
     def open(self, config: RuntimeConfig) -> OpenClDevice:
         """Open the config's device. Raises `UnavailableError` or `DriverError`."""
@@ -53,13 +52,11 @@ class OpenClDriver:
 
     def _sanitized(self, config: RuntimeConfig) -> OpenClDevice:
         """Open Oclgrind's device. Raises `UnavailableError` where it is not installed."""
-        # What it takes for the device's memory; 128 MiB.
-        os.environ.setdefault("OCLGRIND_GLOBAL_MEM_SIZE", str(8 << 30))
         try:
             found = find_device(config.devices[0] if config.devices else f"opencl://{OCLGRIND}/0", list_devices())
         except UnavailableError as error:
             msg = f"sanitize = true needs Oclgrind: {error}"
-            raise UnavailableError(msg, install_hint("sanitize")) from error
+            raise UnavailableError(msg, install_hint("opencl")) from error
         if found.platform != OCLGRIND:
             msg = f"found sanitize = true for the device {found.device.name} of {found.platform}, expected Oclgrind's"
             raise DriverError(msg, "declare no device beside it")
@@ -103,16 +100,4 @@ class OpenClDriver:
         return tuple(words)
 
     def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
-        """The command that runs one function by hand: `python -m retarget_opencl run`."""
-        del kind
-        device = config.devices[0] if config.devices else "opencl://0"
-        argv = (
-            sys.executable,
-            "-m",
-            "retarget_opencl",
-            "run",
-            *(("--sanitize",) if config.sanitize else (f"--device={device}",)),
-            f"--function={function}",
-            str(artifact),
-        )
-        return RunPlan(argv=argv, env=config.env)
+        """None: `python -m retarget.worker.run_case` does."""

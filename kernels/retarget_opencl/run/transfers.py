@@ -11,10 +11,12 @@ import numpy as np
 import pyopencl as cl
 from retarget.extension import BufferRange, DriverError, TransferLimits
 
+from retarget_opencl.device.devices import OCLGRIND
 from retarget_opencl.run.errors import driver_errors
 
 __all__ = ["OpenClTransfers"]
 
+_PATTERNS = (1, 2, 4, 8, 16, 32, 64, 128)
 _POLL_SECONDS = 0.0005
 _OUT_OF_ORDER = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
 _COMPLETE = cl.command_execution_status.COMPLETE
@@ -26,12 +28,16 @@ class OpenClTransfers:
 
     OpenCL aligns fills to their patterns and nothing else, refuses copies that overlap, and promises buffers up to
     CL_DEVICE_MAX_MEM_ALLOC_SIZE. It allows commands out of order, and promises none: NVIDIA's keep their order.
+    Oclgrind executes its queue in `clFlush`, which does not return while a command there waits for the host, and takes
+    patterns of any length.
     """
 
     def __init__(self, context: cl.Context, device: cl.Device) -> None:
         out_of_order = device.queue_properties & _OUT_OF_ORDER
         self._context, self._name = context, device.name
-        self._limits = TransferLimits(largest_allocation=device.max_mem_alloc_size, in_order=True)
+        self._limits = TransferLimits(
+            largest_allocation=device.max_mem_alloc_size, in_order=True, asynchronous=device.platform.name != OCLGRIND
+        )
         with self._errors("creating command queues"):
             self._queue = cl.CommandQueue(context, device, properties=out_of_order)
             self._host = cl.CommandQueue(context, device)
@@ -83,8 +89,12 @@ class OpenClTransfers:
 
     def fill(self, target: BufferRange, pattern: bytes, after: Sequence[cl.Event]) -> cl.Event:
         """Enqueue a fill."""
+        self._refuse(after)
         if self._is_empty(target):
             return self._marker(after)
+        if len(pattern) not in _PATTERNS:
+            msg = f"found a pattern of {len(pattern)} bytes, expected one of {', '.join(map(str, _PATTERNS))}"
+            raise DriverError(msg)
         with self._errors("filling"):
             fill = cl.enqueue_fill_buffer(
                 self._queue, target.buffer, pattern, target.offset, target.length, wait_for=list(after)
@@ -93,6 +103,7 @@ class OpenClTransfers:
 
     def copy(self, source: BufferRange, target: BufferRange, after: Sequence[cl.Event]) -> cl.Event:
         """Enqueue a copy."""
+        self._refuse(after)
         if self._is_empty(source) and self._is_empty(target):
             return self._marker(after)
         with self._errors("copying"):
@@ -109,6 +120,7 @@ class OpenClTransfers:
 
     def update(self, target: BufferRange, data: bytes | bytearray, after: Sequence[cl.Event]) -> cl.Event:
         """Enqueue a write. The event keeps the bytes."""
+        self._refuse(after)
         if self._is_empty(target):
             return self._marker(after)
         with self._errors("updating"):
@@ -121,6 +133,12 @@ class OpenClTransfers:
                 wait_for=list(after),
             )
             return self._flushed(write)
+
+    def _refuse(self, after: Sequence[cl.Event]) -> None:
+        """Raise `DriverError` for what would wait on a device that is not asynchronous."""
+        if not self._limits.asynchronous and not all(map(self.is_complete, after)):
+            msg = f"{self._name} executes what is submitted at once, and an event that this waits for is not complete"
+            raise DriverError(msg)
 
     def host_event(self) -> cl.UserEvent:
         """Create a user event."""

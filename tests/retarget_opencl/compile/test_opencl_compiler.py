@@ -136,8 +136,12 @@ func.func @three(%a: tensor<1024xf32>) -> tensor<1024xf32> {
 )
 
 
-@pytest.mark.parametrize(("largest", "sizes"), [(0, [12288]), (8192, [8192, 4096]), (5000, [4096, 4096, 4096])])
+@pytest.mark.parametrize(
+    ("largest", "sizes"),
+    [(2**30, [12288]), (8192, [8192, 4096]), (5000, [4096, 4096, 4096]), (1024, [4096, 4096, 4096])],
+)
 def test_constants_are_packed_into_allocations_that_the_device_has(largest: int, sizes: list[int]) -> None:
+    """What is larger than the largest has one of its own."""
     compiler, profile = OpenClCompiler(), replace(shipped("cpu"), max_allocation=largest)
     artifact = read_artifact(compiler.compile_bytes(CONSTANTS.encode(), "three.mlir", (), profile).artifact)
     assert sorted((len(blob) for blob in artifact.blobs), reverse=True) == sizes

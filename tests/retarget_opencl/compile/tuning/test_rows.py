@@ -7,11 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from opencl_support import call, shipped
-from retarget.extension import UnavailableError
+from opencl_support import call, find_or_skip, shipped
 from retarget_opencl.artifact.file import read_artifact
 from retarget_opencl.compile.compiler import OpenClCompiler
-from retarget_opencl.device.devices import find_device, list_devices
 from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.device import OpenClDevice
 
@@ -28,10 +26,7 @@ func.func @main(%a: tensor<6xCOLUMNSxf32>) -> tensor<6xCOLUMNSxf32> {
 @pytest.fixture(scope="module")
 def device(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenClDevice]:
     """Intel's OpenCL for the CPU, which has subgroups."""
-    try:
-        opened = OpenClDevice(find_device("opencl://intel/0", list_devices()), cache=tmp_path_factory.mktemp("kept"))
-    except UnavailableError as error:
-        pytest.skip(f"{error}; {error.hint}")
+    opened = OpenClDevice(find_or_skip("opencl://intel/0"), cache=tmp_path_factory.mktemp("kept"))
     yield opened
     opened.close()
 
