@@ -11,6 +11,7 @@ import ctypes
 import functools
 import importlib
 import os
+import re
 import shutil
 import signal
 import sys
@@ -42,6 +43,7 @@ __all__ = [
     "find_compiler",
     "find_runtime",
     "find_tool",
+    "linker_flags",
     "select_runtime",
 ]
 
@@ -52,6 +54,8 @@ _API = 1
 """The version of the library's C API, before the minor one: another wrapper package than its own can call it then."""
 
 _VARIABLES = ("IREE_LLVM_EMBEDDED_LINKER_PATH", "IREE_LLVM_SYSTEM_LINKER_PATH", "IREE_LLVM_WASM_LINKER_PATH")
+_OWN_LINKER = ("EMBEDDED", "WASM")
+"""What IREE links with its own linker."""
 _NO_CRASH = {
     getattr(signal, name)
     for name in ("SIGHUP", "SIGINT", "SIGTERM", "SIGPIPE", "SIGQUIT", "SIGUSR1", "SIGUSR2")
@@ -102,6 +106,20 @@ def compiler_environment(toolchain: Toolchain | None) -> tuple[tuple[str, str], 
 def environment_facts() -> tuple[tuple[str, str], ...]:
     """Return the environment variables that the compiler looks for its linkers in, with their values."""
     return tuple((name, os.environ[name]) for name in _VARIABLES if os.environ.get(name))
+
+
+def linker_flags(build: CompilerBuild) -> tuple[str, ...]:
+    """Return flags that name a build's own linker to it, where its path is more than a word of a shell.
+
+    IREE 3.13 has a shell run the linker by its bare path. A flag may quote it. They are no part of a compile key.
+    """
+    beside = [file.with_name("iree-lld") for file in (build.library, build.tool) if file is not None]
+    linker = str(next((file for file in beside if file.is_file()), ""))
+    if not re.search(r"[^\w@%+=:,./-]", linker):
+        return ()
+    quoted = re.sub(r'(["$`\\])', r"\\\1", linker)
+    kinds = (kind for kind in _OWN_LINKER if not os.environ.get(f"IREE_LLVM_{kind}_LINKER_PATH"))
+    return tuple(f'--iree-llvmcpu-{kind.lower()}-linker-path="{quoted}"' for kind in kinds)
 
 
 @functools.cache
@@ -184,7 +202,8 @@ def compiler_api() -> Any:
 @functools.cache
 def _process_arguments() -> Any:
     """Return an argument vector that lives as long as the process: a crash prints it."""
-    arguments = (b"iree-compile", b"--mlir-disable-threading", None)
+    flags = map(os.fsencode, linker_flags(find_compiler()))
+    arguments = (b"iree-compile", b"--mlir-disable-threading", *flags, None)
     return (ctypes.c_char_p * len(arguments))(*arguments)
 
 

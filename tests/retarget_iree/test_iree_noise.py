@@ -115,6 +115,7 @@ def test_status_messages_lose_source_paths_and_placeless_frames(message: str, cl
 VERDICTS = [
     "m.mlir:1:1: error: failed to legalize operation 'foo.bar'",
     "error: the linker script is odd",
+    "Linking failed; escaped command line returned exit code 256:\nm.mlir:1:1: error: failed to link executable",
     "m.mlir:1:1: error: failed to legalize operation 'arith.truncf'\n"
     "m.mlir:1:1: error: failed to run translation of source executable to target executable for backend #hal…",
     "m.mlir:1:1: error: failed to run configuration of source executable to target executable for backend",
@@ -125,6 +126,8 @@ TROUBLE = [
     "m.mlir:1:1: error: could not open file x.so: No such file or directory",
     "\x1b[31merror\x1b[0m: Failed to run system command 'ld' with error code: 127",
     "error: No Unix linker tool found in environment.",
+    "sh: 1: /a/b: not found\nLinking failed; escaped command line returned exit code 32512:\nm.mlir:1:1: error: no",
+    "Linking failed; escaped command line returned exit code 9:\nm.mlir:1:1: error: failed to link executable",
     "LLVM ERROR: IO failure on output stream: No space left on device",
 ]
 

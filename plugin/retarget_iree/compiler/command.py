@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from retarget.extension import CompilerError
+from retarget.extension import CompilerError, UnavailableError
 from retarget.model import CompileTarget
 
 from retarget_iree.compiler.flags import phase_of, with_devices, with_one_phase
 from retarget_iree.compiler.targets.combined import is_pure, with_profiles
-from retarget_iree.toolchain import command
+from retarget_iree.toolchain import command, find_compiler, linker_flags
 
 __all__ = ["compile_command", "reduce_command", "shrink_command"]
 
@@ -25,7 +25,10 @@ def compile_command(target: CompileTarget, flags: Sequence[str], output: Path) -
     `python -m retarget_iree.compile_for`. Where the flags name a phase to compile to, the output is text and has
     the suffix of a program instead of an artifact's.
     """
-    tool: tuple[str, ...] = (command("iree-compile", target.compiler.toolchain),)
+    toolchain = target.compiler.toolchain
+    tool: tuple[str, ...] = (command("iree-compile", toolchain),)
+    with suppress(UnavailableError):  # a build that is missing, as the shell says
+        tool += linker_flags(find_compiler(toolchain))[: 1 + ("wasm" in " ".join(flags))]
     if target.module.path.suffix == ".onnx":
         tool = (command("python"), "-m", "retarget_iree.compile_onnx")
     named = None

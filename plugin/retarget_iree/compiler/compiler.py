@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from retarget.extension import (
@@ -45,6 +46,7 @@ from retarget_iree.compiler.library import (
     precompile_with_library,
 )
 from retarget_iree.compiler.targets.combined import (
+    asked_devices,
     asks_devices,
     profile_words,
     profiles_fact,
@@ -107,7 +109,8 @@ class IreeCompiler:
         complete = with_one_phase(with_devices(config, with_profiles(config, flags, _named_target)))
         _check_flags(build, complete)
         explicit = explicit_host(complete, _precompile)
-        return _resolved(build, explicit, front_end=front_half(explicit))
+        asked = asked_devices(config, flags)
+        return replace(_resolved(build, explicit, front_end=front_half(explicit)), devices=asked)
 
     def compile(self, request: CompileRequest) -> Compiled:
         """Compile one module. Raises `CompilerError` whose summary is the compiler's first error."""

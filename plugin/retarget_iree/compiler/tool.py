@@ -16,6 +16,7 @@ from retarget.extension import Compiled, CompileRequest, CompilerError, Unavaila
 from retarget_iree.builds import CompilerBuild, compiler_hint
 from retarget_iree.compiler.flags import PHASE_FLAG
 from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
+from retarget_iree.toolchain import linker_flags
 
 __all__ = ["compile_with_tool", "phases", "precompile_with_tool", "tool_diagnostics", "tool_runs"]
 
@@ -94,7 +95,9 @@ def _run_tool(build: CompilerBuild, arguments: Sequence[str], content: bytes) ->
         msg = f"{build.folder} has no iree-compile, which this needs"
         raise UnavailableError(msg, hint=compiler_hint())
     try:
-        return subprocess.run([str(build.tool), *arguments], input=content, capture_output=True, check=False)
+        return subprocess.run(
+            [str(build.tool), *linker_flags(build), *arguments], input=content, capture_output=True, check=False
+        )
     except OSError as error:
         msg = f"{build.tool} cannot be run: {error.strerror or error}"
         raise UnavailableError(msg, hint=compiler_hint()) from error

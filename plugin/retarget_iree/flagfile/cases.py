@@ -5,12 +5,23 @@ Imported when there are flagfiles, not before.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo, RunPlan, Tolerance
+from retarget.extension import (
+    Case,
+    CaseData,
+    CaseRequest,
+    FunctionInfo,
+    ModulesRequest,
+    RunPlan,
+    SuggestedSuite,
+    Suggestions,
+    Tolerance,
+)
 from retarget.model import Module, RuntimeConfig
 from retarget.model.outcomes import Stage
 from retarget.support.datapaths import DataFiles
@@ -23,7 +34,7 @@ from retarget_iree.flagfile.values import Location, Written, packed_text, parse_
 from retarget_iree.runtime.drivers import DRIVERS
 from retarget_iree.runtime.tool.command import run_module_command
 
-__all__ = ["cases_of", "data_diagnostics", "find_modules", "named_files", "parameters_of", "plan_of"]
+__all__ = ["cases_of", "data_diagnostics", "find_modules", "flagfile_suites", "named_files", "parameters_of", "plan_of"]
 
 _SOURCES = (".mlir", ".mlirbc")
 _IMPORTED = ".onnx"
@@ -298,3 +309,45 @@ def _parameters_in(path: Path, folder: Path) -> dict[str, tuple[Location, dict[P
     if diagnostics:
         raise DiagnosticsError(diagnostics)
     return given
+
+
+_LARGEST = 1 << 20
+"""Bytes of a file that is looked into."""
+_FLAG = re.compile(rb"(?m)^\s*--(?:input|expected_output|function|module|flagfile)\s*=")
+_SUFFIXES = frozenset({"", ".txt", ".flags", ".flagfile"})
+
+
+def flagfile_suites(request: ModulesRequest) -> Suggestions:
+    """Return one suite of all flagfiles whose module is there."""
+    modules: dict[Path, None] = {}
+    files: list[Path] = []
+    left_out: list[tuple[Path, str]] = []
+    for path in request.files:
+        if path.suffix not in _SUFFIXES or path.stat().st_size > _LARGEST or not _FLAG.search(path.read_bytes()):
+            continue
+        try:
+            found = find_modules(request.folder, [path])
+        except DiagnosticsError as error:
+            left_out.append((path, f"looks like a flagfile of iree-run-module, but: {error.diagnostics[0].message}"))
+            continue
+        files.append(path)
+        modules |= dict.fromkeys(module.path for module in found)
+    included = _included(request.folder, files)
+    files = [path for path in files if path not in included]
+    if not files:
+        return Suggestions(left_out=tuple(left_out))
+    comment = ("Flagfiles of iree-run-module: inputs and expected outputs of the module beside each.",)
+    suite = SuggestedSuite(files=tuple(files), comment=comment, by_name=True, used=(*modules, *sorted(included)))
+    return Suggestions(suites=(suite,), left_out=tuple(left_out))
+
+
+def _included(folder: Path, files: Sequence[Path]) -> set[Path]:
+    """Return the flagfiles that others include: they are no cases of their own."""
+    found: set[Path] = set()
+    for path in files:
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            name, _, value = line.strip().partition("=")
+            if name.strip() == "--flagfile" and value.strip():
+                found.add(path.parent / value.strip())
+    real = {path.resolve() for path in found}
+    return {path for path in files if path.resolve() in real and path.is_relative_to(folder)}

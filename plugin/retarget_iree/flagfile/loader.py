@@ -75,6 +75,6 @@ class RunModuleCaseLoader:
 
     def suggest_suites(self, request: ModulesRequest) -> Suggestions:
         """Return one suite of the flagfiles whose module is there."""
-        from retarget_iree.flagfile.suggest import flagfile_suites
+        from retarget_iree.flagfile import cases
 
-        return flagfile_suites(request)
+        return cases.flagfile_suites(request)

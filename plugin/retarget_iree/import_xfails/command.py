@@ -7,10 +7,11 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from retarget.cli.support import output_folder
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.model.names import name_error
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
-from retarget.support.files import write_atomically
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
+from retarget.support.files import write_files
 from retarget.support.toml.write import toml_table
 
 from retarget_iree.import_xfails.convert import Imported, config_errors, import_configs
@@ -32,7 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ),
     )
     parser.add_argument(
-        "--output", metavar="DIR", help=f"write {MATRIX_FILE} and {EXPECTATIONS_FILE} to this folder (they are printed)"
+        "-o",
+        "--output",
+        type=output_folder,
+        metavar="DIR",
+        help=f"write {MATRIX_FILE} and {EXPECTATIONS_FILE} to this folder (they are printed)",
     )
     parser.add_argument(
         "--suite",
@@ -45,26 +50,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="take over what a file has for this chip: golden values, and whether the model fails to compile",
     )
-    parser.add_argument("--force", action="store_true", help="replace files that are there already")
+    parser.add_argument("--force", action="store_true", help="replace files that are there with another content")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write or print the files, then the counts. Returns 0; raises `DiagnosticsError` and `RetargetError`."""
     if arguments.suite is not None and (diagnostic := name_error(arguments.suite)):
         raise argparse.ArgumentError(None, f"argument --suite: {diagnostic}")
-    if arguments.output == "":
-        raise argparse.ArgumentError(None, "argument --output: found an empty text, expected a folder")
     imported = _imported([_named(text) for text in arguments.config], arguments.chip)
     files = {MATRIX_FILE: imported.matrix} if imported.entries else {}
     files[EXPECTATIONS_FILE] = imported.expectations
     if arguments.suite is not None:
         files[SUITE_FILE] = _suite(arguments.suite, list(imported.entries))
     if arguments.output is None:
-        texts = [f"# {name}\n{text}" for name, text in files.items()]
-        sys.stdout.write("\n".join(texts))
+        printed = [f"# {name}\n{text}" for name, text in files.items()]
+        sys.stdout.write("\n".join(printed))
         sys.stderr.write(_counts(imported))
         return 0
-    _write(Path(arguments.output), files, force=arguments.force)
+    texts = [(arguments.output / name, text) for name, text in files.items()]
+    remedy = "import into another folder, or replace them with --force"
+    write_files(texts, force=arguments.force, remedy=remedy)
     sys.stdout.write(_counts(imported))
     return 0
 
@@ -109,20 +114,6 @@ def _renamed(found: str, given: str, path: Path) -> str:
 def _suite(name: str, targets: list[str]) -> str:
     srcs = ["**/run_module_io_flags.txt"]
     return f"{toml_table('module_test_suite', name=name, srcs=srcs, kind='run-module', targets=targets)}\n"
-
-
-def _write(folder: Path, files: dict[str, str], *, force: bool) -> None:
-    there = [name for name in files if (folder / name).exists()]
-    if there and not force:
-        msg = f"{display_path(folder)}: found {', '.join(there)} there already; --force replaces what is there"
-        raise RetargetError(msg)
-    for name, text in files.items():
-        path = folder / name
-        try:
-            write_atomically(path, text.encode())
-        except OSError as error:
-            msg = f"{display_path(path)}: cannot be written: {error.strerror or error}; expected a folder to write to"
-            raise RetargetError(msg) from error
 
 
 def _counts(imported: Imported) -> str:

@@ -12,12 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from retarget.expect.update.text import rule_text
-from retarget.model import CompilerConfig, CompileTarget, Expectation, Module, Origin, RunTarget, RuntimeConfig, Target
+from retarget.model import CompilerConfig, Expectation, Origin, RuntimeConfig
 from retarget.model.names import as_config_name, config_name_error
 from retarget.support.errors import Diagnostic
 from retarget.support.toml.write import toml_table
-from retarget.targets.expansion import compile_target_name, run_target_name
-from retarget.targets.tag_expressions import shortest_expression
 
 from retarget_iree.import_xfails.golden import GoldenValue, golden_rules
 from retarget_iree.import_xfails.read import ConfigLists
@@ -28,6 +26,14 @@ _STAGES = {
     "expected_compile_failures": ("compile", "crash"),
     "expected_run_failures": ("load", "run", "compare", "crash"),
 }
+_SORTS = {
+    "skip_compile_tests": "",
+    "expected_compile_failures": "compile",
+    "skip_run_tests": "run",
+    "expected_run_failures": "run",
+}
+"""The tag of the targets that each list is about. What is not compiled is not run."""
+
 _BEFORE = {
     "skip_compile_tests": (),
     "expected_compile_failures": ("skip_compile_tests",),
@@ -190,24 +196,22 @@ def _claims(config: _Config, notes: list[str]) -> dict[str, list[str]]:
 def _rules(
     configs: Sequence[_Config], claims: Mapping[str, Mapping[str, Sequence[str]]]
 ) -> list[tuple[Expectation, tuple[str, ...]]]:
-    """Return the rules, each with the names of the configs that it is about."""
-    targets = _targets(configs)
+    """Return the rules, each with the names of the configs that it is about: one for those in whose list a test is."""
     rules = []
     for key in _BEFORE:
         by_test: dict[str, list[str]] = {}
         for name, lists in claims.items():
             for test in lists[key]:
                 by_test.setdefault(test, []).append(name)
-        groups: dict[tuple[tuple[str, ...], str], list[str]] = {}
+        groups: dict[tuple[str, ...], list[str]] = {}
         for test, names in by_test.items():
-            skipped_at_run = [name for name in claims if test in claims[name]["skip_run_tests"]]
-            groups.setdefault((tuple(names), _when(key, names, skipped_at_run, targets)), []).append(test)
-        for (about, when), tests in groups.items():
+            groups.setdefault(tuple(names), []).append(test)
+        for about, tests in groups.items():
             config_names = [config.lists.name for config in configs if config.compiler.name in about]
             sources = [config.lists.source or key for config in configs if config.compiler.name in about]
             rule = Expectation(
                 match=tuple(sorted(tests)),
-                when=when,
+                when=_when(key, about if len(about) < len(configs) else ()),
                 stages=_STAGES.get(key, ()),
                 outcome="skip" if key.startswith("skip") else "xfail",
                 reason=f"taken over from {', '.join(dict.fromkeys(sources))} of {', '.join(config_names)}",
@@ -217,51 +221,9 @@ def _rules(
     return rules
 
 
-def _when(key: str, names: Sequence[str], skipped_at_run: Sequence[str], targets: Mapping[str, list[Target]]) -> str:
-    """Return the shortest expression for the configs whose list has a test.
-
-    A run target of a test that does not compile does not count, unless a list of its own is about it.
-    """
-    wanted: list[Target] = []
-    others: list[Target] = []
-    for name, (compiled, *runs) in targets.items():
-        is_about_run = key in {"skip_run_tests", "expected_run_failures"}
-        if name not in names:
-            others += [compiled, *runs]
-        elif is_about_run:
-            wanted += runs
-            others.append(compiled)
-        elif key == "skip_compile_tests":
-            wanted += [compiled, *runs]
-        else:
-            wanted.append(compiled)
-            others += runs if name in skipped_at_run else []
-    return shortest_expression(wanted, others) or ""
-
-
-def _targets(configs: Sequence[_Config]) -> dict[str, list[Target]]:
-    """Return each config's compile target and run target of one test, with the words that every suite gives them."""
-    targets: dict[str, list[Target]] = {}
-    module = Module(name="test", path=Path("test.mlir"))
-    for config in configs:
-        name, runtime = config.compiler.name, config.runtime
-        compiled = CompileTarget(
-            name=compile_target_name("test", name),
-            suite="",
-            kind="",
-            folder=Path(),
-            module=module,
-            compiler=config.compiler,
-            flags=config.compiler.flags,
-            timeout=None,
-            tags=("compile", name),
-        )
-        run = RunTarget(
-            name=run_target_name("test", name, runtime.name),
-            compile=compiled,
-            runtime=runtime,
-            timeout=None,
-            tags=tuple(dict.fromkeys(("run", name, runtime.name, runtime.driver))),
-        )
-        targets[name] = [compiled, run]
-    return targets
+def _when(key: str, names: Sequence[str]) -> str:
+    """Return the expression for what a list is about, of the configs of these names; of all, if there are none."""
+    configs = " or ".join(names)
+    if not (sort := _SORTS[key]):
+        return configs
+    return f"{sort} and {f'({configs})' if len(names) > 1 else configs}" if names else sort

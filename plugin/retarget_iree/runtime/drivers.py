@@ -19,11 +19,11 @@ from retarget.support.errors import did_you_mean
 from retarget_iree.builds import RUNTIME_PACKAGE
 from retarget_iree.noise import clean_status
 from retarget_iree.runtime.apis.complaints import library_complaints, vulkan_complaints
-from retarget_iree.runtime.apis.features import live_features
+from retarget_iree.runtime.apis.features import host_vendor, live_features
 from retarget_iree.runtime.devices.identity import describe_device
 from retarget_iree.runtime.devices.selection import driver_of, select_device
 from retarget_iree.runtime.needs import artifact_needs
-from retarget_iree.runtime.tool.command import check_plan, run_module_command
+from retarget_iree.runtime.tool.command import run_module_command
 from retarget_iree.toolchain import VARIABLE, describe_runtime, find_runtime, find_tool, select_runtime
 
 __all__ = ["DRIVERS", "IreeDriver", "parse_runtime_flags"]
@@ -153,14 +153,11 @@ class IreeDriver:
         return tuple(word for one in drivers for word in (one.name, *one.words))
 
     def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
-        """Return the command that runs one function by hand; None where no tool takes the config's devices."""
-        if kind == "check" and not self.runs_by_tool(config):
-            return check_plan(config, artifact, function)
+        """Return the command that runs one function by hand; None where no tool takes the config's devices, of a check
+        module, which no tool in IREE's packages knows, and on a host, where nothing may have been pushed."""
+        if config.host is not None or (kind == "check" and not self.runs_by_tool(config)):
+            return None
         argv = run_module_command(config, artifact, (f"--function={function}",) if function else ())
-        if argv is not None and config.host is not None:
-            from retarget_iree.runtime.tool.places import plan_on_host
-
-            return plan_on_host(config, config.host, artifact, argv)
         return None if argv is None else RunPlan(argv=argv, env=config.env)
 
     def records(self, *, complete: bool = False) -> tuple[Any, tuple[DeviceInfo, ...], list[dict[str, Any]]]:
@@ -186,7 +183,8 @@ class IreeDriver:
             dump = _dump(driver, record)
             features = live_features(self.name, str(record.get("path", "")), dump, complete=complete)
             info = describe_device(self.name, ordinal, record, dump)
-            infos.append(replace(info, runtime=describe_runtime(), features=features))
+            vendor = info.vendor or host_vendor()  # only the host's cores have none
+            infos.append(replace(info, runtime=describe_runtime(), features=features, vendor=vendor))
         return driver, tuple(infos), records
 
     def _unavailable(self, message: str) -> UnavailableError:

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from iree_support import driver_named, runtime_config
+from iree_support import runtime_config
+from retarget.extension.run_plans import run_case_plan
 from retarget.model.outcomes import Stage
 from retarget.worker.run_case import main
 
@@ -48,8 +49,8 @@ def test_what_differs_or_checks_nothing_fails_and_the_rest_is_run(
     ("arguments", "reported"),
     [
         (["--case=asserts"], (Stage.RUN, "FAILED_PRECONDITION; must be zero")),
-        (["--no_such_flag"], (Stage.LOAD, "the IREE runtime refuses --no_such_flag: INVALID_ARGUMENT; flag 'no_such_")),
-        (["--device=7"], (Stage.LOAD, "the driver local-sync has no device '7'")),
+        (["--no_such_flag"], (None, "the IREE runtime refuses --no_such_flag: INVALID_ARGUMENT; flag 'no_such_")),
+        (["--device=7"], (None, "the driver local-sync has no device '7'")),
     ],
 )
 def test_what_is_printed_names_the_stage(
@@ -57,16 +58,16 @@ def test_what_is_printed_names_the_stage(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     arguments: list[str],
-    reported: tuple[Stage, str],
+    reported: tuple[Stage | None, str],
 ) -> None:
     file = tmp_path / "f.vmfb"
     file.write_bytes(failing)
-    plan = driver_named("local-sync").run_outside(runtime_config("local-sync"), file, "", "check")
-    assert plan is not None
+    plan = run_case_plan(kind="check", config=runtime_config("local-sync"), artifact=file, case="")
     assert run_check(file, *arguments) == 1
     captured = capsys.readouterr()
     first = (captured.out + captured.err).splitlines()[0]
-    stage, text = next((stage, found[1]) for stage, line in plan.telling if (found := re.match(line, first)))
+    patterns = [*plan.telling, (None, "error: (.*)")]
+    stage, text = next((stage, found[1]) for stage, line in patterns if (found := re.match(line, first)))
     assert (stage, text[: len(reported[1])]) == reported
 
 
@@ -95,9 +96,8 @@ def test_other_kinds_need_the_file_of_the_module(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize(("function", "status"), [("passes", 0), ("differs", 1), ("", 1)])
-def test_the_command_of_run_outside_shows_pass_from_fail(function: str, status: int, module_file: Path) -> None:
-    plan = driver_named("local-sync").run_outside(runtime_config("local-sync"), module_file, function, "check")
-    assert plan is not None
+def test_the_command_of_a_plan_shows_pass_from_fail(function: str, status: int, module_file: Path) -> None:
+    plan = run_case_plan(kind="check", config=runtime_config("local-sync"), artifact=module_file, case=function)
     assert plan.argv[0] == sys.executable
     done = subprocess.run(plan.argv, env={**os.environ, **dict(plan.env)}, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (status, "")

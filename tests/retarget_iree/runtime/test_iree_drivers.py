@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from iree_support import OpenDevice, driver_named, runtime_config
 from retarget.extension import Device, DriverError, UnavailableError
+from retarget.extension.run_plans import run_case_plan
 from retarget.model.outcomes import DeviceInfo
 from retarget_iree.runtime.devices.identity import describe_device
 from retarget_iree.runtime.devices.selection import select_device
@@ -88,6 +89,9 @@ def test_one_card_has_one_physical_id_under_cuda_and_vulkan() -> None:
     )
     assert cuda.physical_id == vulkan.physical_id == "gpu-30b4c0307952c98898aa650e0160eb76"
     assert (cuda.driver_version, vulkan.driver_version) == ("CUDA 13.0", "NVIDIA 580.159.04")
+    assert (cuda.traits.driver, cuda.traits.vendor, cuda.traits.version) == ("CUDA", "NVIDIA", "13.0")
+    assert (vulkan.traits.driver, vulkan.traits.vendor, vulkan.traits.version) == ("NVIDIA", "NVIDIA", "580.159.04")
+    assert cuda.traits.type == vulkan.traits.type == "gpu"
     assert cuda.capabilities == (("gpu-compute-capability", "9.0"), ("gpu-warp-size", "32"))
     assert [name for name, _ in vulkan.capabilities] == ["api", "type", "features", "queue_families"]
     assert len(dict(vulkan.capabilities)["features"]) < 330
@@ -97,9 +101,10 @@ def test_a_software_device_and_a_device_without_uuid_are_distinguished() -> None
     software = describe_device(
         "vulkan", 0, {"path": "GPU-6d65736132322e332e36000000000000"}, "type: cpu\nname: llvmpipe\n"
     )
-    assert (software.physical_id, software.name) == ("cpu", "llvmpipe")
+    assert (software.physical_id, software.name, software.type) == ("cpu", "llvmpipe", "cpu")
     unknown = describe_device("hip", 1, {"path": "", "name": ""}, "")
     assert (unknown.physical_id, unknown.name, unknown.uri) == ("hip-1", "hip device 1", "hip://")
+    assert (unknown.driver_name, unknown.vendor, unknown.type) == ("HIP", "AMD", "gpu")
 
 
 @pytest.mark.parametrize("name", ["local-sync", "local-task"])
@@ -241,10 +246,10 @@ def test_devices_close_without_complaints_of_the_runtime(arithmetic: bytes, tmp_
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_check_modules_are_run_by_hand_with_run_case() -> None:
-    config = runtime_config("local-task", "0", "local-sync://", flags=["--task_worker_spin_us=0"])
-    plan = driver_named("local-task").run_outside(config, Path("a.vmfb"), "f", "check")
-    assert plan is not None
+def test_check_modules_are_run_by_hand_with_run_case_unless_a_tool_runs_them() -> None:
+    driver, config = driver_named("local-task"), runtime_config("local-task", "0", flags=["--task_worker_spin_us=0"])
+    assert driver.run_outside(config, Path("a.vmfb"), "f", "check") is None
+    plan = run_case_plan(kind="check", config=config, artifact=Path("a.vmfb"), case="f")
     assert plan.argv == (
         sys.executable,
         "-m",
@@ -252,11 +257,15 @@ def test_check_modules_are_run_by_hand_with_run_case() -> None:
         "--kind=check",
         "--driver=local-task",
         "--device=0",
-        "--device=local-sync://",
         "--artifact=a.vmfb",
         "--case=f",
         "--task_worker_spin_us=0",
     )
+    checked = driver.run_outside(
+        replace(runtime_config("local-task"), run_under=("env",)), Path("a.vmfb"), "f", "check"
+    )
+    assert checked is not None
+    assert "--function=f" in checked.argv
 
 
 @pytest.mark.parametrize(
@@ -281,12 +290,6 @@ def test_devices_that_the_tool_would_open_are_missing_for_the_same_reason_as_oth
     config = replace(runtime_config("cuda", "cuda://0", "cuda://1"), used=(True, True))
     with pytest.raises(UnavailableError, match=r"^there is no CUDA driver library \(libcuda\.so\) on this machine$"):
         driver_named("cuda").open(config)
-
-
-def test_a_module_that_does_not_load_is_run_by_hand_without_a_function() -> None:
-    plan = driver_named("local-sync").run_outside(runtime_config("local-sync"), Path("a.vmfb"), "", "check")
-    assert plan is not None
-    assert plan.argv[3:] == ("--kind=check", "--driver=local-sync", "--artifact=a.vmfb")
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,15 @@ covers must not contradict.
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
 
 from retarget.extension import CompilerError, ProfileTarget, TargetPart, UnavailableError
 from retarget.model import CompilerConfig
 from retarget.model.names import tag_error
-from retarget.profiles.profile import Profile, profile_of_device
+from retarget.model.outcomes import DeviceInfo
+from retarget.profiles.profile import profile_of_device
 from retarget.profiles.references import find_profile
 from retarget.support.errors import did_you_mean
 
@@ -23,7 +25,15 @@ from retarget_iree.compiler.hostcpu import CPU_FLAG, FEATURES_FLAG, TRIPLE_FLAG
 from retarget_iree.compiler.targets.attribute import device_target
 from retarget_iree.compiler.targets.profiles import DEVICE, DEVICE_IDS, HOST, profile_target
 
-__all__ = ["asks_devices", "is_pure", "profile_words", "profiles_fact", "target_parts", "with_profiles"]
+__all__ = [
+    "asked_devices",
+    "asks_devices",
+    "is_pure",
+    "profile_words",
+    "profiles_fact",
+    "target_parts",
+    "with_profiles",
+]
 
 _DEVICE_FLAG = "iree-hal-target-device"
 _LOCAL_FLAG = "iree-hal-local-target-device-backends"
@@ -149,13 +159,21 @@ def _complete(flags: Sequence[str]) -> bool:
 def _target(reference: str) -> ProfileTarget:
     if reference == "host":
         return HOST
-    return profile_target(
-        _live(reference.removeprefix("host:")) if reference[:5] == "host:" else find_profile(reference)
-    )
+    if reference.startswith("host:"):
+        info = _live(reference.removeprefix("host:"))
+        return profile_target(profile_of_device(info, info.uri))
+    return profile_target(find_profile(reference))
 
 
-def _live(uri: str) -> Profile:
-    """Return the profile of a device of this host. Raises `UnavailableError`."""
+def asked_devices(config: CompilerConfig, flags: Sequence[str]) -> tuple[DeviceInfo, ...]:
+    """Return the devices of this host that a config is compiled for. Raises `UnavailableError`."""
+    references = () if _complete(flags) else config.target_from
+    return tuple(_live(one.removeprefix("host:")) for one in references if one.startswith("host:"))
+
+
+@functools.cache
+def _live(uri: str) -> DeviceInfo:
+    """Return a device of this host. Raises `UnavailableError`."""
     from retarget_iree.runtime.devices.selection import select_device
     from retarget_iree.runtime.drivers import DRIVERS
 
@@ -165,7 +183,7 @@ def _live(uri: str) -> Profile:
     if not info.features:
         msg = f"the driver {name} does not report what {info.uri} ({info.name}) can do"
         raise UnavailableError(msg, hint="name a device profile in target_from")
-    return profile_of_device(info, info.uri)
+    return info
 
 
 def _device(reference: str) -> str:

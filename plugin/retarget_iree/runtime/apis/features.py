@@ -12,12 +12,13 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from retarget.model.devices import vendor_name
 from retarget.model.outcomes import FeatureValue
 
 from retarget_iree.runtime.apis.cuda import cuda_features
 from retarget_iree.runtime.apis.vulkan import vulkan_features
 
-__all__ = ["host_triple", "live_features"]
+__all__ = ["host_memory", "host_triple", "host_vendor", "live_features"]
 
 _HOST = (
     "-",
@@ -54,17 +55,37 @@ def live_features(driver: str, path: str, dump: str, *, complete: bool) -> tuple
     return tuple(sorted(found.items()))
 
 
+@functools.cache
+def host_vendor() -> str:
+    """Return who made the host's CPU; empty where the system does not say."""
+    with contextlib.suppress(OSError):
+        named = re.search(r"(?m)^vendor_id\s*: *(\S+)", Path("/proc/cpuinfo").read_text(errors="replace"))
+        return vendor_name(named[1]) if named is not None else ""
+    return "Apple" if platform.system() == "Darwin" and platform.machine() == "arm64" else ""
+
+
 def host_triple() -> str:
     """Return the target triple of this host, as LLVM writes it."""
     machine = {"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
     return f"{machine}-{_SYSTEMS.get(platform.system(), 'unknown')}"
 
 
+def host_memory() -> int:
+    """Return this machine's memory in bytes, 0 where the system does not say. It is less by up to an eighth: systems
+    keep a part for themselves, which differs from one start to the next."""
+    try:
+        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 0
+    step = 1 << max(size.bit_length() - 4, 0)
+    return size // step * step
+
+
 @functools.cache
 def _cpu_features(*, complete: bool) -> tuple[tuple[str, FeatureValue], ...]:
     found: dict[str, FeatureValue] = {"device_type": "cpu", "cpu.triple": host_triple()}
-    with contextlib.suppress(AttributeError, ValueError, OSError):  # not on every system
-        found["memory"] = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if memory := host_memory():
+        found["memory"] = memory
     reported = _output("iree._runtime_libs", "iree-cpuinfo")
     found |= {f"cpu.{line['name']}": line["has"] == "1" for line in _CPU_LINE.finditer(reported)}
     if complete and (

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from retarget.model.devices import vendor_name
 from retarget.model.outcomes import DeviceInfo
 
 __all__ = ["describe_device"]
 
+_VENDORS = {"cuda": "NVIDIA", "hip": "AMD"}
 _LOCAL = {"local-sync": "CPU, in the calling thread", "local-task": "CPU, in a pool of threads"}
 _UUID = re.compile(r"^(?:GPU-)?([0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12})$")
 _FIELD = re.compile(r"^(?P<name>[\w .\[\]-]+?): (?P<value>\S.*)$")
@@ -26,7 +28,14 @@ def describe_device(driver: str, ordinal: int, record: Mapping[str, object], dum
     path = str(record.get("path", ""))
     if driver in _LOCAL:
         return DeviceInfo(
-            driver=driver, uri=f"{driver}://", ordinal=ordinal, name=_LOCAL[driver], physical_id="cpu", exclusive=False
+            driver=driver,
+            uri=f"{driver}://",
+            ordinal=ordinal,
+            name=_LOCAL[driver],
+            physical_id="cpu",
+            exclusive=False,
+            driver_name="IREE",
+            type="cpu",
         )
     fields = _fields(dump)
     uuid = _UUID.match(path)
@@ -39,6 +48,7 @@ def describe_device(driver: str, ordinal: int, record: Mapping[str, object], dum
     version = " ".join(filter(None, (fields.get("driver", ""), fields.get("driver_info", ""))))
     if "driver-max-cuda-version" in fields:
         version = f"CUDA {fields['driver-max-cuda-version']}"
+    sort, number = fields.get("type", "").lower(), fields.get("vendor_id", "0")
     return DeviceInfo(
         driver=driver,
         uri=f"{driver}://{path}",
@@ -46,6 +56,9 @@ def describe_device(driver: str, ordinal: int, record: Mapping[str, object], dum
         name=str(record.get("name", "")) or fields.get("name", "") or f"{driver} device {ordinal}",
         physical_id=physical,
         driver_version=version,
+        vendor=_VENDORS.get(driver, "") or vendor_name(str(record.get("name", "")), int(number, 0)),
+        driver_name=fields.get("driver", "") or driver.upper(),
+        type=next((one for one in ("cpu", "gpu") if one in sort), "gpu" if driver in _VENDORS else "accelerator"),
         capabilities=tuple((name, _clip(value)) for name, value in fields.items() if name not in _NOT_SHOWN)[
             :_MOST_FIELDS
         ],

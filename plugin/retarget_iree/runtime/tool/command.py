@@ -1,29 +1,16 @@
-"""The commands that run an artifact by hand."""
+"""The command that runs an artifact by hand."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from retarget.extension import RunPlan
-from retarget.extension.run_plans import run_case_plan
 from retarget.model import RuntimeConfig
-from retarget.model.outcomes import Stage
 
 from retarget_iree.toolchain import command
 
-__all__ = ["check_plan", "run_module_command"]
-
-
-def check_plan(config: RuntimeConfig, artifact: Path, function: str) -> RunPlan:
-    """Return how a function of a check module is run, all of them where `function` is empty.
-
-    With `retarget.worker.run_case`, because IREE's packages hold no tool that knows the check module.
-    """
-    plan = run_case_plan(kind="check", config=config, artifact=artifact, case=function)
-    return replace(plan, env=config.env, telling=(*plan.telling, (Stage.LOAD, r"error: (.*)")))
+__all__ = ["run_module_command"]
 
 
 def run_module_command(config: RuntimeConfig, artifact: Path, arguments: Sequence[str]) -> tuple[str, ...] | None:

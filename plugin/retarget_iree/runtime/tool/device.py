@@ -26,7 +26,7 @@ from retarget.worker.hosts.connection import HostError
 
 from retarget_iree.checks.returned import ReturnedCheck, checks_in
 from retarget_iree.noise import clean_status
-from retarget_iree.runtime.apis.features import live_features
+from retarget_iree.runtime.apis.features import host_vendor, live_features
 from retarget_iree.runtime.devices.identity import describe_device
 from retarget_iree.runtime.devices.selection import driver_of, select_device
 from retarget_iree.runtime.exports import function_info, module_signatures, unknown_function
@@ -101,7 +101,8 @@ def listed_devices(driver: str, config: RuntimeConfig, place: Place) -> Sequence
     if config.run_under:  # it may be another machine, of which the APIs of this one know nothing
         return infos
     features = [live_features(driver, record["path"], record["dump"], complete=False) for record in found]
-    return [replace(info, features=one) for info, one in zip(infos, features, strict=True)]
+    pairs = zip(infos, features, strict=True)
+    return [replace(info, features=one, vendor=info.vendor or host_vendor()) for info, one in pairs]
 
 
 class ToolDevice:

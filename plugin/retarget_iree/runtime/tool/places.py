@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from retarget.extension import RunPlan, UnavailableError
+from retarget.extension import UnavailableError
 from retarget.model import Host, RuntimeConfig
 from retarget.support.scratch import keep_file
 from retarget.targets.availability import platform_mismatch, platform_words
 from retarget.worker.hosts.calls import RemoteCalls, pushed_name, with_paths
-from retarget.worker.hosts.connection import HostError, by_hand, folder_of
+from retarget.worker.hosts.connection import HostError
 
 from retarget_iree.builds import RuntimeBuild
 from retarget_iree.toolchain import find_tool
 
-__all__ = ["Place", "open_place", "plan_on_host"]
+__all__ = ["Place", "open_place"]
 
 _MACHINES = {
     3: "x86",
@@ -135,19 +133,6 @@ class HostPlace:
 
     def close(self) -> None:
         self._calls.close()
-
-
-def plan_on_host(config: RuntimeConfig, host: Host, artifact: Path, argv: Sequence[str]) -> RunPlan:
-    """Return how a command of the tool for an artifact is run on a host, where the tool was pushed."""
-    tool = host.run_with or argv[0]
-    if not host.run_with:
-        with suppress(UnavailableError):  # the host's shell says that it has no such command
-            build = find_tool(config.toolchain)
-            tool = tool if build.tool is None else _pushed(build.tool)[1]
-    words = [f"{name}={value}" for name, value in (*host.env, *config.env)]
-    rest = ("--module=-" if word == f"--module={artifact}" else word for word in argv[1:])
-    command = shlex.join([*(["env", *words] if words else ()), *config.run_under, tool, *rest])
-    return RunPlan(argv=by_hand(host, f"cd {shlex.quote(folder_of(host))} && {command}"), stdin=artifact)
 
 
 def _pushed(tool: Path) -> tuple[dict[str, Path], str]:

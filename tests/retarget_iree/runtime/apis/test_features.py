@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from iree_support import driver_named
 from retarget.extension import UnavailableError
 from retarget.profiles.names import name_error, value_error
 from retarget_iree.runtime.apis.cuda import cuda_features
-from retarget_iree.runtime.apis.features import host_triple, live_features
+from retarget_iree.runtime.apis.features import host_memory, host_triple, live_features
 
 
 @pytest.mark.needs_vulkan
@@ -51,3 +54,23 @@ def test_cuda_features_are_there_where_the_driver_finds_devices() -> None:
         infos = ()
     assert len(cuda_features()) == len(infos)
     assert all("cuda.computeCapability" in dict(info.features) for info in infos)
+
+
+@given(st.integers(1, 2**34))
+def test_the_memory_of_a_machine_is_less_by_an_eighth_at_most(pages: int) -> None:
+    sizes = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": pages}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "sysconf", sizes.__getitem__)
+        memory = host_memory()
+    assert pages * 4096 * 7 / 8 < memory <= pages * 4096
+
+
+def test_the_memory_of_a_machine_is_the_same_whatever_its_system_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = set()
+    for kept in range(0, 512, 7):  # MiB, of 24 GiB
+        sizes = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": ((24 << 10) - 1 - kept) << 8}
+        monkeypatch.setattr(os, "sysconf", sizes.__getitem__)
+        found.add(host_memory())
+    assert found == {22 << 30}
+    monkeypatch.delattr(os, "sysconf")
+    assert host_memory() == 0
