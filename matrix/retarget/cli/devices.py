@@ -34,13 +34,19 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A driver's devices, or the reason why there are none: it is absent (`unavailable`) or failing (`error`)."""
+    """A driver's devices, or the reason why there are none, or none that is usable: it is absent (`unavailable`) or
+    failing (`error`)."""
 
     driver: str
     devices: tuple[DeviceInfo, ...] = ()
     unavailable: str = ""
     hint: str = ""
     error: str = ""
+
+    @property
+    def usable(self) -> tuple[DeviceInfo, ...]:
+        """The devices on which something runs."""
+        return tuple(info for info in self.devices if not info.unusable)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,6 +100,9 @@ def _profile(finding: Finding, uri: str, output: Path | None) -> Profile:
         msg = f"found no device {uri}; expected one of {', '.join(info.uri for info in finding.devices)}"
         raise RetargetError(msg)
     info = named[0]
+    if info.unusable:
+        msg = f"{info.uri} ({info.name}) is unusable: {info.unusable}; {info.remedy}"
+        raise RetargetError(msg)
     if not info.features:
         msg = f"the driver {finding.driver} does not report what {info.uri} can do, so that there is nothing to write"
         raise RetargetError(msg)
@@ -131,7 +140,11 @@ def find_devices(
 
 def _ask(service: RunService, driver: str, config: RuntimeConfig | None) -> Finding:
     try:
-        return Finding(driver=driver, devices=service.probe(driver, () if config is None else config.env, config))
+        infos = service.probe(driver, () if config is None else config.env, config)
+        reasons = [f"{info.name}: {info.unusable}" for info in infos if info.unusable]
+        return Finding(
+            driver=driver, devices=infos, unavailable="; ".join(reasons) if len(reasons) == len(infos) else ""
+        )
     except UnavailableError as error:
         return Finding(driver=driver, unavailable=str(error), hint=error.hint)
     except RetargetError as error:
@@ -149,6 +162,7 @@ def _lines(finding: Finding) -> list[str]:
         version = f", driver {info.driver_version}" if info.driver_version else ""
         lines.append(f"  {info.ordinal}  {info.uri}  {info.name}{version}")
         capabilities = ", ".join(f"{name} {value}".strip() for name, value in info.capabilities)
+        text = f"unusable: {info.unusable}; {info.remedy}" if info.unusable else capabilities
         indent = " " * 5
-        lines += textwrap.wrap(capabilities, _WIDTH, initial_indent=indent, subsequent_indent=indent)
+        lines += textwrap.wrap(text, _WIDTH, initial_indent=indent, subsequent_indent=indent)
     return lines

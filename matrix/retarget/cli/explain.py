@@ -23,6 +23,7 @@ from retarget.engine.commands import Commands
 from retarget.engine.compile.builds import describe_build
 from retarget.engine.engine import Engine
 from retarget.engine.toolchains import worker_environment
+from retarget.expect.cases import TargetRules
 from retarget.expect.golden import assign_goldens, bound_text
 from retarget.expect.matching import RuleSet
 from retarget.expect.verdict import excuse, expected_text, is_expired, today
@@ -272,31 +273,56 @@ class _Explainer:
 
     def _expectation(self, suite: Suite, target: Target) -> Iterator[tuple[str, str]]:
         """The rules in force, those for cases last; for a run target, that of its compile target too, which excuses
-        both."""
+        both. Where devices decide, all that may be, and which are on those of this host."""
         checks = self.registry.artifact_checker(suite.kind) is not None
         book = RuleSet(suite.expectations, checks_artifacts=checks)
         through = [("its compile target: ", target.compile)] if isinstance(target, RunTarget) else []
         for whose, judged in (*through, ("", target)):
-            for rule in book.rules_for(judged).all:
+            rules = book.rules_for(judged)
+            device, here = self._in_force(judged, rules)
+            yield from [(f"{whose}{device}", "")] if device else []
+            for rule in rules.all:
                 outcome = f"flaky, up to {rule.retries} retries" if rule.outcome == "flaky" else rule.outcome
                 cases = f"case {' or '.join(rule.cases)}: " if rule.cases else ""
                 where = f", expected to {expected_text(rule)}" if rule.stages else ""
                 yield f"{whose}{cases}{outcome}{where}", self.locations.location(rule.origin)
                 expired = " (expired: it excuses nothing any more)" if is_expired(rule, today()) else ""
                 until = f"{rule.until}{expired}" if rule.until is not None else ""
-                for word, text in (("signature", rule.signature), ("reason", excuse(rule)), ("until", until)):
+                words = [("signature", rule.signature), ("reason", excuse(rule)), ("until", until)]
+                if device:
+                    words += [("when", rule.when), ("here", "in force" if rule.origin in here else "not in force")]
+                for word, text in words:
                     if text:
                         yield f"  {word.ljust(9)} {text}", ""
 
+    def _in_force(self, target: Target, rules: TargetRules) -> tuple[str, frozenset[Origin]]:
+        """Return the devices of this host, where they decide on rules, and which are in force on them."""
+        if not rules.possible:
+            return "", frozenset()
+        try:
+            devices = self.engine.traits(target)
+            here = rules.on(target, devices)
+        except (UnavailableError, RetargetError) as error:
+            return f"the device is not known: {error}", frozenset()
+        of_host = isinstance(target, RunTarget) or target.may_ask_devices
+        names = " and ".join(map(str, devices)) or ("not known" if of_host else "none: it is compiled for none here")
+        return f"the device is {names}", frozenset(rule.origin for rule in here.all)
+
     def _goldens(self, suite: Suite, target: Target) -> Iterator[tuple[str, str]]:
         """The golden rules in force."""
-        for golden in assign_goldens(suite.goldens, [target]).goldens.get(target.name, ()):
-            yield bound_text(golden), self.locations.location(golden.origin)
-            expired = " (expired: it bounds nothing any more)" if is_expired(golden, today()) else ""
-            until = f"{golden.until}{expired}" if golden.until is not None else ""
-            for word, text in (("reason", excuse(golden)), ("until", until)):
-                if text:
-                    yield f"  {word.ljust(9)} {text}", ""
+        found = assign_goldens(suite.goldens, [target])
+        for rules in (one.of(target.name) for one in found.assignments):
+            device, here = self._in_force(target, rules)
+            for golden in (found.goldens[rule.origin] for rule in rules.wholes):
+                yield bound_text(golden), self.locations.location(golden.origin)
+                expired = " (expired: it bounds nothing any more)" if is_expired(golden, today()) else ""
+                until = f"{golden.until}{expired}" if golden.until is not None else ""
+                words = [("reason", excuse(golden)), ("until", until)]
+                if device:
+                    words += [("when", golden.when), ("here", "in force" if golden.origin in here else "not in force")]
+                for word, text in words:
+                    if text:
+                        yield f"  {word.ljust(9)} {text}", ""
 
     def _requirements(self, target: RunTarget) -> Iterator[tuple[str, str]]:
         """What the target requires, and what the device of this host answers."""

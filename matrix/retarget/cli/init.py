@@ -19,7 +19,7 @@ from retarget.extension.registry import Registry, load_extensions
 from retarget.model import RunTarget, TargetConfig
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import write_new
+from retarget.support.files import write_files
 from retarget.support.text import counted, first_line
 from retarget.targets.availability import host_mismatch
 from retarget.targets.expansion import expand
@@ -83,11 +83,11 @@ def run(arguments: argparse.Namespace) -> int:
         for path, text in files:
             sys.stdout.write(f"# ---------------- {display_path(path)}\n{text}\n")
         return 0
-    write_new(files)
+    written = write_files(files)
     try:
         counts = _counts(folder, registry)
     except RetargetError:
-        for path, _ in files:
+        for path in written:
             path.unlink()
         raise
     sys.stdout.write("\n".join(_report(found, plan, configs, files, counts)) + "\n")
@@ -152,7 +152,7 @@ def _declared_above(folder: Path, registry: Registry, extensions: Sequence[str])
         return None
     drivers = sorted({config.driver for target in targets for config in target.runtimes} & registry.drivers.keys())
     findings = find_devices(drivers, extensions=extensions, timeout=_DEVICE_SECONDS)
-    devices = {finding.driver for finding in findings if finding.devices}
+    devices = {finding.driver for finding in findings if finding.usable}
     usable = tuple(target for target in targets if _is_usable(target, devices))
     chosen = usable or targets
     compilers = dict.fromkeys(config.name for target in chosen for config in target.compilers if target.runtimes)
@@ -191,7 +191,7 @@ def _references(registry: Registry) -> set[str]:
 def _suggested(registry: Registry, extensions: Sequence[str]) -> _Configs:
     """Return what the compilers suggest for the devices that the drivers find."""
     findings = find_devices(sorted(registry.drivers), extensions=extensions, timeout=_DEVICE_SECONDS)
-    devices = {finding.driver: finding.devices for finding in findings if finding.devices}
+    devices = {finding.driver: finding.usable for finding in findings if finding.usable}
     pairs = _all_targets(registry, devices)
     targets = tuple(target for target, _ in pairs)
     running = tuple(target.name for target in targets if not target.is_reference)
@@ -226,7 +226,7 @@ def _all_targets(registry: Registry, devices: Mapping[str, Sequence[DeviceInfo]]
 def _absent(findings: Sequence[Finding]) -> tuple[str, ...]:
     lines = []
     for finding in findings:
-        if not finding.devices:
+        if not finding.usable:
             reason = first_line(finding.unavailable or finding.error or "it lists none")
             lines.append(reason if reason.startswith(finding.driver) else f"{finding.driver}: {reason}")
     return tuple(lines)

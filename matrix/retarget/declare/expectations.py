@@ -13,7 +13,7 @@ from retarget.model.metrics import Metric, parse_percent, parse_quantity
 from retarget.model.signatures import TIMEOUT
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
 from retarget.targets.availability import word_error
-from retarget.targets.selection import ExpressionError, terms
+from retarget.targets.selection import ExpressionError, rule_terms
 
 if TYPE_CHECKING:
     from retarget.declare.schema.tables import ExpectationTable, GoldenTable
@@ -80,7 +80,7 @@ def _rule_problems(table: ExpectationTable | GoldenTable, path: KeyPath, without
     if not table.reason.strip():
         yield Problem((*path, "reason"), without_reason)
     try:
-        terms(table.when)
+        rule_terms(table.when)
     except ExpressionError as error:
         yield Problem((*path, "when"), f"found {table.when!r}: {error.diagnostic}")
 

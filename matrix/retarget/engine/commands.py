@@ -8,11 +8,12 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import ParamSpec
 
+from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 from retarget.engine.toolchains import worker_environment
 from retarget.extension import UnavailableError
 from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry
@@ -53,16 +54,30 @@ def _or_why(lines: Callable[_LinesT, list[str]]) -> Callable[_LinesT, list[str]]
 class Commands:
     """Words commands for a session that was started in `folder`, with `extensions` in addition to those installed."""
 
-    def __init__(self, *, registry: Registry, folder: Path, compiles: bool, extensions: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        registry: Registry,
+        folder: Path,
+        compiles: bool,
+        extensions: Sequence[str] = (),
+        toolchains: Mapping[str, Path | None] | None = None,
+        timeouts: tuple[float, float] = (COMPILE_TIMEOUT, RUN_TIMEOUT),
+    ) -> None:
+        """`toolchains` are those taken from elsewhere than declared. `timeouts` of compiles and of runs are in seconds,
+        for targets that declare none."""
         self._registry = registry
+        self._toolchains = toolchains or {}
+        self._timeouts = timeouts
         self._extensions = os.pathsep.join(extensions)
         self._folder = folder
         self._compiles = compiles
         self._temporary = Path(tempfile.gettempdir())
 
     @_or_why
-    def compile(self, target: CompileTarget) -> list[str]:
-        """The lines that compile a target to a file in the folder for temporary files."""
+    def compile(self, target: CompileTarget, *, late: bool = False) -> list[str]:
+        """The lines that compile a target to a file in the folder for temporary files; one that is `late` is ended by
+        the clock again."""
         compiler, output = self._registry.compiler(target.compiler.compiler), self._output(target)
         lines = []
         if target.returns_checks and (rewriter := self._registry.check_rewriter(target.kind)) is not None:
@@ -70,7 +85,12 @@ class Commands:
             lines.append(self._line((), rewriter.return_checks_command(target.module.path, rewritten)))
             target = replace(target, module=replace(target.module, path=rewritten))
         argv = compiler.reproduce(target, target.flags, output)
-        return [*lines, self._line(self._environment(target.compiler, argv), argv)]
+        limit, env = (
+            self._timeouts[0] if target.timeout is None else target.timeout,
+            self._environment(target.compiler, argv),
+        )
+        lines.append(self._line(env, _timed(argv, limit) if late else argv))
+        return [*lines, self._again(target, f"--compile-timeout={limit:g}")] if late else lines
 
     @_or_why
     def check(self, target: CompileTarget) -> list[str]:
@@ -95,31 +115,59 @@ class Commands:
         limit: int = SHOWN_RUNS,
         *,
         function: str = "",
+        late: bool = False,
     ) -> list[str]:
         """The lines that compile a target and run the first `limit` of these cases; none where no tool does.
 
-        The artifact is run where the session does not compile. `function` is written where there are no cases.
+        The artifact is run where the session does not compile. `function` is written where there are no cases. A run
+        that is `late` is ended by the clock again.
         """
         lines = self.compile(target.compile) if self._compiles or artifact is None else []
         path = self._output(target.compile) if self._compiles or artifact is None else Path(artifact.path)
+        seconds = self._timeouts[1] if target.timeout is None else target.timeout
+        late = late or any(case.failure is not None and case.failure.timed_out for case in cases[:limit])
+        is_here, by_tool = target.runtime.host is None, self._registry.runs_by_tool(target.runtime)
         for case in (*cases[:limit],) or (None,):
+            variables, cwd, read = dict(target.runtime.env if is_here else ()), None, None
             if case is not None and case.command and artifact is not None:
-                argv = tuple(word.replace(artifact.path, str(path)) for word in case.command)
-                lines.append(self._line(() if target.runtime.host is not None else target.runtime.env, argv))
-                continue
-            if case is not None and case.agree_with and self._compiles and not target.runtime.run_under:
+                argv = [word.replace(artifact.path, str(path)) for word in case.command]
+                if not is_here:  # there the artifact is by its content; what was compiled now is read
+                    pushed, read = f"--module=store/{artifact.digest}{path.suffix}", path
+                    argv = [word.replace(pushed, "--module=-") for word in argv]
+            elif case is not None and case.agree_with and self._compiles and not target.runtime.run_under:
                 lines.append(self._compared(target, case.agree_with))
                 continue
-            name, called = ("", function) if case is None else (case.name, case.function or case.name)
-            plan = plan_by_hand(self._registry, target, path, case=name, function=called)
-            if plan is not None:
-                is_here = target.runtime.host is None
-                own = self._environment(target.runtime, plan.argv) if is_here else ()
-                env = {**self._named_extensions(plan.argv), **dict(own), **dict(plan.env)}
-                under = target.runtime.run_under if is_here else ()
-                line = self._line(tuple(env.items()), (*under, program(plan.argv[0]), *plan.argv[1:]), plan.cwd)
-                lines.append(line if plan.stdin is None else f"{line} < {shlex.quote(str(plan.stdin))}")
+            else:
+                name, called = ("", function) if case is None else (case.name, case.function or case.name)
+                plan = plan_by_hand(self._registry, target, path, case=name, function=called)
+                if plan is None:
+                    continue
+                own = self._environment(target.runtime, plan.argv)
+                variables = {**self._named_extensions(plan.argv), **dict(own), **dict(plan.env)}
+                argv, cwd, read = (
+                    [*target.runtime.run_under, program(plan.argv[0]), *plan.argv[1:]],
+                    plan.cwd,
+                    plan.stdin,
+                )
+            is_late = late if case is None or case.failure is None else case.failure.timed_out
+            if is_late and not is_here:  # the shell's clock ends the connection, not what runs there
+                continue
+            line = self._line(tuple(variables.items()), _timed(argv, seconds) if is_late else argv, cwd)
+            lines.append(line if read is None else f"{line} < {shlex.quote(str(read))}")
+        if late or by_tool:  # a tool compares nothing, and the shell's clock says nothing
+            given = [] if any(case.agree_with for case in cases[:limit]) else [f"--artifact={path}"]
+            given += [f"--case={case.name}" for case in cases[:limit]]
+            lines.append(self._again(target, *given, *([f"--run-timeout={seconds:g}"] if late else ())))
         return list(dict.fromkeys(lines))
+
+    def _again(self, target: CompileTarget | RunTarget, *options: str) -> str:
+        """The line that tries a target as the session did."""
+        suite = target if isinstance(target, CompileTarget) else target.compile
+        toolchains = (f"--retarget-toolchain={name}={path or ''}" for name, path in self._toolchains.items())
+        argv = (COMPARE, "run", f"{suite.folder / 'suite.toml'}::{suite.suite}::{target.name}")
+        return self._line(
+            tuple(self._named_extensions(argv).items()), (*argv, *options, *toolchains, "--ignore-expectations")
+        )
 
     def _compared(self, target: RunTarget, other: str) -> str:
         """The line that compares with another compiler config, for a case that is to agree with it."""
@@ -164,10 +212,15 @@ class Commands:
         return f"{option}{equals}{path.relative_to(self._folder)}"
 
 
+def _timed(argv: Sequence[str], seconds: float) -> Sequence[str]:
+    return ("timeout", f"{seconds:g}", program(argv[0]), *argv[1:])
+
+
 def program(name: str) -> str:
-    """Return how a shell finds a tool: by its name where PATH leads to it, else in full, from this environment."""
-    path = Path(name)
-    if path.is_absolute():
-        return path.name if shutil.which(path.name) == name else name
+    """Return how a shell finds a tool in which nothing was set up: by its name where it does, else in full."""
     beside = Path(sys.executable).parent / name
-    return str(beside) if shutil.which(name) is None and beside.is_file() else name
+    full = shutil.which(name) or (str(beside) if beside.is_file() else None)
+    path = Path(name)
+    if full is None or shutil.which(path.name, path="/usr/local/bin:/usr/bin:/bin") == full:
+        return path.name if full is not None and path.is_absolute() else name
+    return full

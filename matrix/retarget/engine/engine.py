@@ -31,8 +31,9 @@ from retarget.expect.cases import TargetRules
 from retarget.expect.verdict import today
 from retarget.extension import CountsDispatches, ProgramStatistics, Resolved, Tolerance, UnavailableError
 from retarget.extension.registry import Registry
-from retarget.model import CompilerConfig, CompileTarget, Requirement, RunTarget, RuntimeConfig
+from retarget.model import CompilerConfig, CompileTarget, Requirement, RunTarget, RuntimeConfig, Target
 from retarget.model.case_names import selected_cases
+from retarget.model.devices import DeviceTraits
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, OutputComparison, RunOutcome, first_failure
 from retarget.profiles.requirements import Answer
 from retarget.support.errors import RetargetError, display_path
@@ -42,7 +43,7 @@ from retarget.worker.spare import SpareWorker
 
 if TYPE_CHECKING:
     from retarget.engine.cache.remote.store import RemoteStatistics, RemoteStore
-    from retarget.engine.cache.transfer import ArtifactFolder
+    from retarget.engine.cache.transfer import ArtifactFile, ArtifactFolder
     from retarget.engine.executor import Executor
     from retarget.engine.run.elsewhere import RunsElsewhere
 
@@ -158,6 +159,15 @@ class Engine:
         """Open the devices of a target. Raises as `devices` does, and `UnavailableError` where they do not meet its
         requirements."""
         return self._devices.of_target(target)
+
+    def traits(self, target: Target) -> tuple[DeviceTraits, ...]:
+        """Return the traits of the devices that a target runs on, which are opened, or of those of this host that it is
+        compiled for. Raises as `devices_of` and `compile` do."""
+        if isinstance(target, RunTarget):
+            infos = self.devices_of(target)
+        else:
+            infos = self._builds.devices(target) if self._artifact_folder is None else ()
+        return tuple(info.traits for info in infos)
 
     def answers(self, target: RunTarget) -> Sequence[tuple[Requirement, Answer]]:
         """Return what the devices of a target answer to each of its requirements, or the profile of its runtime config
@@ -511,7 +521,8 @@ class Engine:
         return ModuleGenerator(self._cache / GENERATED_FOLDER, self._runs.generate)
 
     @cached_property
-    def _artifacts(self) -> ArtifactFolder:
-        from retarget.engine.cache.transfer import ArtifactFolder
+    def _artifacts(self) -> ArtifactFolder | ArtifactFile:
+        from retarget.engine.cache.transfer import ArtifactFile, ArtifactFolder
 
-        return ArtifactFolder(self._artifact_folder or Path())
+        where = self._artifact_folder or Path()
+        return ArtifactFolder(where) if where.is_dir() else ArtifactFile(where)

@@ -8,8 +8,9 @@ __all__ = ["CHECK_TIMEOUT", "COMPILE_TIMEOUT", "COOL_DOWNS", "OPEN_TIMEOUT", "RU
 
 COMPILE_TIMEOUT = 600.0
 RUN_TIMEOUT = 120.0
-OPEN_TIMEOUT = 60.0
-"""For opening a runtime config's devices, and for listing a driver's."""
+OPEN_TIMEOUT = 120.0
+"""For opening a runtime config's devices, and for listing a driver's: a driver may first try its compilers,
+which takes a slow or busy machine a minute."""
 CHECK_TIMEOUT = 60.0
 """For one check of a driver: on a device that works they take less than a second."""
 

@@ -11,21 +11,24 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from retarget.expect.verdict import Ruling, Verdict, is_expired, judge
-from retarget.model import Expectation
+from retarget.model import Expectation, Target
 from retarget.model.case_names import matches_case
+from retarget.model.devices import DeviceTraits
 from retarget.model.names import is_glob
 from retarget.model.outcomes import CaseOutcome, Failure, first_failure
 from retarget.model.signatures import observe, observe_all
 from retarget.support.errors import RetargetError, display_path
+from retarget.targets.selection import compile_rule, rule_terms
 
-__all__ = ["CaseRule", "TargetRules", "TargetVerdict", "case_rank", "judge_target", "says"]
+__all__ = ["RankedRule", "TargetRules", "TargetVerdict", "case_rank", "judge_target", "may_meet", "says"]
 
 _BROKEN = frozenset({Ruling.PASSED, Ruling.OTHERWISE, Ruling.EXPIRED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CaseRule:
-    """An entry of a rule's `case`. Of those that match a case the one with the highest `rank` is in force."""
+class RankedRule:
+    """An entry of a rule's `case`, empty for a rule without. Of those that match a case the one with the highest `rank`
+    is in force."""
 
     pattern: str
     rule: Expectation
@@ -39,27 +42,37 @@ def case_rank(pattern: str) -> tuple[bool, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetRules:
-    """The rules in force for one target: `whole` for all of it, `by_case` for some of its cases, by falling rank."""
+    """The rules in force for one target: `whole` for all of it, `by_case` for some of its cases, by falling rank.
+
+    Where its devices decide and are not known, `possible` are all rules that may be in force, by falling rank; the
+    others are those without a device.
+    """
 
     whole: Expectation | None = None
-    by_case: tuple[CaseRule, ...] = ()
+    by_case: tuple[RankedRule, ...] = ()
+    possible: tuple[RankedRule, ...] = ()
+
+    def on(self, target: Target, devices: Sequence[DeviceTraits]) -> TargetRules:
+        """Return the rules in force for the target on its devices. Raises `RetargetError` where two contradict each
+        other there."""
+        if not self.possible:
+            return self
+        there = replace(target, devices=tuple(devices))
+        holding = [one for one in self.possible if compile_rule(one.rule.when)(there)]
+        _refuse_contradiction(target.name, [one for one in holding if not one.pattern])
+        return TargetRules.of_holding(holding)
+
+    @classmethod
+    def of_holding(cls, rules: Sequence[RankedRule], possible: Sequence[RankedRule] = ()) -> TargetRules:
+        """Return those in force of rules that hold, by falling rank."""
+        whole = next((one.rule for one in rules if not one.pattern), None)
+        return cls(whole=whole, by_case=tuple(one for one in rules if one.pattern), possible=tuple(possible))
 
     def of(self, case: str) -> Expectation | None:
         """Return the rule that names a case. Raises `RetargetError` where two do, equally, and differ."""
         found = [one for one in self.by_case if matches_case(one.pattern, case)]
-        if not found:
-            return None
-        for other in found[1:]:
-            if other.rank == found[0].rank and says(other.rule) != says(found[0].rule):
-                both = " and ".join(
-                    f"{display_path(one.rule.origin.file)}: {one.rule.origin.key_path}" for one in (found[0], other)
-                )
-                msg = (
-                    f"case {case!r}: found two expectations, {both}, that are equally specific for it and say "
-                    "different things; expected that they agree, or that one names the case more exactly"
-                )
-                raise RetargetError(msg)
-        return found[0].rule
+        _refuse_contradiction(f"case {case!r}", found)
+        return found[0].rule if found else None
 
     def skipping(self, day: date) -> tuple[tuple[str, bool], ...]:
         """Return the entries as (name or glob, whether its cases are not to be run), by falling rank; none if none."""
@@ -68,9 +81,15 @@ class TargetRules:
 
     @property
     def all(self) -> tuple[Expectation, ...]:
-        """All the rules, each once."""
-        rules = [*([self.whole] if self.whole is not None else []), *(one.rule for one in self.by_case)]
+        """All the rules, possible ones too, each once."""
+        rules = [*self.wholes, *(one.rule for one in (*self.by_case, *self.possible))]
         return tuple({rule.origin: rule for rule in rules}.values())
+
+    @property
+    def wholes(self) -> tuple[Expectation, ...]:
+        """The rule in force for the target as a whole, or those that may be, by falling rank."""
+        possible = tuple(one.rule for one in self.possible if not one.pattern)
+        return possible or (() if self.whole is None else (self.whole,))
 
     @property
     def retries(self) -> int:
@@ -180,3 +199,32 @@ def _excuses(verdict: Verdict) -> bool:
 def says(rule: Expectation) -> tuple[object, ...]:
     """Return what a rule says, which equally specific ones must agree in."""
     return frozenset(rule.stages), rule.signature, rule.outcome, rule.retries, rule.until
+
+
+def may_meet(first: Expectation, second: Expectation, target: Target) -> bool:
+    """Return whether there may be a device of the target on which both rules are in force: one that each of the two
+    names, or one that both do. Whether two globs or two ranges of versions meet is seen on a device."""
+    ones, others = ([term.traits for term in rule_terms(rule.when) if term.traits] for rule in (first, second))
+    if not ones and not others:
+        return True
+    wanted = [frozenset(), *ones, *others, *(one | other for one in ones for other in others)]
+    for traits in wanted:
+        texts = sorted((not is_glob(str(text)), name, str(text)) for name, text in traits)  # a text counts, not a glob
+        there = replace(target, devices=(DeviceTraits(**{name: text for _, name, text in texts}),))
+        if all(compile_rule(rule.when)(there) for rule in (first, second)):
+            return True
+    return False
+
+
+def _refuse_contradiction(what: str, rules: Sequence[RankedRule]) -> None:
+    """Raise `RetargetError` if one of some rules, by falling rank, is as high as the first and says something else."""
+    for other in rules[1:]:
+        if other.rank == rules[0].rank and says(other.rule) != says(rules[0].rule):
+            both = " and ".join(
+                f"{display_path(one.rule.origin.file)}: {one.rule.origin.key_path}" for one in (rules[0], other)
+            )
+            msg = (
+                f"{what}: found two expectations, {both}, that are equally specific for it and say "
+                "different things; expected that they agree, or that one names it more exactly"
+            )
+            raise RetargetError(msg)

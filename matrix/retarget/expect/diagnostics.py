@@ -14,7 +14,7 @@ from retarget.model.case_names import matches_case
 from retarget.model.locations import SourceLocations, diagnostics_at
 from retarget.support.errors import Diagnostic, did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
-from retarget.targets.selection import terms
+from retarget.targets.selection import names_devices, rule_terms
 
 __all__ = [
     "CaseUse",
@@ -112,7 +112,7 @@ def unknown_case_diagnostics(
 def _stale(rule: Expectation, effect: Effect) -> Iterator[tuple[Problem, str]]:
     """Yield what of a rule has no effect, with the word that a nearer one may be sought for."""
     strangers = [
-        (index, term.text) for index, term in enumerate(terms(rule.when)) if index not in effect.words
+        (index, term.text) for index, term in enumerate(rule_terms(rule.when)) if index not in effect.words
     ]  # a word that no target has keeps entries from matching: one cause, one error
     for _, word in strangers:
         yield Problem(("when",), f"found the word {word!r}, which no target has as a tag"), word
@@ -125,4 +125,6 @@ def _stale(rule: Expectation, effect: Effect) -> Iterator[tuple[Problem, str]]:
             stages = f" that can fail at {' or '.join(rule.stages)}" if rule.outcome != "skip" else ""
             if rule.outcome == GOLDEN:
                 stages = f" that has the metric {rule.signature.partition(' ')[0]}, one of {rule.stages[0]} targets"
-            yield Problem(path, f"found {entry!r}, which{where} matches no target{stages}"), ""
+            device = '; a compile target has the device of target_from = "host:…", others have none'
+            hint = device if names_devices(rule.when) and rule.stages == ("compile",) else ""
+            yield Problem(path, f"found {entry!r}, which{where} matches no target{stages}{hint}"), ""

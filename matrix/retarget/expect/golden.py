@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from retarget.expect.matching import Assignment, RuleSet
 from retarget.model import Expectation, Golden, Origin, Target
+from retarget.model.devices import DeviceTraits
 from retarget.model.metrics import Metric, quantity_text
 
 __all__ = ["GOLDEN", "GoldenAssignment", "assign_goldens", "bound_text", "golden_rule"]
@@ -17,10 +18,15 @@ GOLDEN = "golden"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldenAssignment:
-    """The golden rules of one suite: those in force for each target, by its name, and what was seen of the rules."""
+    """The golden rules of one suite, and what was seen of them: an assignment for each metric."""
 
-    goldens: Mapping[str, tuple[Golden, ...]] = field(default_factory=dict)
+    goldens: Mapping[Origin, Golden] = field(default_factory=dict)
     assignments: tuple[Assignment, ...] = ()
+
+    def of(self, target: Target, devices: Sequence[DeviceTraits]) -> tuple[Golden, ...]:
+        """Return those in force for a target on its devices. Raises `RetargetError` where two contradict each other."""
+        found = (one.of(target.name).on(target, devices).whole for one in self.assignments)
+        return tuple(self.goldens[rule.origin] for rule in found if rule is not None)
 
 
 def golden_rule(golden: Golden) -> Expectation:
@@ -47,17 +53,10 @@ def bound_text(golden: Golden) -> str:
 
 
 def assign_goldens(goldens: Sequence[Golden], targets: Iterable[Target]) -> GoldenAssignment:
-    """Return the golden rules in force for a suite's targets: for each metric the most specific one."""
-    by_origin: dict[Origin, Golden] = {golden.origin: golden for golden in goldens}
-    found: dict[str, list[Golden]] = {}
-    assignments = []
+    """Return the golden rules of a suite's targets: for each metric the most specific one is in force."""
     targets = tuple(targets)
-    for metric in Metric:
-        if rules := [golden_rule(golden) for golden in goldens if golden.metric is metric]:
-            assignment = RuleSet(rules).assign(targets)
-            assignments.append(assignment)
-            for name, rule in assignment.rules.items():
-                found.setdefault(name, []).append(by_origin[rule.origin])
+    by_metric = [[golden_rule(golden) for golden in goldens if golden.metric is metric] for metric in Metric]
     return GoldenAssignment(
-        goldens={name: tuple(of_target) for name, of_target in found.items()}, assignments=tuple(assignments)
+        goldens={golden.origin: golden for golden in goldens},
+        assignments=tuple(RuleSet(rules).assign(targets) for rules in by_metric if rules),
     )

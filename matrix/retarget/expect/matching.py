@@ -1,9 +1,12 @@
 """Which rule is in force for a target, and what each rule was seen to match.
 
 Of the rules that match a target and are judged at it, the most specific one is in force: a module's own name goes
-before a glob, then the glob with more literal characters, then more words in `when`, then the nearer folder. Two that
-are equal in all of this and say different things contradict each other. Rules that name cases are apart: for a case
-they go before all others, and of them first the one with its name, or the glob with more literal characters.
+before a glob, then the glob with more literal characters, then more traits of devices in `when`, then more words, then
+the nearer folder. Two that are equal in all of this and say different things contradict each other. Rules that name
+cases are apart: for a case they go before all others, and of them first the one with its name, or the glob with more
+literal characters.
+
+Which devices a target has is known when they are opened. Until then rules that ask for devices are possible ones.
 
 Rules are found by module: a name costs one look-up, and globs are tried once per module.
 """
@@ -13,13 +16,13 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cache
 
-from retarget.expect.cases import CaseRule, TargetRules, case_rank, says
+from retarget.expect.cases import RankedRule, TargetRules, case_rank, may_meet, says
 from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Target
 from retarget.model.names import is_glob
-from retarget.targets.selection import Selector, Term, compile_selector, terms
+from retarget.targets.selection import Selector, Term, compile_rule, names_devices, rule_terms
 
 __all__ = [
     "COMPILE_STAGES",
@@ -38,12 +41,9 @@ COMPILE_STAGES = frozenset({"compile", "crash", "timeout"})
 RUN_STAGES = frozenset({"load", "run", "compare", "crash", "timeout"})
 """Stages at which a run target can fail."""
 
-Specificity = tuple[bool, int, int, int]
+Specificity = tuple[bool, int, int, int, int]
 
 _GLOB_MAGIC = re.compile(r"\[[^\]]*\]|[*?]")
-
-_compiled = lru_cache(maxsize=4096)(compile_selector)
-_terms = lru_cache(maxsize=4096)(terms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,21 +78,20 @@ class Effect:
 class Assignment:
     """What the rules say of one suite's targets.
 
-    `rules` has the rule in force for each target that has one, by the target's name; `by_case` those that name cases.
-    `deferred` names the compile
-    targets whose rule is also in force for a run target of theirs and can be met there: if the compile passes, the rule
+    `rules` has the rules of each target that has some, by the target's name.
+    `deferred` has pairs of a compile target's name and a rule that may be in force for it and for a run target of its,
+    and can be met there: if the compile passes, the rule
     is judged at the run targets. `effects` are those of all rules, matched or not.
     """
 
-    rules: Mapping[str, Expectation] = field(default_factory=dict)
-    by_case: Mapping[str, tuple[CaseRule, ...]] = field(default_factory=dict)
-    deferred: frozenset[str] = frozenset()
+    rules: Mapping[str, TargetRules] = field(default_factory=dict)
+    deferred: frozenset[tuple[str, Origin]] = frozenset()
     contradictions: tuple[Contradiction, ...] = ()
     effects: Mapping[Origin, Effect] = field(default_factory=dict)
 
     def of(self, target: str) -> TargetRules:
-        """Return the rules in force for a target."""
-        return TargetRules(whole=self.rules.get(target), by_case=self.by_case.get(target, ()))
+        """Return the rules of a target."""
+        return self.rules.get(target) or TargetRules()
 
 
 def is_judged_at(rule: Expectation, target: Target, *, checks_artifacts: bool = False) -> bool:
@@ -113,11 +112,14 @@ def is_judged_at(rule: Expectation, target: Target, *, checks_artifacts: bool = 
 def specificity(rule: Expectation, entry: str) -> Specificity:
     """Return how specific a rule is where `entry` of its `match` matches: the larger, the more specific.
 
-    It is a name or a glob, the literal characters of a glob, the words of `when`, the depth of the file's folder.
+    It is a name or a glob, the literal characters of a glob, the traits of devices and the words of `when`, the depth
+    of the file's folder.
     """
     is_name = not is_glob(entry)
     literal = 0 if is_name else len(_GLOB_MAGIC.sub("", entry))
-    return is_name, literal, len(_terms(rule.when)), len(rule.origin.file.parts)
+    terms = rule_terms(rule.when)
+    traits, words = sum(len(term.traits) for term in terms), sum(not term.traits for term in terms)
+    return is_name, literal, traits, words, len(rule.origin.file.parts)
 
 
 @dataclass(slots=True)
@@ -146,7 +148,7 @@ class RuleSet:
     def __init__(self, rules: Sequence[Expectation], *, checks_artifacts: bool = False) -> None:
         """`rules` in order, those of the outermost folder first; `checks_artifacts` as for `is_judged_at`."""
         self._checks_artifacts = checks_artifacts
-        self._used = [_Used(rule, _compiled(rule.when) if rule.when else None) for rule in rules]
+        self._used = [_Used(rule, compile_rule(rule.when) if rule.when else None) for rule in rules]
         self._by_name: dict[str, dict[int, list[int]]] = {}
         self._globs: list[tuple[re.Pattern[str], int, int]] = []
         for number, used in enumerate(self._used):
@@ -157,8 +159,7 @@ class RuleSet:
                     self._by_name.setdefault(entry, {}).setdefault(number, []).append(index)
         self._any_glob = re.compile("|".join(pattern.pattern for pattern, _, _ in self._globs) or r"(?!)")
         self._candidates: dict[str, tuple[_Candidate, ...]] = {}
-        self._names_cases = any(rule.cases for rule in rules)
-        self._holds: dict[tuple[str, tuple[str, ...], str, str], bool] = {}
+        self._holds: dict[tuple[object, ...], bool] = {}
         self._kinds: dict[tuple[int, int, int], Target] = {}  # one of all that share tags and configs
         self._contradictions: dict[tuple[Origin, Origin], Contradiction] = {}
 
@@ -167,42 +168,35 @@ class RuleSet:
         """Those found so far, at the first target of each pair of rules."""
         return tuple(self._contradictions.values())
 
-    def rule_for(self, target: Target) -> Expectation | None:
-        """Return the rule in force for a target as a whole, None if there is none."""
-        best: _Candidate | None = None
-        for candidate in self._matching(target):
-            used = candidate.used
-            if used.rule.cases:
-                continue
-            if best is None:
-                best = candidate
-            elif candidate.specificity == best.specificity and says(used.rule) != says(best.used.rule):
-                self._contradict(target, best.used.rule, used.rule)
-        return best.used.rule if best is not None else None
-
-    def case_rules_for(self, target: Target) -> tuple[CaseRule, ...]:
-        """Return the rules in force for cases of a target, by falling rank."""
-        if not self._names_cases:
-            return ()
-        found: list[CaseRule] = []
+    def rules_for(self, target: Target) -> TargetRules:
+        """Return the rules in force for a target; where its devices are not known, with those that may be."""
+        wholes: list[RankedRule] = []
+        cases: list[RankedRule] = []
         compiled = target.compile if isinstance(target, RunTarget) else target
         for candidate in self._matching(target):
             rule = candidate.used.rule
-            if rule.cases:
-                candidate.used.modules.add((compiled.suite, compiled.module.name))
-                ranks = ((pattern, (*case_rank(pattern), *candidate.specificity)) for pattern in rule.cases)
-                found += [CaseRule(pattern=pattern, rule=rule, rank=rank) for pattern, rank in ranks]
-        found.sort(key=lambda one: one.rank, reverse=True)
-        first: dict[tuple[str, tuple[object, ...]], Expectation] = {}
-        for one in found:
-            other = first.setdefault((one.pattern, one.rank), one.rule)
-            if says(other) != says(one.rule):
+            if not rule.cases:
+                wholes.append(RankedRule(pattern="", rule=rule, rank=candidate.specificity))
+                continue
+            candidate.used.modules.add((compiled.suite, compiled.module.name))
+            ranks = ((pattern, (*case_rank(pattern), *candidate.specificity)) for pattern in rule.cases)
+            cases += [RankedRule(pattern=pattern, rule=rule, rank=rank) for pattern, rank in ranks]
+        cases.sort(key=lambda one: one.rank, reverse=True)
+        is_sure = target.devices is not None
+        sure = next((at for at, one in enumerate(wholes) if is_sure or not names_devices(one.rule.when)), len(wholes))
+        wholes = [one for at, one in enumerate(wholes) if at <= sure or one.rank == wholes[sure].rank]
+        alike: dict[tuple[object, ...], list[Expectation]] = {}
+        for one in (*wholes, *cases):
+            others = alike.setdefault((one.pattern, *one.rank), [])
+            unlike = (other for other in others if says(other) != says(one.rule))
+            if (other := next((it for it in unlike if is_sure or may_meet(it, one.rule, target)), None)) is not None:
                 self._contradict(target, other, one.rule)
-        return tuple(found)
-
-    def rules_for(self, target: Target) -> TargetRules:
-        """Return all rules in force for a target."""
-        return TargetRules(whole=self.rule_for(target), by_case=self.case_rules_for(target))
+            others.append(one.rule)
+        possible = (*wholes, *cases)
+        if is_sure or not any(names_devices(one.rule.when) for one in possible):
+            return TargetRules.of_holding(possible)
+        nowhere = replace(target, devices=())
+        return TargetRules.of_holding([one for one in possible if compile_rule(one.rule.when)(nowhere)], possible)
 
     def _of_module(self, name: str) -> tuple[_Candidate, ...]:
         candidates = self._candidates.get(name)
@@ -227,29 +221,26 @@ class RuleSet:
         self._contradictions.setdefault((first.origin, second.origin), contradiction)
 
     def assign(self, targets: Iterable[Target]) -> Assignment:
-        """Return the rules in force for the suite's targets, each compile target before its run targets."""
-        rules: dict[str, Expectation] = {}
-        by_case: dict[str, tuple[CaseRule, ...]] = {}
-        deferred: set[str] = set()
+        """Return the rules of the suite's targets, each compile target before its run targets."""
+        rules: dict[str, TargetRules] = {}
+        deferred: set[tuple[str, Origin]] = set()
+        compiles: dict[tuple[object, ...], str] = {}
         for target in targets:
             compiled = target.compile if isinstance(target, RunTarget) else target
             runtime = target.runtime if isinstance(target, RunTarget) else None
             self._kinds.setdefault((id(target.tags), id(compiled.compiler), id(runtime)), target)
             if not self._of_module(compiled.module.name):
                 continue  # most modules have no rule
-            rule = self.rule_for(target)
-            if rule is not None:
-                rules[target.name] = rule
-                if target is not compiled and rules.get(compiled.item) is rule:
-                    deferred.add(compiled.item)
-            if case_rules := self.case_rules_for(target):
-                by_case[target.name] = case_rules
+            found = self.rules_for(target)
+            if found.wholes or found.by_case or found.possible:
+                rules[target.name] = found
+            if target is compiled:
+                compiles[compiled.item, compiled.devices] = target.name
+            elif (name := compiles.get((compiled.item, compiled.devices))) in rules:
+                both = {rule.origin for rule in rules[name].wholes} & {rule.origin for rule in found.wholes}
+                deferred |= {(name, origin) for origin in both}
         return Assignment(
-            rules=rules,
-            by_case=by_case,
-            deferred=frozenset(deferred),
-            contradictions=self.contradictions,
-            effects=self._effects(),
+            rules=rules, deferred=frozenset(deferred), contradictions=self.contradictions, effects=self._effects()
         )
 
     def _find(self, name: str) -> tuple[_Candidate, ...]:
@@ -271,9 +262,11 @@ class RuleSet:
         if used.selector is None:
             return True
         if isinstance(target, CompileTarget):
-            key = (used.rule.when, target.tags, target.compiler.name, "")
+            if target.devices is None and names_devices(used.rule.when) and not target.may_ask_devices:
+                target = replace(target, devices=())
+            key = (used.rule.when, target.tags, target.compiler.name, "", target.devices)
         else:
-            key = (used.rule.when, target.tags, target.compile.compiler.name, target.runtime.name)
+            key = (used.rule.when, target.tags, target.compile.compiler.name, target.runtime.name, target.devices)
         known = self._holds.get(key)
         if known is None:
             known = self._holds[key] = used.selector(target)
@@ -289,7 +282,9 @@ class RuleSet:
                 named=frozenset(used.named),
                 matched=frozenset(used.matched),
                 modules=frozenset(used.modules),
-                words=frozenset(index for index, term in enumerate(_terms(used.rule.when)) if is_known(term)),
+                words=frozenset(
+                    index for index, term in enumerate(rule_terms(used.rule.when)) if term.traits or is_known(term)
+                ),
             )
             for used in self._used
         }

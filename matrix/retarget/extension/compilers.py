@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig, Toolchain
+from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.profile import Profile
 
 __all__ = [
@@ -69,7 +70,8 @@ class Resolved:
     of that suffix only. `build` names the build for people: `iree 3.13.0 (build 1a2b3c4d5e6f)`. `front_end` is what
     the front end's output depends on, of a compiler that implements `HasFrontEnd`: its build, its flags, its facts.
     It may have one itself. `compiler` names the compiler that runs it, where that is not the config's: what two
-    compilers begin with is done once for both.
+    compilers begin with is done once for both. `devices` are those of this host that it is compiled for; what
+    their drivers say of them for rules is no part of the key.
     """
 
     build_id: str
@@ -81,6 +83,7 @@ class Resolved:
     build: str = ""
     front_end: Resolved | None = None
     compiler: str = ""
+    devices: tuple[DeviceInfo, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

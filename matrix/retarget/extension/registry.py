@@ -457,7 +457,7 @@ def _register(manager: pluggy.PluginManager, name: str, extension: object) -> No
 
 
 def _products(manager: pluggy.PluginManager, name: str, extension: object, sort: Sort) -> Iterable[object]:
-    if manager.parse_hookimpl_opts(extension, sort.hook) is None:
+    if not hasattr(extension, sort.hook) or manager.parse_hookimpl_opts(extension, sort.hook) is None:
         return ()
     try:
         returned = getattr(extension, sort.hook)()

@@ -45,6 +45,7 @@ def run_case_plan(
         f"--kind={kind}",
         f"--driver={config.driver}",
         *(f"--device={device}" for device in config.devices),
+        *(("--sanitize",) if config.sanitize else ()),
         f"--artifact={artifact}",
         *source,
         *((f"--case={case}",) if case else ()),
@@ -70,7 +71,7 @@ def plan_by_hand(registry: Registry, target: RunTarget, artifact: Path, *, case:
         plan = driver.run_outside(config, artifact, function, kind)
     if plan is not None or by_tool or loader is None:
         return plan
-    folder = target.compile.folder
+    folder, case = target.compile.folder, case or function
     return run_case_plan(kind=kind, config=config, artifact=artifact, module=module, folder=folder, case=case)
 
 

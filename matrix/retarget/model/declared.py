@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
+from retarget.model.devices import DeviceTraits
 from retarget.model.metrics import Metric
 
 __all__ = [
@@ -295,7 +296,8 @@ class CompileTarget:
 
     `folder` and `known_compilers` are the suite's. `backends` are the words that the compiler derived from its config;
     they are among `tags`. With `returns_checks` the module is rewritten before it is compiled, for runs by a tool: its
-    functions return what they would check.
+    functions return what they would check. `devices` are those of this host that it is compiled for, None where that is
+    not known: nothing that is declared says it.
     """
 
     name: str
@@ -310,6 +312,7 @@ class CompileTarget:
     backends: tuple[str, ...] = ()
     returns_checks: bool = False
     known_compilers: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    devices: tuple[DeviceTraits, ...] | None = None
 
     @property
     def item(self) -> str:
@@ -317,12 +320,19 @@ class CompileTarget:
         a run by a tool needs the module otherwise than the others do."""
         return f"{self.module.name}_{self.compiler.name}"
 
+    @property
+    def may_ask_devices(self) -> bool:
+        """Whether it can be compiled for a device of this host."""
+        words = (*self.compiler.target_from, *(flag.partition("=")[2] for flag in self.flags))
+        return any(word == "host" or word.startswith("host:") for word in words)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTarget:
     """(module, compiler config, runtime config). `compile` is the target whose artifact it runs.
 
-    `requires` has the requirements of the runtime config, then those of the suite, then those of the module.
+    `requires` has the requirements of the runtime config, then those of the suite, then those of the module. `devices`
+    are those that it runs on, None where they are not known: nothing that is declared says it.
     """
 
     name: str
@@ -331,6 +341,7 @@ class RunTarget:
     timeout: float | None
     tags: tuple[str, ...]
     requires: tuple[Requirement, ...] = ()
+    devices: tuple[DeviceTraits, ...] | None = None
 
 
 Target = CompileTarget | RunTarget

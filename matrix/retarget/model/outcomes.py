@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum, auto
 
+from retarget.model.devices import DeviceTraits, version_in
 from retarget.model.rungs import Rung
 
 __all__ = [
@@ -46,10 +47,13 @@ class DeviceInfo:
     `uri` opens it (`vulkan://GPU-…`), `ordinal` counts from 0 within the driver, `physical_id` is equal for two
     drivers' views of the same hardware (leases are per physical id). `capabilities` are (name, value) pairs for people,
     `features` those of a device profile: (`vulkan.shaderFloat16`, True), (`memory`, bytes).
-    `runtime` names the build of the runtime that reports it, for people.
+    `runtime` names the build of the runtime that reports it, for people. `vendor` is as `vendor_name` has it,
+    `driver_name` what the device's own driver is called, `type` one of `DEVICE_TYPES`; empty where not reported.
     An `exclusive` device is used by one run at a time, unless a runtime config says otherwise; any number may use
-    others, such as the host's cores. `host` is a digest of the kind of CPU of the machine that opened it
-    (`host_identity`), empty where it is only listed.
+    others, such as the host's cores. `unusable` says in one line why nothing runs on a device that is listed, such as
+    what its compiler says of each program, and `remedy` what to install; it is empty for a usable one. `note` is what
+    a session says of a device that it used: by what it is driven, what else was not used and why. `host` is a digest of
+    the kind of CPU of the machine that opened it (`host_identity`), empty where it is only listed.
     """
 
     driver: str
@@ -62,7 +66,21 @@ class DeviceInfo:
     features: tuple[tuple[str, FeatureValue], ...] = ()
     runtime: str = ""
     exclusive: bool = True
+    unusable: str = ""
+    remedy: str = ""
+    note: str = field(default="", compare=False)
     host: str = field(default="", compare=False)
+    vendor: str = ""
+    driver_name: str = ""
+    type: str = ""
+
+    @property
+    def traits(self) -> DeviceTraits:
+        """What rules and requirements may say of it. The runtime's own devices, of host cores, have its version."""
+        reported = self.driver_version or (self.runtime if self.driver_name == "IREE" else "")
+        return DeviceTraits(
+            driver=self.driver_name, vendor=self.vendor, name=self.name, version=version_in(reported), type=self.type
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,6 +236,7 @@ class CompileOutcome:
     `build_id` is the build in the key, `build` names it for people, `inputs` are (text, digest) of what flags name.
     Where this process compiled it, `started` is when (seconds since 1970, UTC) and `worker` which of its compiles at a
     time it was, from 1; both are 0 where it did not. `host` is the worker of the cluster that did, empty without one.
+    `devices` are those of this host that it was compiled for.
     """
 
     key: str
@@ -232,6 +251,7 @@ class CompileOutcome:
     started: float = 0.0
     worker: int = 0
     host: str = ""
+    devices: tuple[DeviceInfo, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

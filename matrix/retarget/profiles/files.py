@@ -28,7 +28,7 @@ from retarget.model.outcomes import FeatureValue
 from retarget.profiles.names import name_error, value_error
 from retarget.profiles.profile import Capability, Profile
 from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path
-from retarget.support.files import user_path, write_atomically
+from retarget.support.files import user_path, write_files
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
 from retarget.support.toml.read import diagnostics_of, read_toml
 from retarget.support.toml.write import toml_list, toml_string
@@ -108,11 +108,7 @@ def write_profile(profile: Profile, output: Path | None) -> None:
     if output.suffix != ".toml":
         msg = f"found the file name {output.name!r} for a profile, expected one that ends in .toml"
         raise RetargetError(msg)
-    try:
-        write_atomically(output, text.encode())
-    except OSError as error:
-        msg = f"cannot write {display_path(output)}: {error.strerror or error}"
-        raise RetargetError(msg) from error
+    write_files([(output, text)], force=True)
     sys.stdout.write(f"{display_path(output)}: {len(profile.capabilities)} capabilities, driver {profile.driver}\n")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 
+from retarget.model.devices import DEVICE_TYPES, TRAITS
 from retarget.model.outcomes import FeatureValue
 from retarget.support.errors import did_you_mean
 
@@ -16,8 +17,6 @@ __all__ = ["DEVICE_TYPES", "NEUTRAL", "OPENCL_EXTENSIONS", "PREFIXES", "known_na
 
 NEUTRAL = ("memory", "device_type", "devices")
 """Capabilities that devices of all drivers have: bytes, one of `DEVICE_TYPES`, how many devices a config opens."""
-
-DEVICE_TYPES = ("gpu", "cpu", "accelerator")
 
 _VULKAN_FEATURES = """
 shaderFloat64 shaderInt64 shaderInt16 shaderFloat16 shaderInt8 robustBufferAccess sparseBinding
@@ -119,8 +118,11 @@ _ALSO = {"vulkan": r"VK_[A-Z]+_\w+", "opencl": r"cl_\w+|CL_DEVICE_\w+", "cpu": r
 def name_error(name: str) -> str | None:
     """Return what is wrong with the name of a capability, with the nearest that is known; None if nothing is."""
     prefix, dot, own = name.partition(".")
-    if not dot and name in NEUTRAL:
+    if (not dot and name in NEUTRAL) or (prefix == "device" and own in TRAITS):
         return None
+    if dot and prefix == "device":
+        traits = [f"device.{trait}" for trait in TRAITS]
+        return f"found the unknown name {name!r}, expected one of {', '.join(traits)}{did_you_mean(name, traits)}"
     if dot and prefix in _KNOWN:
         if own in _KNOWN[prefix] or re.fullmatch(_ALSO.get(prefix, "(?!)"), own):
             return None

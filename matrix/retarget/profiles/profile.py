@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from retarget.model.devices import DeviceTraits, version_in
 from retarget.model.outcomes import DeviceInfo, FeatureValue
 
 __all__ = ["Capability", "Profile", "profile_of_device"]
@@ -25,8 +26,8 @@ class Capability:
 class Profile:
     """What a device can do. `driver` is that of runtime configs (`vulkan`, `opencl`, `cuda`, `local-task`).
 
-    `description` is one line. `identity` has (field, text) pairs: `name`, `vendor`, `driver_version`. Both pairs and
-    capabilities are sorted by name. `file` is None for a device of this host.
+    `description` is one line. `identity` has (field, text) pairs: `name`, `vendor`, `driver` (its own name),
+    `driver_version`. Both pairs and capabilities are sorted by name. `file` is None for a device of this host.
     """
 
     name: str
@@ -36,6 +37,14 @@ class Profile:
     capabilities: tuple[Capability, ...] = ()
     file: Path | None = None
 
+    @property
+    def traits(self) -> DeviceTraits:
+        """What requirements may say of the device itself (`device.vendor`)."""
+        known = dict(self.identity)
+        texts = {trait: known.get(trait, "") for trait in ("driver", "vendor", "name")}
+        version, sort = version_in(known.get("driver_version", "")), str(self.get("device_type") or "")
+        return DeviceTraits(version=version, type=sort, **texts)
+
     def get(self, name: str) -> FeatureValue | None:
         """Return the value of a capability; None where the profile does not say."""
         return next((one.value for one in self.capabilities if one.name == name), None)
@@ -43,7 +52,8 @@ class Profile:
 
 def profile_of_device(info: DeviceInfo, source: str) -> Profile:
     """Return the profile of a device that its driver has reported. `source` is where its values came from."""
-    identity = (("name", info.name), ("driver_version", info.driver_version))
+    identity = [("name", info.name), ("driver_version", info.driver_version or info.traits.version)]
+    identity += [("vendor", info.vendor), ("driver", info.driver_name)]
     return Profile(
         name=info.name,
         driver=info.driver,

@@ -1,12 +1,14 @@
 """What a module, suite or runtime config needs of a device, as text.
 
-`vulkan.shaderFloat64`, `cuda.computeCapability >= 8.0`, `memory >= 8 GiB`, `device_type = gpu`, `devices >= 2`
+`vulkan.shaderFloat64`, `cuda.computeCapability >= 8.0`, `memory >= 8 GiB`, `device_type = gpu`, `devices >= 2`,
+`device.vendor = 'NVIDIA'`
 
     requirement = name [ operator value ] ;
     name        = word { "." word } ;                        as in retarget.profiles.names
     operator    = ">=" | "<=" | ">" | "<" | "=" | "!=" ;
-    value       = number [ unit ] | version | "true" | "false" | word ;
+    value       = number [ unit ] | version | "true" | "false" | word | text ;
     unit        = "B" | "KiB" | "MiB" | "GiB" | "TiB" ;
+    text        = "'" glob "'" | '"' glob '"' ;               of device.vendor, …: retarget.model.devices
 
 A name alone needs the capability to be there and to be neither false nor 0. Versions (`8.0`, `1.3.230`) compare part
 by part. A capability with several values equals each of them, and is greater or less if all of them are.
@@ -19,13 +21,13 @@ reports nothing has of `cpu`, which names no driver, is unknown.
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from functools import cache
 
+from retarget.model.devices import OPERATORS, DeviceTraits, has_traits, trait_error, version_parts
 from retarget.model.outcomes import FeatureValue
 from retarget.profiles.names import DEVICE_TYPES, name_error
 from retarget.profiles.profile import Profile
@@ -44,16 +46,8 @@ __all__ = [
 
 _UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _DIGITS = 40
-_OPERATORS: dict[str, Callable[..., bool]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    ">": operator.gt,
-    "<": operator.lt,
-    "=": operator.eq,
-    "!=": operator.ne,
-}
 _TOKENS = re.compile(
-    r"\s*(?:(?P<number>[0-9][0-9.]*)|(?P<word>[\w-]+(?:\.[\w-]+)*)|(?P<operator>[<>=!]+)|(?P<other>\S))"
+    r"\s*(?:(?P<text>'[^']*'|\"[^\"]*\")|(?P<number>[0-9][0-9.]*)|(?P<word>[\w-]+(?:\.[\w-]+)*)|(?P<operator>[<>=!]+)|(?P<other>\S))"
 )
 
 
@@ -138,7 +132,9 @@ def _requirement(scanner: _Scanner, text: str) -> Needed:
     if not scanner.tokens:
         return Needed(text=text, name=name)
     sign, column = _operator(scanner)
-    value, unit = _value(scanner, name)
+    value, unit = _value(scanner, name, sign)
+    if name.startswith("device.") and sign not in {"=", "!="} and name != "device.version":
+        raise RequirementError(column, f"found {sign!r} after {name}, expected = or !=")
     if scanner.tokens:
         _, found, at = scanner.tokens[0]
         raise RequirementError(at, f"found {found!r}, expected the end; each requirement is an entry of its own")
@@ -157,9 +153,9 @@ def _name(scanner: _Scanner) -> str:
 
 
 def _operator(scanner: _Scanner) -> tuple[str, int]:
-    expected = f"one of {', '.join(_OPERATORS)}, or the end"
+    expected = f"one of {', '.join(OPERATORS)}, or the end"
     _, sign, column = scanner.take(expected, "operator")
-    if sign not in _OPERATORS:
+    if sign not in OPERATORS:
         hint = {"==": "=", "=>": ">=", "=<": "<=", "<>": "!="}.get(sign, "")
         raise RequirementError(
             column, f"found {sign!r}, expected {expected}{f'; did you mean {hint!r}?' if hint else ''}"
@@ -167,7 +163,14 @@ def _operator(scanner: _Scanner) -> tuple[str, int]:
     return sign, column
 
 
-def _value(scanner: _Scanner, name: str) -> tuple[bool | int | str, str]:
+def _value(scanner: _Scanner, name: str, sign: str) -> tuple[bool | int | str, str]:
+    prefix, _, trait = name.partition(".")
+    if prefix == "device":
+        _, text, column = scanner.take("a text in quotes, such as a glob", "text", "word", "number")
+        wanted, comparison = text.strip("'\""), "" if sign in {"=", "!="} else sign
+        if (message := trait_error(trait, f"{comparison}{wanted}")) is not None:
+            raise RequirementError(column, message)
+        return wanted, ""
     sort, text, column = scanner.take("a value: a number, a version or a word", "number", "word")
     if name == "device_type" and text not in DEVICE_TYPES:
         expected = f"expected one of {', '.join(DEVICE_TYPES)}{did_you_mean(text, DEVICE_TYPES)}"
@@ -227,12 +230,16 @@ def answer(needed: Needed, devices: Sequence[Profile]) -> Answer:
 
 def _of_device(needed: Needed, device: Profile) -> Answer | None:
     """Return what one device answers; None where it is not asked."""
-    value = device.get(needed.name)
+    prefix, _, trait = needed.name.partition(".")
+    value = getattr(device.traits, trait) or None if prefix == "device" else device.get(needed.name)
     if value is not None:
         status = Status.MET if _holds(needed, value) else Status.UNMET
         return Answer(status=status, reason=f"{device.name} has {needed.name} = {value_text(value, needed.unit)}")
-    prefix, dot, _ = needed.name.partition(".")
-    if dot and prefix != device.driver and not any(one.name.startswith(f"{prefix}.") for one in device.capabilities):
+    if (
+        trait
+        and prefix not in {"device", device.driver}
+        and not any(one.name.startswith(f"{prefix}.") for one in device.capabilities)
+    ):
         return None
     return Answer(status=Status.UNKNOWN, reason=f"{device.name} does not report {needed.name}")
 
@@ -249,6 +256,10 @@ def value_text(value: FeatureValue, unit: str = "") -> str:
 def _holds(needed: Needed, value: FeatureValue) -> bool:
     if not needed.operator:
         return bool(value)
+    if needed.name.startswith("device."):
+        comparison = "" if needed.operator in {"=", "!="} else needed.operator
+        wanted = (needed.name.partition(".")[2], f"{comparison}{needed.value}")
+        return has_traits(DeviceTraits(**{wanted[0]: str(value)}), [wanted]) is (needed.operator != "!=")
     if isinstance(value, tuple):
         held = [_compared(needed, one) for one in value]
         return any(held) if needed.operator == "=" else all(held)
@@ -257,7 +268,7 @@ def _holds(needed: Needed, value: FeatureValue) -> bool:
 
 def _compared(needed: Needed, value: bool | float | str) -> bool:
     """Compare as yes or no, as numbers, as versions or as texts, as the two values allow."""
-    compare, wanted = _OPERATORS[needed.operator], needed.value
+    compare, wanted = OPERATORS[needed.operator], needed.value
     if isinstance(value, bool) or isinstance(wanted, bool):
         if isinstance(value, bool) and isinstance(wanted, bool):
             return compare(value, wanted)
@@ -274,9 +285,4 @@ def _compared(needed: Needed, value: bool | float | str) -> bool:
 
 
 def _version(text: str) -> tuple[int, ...] | None:
-    if re.fullmatch(r"\d+(\.\d+)*", text) is None:
-        return None
-    parts = [int(part) for part in text.split(".")]
-    while parts and parts[-1] == 0:
-        parts.pop()
-    return tuple(parts)
+    return version_parts(text) if re.fullmatch(r"\d+(\.\d+)*", text) else None

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import read_regular, write_atomically
+from retarget.support.files import read_regular, write_files
 
 __all__ = ["VERSION", "Leg", "Plan", "Waived", "digest_of_ids", "plan_text", "read_plan", "write_plan"]
 
@@ -95,11 +95,7 @@ def plan_text(plan: Plan) -> bytes:
 
 def write_plan(plan: Plan, path: Path) -> None:
     """Write a plan as JSON. Raises `RetargetError` if the file cannot be written."""
-    try:
-        write_atomically(path, plan_text(plan))
-    except OSError as error:
-        msg = f"cannot write the plan {display_path(path)}: {error.strerror or error}"
-        raise RetargetError(msg) from error
+    write_files([(path, plan_text(plan))], force=True)
 
 
 def read_plan(path: Path) -> Plan:

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import msgspec
 
 from retarget.expect.verdict import observed_text
+from retarget.model.devices import DeviceTraits
 from retarget.model.outcomes import CallTimes, DeviceInfo, Observation
 
 __all__ = [
@@ -140,8 +141,9 @@ class CompileRecord(_Record, frozen=True, kw_only=True):
     that wait for it, and `worker` which of the process's compiles at a time it was, from 1; 0 where it did not. All
     targets of one compile say the same of it. `host` is the worker of the cluster that compiled it, empty without one.
 
-    `size` is that of the artifact in bytes. In a benchmark, `dispatches` and `transient` (bytes) are what the compiler
-    says of the program (`retarget.extension.ProgramStatistics`), None where it says nothing.
+    `devices` are those of the host that it was compiled for. `size` is that of the artifact in bytes. In a benchmark,
+    `dispatches` and `transient` (bytes) are what the compiler says of the program
+    (`retarget.extension.ProgramStatistics`), None where it says nothing.
     """
 
     key: str
@@ -156,6 +158,7 @@ class CompileRecord(_Record, frozen=True, kw_only=True):
     size: int = 0
     dispatches: int | None = None
     transient: int | None = None
+    devices: tuple[DeviceRecord, ...] = ()
 
 
 class RunRecord(_Record, frozen=True, kw_only=True):
@@ -188,7 +191,8 @@ class ReusedRecord(_Record, frozen=True, kw_only=True):
 
 
 class DeviceRecord(_Record, frozen=True, kw_only=True):
-    """A device that a target ran on, as `retarget.model.outcomes.DeviceInfo` has it."""
+    """A device that a target ran on or was compiled for, as `retarget.model.outcomes.DeviceInfo` has it; `memory` in
+    bytes, 0: unknown."""
 
     driver: str
     uri: str
@@ -196,11 +200,24 @@ class DeviceRecord(_Record, frozen=True, kw_only=True):
     physical_id: str
     driver_version: str = ""
     runtime: str = ""
+    note: str = ""
+    memory: int = 0
+    vendor: str = ""
+    driver_name: str = ""
+    type: str = ""
 
     @classmethod
     def of(cls, info: DeviceInfo) -> DeviceRecord:
         """Return the record of a device."""
-        return cls(**{name: getattr(info, name) for name in cls.__struct_fields__})
+        alike = {name: getattr(info, name) for name in cls.__struct_fields__ if name != "memory"}
+        memory = dict(info.features).get("memory")
+        return cls(**alike, memory=memory if isinstance(memory, int) else 0)
+
+    @property
+    def traits(self) -> DeviceTraits:
+        """What rules may say of it."""
+        fields = {name: getattr(self, name) for name in self.__struct_fields__ if name != "memory"}
+        return DeviceInfo(ordinal=0, **fields).traits
 
 
 class Sibling(_Record, frozen=True, kw_only=True):

@@ -6,8 +6,8 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from retarget.support.errors import RetargetError, display_path
@@ -15,6 +15,7 @@ from retarget.support.errors import RetargetError, display_path
 __all__ = [
     "UNFINISHED",
     "OutsideError",
+    "can_be_written",
     "irregular",
     "is_inside",
     "is_there",
@@ -24,7 +25,7 @@ __all__ = [
     "resolve_inside",
     "user_path",
     "write_atomically",
-    "write_new",
+    "write_files",
 ]
 
 UNFINISHED = ".new-"
@@ -48,6 +49,12 @@ def user_path(text: str) -> Path:
 def is_there(path: Path) -> bool:
     """Return whether something is at a path that a user wrote: nothing is at one that no file system takes."""
     return os.path.exists(path)  # noqa: PTH110  (Path.exists raises OSError for a name that is too long)
+
+
+def can_be_written(folder: Path) -> bool:
+    """Return whether files can be written to a folder, which need not exist yet."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
 
 def irregular(path: Path) -> str:
@@ -114,27 +121,45 @@ def replacing(path: Path) -> Iterator[Path]:
 def write_atomically(path: Path, data: bytes) -> None:
     """Write `data` to `path`, which is seen whole or not at all. Creates the folder. Raises `OSError`."""
     with replacing(path) as beside:
-        try:
-            beside.write_bytes(data)
-        except FileNotFoundError:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_bytes(data)
+        _write(beside, data)
 
 
-def write_new(files: Sequence[tuple[Path, str | bytes]]) -> None:
-    """Write new files, with the folders that they need: all, or none. Raises `RetargetError`, also where one exists."""
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def write_files(
+    files: Iterable[tuple[Path, str | bytes]], *, force: bool = False, remedy: str = "remove what is there"
+) -> list[Path]:
+    """Write files, with the folders that they need: all, or none. Return those written; equal ones are left.
+
+    Raises `RetargetError`, also where files of another content are there, unless `force` replaces them. `remedy` says
+    what to do then.
+    """
+    contents = {path: text.encode() if isinstance(text, str) else text for path, text in files}
     written: list[Path] = []
-    for path, content in files:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("xb") as stream:
+    differing: list[str] = []
+    path = Path()
+    try:
+        for path, content in contents.items():
+            there = read_regular(path) if os.path.lexists(path) else None
+            if there != content:
                 written.append(path)
-                stream.write(content.encode() if isinstance(content, str) else content)
-        except OSError as error:
-            for other in written:
-                other.unlink()
-            msg = f"cannot write {display_path(path)}: {error.strerror or error}; nothing was written"
-            raise RetargetError(msg) from error
+                differing += [] if there is None else [display_path(path)]
+        if differing and not force:
+            msg = f"found {', '.join(differing)}, expected none or the same; {remedy}; nothing was written"
+            raise RetargetError(msg)
+        with ExitStack() as stack:
+            for path in written:
+                _write(stack.enter_context(replacing(path)), contents[path])
+    except OSError as error:
+        msg = f"cannot write {display_path(path)}: {error.strerror or error}; nothing was written"
+        raise RetargetError(msg) from error
+    return written
 
 
 class OutsideError(Exception):

@@ -13,6 +13,9 @@ r"""The language of `-m` for the command line and of `when`: grammar and meaning
 
 A word alone is true of a target that has it as a tag, or a keyword mark of that name. With arguments it is true of a
 target that has a keyword mark of that name whose arguments include these.
+
+In `when` there is also `on(vendor='NVIDIA', version='>=580')`: it is true of a target where one of its devices has all
+of these traits (`retarget.model.devices`). Nothing is selected by it, because what is selected depends on no device.
 """
 
 from __future__ import annotations
@@ -21,18 +24,35 @@ import keyword
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Generic, NoReturn, TypeVar
 
 from retarget.model import Target
+from retarget.model.devices import TRAITS, has_traits, trait_error
 from retarget.support.errors import RetargetError
 from retarget.targets.tags import marks
 
-__all__ = ["ExpressionError", "Selector", "Term", "Value", "compile_selector", "compile_selector_of", "terms"]
+__all__ = [
+    "ExpressionError",
+    "Selector",
+    "Term",
+    "Value",
+    "compile_rule",
+    "compile_selector",
+    "compile_selector_of",
+    "names_devices",
+    "rule_terms",
+    "terms",
+]
 
 Value = str | int | bool | None
 Selector = Callable[[Target], bool]
 Of = TypeVar("Of")
 
+_ON = "on"
+_NOT_HERE = (
+    "found on(…), expected words of targets: what is selected depends on no device; `when` of a rule and `requires` may"
+)
 _WORD = re.compile(r"[\w:+\-.\[\]\\/]+")
 _CONSTANTS: dict[str, Value] = {"True": True, "False": False, "None": None}
 
@@ -54,13 +74,15 @@ class ExpressionError(RetargetError):
 class Term:
     """One word of an expression, with its arguments: its text, its 1-based column, and what it is true of.
 
-    `negated` means that it is behind an odd number of `not`: it leaves targets out.
+    `negated` means that it is behind an odd number of `not`: it leaves targets out. `traits` are what it asks of a
+    device; none where it is about targets.
     """
 
     text: str
     column: int
     selector: Callable[[Any], bool]
     negated: bool = False
+    traits: frozenset[tuple[str, Value]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +105,13 @@ def compile_selector(expression: str) -> Selector:
     return _parsed(_Parser(expression, _TermSelector), expression)
 
 
+@lru_cache(maxsize=4096)
+def compile_rule(expression: str) -> Selector:
+    """The same for `when`, which may ask for devices. Where those of a target are not known, what they may make true is
+    true."""
+    return _parsed(_Parser(expression, _TermSelector, on=_OnSelector), expression)
+
+
 def compile_selector_of(
     expression: str, word: Callable[[str, frozenset[tuple[str, Value]]], Callable[[Of], bool]]
 ) -> Callable[[Of], bool]:
@@ -95,6 +124,19 @@ def terms(expression: str) -> tuple[Term, ...]:
     parser = _Parser(expression, _TermSelector)
     _parsed(parser, expression)
     return tuple(parser.terms)
+
+
+@lru_cache(maxsize=4096)
+def rule_terms(expression: str) -> tuple[Term, ...]:
+    """The same for `when`."""
+    parser = _Parser(expression, _TermSelector, on=_OnSelector)
+    _parsed(parser, expression)
+    return tuple(parser.terms)
+
+
+def names_devices(expression: str) -> bool:
+    """Return whether a `when` asks for devices."""
+    return _ON in expression and any(term.traits for term in rule_terms(expression))
 
 
 def _parsed(parser: _Parser[Of], expression: str) -> Callable[[Of], bool]:
@@ -141,9 +183,17 @@ def _tokens(expression: str) -> Iterator[_Token]:
 class _Parser(Generic[Of]):
     """One method per rule of the grammar. `word` makes the selector of a word."""
 
-    def __init__(self, text: str, word: Callable[[str, frozenset[tuple[str, Value]]], Callable[[Of], bool]]) -> None:
+    def __init__(
+        self,
+        text: str,
+        word: Callable[[str, frozenset[tuple[str, Value]]], Callable[[Of], bool]],
+        *,
+        on: Callable[[frozenset[tuple[str, Value]], bool], Callable[[Of], bool]] | None = None,
+    ) -> None:
+        """`on` makes that of traits of a device, and of whether it is negated; without it they are an error."""
         self._text = text
         self._word = word
+        self._on = on
         self._tokens = _tokens(text)
         self._token = next(self._tokens)
         self._negated = False
@@ -181,26 +231,33 @@ class _Parser(Generic[Of]):
         first = self._take("word", expected="a word, 'not' or '('")
         word, end = first.text, first.column + len(first.text)
         arguments: list[tuple[str, Value]] = []
+        is_device = word == _ON and self._token.sort == "("
+        if is_device and self._on is None:
+            _fail(self._text, first.column, _NOT_HERE)
         if self._accept("("):
-            arguments = self._arguments()
+            arguments = self._arguments(are_traits=is_device)
             end = self._take(")", expected="',' or ')'").column + 1
-        selector = self._word(word, frozenset(arguments))
+        given = frozenset(arguments)
+        selector = self._on(given, self._negated) if is_device and self._on is not None else self._word(word, given)
         text = self._text[first.column - 1 : end - 1]
-        self.terms.append(Term(text, first.column, selector, self._negated))
+        self.terms.append(Term(text, first.column, selector, self._negated, given if is_device else frozenset()))
         return selector
 
-    def _arguments(self) -> list[tuple[str, Value]]:
-        arguments = [self._argument()]
+    def _arguments(self, *, are_traits: bool) -> list[tuple[str, Value]]:
+        arguments = [self._argument(is_trait=are_traits)]
         while self._accept(","):
-            arguments.append(self._argument())
+            arguments.append(self._argument(is_trait=are_traits))
         return arguments
 
-    def _argument(self) -> tuple[str, Value]:
+    def _argument(self, *, is_trait: bool) -> tuple[str, Value]:
         name = self._take("word", expected="the name of an argument")
         if not name.text.isidentifier() or keyword.iskeyword(name.text):
             self._fail_at(name, "the name of an argument")
         self._take("=", expected="'='")
-        return name.text, self._value()
+        at, value = self._token.column, self._value()
+        if is_trait and (problem := trait_error(name.text, value)) is not None:
+            _fail(self._text, at if name.text in TRAITS else name.column, problem)
+        return name.text, value
 
     def _value(self) -> Value:
         expected = "a string in quotes, an integer, True, False or None"
@@ -239,3 +296,16 @@ class _TermSelector:
     def __call__(self, target: Target) -> bool:
         is_tag = not self.arguments and self.name in target.tags
         return is_tag or any(name == self.name and self.arguments <= set(fields) for name, fields in marks(target))
+
+
+@dataclass(frozen=True, slots=True)
+class _OnSelector:
+    """Whether a device of a target has traits. Where its devices are not known, it has what makes the whole true."""
+
+    traits: frozenset[tuple[str, Value]]
+    negated: bool
+
+    def __call__(self, target: Target) -> bool:
+        if target.devices is None:
+            return not self.negated
+        return any(has_traits(device, self.traits) for device in target.devices)

@@ -9,6 +9,9 @@ Tried in this order, the first that is exact is taken; within a step the most te
     several words                   `a or b or c`, `not (a or b or c)`, `cpu and (a or b)`, `(a and x) or (b and y)`
     keyword marks                   `compiler(name='vulkan') and runtime(name='mali')`
 
+All of this is tried once more with the devices of targets, where these alone tell some apart: `on(driver='llvmpipe')`.
+No device is negated: that would be about all that nobody has seen.
+
 Names of configs are more telling than what was derived or declared as a tag; words of a platform, a device or a
 suite come last, and words that only say something of the module are not used.
 """
@@ -20,13 +23,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from retarget.model import RunTarget, Target
+from retarget.model.devices import TRAITS, DeviceTraits, has_traits
 from retarget.model.names import TARGET_SORTS
 from retarget.support.errors import RetargetError
 from retarget.targets.tags import Mark, marks
 
 __all__ = ["exact_expression", "shortest_expression"]
 
-_COMPILER, _RUNTIME, _DRIVER, _SORT, _BACKEND, _DECLARED, _LAST = range(7)
+_COMPILER, _RUNTIME, _DRIVER, _SORT, _BACKEND, _DECLARED, _LAST, _DEVICE = range(8)
 
 _NEGATED = 4
 """How much less telling a pair of words is for each negation in it."""
@@ -41,9 +45,13 @@ def shortest_expression(wanted: Iterable[Target], others: Iterable[Target]) -> s
     An empty one selects everything. None if no expression distinguishes them, because two of them differ in their
     module only.
     """
-    wanted_kinds = {_Kind.of(target): target for target in wanted}
-    other_kinds = {_Kind.of(target): target for target in others}
-    if wanted_kinds.keys() & other_kinds.keys():
+    wanted, others = tuple(wanted), tuple(others)
+    for with_devices in (False, True):
+        wanted_kinds = {_Kind.of(target, with_devices=with_devices): target for target in wanted}
+        other_kinds = {_Kind.of(target, with_devices=with_devices): target for target in others}
+        if not wanted_kinds.keys() & other_kinds.keys():
+            break
+    else:
         return None
     if not other_kinds:
         return ""
@@ -68,13 +76,20 @@ class _Kind:
 
     tags: tuple[str, ...]
     marks: tuple[Mark, ...]
+    devices: tuple[DeviceTraits, ...] = ()
 
     @classmethod
-    def of(cls, target: Target) -> _Kind:
-        return cls(target.tags, marks(target))
+    def of(cls, target: Target, *, with_devices: bool) -> _Kind:
+        return cls(target.tags, marks(target), (target.devices or ()) if with_devices else ())
 
     def has(self, word: str) -> bool:
         return word in self.tags or any(name == word for name, _ in self.marks)
+
+    @property
+    def traits(self) -> Iterator[tuple[str, str]]:
+        """What its devices say of themselves, without their type, which says little."""
+        pairs = ((trait, getattr(one, trait)) for one in self.devices for trait in TRAITS if trait != "type")
+        yield from (pair for pair in pairs if pair[1] and "\\" not in pair[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +110,24 @@ class _Space:
         self._wanted = (1 << wanted) - 1
         words = dict.fromkeys(word for kind in kinds for word in kind.tags)
         terms = [_Term(word, self._bits(word), ranks[word]) for word in words if word in ranks]
+        terms += map(self._condition, dict.fromkeys(pair for kind in kinds for pair in kind.traits))
         self._words = sorted((term for term in terms if term.bits != self._all), key=lambda term: term.rank)
+        self._plain = [term for term in self._words if term.rank < _DEVICE]  # `not` of a device is about all others
 
     def _bits(self, word: str) -> int:
         return sum(1 << at for at, kind in enumerate(self._kinds) if kind.has(word))
+
+    def _condition(self, pair: tuple[str, str]) -> _Term:
+        having = (any(has_traits(device, [pair]) for device in kind.devices) for kind in self._kinds)
+        bits = sum(1 << at for at, has in enumerate(having) if has)
+        return _Term(f"on({pair[0]}={pair[1]!r})", bits, _DEVICE + TRAITS.index(pair[0]))
 
     def one_word(self) -> str | None:
         return next((term.text for term in self._words if term.bits == self._wanted), None)
 
     def negated_word(self) -> str | None:
         unwanted = self._all ^ self._wanted
-        return next((f"not {term.text}" for term in self._words if term.bits == unwanted), None)
+        return next((f"not {term.text}" for term in self._plain if term.bits == unwanted), None)
 
     def two_words(self) -> str | None:
         words = itertools.combinations(self._words[:_MAX_PAIRED], 2)
@@ -120,9 +142,12 @@ class _Space:
             first, second = two, one
         yield _Term(f"{one.text} or {two.text}", one.bits | two.bits, rank)
         yield _Term(f"{first.text} and {second.text}", one.bits & two.bits, rank)
-        yield _Term(f"{one.text} and not {two.text}", one.bits & ~two.bits, rank + _NEGATED)
-        yield _Term(f"{two.text} and not {one.text}", two.bits & ~one.bits, rank + _NEGATED)
-        yield _Term(f"not {one.text} and not {two.text}", self._all & ~(one.bits | two.bits), rank + 2 * _NEGATED)
+        if two.rank < _DEVICE:
+            yield _Term(f"{one.text} and not {two.text}", one.bits & ~two.bits, rank + _NEGATED)
+        if one.rank < _DEVICE:
+            yield _Term(f"{two.text} and not {one.text}", two.bits & ~one.bits, rank + _NEGATED)
+        if max(one.rank, two.rank) < _DEVICE:
+            yield _Term(f"not {one.text} and not {two.text}", self._all & ~(one.bits | two.bits), rank + 2 * _NEGATED)
 
     def several_words(self) -> str | None:
         """The way to list words that takes the fewest; of equally short ones the plainest, which come first here."""
@@ -137,7 +162,7 @@ class _Space:
                 found += [f"{one.text} and {within}"] if within is not None else []
         if (paired := _cover(self._conjunctions(words), self._wanted, self._wanted)) is not None:
             found.append(_alternatives(paired))
-        if (avoided := _cover(words, unwanted, unwanted)) is not None:
+        if (avoided := _cover([term for term in words if term.rank < _DEVICE], unwanted, unwanted)) is not None:
             found.append(f"not ({' or '.join(avoided)})")
         return min(found, key=_length, default=None)
 
@@ -145,7 +170,8 @@ class _Space:
         """What follows `run and` or `vmvx and`, where only the targets of that word are to be distinguished."""
         listed = _cover(words, self._wanted, self._wanted | (self._all & ~among))
         unwanted = among & ~self._wanted
-        avoided = _cover(words, unwanted, unwanted | (self._all & ~among))
+        plain = [term for term in words if term.rank < _DEVICE]
+        avoided = _cover(plain, unwanted, unwanted | (self._all & ~among))
         if avoided is not None and (listed is None or len(avoided) < len(listed)):
             return f"not {avoided[0]}" if len(avoided) == 1 else f"not ({' or '.join(avoided)})"
         if listed is None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from retarget.support.files import write_atomically
+from retarget.support.files import can_be_written, write_atomically
 
-__all__ = ["CACHE_DIR_VARIABLE", "KEPT", "is_damaged", "kept_folder", "read_kept", "write_kept"]
+__all__ = ["CACHE_DIR_VARIABLE", "KEPT", "is_damaged", "kept_folder", "read_kept", "user_cache", "write_kept"]
 
 CACHE_DIR_VARIABLE = "RETARGET_CACHE_DIR"
 """Names the cache folder. A session sets it for the workers that open devices."""
@@ -25,11 +27,25 @@ _DIGEST = hashlib.sha256().digest_size
 def kept_folder(cache: Path | None = None) -> Path:
     """Return the folder for these files in a cache; None is that of RETARGET_CACHE_DIR, or the user's."""
     if cache is None:
-        from platformdirs import user_cache_path
-
         named = os.environ.get(CACHE_DIR_VARIABLE)
-        cache = Path(named) if named else user_cache_path("retarget")
+        cache = Path(named) if named else user_cache()
     return cache / "v1" / KEPT
+
+
+def user_cache() -> Path:
+    """Return the user's cache folder. Where none can be made, as in a home folder that is read-only, it is one below
+    the folder for temporary files, which no other user may have made."""
+    from platformdirs import user_cache_path
+
+    folder = user_cache_path("retarget")
+    if folder.exists() or can_be_written(folder):
+        return folder
+    other = Path(tempfile.gettempdir(), f"retarget-cache-{os.getuid()}")
+    with suppress(OSError):
+        other.mkdir(mode=0o700, exist_ok=True)
+        if (state := other.lstat()).st_uid == os.getuid() and stat.S_IMODE(state.st_mode) == stat.S_IRWXU:
+            return other
+    return folder
 
 
 def read_kept(folder: Path, key: str) -> bytes | None:

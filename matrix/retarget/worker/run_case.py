@@ -5,6 +5,7 @@
                         left out
     --device=DEVICE     as in `runtime_config.devices`; repeat for several, also of several drivers. The driver's
                         default device if left out
+    --sanitize          as `runtime_config.sanitize`: on a checker of memory accesses
     --artifact=FILE     what the module was compiled to
     --folder=FOLDER     the suite's folder, which data may not leave; the module's own if left out
     --entry=NAME        which program of the module's file, where it describes several
@@ -58,6 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--kind", required=True, metavar="KIND", help="case loader, such as cases")
     parser.add_argument("--driver", default="", metavar="NAME", help="such as local-sync, vulkan, opencl")
     parser.add_argument("--device", action="append", default=[], metavar="DEVICE", help="device; repeat for several")
+    parser.add_argument("--sanitize", action="store_true", help="on a checker of memory accesses")
     parser.add_argument("--artifact", required=True, type=Path, metavar="FILE", help="what the module compiled to")
     parser.add_argument("--folder", type=Path, metavar="FOLDER", help="the suite's folder")
     parser.add_argument("--entry", default="", metavar="NAME", help="program of the file, where it describes several")
@@ -82,7 +84,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     name = source.relative_to(folder).with_suffix("").as_posix()
     driver = options.driver or next((one.partition("://")[0] for one in options.device if "://" in one), "")
     config = RuntimeConfig(
-        name="run_case", driver=driver, devices=tuple(options.device), flags=tuple(flags), origin=_ORIGIN
+        name="run_case",
+        driver=driver,
+        devices=tuple(options.device),
+        flags=tuple(flags),
+        sanitize=options.sanitize,
+        origin=_ORIGIN,
     )
     try:
         registry = load_extensions()

@@ -77,6 +77,30 @@ def test_the_profile_of_a_device_is_written_and_read(tmp_path: Path, capsys: pyt
 
 
 DEVICE = DeviceInfo(driver="d", uri="d://GPU-1", ordinal=0, name="D", physical_id="d", features=(("memory", 1),))
+BROKEN = replace(DEVICE, uri="d://1", ordinal=1, name="Broken", unusable="unknown CPU", remedy="install another")
+
+
+def test_a_device_on_which_nothing_runs_is_listed_with_the_reason_and_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    probed = (replace(DEVICE, capabilities=(("memory", "1"),)), replace(BROKEN, capabilities=(("memory", "1"),)))
+    monkeypatch.setattr(cli_devices.RunService, "probe", lambda *_: probed)
+    assert run("double") == 0
+    assert capsys.readouterr().out == (
+        "double:\n  0  d://GPU-1  D\n     memory 1\n  1  d://1  Broken\n     unusable: unknown CPU; install another\n"
+    )
+    assert run("double", "--format", "json") == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert [(one["unusable"], one["remedy"]) for one in found["devices"]] == [
+        ("", ""),
+        ("unknown CPU", "install another"),
+    ]
+
+
+def test_a_driver_without_a_usable_device_is_as_one_without_any_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli_devices.RunService, "probe", lambda *_: (BROKEN,))
+    (found,) = cli_devices.find_devices(["double"], extensions=(), timeout=60)
+    assert (found.usable, found.unavailable) == ((), "Broken: unknown CPU")
 
 
 @pytest.mark.parametrize(
@@ -90,6 +114,7 @@ DEVICE = DeviceInfo(driver="d", uri="d://GPU-1", ordinal=0, name="D", physical_i
             "d://0",
             "the driver d does not report what d://GPU-1 can do, so that there is nothing to write",
         ),
+        ({"devices": (BROKEN,)}, "d://1", "d://1 (Broken) is unusable: unknown CPU; install another"),
     ],
 )
 def test_a_device_without_a_profile_says_why(finding: dict[str, Any], uri: str, error: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ TEXT = "// CHECK: flow.executable\nfunc.func @f(%a: f32) -> f32 {\n  return %a :
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty project on a machine with a CPU and a Vulkan device."""
+    """An empty project on a machine with a CPU, a Vulkan device, and one for OpenCL on which nothing runs."""
     (tmp_path / ".git").mkdir()
     folder = tmp_path / "kernels"
     folder.mkdir()
@@ -34,8 +35,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     def find(names: Sequence[str], *, extensions: Sequence[str], timeout: float) -> Sequence[Finding]:
         present = {"local-sync", "local-task", "vulkan"}
+        broken = replace(device("opencl"), unusable="unknown CPU")
         return [
-            Finding(driver=name, devices=(device(name),))
+            Finding(driver=name, devices=(broken,), unavailable="a device: unknown CPU")
+            if name == "opencl"
+            else Finding(driver=name, devices=(device(name),))
             if name in present
             else Finding(driver=name, unavailable="gone")
             for name in names
@@ -78,6 +82,8 @@ def test_modules_that_check_themselves_run_on_every_device_found(
     assert 'name = "vulkan"' in matrix
     assert "vmvx" not in matrix  # nothing is compared with it
     assert "#   cuda: gone" in matrix
+    assert "#   opencl: a device: unknown CPU" in matrix
+    assert 'name = "opencl"' not in matrix
     printed = capsys.readouterr().out
     assert "wrote suite.toml" in printed
     assert "4 compile targets and 6 run targets; next:\n  pytest\n" in printed
@@ -254,7 +260,7 @@ def test_a_cases_file_that_is_in_the_way_leaves_nothing_written(here: Path, caps
 
     assert main(["init"]) == 1
 
-    assert "cannot write scale.cases.toml: File exists; nothing was written" in capsys.readouterr().err
+    assert "cannot write scale.cases.toml: found a folder; nothing was written" in capsys.readouterr().err
     assert sorted(path.name for path in here.iterdir()) == ["scale.cases.toml", "scale.mlir"]
 
 

@@ -310,4 +310,7 @@ def test_export_refuses_sessions_that_disagree(run: Run, write: Write, tmp_path:
 
 def test_a_file_that_cannot_be_written_is_named(run: Run, write: Write) -> None:
     write("a", passed("t"))
-    assert run("export", "ctrf", "a.jsonl", "-o", "a.jsonl/x")[::2] == (1, "cannot write a.jsonl/x: Not a directory\n")
+    assert run("export", "ctrf", "a.jsonl", "-o", "a.jsonl/x")[::2] == (
+        1,
+        "cannot write a.jsonl/x: Not a directory; nothing was written\n",
+    )

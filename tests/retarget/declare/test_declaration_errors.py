@@ -464,7 +464,8 @@ def test_a_nearer_file_never_redefines_a_name(folder: Path) -> None:
     (folder / "matrix.toml").write_text(CONFIGS)
     assert diagnostics_of(folder, COMPILER + SUITE) == [
         "suite.toml:2: compiler_config[0].name: found 'cc', which compiler_config[0] of matrix.toml declares already; "
-        "expected another name, because a nearer file never redefines one"
+        "expected another name, because a nearer file never redefines one, or matrix.toml with `root = true`, "
+        "which sees no file above it"
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -88,13 +89,12 @@ def test_a_command_that_an_extension_fails_to_give_does_not_hide_the_failure() -
     ]
 
 
-def test_behind_run_under_a_tool_on_the_path_goes_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_behind_run_under_a_tool_is_named_so_that_every_shell_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
     commands = Commands(registry=registry_of({"mine": Extension}), folder=Path("/project"), compiles=False)
     runtime = RuntimeConfig(name="r", driver="toy", run_under=("nice", "-n", "5"), origin=ORIGIN)
     target = RunTarget(name="a_c_r", compile=TARGET, runtime=runtime, timeout=None, tags=())
     case = CaseOutcome(name="f", function="f", seconds=0.0)
     [line] = commands.run(target, Artifact(digest="", size=0, path="/a.bin"), [case])
-    python = Path(sys.executable).name
     arguments = "--kind=check --driver=toy --artifact=/a.bin --case=f a.mlir"
-    assert line == f"nice -n 5 {python} -m retarget.worker.run_case {arguments}"
+    assert line == f"nice -n 5 {shlex.quote(sys.executable)} -m retarget.worker.run_case {arguments}"

@@ -114,8 +114,9 @@ def test_the_most_specific_rule_of_each_metric_is_in_force(write: Write) -> None
         + golden('match = "*"; metric = "dispatches"; max = 4')
     )
     one = load_all([Path()])[0]
-    found = assign_goldens(one.goldens, expand(one, load_extensions(())))
-    assert {name: [(rule.metric.value, rule.most) for rule in rules] for name, rules in found.goldens.items()} == {
+    targets = expand(one, load_extensions(()))
+    found = assign_goldens(one.goldens, targets)
+    assert {each.name: [(rule.metric.value, rule.most) for rule in found.of(each, ())] for each in targets} == {
         "add_vmvx": [("dispatches", 4.0)],
         "sub_vmvx": [("dispatches", 4.0)],
         "add_vmvx_sync": [("latency", 2.0), ("first-call", 3.0)],

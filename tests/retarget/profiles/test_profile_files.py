@@ -206,5 +206,5 @@ def test_a_profile_is_written_to_a_file_that_ends_in_toml(tmp_path: Path, monkey
         RetargetError, match=r"^found the file name 'a.txt' for a profile, expected one that ends in .toml$"
     ):
         write_profile(profile, Path("a.txt"))
-    with pytest.raises(RetargetError, match=r"^cannot write taken.toml: Is a directory$"):
+    with pytest.raises(RetargetError, match=r"^cannot write taken.toml: found a folder; nothing was written$"):
         write_profile(profile, Path("taken.toml"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from retarget.results.selection import record_selector
+from retarget.cli.results.show import record_selector
 from retarget.targets.selection import ExpressionError
 from sample_results import passed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from retarget.support.code import code_digest
 @pytest.fixture(autouse=True)
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "digested_package", raising=False)  # that of another test
     (folder := tmp_path / "digested_package").mkdir()
     for name in ("__init__.py", "one.py", "other.py", "text.j2"):
         (folder / name).write_text(name)

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from retarget.support.errors import RetargetError
 from retarget.support.files import (
     OutsideError,
     is_inside,
@@ -14,6 +15,7 @@ from retarget.support.files import (
     resolve_inside,
     user_path,
     write_atomically,
+    write_files,
 )
 
 
@@ -94,3 +96,24 @@ def test_a_file_of_more_bytes_than_the_system_says_is_read_whole() -> None:
 def test_a_file_that_is_not_there_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_bytes(tmp_path / "gone")
+
+
+def test_of_several_files_all_are_written_or_none(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("same")
+    files = [(tmp_path / "a", "new"), (tmp_path / "file", "same"), (tmp_path / "deep/b", b"new")]
+    in_the_way = [*files, (tmp_path / "file/c", "new")]
+    with pytest.raises(RetargetError, match=r"cannot write .*file/c: Not a directory; nothing was written$"):
+        write_files(in_the_way)
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["file"]
+    assert write_files(files) == [tmp_path / "a", tmp_path / "deep/b"]
+    assert (tmp_path / "deep/b").read_text() == "new"
+
+
+def test_files_of_another_content_are_replaced_by_force_only(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("mine")
+    files = [(tmp_path / "b", "new"), (tmp_path / "a", "new")]
+    with pytest.raises(RetargetError, match=r"^found .*a, expected none or the same; ask; nothing was written$"):
+        write_files(files, remedy="ask")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
+    assert write_files(files, force=True) == [tmp_path / "b", tmp_path / "a"]
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["new", "new"]

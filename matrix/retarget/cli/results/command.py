@@ -1,18 +1,17 @@
-"""`retarget results merge|show|diff|export`."""
+"""`retarget results merge|show|diff|update|export`."""
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from retarget.cli.results import diff, show
+from retarget.cli.results import diff, show, update
 from retarget.results.export.ctrf import ctrf
 from retarget.results.export.junit import junit
 from retarget.results.export.pytest_benchmark import pytest_benchmark
 from retarget.results.export.trace import trace
 from retarget.results.merge import check_agreement, merge_into
-from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import user_path, write_atomically
+from retarget.support.errors import display_path
+from retarget.support.files import user_path, write_files
 from retarget.support.text import counted
 
 __all__ = ["add_arguments", "run"]
@@ -32,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     merge.set_defaults(act=_merge)
     show.add(actions)
     diff.add(actions)
+    update.add(actions)
     does = "write results in the format of other tools: CTRF, junit, pytest-benchmark, or Chrome's trace events"
     export = actions.add_parser("export", help=does, description=f"{does}.")
     export.add_argument("as_format", choices=_FORMATS, metavar="|".join(_FORMATS), help="the format")
@@ -60,14 +60,6 @@ def _export(arguments: argparse.Namespace) -> int:
     sessions = show.read_sessions(arguments.paths)
     check_agreement(sessions)
     out = user_path(arguments.out)
-    _write(out, _FORMATS[arguments.as_format](sessions))
+    write_files([(out, _FORMATS[arguments.as_format](sessions))], force=True)
     print(f"{display_path(out)}: {arguments.as_format} of {counted(len(sessions), 'session')}")
     return 0
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        write_atomically(path, content)
-    except OSError as error:
-        msg = f"cannot write {display_path(path)}: {error.strerror or error}"
-        raise RetargetError(msg) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from retarget.cli.support import table
@@ -12,13 +13,12 @@ from retarget.results.changes import BAD, state_of
 from retarget.results.files import SessionResults, latest, read_results, results_of
 from retarget.results.overview import by_config, by_outcome, failure_groups, not_reached
 from retarget.results.record import Outcome, TargetRecord
-from retarget.results.selection import record_selector
 from retarget.support.errors import display_path
 from retarget.support.files import user_path
 from retarget.support.text import counted, shown
-from retarget.targets.selection import ExpressionError
+from retarget.targets.selection import ExpressionError, Value, compile_selector_of
 
-__all__ = ["add", "add_paths", "add_selection", "read_sessions", "selected"]
+__all__ = ["add", "add_paths", "add_selection", "read_sessions", "record_selector", "selected"]
 
 _SHOWN_FILES = 3
 
@@ -174,3 +174,21 @@ def _content(
             for target, state in states
         ]
     return content
+
+
+def record_selector(expression: str) -> Callable[[TargetRecord], bool]:
+    """Return the function that decides whether a record is selected: what `-m` selects of the targets themselves.
+
+    Raises `retarget.targets.selection.ExpressionError`.
+    """
+    return compile_selector_of(expression, _Word)
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    name: str
+    arguments: frozenset[tuple[str, Value]]
+
+    def __call__(self, record: TargetRecord) -> bool:
+        is_tag = not self.arguments and self.name in record.tags
+        return is_tag or any(name == self.name and self.arguments <= set(fields) for name, fields in record.marks)

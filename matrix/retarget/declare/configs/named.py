@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from retarget.declare.configs.hosts import host_problems
+from retarget.declare.files import MATRIX_FILE
 from retarget.declare.schema.kept import Declared, FileTables
 from retarget.declare.scope import Names, Redirections, unknown_name
 from retarget.model import CompilerConfig, Host, Origin, RuntimeConfig, TargetConfig, Toolchain
@@ -15,9 +15,10 @@ from retarget.model.names import name_error, tag_error
 from retarget.support.errors import display_path
 from retarget.support.files import user_path
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
+from retarget.targets.availability import HOST_KINDS, word_error
 
 if TYPE_CHECKING:
-    from retarget.declare.schema.tables import ConfigTable, ToolchainTable
+    from retarget.declare.schema.tables import ConfigTable, HostTable, ToolchainTable
 
 __all__ = ["env_problems", "hosts_of", "names_of", "new_names", "reference_problems", "toolchains_of", "word_problems"]
 
@@ -61,7 +62,8 @@ def new_names(
             origin = above.configs[name].origin
             message = (
                 f"found {name!r}, which {origin.key_path} of {display_path(origin.file)} declares already; "
-                "expected another name, because a nearer file never redefines one"
+                f"expected another name, because a nearer file never redefines one, or {MATRIX_FILE} with "
+                "`root = true`, which sees no file above it"
             )
         else:
             good[name] = entry
@@ -97,7 +99,7 @@ def hosts_of(above: Names[Host], tables: FileTables, problems: list[Problem]) ->
     good, bad = new_names(above, tables.hosts, name_error, problems)
     configs = dict(above.configs)
     for name, entry in good.items():
-        found = [*word_problems(entry.table.tags, (*entry.path, "tags")), *host_problems(entry.table, entry.path)]
+        found = [*word_problems(entry.table.tags, (*entry.path, "tags")), *_host_problems(entry.table, entry.path)]
         found += env_problems(entry.table.env, (*entry.path, "env"))
         problems += found
         if found:
@@ -133,3 +135,32 @@ def reference_problems(
 ) -> Iterable[Problem]:
     if reference is not None and reference not in names.declared and names.is_complete:
         yield Problem((*path, names.sort), unknown_name(names.sort, reference, names.declared))
+
+
+_NEEDED = {"ssh": ("address",), "adb": (), "command": ("push", "pull", "run")}
+_TAKEN = {"ssh": ("address", "options"), "adb": ("address", "options"), "command": ("push", "pull", "run")}
+_PLACEHOLDERS = {"push": ("{local}", "{remote}"), "pull": ("{local}", "{remote}"), "run": ("{command}",)}
+
+
+def _host_problems(table: HostTable, path: KeyPath) -> Iterable[Problem]:
+    """Yield what is wrong with a host: words, and keys that its kind needs or does not take."""
+    if message := word_error(table.kind, HOST_KINDS):
+        yield Problem((*path, "kind"), message)
+        return
+    given = {key: getattr(table, key) for key in ("address", "options", "push", "pull", "run")}
+    for key, value in given.items():
+        if not value and key in _NEEDED[table.kind]:
+            yield Problem((*path, key), f"found no {key}, which a host of the kind {table.kind!r} needs")
+        elif value and key not in _TAKEN[table.kind]:
+            kinds = " or ".join(repr(kind) for kind in HOST_KINDS if key in _TAKEN[kind])
+            yield Problem(
+                (*path, key), f"found {key} in a host of the kind {table.kind!r}, expected it for {kinds} only"
+            )
+        elif value:
+            missing = [word for word in _PLACEHOLDERS.get(key, ()) if not any(word in one for one in value)]
+            if missing:
+                yield Problem((*path, key), f"found no {' and no '.join(missing)} in the command, expected them in it")
+    for key in ("folder", "lease_folder"):
+        if "~" in getattr(table, key):
+            expected = "expected an absolute path, or one relative to the home folder"
+            yield Problem((*path, key), f"found {getattr(table, key)!r}, {expected}")

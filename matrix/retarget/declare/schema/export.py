@@ -259,8 +259,8 @@ def type_words(schema: Mapping[str, Any], *, plural: bool = False) -> str:
         words += f" of {type_words(schema.get('items', {}), plural=True)}"
         if schema.get("minItems"):
             words += " with at least one entry"
-    elif kind == "object" and "additionalProperties" in schema and "properties" not in schema:
-        values = schema["additionalProperties"]
+    elif kind == "object" and not schema.keys() & {"$ref", "properties"}:
+        values = schema.get("additionalProperties", True)  # pydantic 2.10 leaves it out
         words += f" of {type_words({} if isinstance(values, bool) else values, plural=True)}"
     return words
 

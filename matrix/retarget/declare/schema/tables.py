@@ -380,9 +380,10 @@ class ExpectationTable(_Table):
     """Names of modules (as `retarget list` shows them in front of the compiler config), one or a list; globs allowed,
     and `*` also matches `/`. One that matches no target is an error of a full run."""
 
-    when: str = Field(default="", examples=["vulkan", "llvm-cpu and not local-task"])
-    """Which of these modules' targets, by their tags, in the language of `-m`. Without it, all of them. A word that no
-    target has is an error of a full run."""
+    when: str = Field(default="", examples=["vulkan", "llvm-cpu and not local-task", "on(vendor='NVIDIA')"])
+    """Which of these modules' targets, by their tags, in the language of `-m`, and on which devices, by `on(…)`: see
+    [rules about a device](expectations.md#rules-about-a-device). Without it, all of them. A word that no target has is
+    an error of a full run."""
 
     case: OneOrMore = Field(default=[], examples=["softmax-large", ["wide_*", "nan"]])
     """Names of cases, one or a list; globs allowed. Each of these cases must fail as the rule says, and the rule says
@@ -423,9 +424,9 @@ class GoldenTable(_Table):
     """Names of modules, one or a list, as in `[[expectation]]`. One that matches no target is an error of `retarget
     check`."""
 
-    when: str = Field(default="", examples=["vulkan", "rocm and not nightly"])
-    """Which of these modules' targets, by their tags, in the language of `-m`. Without it, all of them. A word that no
-    target has is an error of `retarget check`."""
+    when: str = Field(default="", examples=["vulkan", "rocm and on(name='*MI300*')"])
+    """Which of these modules' targets, and on which devices, as in `[[expectation]]`. Without it, all of them. A word
+    that no target has is an error of `retarget check`."""
 
     metric: str = Field(examples=["latency"], json_schema_extra={"enum": list(METRICS)})
     """What is bounded. Of run targets: `latency`, `device-time` and `first-call`. Of compile targets: `compile-time`,

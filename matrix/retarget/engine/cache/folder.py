@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retarget.support.files import user_path
-from retarget.worker.kept_files import CACHE_DIR_VARIABLE
+from retarget.worker.kept_files import CACHE_DIR_VARIABLE, user_cache
 
 if TYPE_CHECKING:
     from retarget.targets.pytest_selection import PytestConfiguration
@@ -58,9 +58,7 @@ def choose_cache(
         base = ini_file.parent if ini_file is not None else folder
         where = f"{INI_KEY} in {ini_file}" if ini_file is not None else INI_KEY
         return CacheChoice(folder=_absolute(base, ini), source=where)
-    from platformdirs import user_cache_path
-
-    return CacheChoice(folder=user_cache_path("retarget"), source="the user's cache folder")
+    return CacheChoice(folder=user_cache(), source="the user's cache folder")
 
 
 def cache_of_command(option: str = "") -> CacheChoice:

@@ -115,7 +115,7 @@ def outcome_body(outcome: CompileOutcome, suffix: str = "") -> dict[str, Any]:
 def read_outcome(key: str, body: dict[str, Any], artifact_path: Callable[[str, str], Path]) -> CompileOutcome:
     """Return the outcome that `body` holds. `artifact_path` finds an artifact by digest and suffix.
 
-    Raises `ValueError` for a body of another form.
+    Raises `ValueError` or `msgspec.ValidationError` for a body of another form.
     """
     found = msgspec.convert(body, _Outcome)
     if (found.artifact is None) == (found.failure is None):

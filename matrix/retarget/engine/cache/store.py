@@ -33,6 +33,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from retarget.engine.cache.generated import ModuleSet, module_sets, remove_set
 from retarget.engine.cache.key import digest_of
 from retarget.engine.cache.sealed_files import (
@@ -446,7 +448,7 @@ class Store:
         """Make an outcome of an entry. Raises `DamagedError` for one of another form."""
         try:
             return read_outcome(key, body, partial(self._path, "artifacts"))
-        except ValueError as error:
+        except (ValueError, msgspec.ValidationError) as error:
             msg = f"entry {key} is damaged: {error}"
             raise DamagedError(msg) from error
 

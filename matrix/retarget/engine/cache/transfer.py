@@ -21,11 +21,11 @@ from retarget.engine.cache.key import digest_of
 from retarget.engine.cache.sealed_files import DamagedError, outcome_body, read_outcome, read_sealed, seal
 from retarget.extension import Compiler
 from retarget.model import CompileTarget
-from retarget.model.outcomes import CompileOutcome
+from retarget.model.outcomes import Artifact, CompileOutcome
 from retarget.support.errors import RetargetError
 from retarget.support.files import write_atomically
 
-__all__ = ["ArtifactFolder", "export_artifact"]
+__all__ = ["ArtifactFile", "ArtifactFolder", "export_artifact"]
 
 _FORMAT = 2
 """Of the manifests; raised whenever one says more."""
@@ -95,6 +95,28 @@ def _declared(target: CompileTarget) -> dict[str, Any]:
     }
 
 
+class ArtifactFile:
+    """An artifact that was compiled by hand: that of the first target that is asked for."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._of: CompileTarget | None = None
+
+    def outcome(self, target: CompileTarget) -> CompileOutcome:
+        """Return the file as the artifact of `target`. Raises `RetargetError` if it is of another, or not readable."""
+        of = self._of = self._of or target
+        if (of.module, of.compiler) != (target.module, target.compiler):
+            msg = f"found no artifact of {target.name}: {self._file} is taken for that of {of.name}; run one at a time"
+            raise RetargetError(msg)
+        try:
+            data = self._file.read_bytes()
+        except OSError as error:
+            msg = f"the artifact of {target.name} cannot be read: {self._file}: {error.strerror or error}"
+            raise RetargetError(msg) from error
+        artifact = Artifact(path=str(self._file), digest=digest_of(data), size=len(data))
+        return CompileOutcome(key="", seconds=0.0, reused=True, artifact=artifact)
+
+
 class ArtifactFolder:
     """A folder that `export_artifact` has filled."""
 
@@ -144,7 +166,7 @@ class ArtifactFolder:
         except DamagedError as error:
             msg = f"{error}; {again}"
             raise RetargetError(msg) from error
-        except ValueError as error:
+        except (ValueError, msgspec.ValidationError) as error:
             msg = f"the manifest of {target.name} in {self._folder} has another form: {error}; {again}"
             raise RetargetError(msg) from error
 

@@ -21,7 +21,7 @@ from retarget.engine.toolchains import worker_environment
 from retarget.extension import Resolved, UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget
-from retarget.model.outcomes import CompileOutcome, Failure, Stage
+from retarget.model.outcomes import CompileOutcome, DeviceInfo, Failure, Stage
 from retarget.support.errors import RetargetError
 from retarget.support.files import read_regular
 from retarget.worker.messages import CompiledModule, CompileModule, Refused, ResolvedFlags
@@ -238,6 +238,14 @@ class BuildService:
         resolved, _ = self._resolved(target)
         return bool({*resolved.flags} - {*target.flags})
 
+    def devices(self, target: CompileTarget) -> tuple[DeviceInfo, ...]:
+        """Return the devices of this host that a target is compiled for. Raises `UnavailableError`; none where it has
+        no flags to be compiled with."""
+        try:
+            return self._resolver.resolve(target.compiler, target.flags).devices
+        except NotBuiltError:
+            return ()
+
     def check(self, config: CompilerConfig) -> None:
         """See that a config's compiler is here. Raises `UnavailableError` if it is not, `RetargetError` if it fails."""
         try:
@@ -356,7 +364,8 @@ class BuildService:
         outcome = self._store.lookup(key) or self._locked(target, key, source, resolved)
         if outcome is None:
             return None
-        return replace(outcome, build_id=resolved.build_id, build=resolved.build, inputs=inputs)
+        devices = resolved.devices
+        return replace(outcome, build_id=resolved.build_id, build=resolved.build, inputs=inputs, devices=devices)
 
     def _resolved(self, target: CompileTarget) -> tuple[Resolved, bytes]:
         """Return a target's resolved flags and its source. Raises as `Resolver.resolve` does."""

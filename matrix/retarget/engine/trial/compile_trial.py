@@ -34,6 +34,7 @@ class CompileTrial(Trial):
         self.services.registry.case_loader(self.target.kind)
         self.check_compiler()
         self.check_files()
+        self.settle_rules()
 
     def attempt(self) -> None:
         outcome, tried = self.try_compile()

@@ -82,7 +82,7 @@ def compile_failed(commands: Commands, target: CompileTarget, outcome: CompileOu
     message = at_path(text, source.name, path)
     summary, line = split_place(strip_colour(failure.summary), source.name)
     head = headline(replace(failure, summary=summary if text else at_path(failure.summary, source.name, path)))
-    script = commands.script(commands.compile(target))
+    script = commands.script(commands.compile(target, late=failure.timed_out))
     text = _join([head, message, _hint(failure), _by_hand(script)])
     return StageFailedError(failure, text, location=(source, line) if line else None, commands=script)
 
@@ -132,7 +132,8 @@ def run_failed(
     if expected:
         blocks.append(f"failed as expected: {_names(list(expected), len(expected) if in_full else NAMED_CASES)}")
     blocks.append(_counted(run, expected))
-    script = commands.script(commands.run(target, artifact, [case for case, _ in failed], max(count, SHOWN_RUNS)))
+    cases, most = [case for case, _ in failed], max(count, SHOWN_RUNS)
+    script = commands.script(commands.run(target, artifact, cases, most, late=failure.timed_out))
     blocks += [_output(run, [failure, *(why for _, why in failed[:count])]), _hint(failure), _by_hand(script)]
     return StageFailedError(failure, _join(blocks), cases=run.cases, expected=expected, commands=script)
 

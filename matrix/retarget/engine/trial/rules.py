@@ -7,28 +7,45 @@ from dataclasses import dataclass, field
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import Assignment
 from retarget.expect.verdict import is_expired, today
-from retarget.model import CompileTarget, Expectation, Target
+from retarget.model import CompileTarget, Expectation, Origin, Target
 
 __all__ = ["NO_RULES", "RulesInForce"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulesInForce:
-    """`rules` are those of the target, `compile_rule` is that of its compile target; of a compile target itself, the
-    same. `is_deferred`: the compile target's rule is judged at run targets, if the compile passes."""
+    """`rules` are those of the target, `compiled` those of its compile target; of a compile target itself, the same.
+    `deferred` are the compile target's that are judged at run targets, if the compile passes."""
 
     rules: TargetRules = field(default_factory=TargetRules)
-    compile_rule: Expectation | None = None
-    is_deferred: bool = False
+    compiled: TargetRules = field(default_factory=TargetRules)
+    deferred: frozenset[Origin] = frozenset()
 
     @classmethod
     def of(cls, target: Target, assignment: Assignment) -> RulesInForce:
         """Return those of a target among the rules in force for its suite."""
         compiled = (target if isinstance(target, CompileTarget) else target.compile).item
-        rules, compile_rule = assignment.of(target.name), assignment.rules.get(compiled)
-        if compile_rule is None and not rules.all:
+        rules, of_compiled = assignment.of(target.name), assignment.of(compiled)
+        if not of_compiled.wholes and not rules.all:
             return NO_RULES
-        return cls(rules=rules, compile_rule=compile_rule, is_deferred=compiled in assignment.deferred)
+        origins = {rule.origin for rule in of_compiled.wholes}
+        deferred = frozenset(origin for origin in origins if (compiled, origin) in assignment.deferred)
+        return cls(rules=rules, compiled=of_compiled, deferred=deferred)
+
+    @property
+    def asks_devices(self) -> bool:
+        """Whether devices decide which rules are in force."""
+        return bool(self.rules.possible or self.compiled.possible)
+
+    @property
+    def compile_rule(self) -> Expectation | None:
+        """The rule in force for the compile target."""
+        return self.compiled.whole
+
+    @property
+    def is_deferred(self) -> bool:
+        """Whether the compile target's rule is judged at run targets, if the compile passes."""
+        return self.compile_rule is not None and self.compile_rule.origin in self.deferred
 
     @property
     def compile_rules(self) -> TargetRules:
@@ -37,8 +54,9 @@ class RulesInForce:
 
     @property
     def skipping(self) -> Expectation | None:
-        """The expectation that has the target skipped, None if there is none."""
-        rules = [rule for rule in (self.rules.whole, self.compile_rule) if rule is not None and rule.outcome == "skip"]
+        """The expectation that has the target skipped, None if there is none, or if devices decide it."""
+        sure = [one.whole for one in (self.rules, self.compiled) if one.whole is not None and not one.possible]
+        rules = [rule for rule in sure if rule.outcome == "skip"]
         return next((rule for rule in rules if not is_expired(rule, today())), None)
 
 

@@ -17,7 +17,7 @@ from retarget.engine.trial.attempts import Attempts, attempts, settle
 from retarget.engine.trial.ends import AsExpected, Blocked, NotTried, Skip, Unavailable
 from retarget.engine.trial.failures import StageFailedError, first_line, run_failed
 from retarget.engine.trial.trial import Trial
-from retarget.expect.cases import judge_target
+from retarget.expect.cases import TargetRules, judge_target
 from retarget.expect.verdict import Ruling, excuse, is_expired, judge, observed_text, today
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
@@ -70,6 +70,7 @@ class RunTrial(Trial):
                 if self.try_compile()[0].artifact is not None:
                     self.enter_rung(Rung.COMPILES)
             raise
+        self.settle_rules()
 
     def attempt(self) -> None:
         outcome, compiled = self._compiled_or_blocked()
@@ -153,7 +154,7 @@ class RunTrial(Trial):
         if failed is None or failure is None or failure.no_verdict:
             return ""
         seen = observe_all(failure, recording.cases)
-        rules = self.home.rules(failed.name)
+        rules = self._rules_of(failed)
         is_written = self.services.settings.update_expectations and not any(
             is_expired(rule, today()) for rule in rules.all
         )
@@ -164,6 +165,11 @@ class RunTrial(Trial):
             return _excused_by(failed, verdict.rules[0])
         return ""
 
+    def _rules_of(self, other: Target) -> TargetRules:
+        """The rules in force for another target, that has been tried, on its devices."""
+        rules = self.home.rules(other.name)
+        return rules.on(other, self.services.engine.traits(other)) if rules.possible else rules
+
     def _reporter(self, recording: Recording) -> str:
         """The node id of the selected target that reports a failure; empty where none surely does.
 
@@ -173,7 +179,7 @@ class RunTrial(Trial):
         failure, failed, ran = recording.failure, recording.failed, recording.ran
         if failed is None or ran is None:
             return ""
-        rules = self.home.rules(failed.name)
+        rules = self._rules_of(failed)
         may_pass = isinstance(failed, RunTarget) and failure is not None and failure.transient
         if may_pass or any(rule.outcome in {"flaky", "intermittent"} for rule in rules.all):
             return ""
@@ -238,6 +244,9 @@ class RunTrial(Trial):
 
     def _enter_run(self, run: RunOutcome) -> None:
         self._enter_devices(run.devices)
+        if self.declared_rules.rules.possible and run.devices:  # a worker of a cluster may have others
+            rules = self.declared_rules.rules.on(self.target, [one.traits for one in run.devices])
+            self.rules, self.in_force = rules, replace(self.in_force, rules=rules)
         self.enter_rung(run.rung, run.names)
         self.enter(
             stage=run.failure.stage if run.failure is not None else Stage.COMPARE,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,6 +13,7 @@ from retarget.engine.trial.rules import RulesInForce
 from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import RunTarget, Target
+from retarget.model.devices import DeviceTraits
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import Artifact, Failure, RunOutcome, Stage
 from retarget.support.errors import RetargetError
@@ -90,6 +93,19 @@ class TrialServices:
         except (UnavailableError, RetargetError):
             return False  # its own trial will say so
         return True
+
+    def in_force(self, target: Target, rules: RulesInForce) -> RulesInForce:
+        """Return the rules in force for a target on its devices. Raises as `Engine.traits` does, and `RetargetError`
+        for rules that contradict each other there."""
+        if not rules.asks_devices:
+            return rules
+        compiled = target.compile if isinstance(target, RunTarget) else target
+        of_compiled: tuple[DeviceTraits, ...] = ()
+        if rules.compiled.possible:
+            with suppress(UnavailableError):  # its compile says so
+                of_compiled = self.engine.traits(compiled)
+        on = self.engine.traits(target) if target is not compiled and rules.rules.possible else of_compiled
+        return replace(rules, rules=rules.rules.on(target, on), compiled=rules.compiled.on(compiled, of_compiled))
 
     def run(
         self,

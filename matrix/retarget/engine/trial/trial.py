@@ -25,7 +25,7 @@ from retarget.model import CompileTarget, Expectation, RunTarget, Target
 from retarget.model.case_names import is_one_of
 from retarget.model.outcomes import CompileOutcome, Failure, Observation, RunOutcome, Stage, first_failure
 from retarget.model.rungs import Rung
-from retarget.results.record import CompileRecord, Outcome, Result, TargetRecord
+from retarget.results.record import CompileRecord, DeviceRecord, Outcome, Result, TargetRecord
 from retarget.support.errors import RetargetError
 
 __all__ = ["Home", "Trial"]
@@ -66,6 +66,7 @@ class Trial:
         self.home = home
         self.services = services
         self.position = position
+        self.declared_rules = rules
         self.in_force = rules
         self.rules = rules.rules
         self.started = 0.0
@@ -82,8 +83,17 @@ class Trial:
     def prepare(self) -> None:
         """Find what the target needs. Raises `Skip`, and `RetargetError` for what is in error."""
         self.started = time.time()
+        self._skip_by_rule()
+
+    def _skip_by_rule(self) -> None:
         if (rule := self.in_force.skipping) is not None:
             raise ExcusedByRule(excuse(rule))
+
+    def settle_rules(self) -> None:
+        """Find which rules are in force on the target's devices. Skips the target if one says so."""
+        self.in_force = self.services.in_force(self.target, self.declared_rules)
+        self.rules = self.in_force.rules
+        self._skip_by_rule()
 
     def attempt(self) -> None:
         """Try the target. Raises `End`, or the error with which it failed."""
@@ -118,7 +128,7 @@ class Trial:
             return {}
         target = replace(self.target, compile=compiled) if isinstance(self.target, RunTarget) else compiled
         digests = self.services.engine.case_digests
-        return {"case_digest": digests.of(target, self.rules), "trial_digest": digests.trial(target)}
+        return {"case_digest": digests.of(target, self.declared_rules.rules), "trial_digest": digests.trial(target)}
 
     # ------------------------------------------------------------ what is recorded of it
 
@@ -237,6 +247,7 @@ class Trial:
                 worker=outcome.worker,
                 host=outcome.host,
                 size=outcome.artifact.size if outcome.artifact is not None else 0,
+                devices=tuple(map(DeviceRecord.of, outcome.devices)),
             )
         )
 

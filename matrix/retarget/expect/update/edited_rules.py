@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 
 from retarget.expect.matching import Effect, RuleSet, Specificity, is_judged_at, specificity
@@ -13,7 +12,7 @@ from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Suite,
 from retarget.model.names import is_glob
 from retarget.model.outcomes import Observation
 from retarget.support.toml.keypaths import parse_key_path
-from retarget.targets.selection import compile_selector, terms
+from retarget.targets.selection import compile_rule, rule_terms
 
 __all__ = [
     "EditedRules",
@@ -33,8 +32,6 @@ Key = tuple[str, str]
 
 Observations = Mapping[Key, Observation | None]
 """What was observed: how a target failed, None if it passed. Others were not observed."""
-
-_selector = lru_cache(maxsize=4096)(compile_selector)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +54,11 @@ def module_of(target: Target) -> str:
 
 
 def cell_of(target: Target) -> tuple[str, str, str]:
-    """Return the names of a target's suite, compiler config and runtime config, the last empty for a compile target."""
-    if isinstance(target, CompileTarget):
-        return target.suite, target.compiler.name, ""
-    return target.compile.suite, target.compile.compiler.name, target.runtime.name
+    """Return the names of a target's suite, compiler config and runtime config, the last empty for a compile target;
+    and its devices, as part of that."""
+    compiled = target if isinstance(target, CompileTarget) else target.compile
+    runtime = "" if isinstance(target, CompileTarget) else target.runtime.name
+    return compiled.suite, compiled.compiler.name, " ".join((runtime, *map(str, target.devices or ())))
 
 
 class EditedRules:
@@ -153,7 +151,7 @@ class EditedRules:
 
     def has_idle_words(self, rule: Expectation) -> bool:
         """Return whether a word of a rule's expression is true of no target."""
-        return len(self.effect(rule).words) < len(terms(rule.when))
+        return len(self.effect(rule).words) < len(rule_terms(rule.when))
 
     def conflicting(self, key: Key) -> Sequence[Expectation]:
         """Return rules that say something else of a target than an equally specific one."""
@@ -168,8 +166,10 @@ class EditedRules:
         for name, one in self._suites.items():
             rules = [rule for origin, rule in self.rules.items() if name in self._served_by(origin)]
             assignment = RuleSet(rules, checks_artifacts=one.checks_artifacts).assign(one.targets)
-            self._in_force |= {(name, target): rule for target, rule in assignment.rules.items()}
-            self._deferred |= {(name, target) for target in assignment.deferred}
+            rules_in_force = {target: found.whole for target, found in assignment.rules.items() if found.whole}
+            self._in_force |= {(name, target): rule for target, rule in rules_in_force.items()}
+            pairs_deferred = ((target, origin) for target, origin in assignment.deferred if target in rules_in_force)
+            self._deferred |= {(name, one) for one, origin in pairs_deferred if rules_in_force[one].origin == origin}
             for origin, effect in assignment.effects.items():
                 self._effects[origin] = self._effects.get(origin, Effect()) | effect
             for found in assignment.contradictions:
@@ -213,7 +213,7 @@ class EditedRules:
 
     def selects(self, rule: Expectation, target: Target) -> bool:
         """Return whether a rule's expression selects a target that it reaches."""
-        return not rule.when or _selector(rule.when)(target)
+        return compile_rule(rule.when)(target)
 
     def _served_by(self, origin: Origin) -> Sequence[str]:
         first = self._after.get(origin) or origin

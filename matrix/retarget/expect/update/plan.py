@@ -259,4 +259,5 @@ def _identity(target: Target) -> tuple[object, ...]:
     compiled = target.compile if isinstance(target, RunTarget) else target
     runtime = target.runtime.name if isinstance(target, RunTarget) else ""
     module = compiled.module
-    return compiled.folder, compiled.kind, module.path, module.name, compiled.compiler.name, compiled.flags, runtime
+    said = compiled.folder, compiled.kind, module.path, module.name, compiled.compiler.name, compiled.flags, runtime
+    return *said, target.devices

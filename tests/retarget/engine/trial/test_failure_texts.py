@@ -17,7 +17,7 @@ class NoCommands(Commands):
     def __init__(self) -> None:
         pass
 
-    def run(self, *_: object) -> list[str]:
+    def run(self, *_: object, **__: object) -> list[str]:
         return []
 
 

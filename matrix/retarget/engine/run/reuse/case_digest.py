@@ -19,6 +19,7 @@ from retarget.expect.cases import TargetRules
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, Expectation, RunTarget, Target
 from retarget.support.errors import RetargetError
+from retarget.targets.selection import names_devices
 
 __all__ = ["CaseDigests"]
 
@@ -54,8 +55,8 @@ class CaseDigests:
             compiled = target
             key = ("checks", target.kind, target.compiler.name, id(target.tags), id(target.known_compilers))
             parts = [self._part(key, (target.tags, target.known_compilers), lambda: self._checks(target))]
-        if rules is not None and (rules.whole is not None or rules.by_case):
-            of_rules = ("rules", id(rules.whole), id(rules.by_case))
+        if rules is not None and rules.all:
+            of_rules = ("rules", id(rules.whole), id(rules.by_case), id(rules.possible))
             parts.append(self._part(of_rules, rules, lambda: [*map(_rule, rules.all)]))
         return digest_of("\n".join((_FORMAT, compiled.kind, *parts)).encode())
 
@@ -112,4 +113,5 @@ class CaseDigests:
 def _rule(rule: Expectation) -> list[object]:
     """What a rule excuses, without why."""
     until = rule.until.isoformat() if rule.until is not None else ""
-    return [rule.outcome, rule.stages, rule.signature, rule.cases, rule.retries, until]
+    device = [rule.when] if names_devices(rule.when) else []
+    return [rule.outcome, rule.stages, rule.signature, rule.cases, rule.retries, until, *device]

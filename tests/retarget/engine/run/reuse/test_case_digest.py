@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from retarget.engine.run.reuse.case_digest import CaseDigests
-from retarget.expect.cases import CaseRule, TargetRules
+from retarget.expect.cases import RankedRule, TargetRules
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Expectation, Module, Requirement, RunTarget
 
@@ -145,7 +145,7 @@ def test_it_covers_what_is_expected(registry: Registry, change: dict[str, object
         )
         assert plain != without
         assert (other != plain) is counts
-    by_case = TargetRules(by_case=(CaseRule(pattern="f", rule=replace(RULE, cases=("f",)), rank=()),))
+    by_case = TargetRules(by_case=(RankedRule(pattern="f", rule=replace(RULE, cases=("f",)), rank=()),))
     assert digests.of(compile_target(), by_case) != digests.of(compile_target())
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from model_targets import compile_target, run_target
-from retarget.engine.run.reuse.dependencies import RunDependencies
+from retarget.engine.run.reuse.results import RunDependencies
 from retarget.extension.registry import load_extensions
 from retarget.model import RunTarget
 from retarget.model.outcomes import DeviceInfo

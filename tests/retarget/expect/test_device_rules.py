@@ -1,0 +1,228 @@
+"""Rules about devices: possible until the devices are known, then in force where they hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from model_targets import compile_target, run_target
+from retarget.engine.trial.rules import RulesInForce
+from retarget.expect.cases import TargetRules
+from retarget.expect.golden import assign_goldens
+from retarget.expect.matching import RuleSet
+from retarget.model import CompilerConfig, CompileTarget, Expectation, Golden, Origin
+from retarget.model.devices import DeviceTraits
+from retarget.model.metrics import Metric
+from retarget.support.errors import RetargetError
+from retarget.targets.selection import ExpressionError, compile_rule, compile_selector, names_devices, rule_terms
+
+LAVAPIPE = DeviceTraits(driver="llvmpipe", vendor="Mesa", name="llvmpipe", version="22.3.6", type="cpu")
+H200 = DeviceTraits(driver="NVIDIA", vendor="NVIDIA", name="NVIDIA H200", version="580.95", type="gpu")
+
+COMPILED = compile_target(tags=("compile", "vulkan"))
+RUN = run_target(COMPILED, tags=("run", "vulkan"))
+HOSTED: CompileTarget = replace(
+    COMPILED,
+    compiler=CompilerConfig(name="c", compiler="iree", target_from=("host:vulkan://",), origin=RUN.runtime.origin),
+)
+
+
+def rule(number: int, when: str = "", match: str = "m", stages: tuple[str, ...] = ("run",), **more: Any) -> Expectation:
+    origin = Origin(file=Path("expectations.toml"), key_path=f"expectation[{number}]")
+    return Expectation(match=(match,), when=when, stages=stages, reason=f"r{number}", origin=origin, **more)
+
+
+def found(rules: list[Expectation], *devices: DeviceTraits) -> str:
+    """The reason of the rule in force for the run target."""
+    book = RuleSet(rules)
+    whole = book.rules_for(RUN).on(RUN, devices).whole
+    assert not book.contradictions
+    assert RuleSet(rules).rules_for(replace(RUN, devices=devices)).whole == whole
+    return whole.reason if whole is not None else ""
+
+
+@pytest.mark.parametrize(
+    ("when", "none", "lavapipe", "h200", "both"),
+    [
+        ("on(driver='llvmpipe')", False, True, False, True),
+        ("vulkan and on(vendor='NVIDIA', version='>=580')", False, False, True, True),
+        ("not on(vendor='NVIDIA')", True, True, False, False),
+        ("vulkan and not on(type='gpu')", True, True, False, False),
+        ("opencl and on(type='cpu')", False, False, False, False),
+        ("on(type='cpu') or on(vendor='NVIDIA')", False, True, True, True),
+        ("vulkan or on(vendor='NVIDIA')", True, True, True, True),
+        ("not (on(type='cpu') or on(type='gpu'))", True, False, False, False),
+        ("on(driver='NVIDIA', type='cpu')", False, False, False, False),
+        ("", True, True, True, True),
+    ],
+)
+def test_a_rule_holds_on_the_devices_that_it_asks_for(
+    when: str, none: bool, lavapipe: bool, h200: bool, both: bool
+) -> None:
+    on = [(), (LAVAPIPE,), (H200,), (LAVAPIPE, H200)]
+    assert [bool(found([rule(0, when)], *devices)) for devices in on] == [none, lavapipe, h200, both]
+
+
+@pytest.mark.parametrize(
+    ("when", "column", "message"),
+    [
+        (
+            "on(vendr='x')",
+            4,
+            "found 'vendr', expected one of driver, vendor, name, version, type; did you mean 'vendor'?",
+        ),
+        (
+            "vulkan and on(type='gpuu')",
+            20,
+            "found the type 'gpuu', expected gpu or cpu or accelerator; did you mean 'gpu'?",
+        ),
+        ("on(vendor='NVDIA')", 11, "found the vendor 'NVDIA', expected NVIDIA; did you mean 'NVIDIA'?"),
+        ("on(name=5)", 9, "found 5 as the name of a device, expected a text in quotes, such as a glob"),
+        (
+            "on(version='>=')",
+            12,
+            "found the version '>=', expected a glob, or comparisons such as '>=3.0' or '>=580, <590'",
+        ),
+        ("on()", 4, "found ')', expected the name of an argument"),
+        ("on(driver='a'", 14, "found the end of line, expected ',' or ')'"),
+    ],
+)
+def test_what_is_wrong_with_a_condition_has_a_column(when: str, column: int, message: str) -> None:
+    with pytest.raises(ExpressionError) as caught:
+        compile_rule(when)
+    assert caught.value.diagnostic == f"column {column}: {message}"
+
+
+def test_a_selection_cannot_ask_for_devices() -> None:
+    for text in ("on(driver='x')", "run and not on(vendr=5)"):
+        with pytest.raises(ExpressionError, match="what is selected depends on no device"):
+            compile_selector(text)
+    assert not compile_selector("on")(RUN)
+    assert not names_devices("on and not onnx")
+    assert [term.text for term in rule_terms("on and on(type='gpu')") if term.traits] == ["on(type='gpu')"]
+
+
+def test_traits_make_a_rule_more_specific_than_words_and_less_than_a_name() -> None:
+    wide = rule(0, "vulkan and run and not compile")
+    device = rule(1, "on(driver='llvmpipe')", stages=("compare",))
+    exact = rule(2, "on(driver='llvmpipe', version='<23')", stages=("load",))
+    named = rule(3, match="m", stages=("crash",))
+    for rules in ([wide, device, exact], [exact, device, wide]):
+        assert found(rules, LAVAPIPE) == "r2"
+        assert found(rules, replace(LAVAPIPE, version="25.0")) == "r1"
+        assert found(rules, H200) == "r0"
+    globs = [replace(one, match=("m*",)) for one in (wide, device, exact)]
+    assert found([*globs, named], LAVAPIPE) == "r3"
+
+
+def contradictions(*whens: str) -> int:
+    book = RuleSet(
+        [
+            rule(number, when, stages=(stage,))
+            for number, (when, stage) in enumerate(zip(whens, ("run", "load"), strict=True))
+        ]
+    )
+    book.rules_for(RUN)
+    return len(book.contradictions)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "contradicts"),
+    [
+        ("on(driver='a')", "on(driver='b')", False),
+        ("on(driver='a')", "on(driver='A')", True),
+        ("on(driver='a')", "on(driver='a*')", True),
+        ("on(driver='a')", "on(vendor='b')", True),
+        ("on(driver='a') and vulkan", "on(driver='b') and run", False),
+        ("on(driver='a') or run", "on(driver='b') or vulkan", True),
+        ("not on(driver='a')", "on(driver='a')", False),
+        ("not on(driver='a')", "on(driver='b')", True),
+        ("on(version='<580')", "on(version='>=580')", False),
+        ("on(driver='a', vendor='x')", "on(driver='a', vendor='y')", False),
+        ("vulkan", "run", True),
+    ],
+)
+def test_equal_rules_contradict_each_other_where_a_device_may_have_both(
+    first: str, second: str, contradicts: bool
+) -> None:
+    assert contradictions(first, second) == contradicts
+    assert contradictions(second, first) == contradicts
+
+
+def test_globs_that_meet_on_a_device_are_an_error_of_the_target_there() -> None:
+    rules = [rule(0, "on(name='*a*')"), rule(1, "on(name='*b*')", stages=("load",))]
+    book = RuleSet(rules)
+    possible = book.rules_for(RUN)
+    assert not book.contradictions
+    assert possible.on(RUN, [DeviceTraits(name="a")]).whole == rules[0]
+    with pytest.raises(RetargetError, match=r"m_c_r: found two expectations, .*\[0\] and .*\[1\], that are equally"):
+        possible.on(RUN, [DeviceTraits(name="ab")])
+
+
+def test_a_compile_target_has_the_device_that_it_is_compiled_for_and_no_other() -> None:
+    rules = [rule(0, "on(driver='llvmpipe')", stages=("compile",)), rule(1, stages=("compile",))]
+    book = RuleSet(rules)
+    assert book.rules_for(COMPILED) == TargetRules(whole=rules[1])
+    assert book.rules_for(HOSTED).on(HOSTED, [LAVAPIPE]).whole == rules[0]
+    assert book.rules_for(HOSTED).on(HOSTED, [H200]).whole == rules[1]
+    assert [one.matched for one in RuleSet(rules[:1]).assign([COMPILED]).effects.values()] == [frozenset()]
+    assert [one.matched for one in RuleSet(rules[:1]).assign([HOSTED]).effects.values()] == [frozenset({0})]
+
+
+def test_a_rule_about_a_device_that_is_not_here_is_not_without_effect() -> None:
+    for when in ("on(driver='nobody has it')", "vulkan and not on(vendor='*')"):
+        (effect,) = RuleSet([rule(0, when)]).assign([RUN]).effects.values()
+        assert (effect.matched, len(effect.words)) == (frozenset({0}), len(rule_terms(when)))
+    (effect,) = RuleSet([rule(0, "opencl and on(vendor='*')")]).assign([RUN]).effects.values()
+    assert (effect.matched, effect.words) == (frozenset(), frozenset({1}))
+
+
+def test_a_skip_for_a_device_is_known_when_the_device_is() -> None:
+    rules = [rule(0, "on(driver='llvmpipe')", stages=(), outcome="skip"), rule(1, stages=("run",))]
+    in_force = RulesInForce.of(RUN, RuleSet(rules).assign([COMPILED, RUN]))
+    assert in_force.asks_devices
+    assert in_force.skipping is None
+    for device, skipped in ((LAVAPIPE, rules[0]), (H200, None)):
+        known = replace(in_force, rules=in_force.rules.on(RUN, [device]), compiled=TargetRules())
+        assert known.skipping == skipped
+
+
+def test_a_rule_of_the_compile_target_is_deferred_where_a_run_target_may_have_it() -> None:
+    both = rule(0, "on(driver='llvmpipe')", stages=("compile", "run"))
+    run = replace(RUN, compile=HOSTED)
+    in_force = RulesInForce.of(HOSTED, RuleSet([both]).assign([HOSTED, run]))
+    for device, deferred in ((LAVAPIPE, True), (H200, False)):
+        assert replace(in_force, compiled=in_force.compiled.on(HOSTED, [device])).is_deferred is deferred
+
+
+def test_cases_and_golden_rules_ask_for_devices_as_well() -> None:
+    rules = [rule(0, "on(driver='llvmpipe')", cases=("f",)), rule(1, cases=("f",), stages=("load",))]
+    possible = RuleSet(rules).rules_for(RUN)
+    assert [possible.on(RUN, [device]).of("f") for device in (LAVAPIPE, H200)] == rules
+    goldens = [
+        Golden(match=("m",), when=when, metric=Metric.LATENCY, most=most, origin=rule(number).origin)
+        for number, (when, most) in enumerate([("", 9.0), ("on(driver='llvmpipe')", 90.0)])
+    ]
+    assigned = assign_goldens(goldens, [COMPILED, RUN])
+    assert [[one.most for one in assigned.of(RUN, [device])] for device in (LAVAPIPE, H200)] == [[90.0], [9.0]]
+
+
+WORDS = st.sampled_from(["vulkan", "run", "on(driver='llvmpipe')", "on(vendor='NVIDIA')", "on(type='cpu')", "x"])
+WHENS = st.recursive(
+    WORDS,
+    lambda inner: (
+        inner.map(lambda one: f"not ({one})")
+        | st.tuples(inner, st.sampled_from(["and", "or"]), inner).map(lambda parts: "({} {} {})".format(*parts))
+    ),
+    max_leaves=5,
+)
+
+
+@given(WHENS, st.sampled_from([(), (LAVAPIPE,), (H200,), (LAVAPIPE, H200)]))
+def test_what_holds_on_a_device_is_possible_before_it_is_known(when: str, devices: tuple[DeviceTraits, ...]) -> None:
+    selects = compile_rule(when)
+    assert selects(RUN) or not selects(replace(RUN, devices=devices))

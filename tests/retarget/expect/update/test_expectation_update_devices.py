@@ -1,0 +1,208 @@
+"""What sessions on several devices showed becomes rules that say on(…), only where devices differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from retarget.expect.matching import RuleSet
+from retarget.expect.update.edited_rules import SuiteTargets, key_of
+from retarget.expect.update.on_devices import Devices, on_devices
+from retarget.expect.update.plan import Update, plan_update
+from retarget.expect.verdict import Ruling, judge
+from retarget.model import CompilerConfig, Expectation, RunTarget, Target
+from retarget.model.devices import DeviceTraits
+from retarget.model.outcomes import Observation
+from test_expectation_update import ORIGIN, TODAY, applied, changed, rule, suite, texts, written
+
+LAVAPIPE = DeviceTraits(driver="llvmpipe", vendor="Mesa", name="llvmpipe", version="22.3", type="cpu")
+H200 = DeviceTraits(driver="NVIDIA", vendor="NVIDIA", name="H200", version="580.95", type="gpu")
+RADV = DeviceTraits(driver="radv", vendor="AMD", name="Radeon", version="25.0", type="gpu")
+OWN = DeviceTraits(driver="IREE", vendor="AMD", name="CPU", version="3.13", type="cpu")
+WRONG = Observation(stage="compare", signature="values differ")
+CRASHED = Observation(stage="crash", signature="SIGSEGV")
+REFUSED = Observation(stage="compile", signature="too large")
+
+Ways = Mapping[tuple[str, DeviceTraits], Observation]
+
+
+def at(target: Target, device: DeviceTraits) -> Devices:
+    """Where a target is in a session with this Vulkan device."""
+    if not isinstance(target, RunTarget):
+        return (device,) if target.may_ask_devices else ()
+    return (device,) if target.runtime.driver == "vulkan" else (OWN,)
+
+
+def update(one: SuiteTargets, *devices: DeviceTraits, failed: Ways) -> Update:
+    """The update from a session on each of these Vulkan devices, in which all passed but for these."""
+    seen: dict[tuple[tuple[str, str], Devices], Observation | None] = {}
+    for device in devices:
+        for target in one.targets:
+            compiled = target.compile if isinstance(target, RunTarget) else target
+            if target is not compiled and (compiled.name, device) in failed:
+                continue
+            seen[key_of(target), at(target, device)] = failed.get((target.name, device))
+    suites, names = on_devices([one], seen)
+    return plan_update(suites, {name: seen[place] for place, name in names.items()}, day=TODAY, doubt=lambda _: "")
+
+
+def rules(one: SuiteTargets, *devices: DeviceTraits, failed: Ways) -> list[tuple[tuple[str, ...], str]]:
+    """The match and the `when` of all rules after an update, which a second one leaves as they are."""
+    found = update(one, *devices, failed=failed)
+    (after,) = applied([one], texts([one]), found)
+    assert update(after, *devices, failed=failed).edits == ()
+    return [(made.match, made.when) for made in after.suite.expectations]
+
+
+@pytest.mark.parametrize(
+    ("failed", "when"),
+    [
+        ({("a_vulkan_gpu", LAVAPIPE): WRONG}, "on(driver='llvmpipe')"),
+        ({("a_vulkan_gpu", LAVAPIPE): WRONG, ("a_vulkan_gpu", H200): WRONG}, "vulkan"),
+        ({("a_vulkan_gpu", H200): WRONG, ("a_vmvx_sync", H200): WRONG}, "on(driver='NVIDIA') or (vmvx and sync)"),
+    ],
+)
+def test_a_new_rule_says_the_device_only_where_devices_differ(failed: Ways, when: str) -> None:
+    (found,) = written(update(suite(), LAVAPIPE, H200, failed=failed))
+    assert found[0] == ("a",)
+    assert found[1] == when
+
+
+@pytest.mark.parametrize(
+    ("other", "when"),
+    [
+        (replace(H200, driver="other"), "on(driver='NVIDIA')"),
+        (replace(H200, vendor="AMD"), "on(vendor='NVIDIA')"),
+        (replace(H200, name="B200"), "on(name='H200')"),
+        (replace(H200, version="570.1"), "on(version='580.95')"),
+    ],
+)
+def test_the_trait_that_tells_devices_apart_best_is_taken(other: DeviceTraits, when: str) -> None:
+    (found,) = written(update(suite(), H200, other, failed={("a_vulkan_gpu", H200): WRONG}))
+    assert found[1] == when
+
+
+def test_devices_that_fail_in_different_ways_get_a_rule_each() -> None:
+    failed = {("a_vulkan_gpu", LAVAPIPE): WRONG, ("a_vulkan_gpu", H200): CRASHED}
+    assert [(when, stages) for _, when, stages, _ in written(update(suite(), LAVAPIPE, H200, failed=failed))] == [
+        ("on(driver='NVIDIA')", ("crash",)),
+        ("on(driver='llvmpipe')", ("compare",)),
+    ]
+
+
+def test_a_rule_that_one_device_contradicts_is_narrowed_to_the_others() -> None:
+    one = suite(rules=[rule(0, ["a", "b"], "vulkan", stages=("compare",), signature="values differ")])
+    failed = {(f"{name}_vulkan_gpu", device): WRONG for name, device in product("ab", (LAVAPIPE, H200))}
+    assert rules(one, LAVAPIPE, H200, failed=failed) == [(("a", "b"), "vulkan")]
+    del failed["b_vulkan_gpu", H200]
+    assert rules(one, LAVAPIPE, H200, failed=failed) == [(("a",), "vulkan"), (("b",), "on(driver='llvmpipe')")]
+
+
+@pytest.mark.parametrize("when", ["vulkan and on(driver='radv')", "on(vendor='AM*', version='>=25')"])
+def test_a_rule_about_a_device_that_no_session_had_stays_as_it_is(when: str) -> None:
+    one = suite(rules=[rule(0, "a", when, stages=("compare",), signature="values differ")])
+    for devices in ([H200], [LAVAPIPE, H200]):
+        found = update(one, *devices, failed={})
+        assert (changed(found), written(found)) == ([], [])
+    found = update(one, H200, failed={("a_vulkan_gpu", H200): CRASHED})
+    assert changed(found) == []
+    assert [(match, condition) for match, condition, _, _ in written(found)] == [(("a",), "on(driver='NVIDIA')")]
+
+
+def test_of_a_list_of_devices_those_stay_that_no_session_had() -> None:
+    when = "vulkan and (on(driver='radv') or on(driver='NVIDIA'))"
+    one = suite(rules=[rule(0, "a", when, stages=("compare",), signature="values differ")])
+    assert rules(one, H200, failed={}) == [(("a",), "on(driver='radv')")]
+    assert rules(one, RADV, H200, failed={}) == []
+
+
+def test_a_compile_target_has_a_rule_for_the_device_that_it_was_compiled_for() -> None:
+    one = suite()
+    hosted = CompilerConfig(name="vulkan", compiler="iree", target_from=("host:vulkan://",), origin=ORIGIN)
+    targets = []
+    for target in one.targets:
+        compiled = target.compile if isinstance(target, RunTarget) else target
+        made = replace(compiled, compiler=hosted) if compiled.compiler.name == "vulkan" else compiled
+        targets.append(replace(target, compile=made) if isinstance(target, RunTarget) else made)
+    one = replace(one, targets=tuple(targets))
+    found = written(update(one, LAVAPIPE, H200, failed={("a_vulkan", LAVAPIPE): REFUSED}))
+    assert found == [(("a",), "on(driver='llvmpipe')", ("compile",), "too large")]
+    one = suite()
+    assert written(update(one, H200, failed={("a_vulkan", H200): REFUSED}))[0][1] == "vulkan"
+
+
+def test_without_devices_that_differ_and_rules_that_name_any_nothing_is_told_apart() -> None:
+    one = suite()
+    places = [(key_of(target), at(target, LAVAPIPE)) for target in one.targets]
+    suites, names = on_devices([one], places)
+    assert suites == [one]
+    assert all(name == key for (key, _), name in names.items())
+
+
+# ---------------------------------------------------------------- whatever the rules, and whatever was seen
+
+WHENS = (
+    "vulkan",
+    "run",
+    "",
+    "on(driver='llvmpipe')",
+    "vulkan and on(vendor='NVIDIA')",
+    "on(driver='radv')",
+    "run and not on(driver='llvmpipe')",
+    "on(driver='radv') or on(driver='NVIDIA')",
+    "on(version='>=30')",
+)
+
+
+@st.composite
+def ruled(draw: st.DrawFn) -> SuiteTargets:
+    made: list[Expectation] = []
+    for index in range(draw(st.integers(0, 4))):
+        match = draw(st.sampled_from(["a", "b", "*", ("a", "b")]))
+        way = draw(st.sampled_from([WRONG, CRASHED]))
+        when = draw(st.sampled_from(WHENS))
+        made.append(rule(index, match, when, stages=(way.stage,), signature=way.signature))
+    one = suite(("a", "b"), compilers=("vmvx", "vulkan"), rules=made)
+    assume(not RuleSet(made).assign(one.targets).contradictions)
+    return one
+
+
+def whole(one: SuiteTargets, target: Target, device: DeviceTraits) -> Expectation | None:
+    return RuleSet(one.suite.expectations).rules_for(replace(target, devices=at(target, device))).whole
+
+
+@pytest.mark.slow
+@settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@given(st.data(), ruled(), st.sampled_from([(LAVAPIPE,), (H200,), (LAVAPIPE, H200)]))
+def test_after_an_update_each_device_is_as_seen_and_rules_about_others_are_kept(
+    data: st.DataObject, one: SuiteTargets, devices: Sequence[DeviceTraits]
+) -> None:
+    ways = st.sampled_from([None, None, WRONG, CRASHED])
+    failed: dict[tuple[str, DeviceTraits], Observation] = {}
+    for target, device in product(one.targets, devices):
+        is_own = isinstance(target, RunTarget) and target.runtime.driver != "vulkan"
+        if isinstance(target, RunTarget) and not (is_own and device is not devices[0]):
+            way = data.draw(ways, label=f"{target.name} on {device.driver}")
+            for there in devices if is_own else (device,):
+                if way is not None:
+                    failed[target.name, there] = way
+    found = update(one, *devices, failed=failed)
+    (after,) = applied([one], texts([one]), found)
+    deferred = RuleSet(after.suite.expectations).assign(one.targets).deferred
+    for target, device in product(one.targets, devices):
+        way, made = failed.get((target.name, device)), whole(after, target, device)
+        if way is None and made is not None and (target.name, made.origin) in deferred:
+            continue
+        ruling = judge(made, way, day=TODAY).ruling
+        assert ruling is (Ruling.EXCUSED if way is not None else Ruling.PLAIN)
+    for target in one.targets:
+        before = whole(one, target, RADV)
+        if before is not None and "radv" in before.when:
+            now = whole(after, target, RADV)
+            assert now is not None
+            assert (now.stages, now.signature) == (before.stages, before.signature)
+    assert update(after, *devices, failed=failed).edits == ()
