@@ -15,7 +15,6 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
-from _pytest._code.code import ExceptionRepr
 from msgspec.structs import asdict
 from retarget.engine.commands import COMPARE, program
 from retarget.extension import UnavailableError
@@ -28,6 +27,7 @@ from retarget.support.scratch import ScratchFolder
 
 from pytest_retarget.attribution.junit import Conclusion, complete, junit_file
 from pytest_retarget.attribution.reasoning import conclusion, fails, listing, reference, stage_of, unrun
+from pytest_retarget.internals import ExceptionRepr
 from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.record import record_of
 from pytest_retarget.session.declared import declared

@@ -7,11 +7,13 @@ from collections.abc import Generator, Sequence
 import pytest
 from retarget.support.errors import display_path
 from retarget.support.text import counted
+from retarget.targets.selection import ExpressionError, terms
 
 from pytest_retarget.collect.preselection import preselection
 from pytest_retarget.collect.unknown_words import unknown_words
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.compile_item import CompileItem
+from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.session.declared import declared
 
 __all__ = ["CollectionHooks"]
@@ -39,6 +41,14 @@ class CollectionHooks:
             items[:] = {item.nodeid: item for item in reversed(items)}.values()
             items.reverse()
         self._collected = sum(isinstance(item, MatrixItem) for item in items)
+        required = [("--retarget-require", one.text) for one in config.stash[SETTINGS].require]
+        for option, text in [("-m", config.option.markexpr), *required] if self._collected else ():
+            try:
+                terms(text)
+            except ExpressionError as error:
+                if ": found on(…)" in error.diagnostic:  # what else is wrong pytest says
+                    msg = f"{option} {text!r}: {error.diagnostic}"
+                    raise pytest.UsageError(msg) from None
         yield
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from _pytest.mark import KeywordMatcher, MarkMatcher
-from _pytest.mark.expression import Expression
 from retarget.model import Target
 from retarget.targets.selection import ExpressionError, compile_selector_of
+
+from pytest_retarget.internals import Expression, KeywordMatcher, MarkMatcher, count_collected
 
 __all__ = ["Indices", "Preselection", "Suite", "preselection"]
 
@@ -91,7 +91,7 @@ class Preselection:
         make = make or self._is_seen(_SEEN)
         reporter: Any = self._config.pluginmanager.get_plugin("terminalreporter")
         for home, (_, count) in self._left_out.items() if reporter is not None else ():
-            reporter._numcollected += count  # noqa: SLF001  pytest counts only what it is given
+            count_collected(reporter, count)  # pytest counts only what it is given
             reporter.stats.setdefault("deselected", []).extend([] if make else [home] * count)
         if make:
             made: dict[object, list[pytest.Item]] = {home: [] for home in self._left_out}

@@ -21,10 +21,6 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 import pytest
-from _pytest._code.code import TerminalRepr
-from _pytest.mark import KeywordMatcher
-from _pytest.mark.expression import Expression
-from _pytest.outcomes import Skipped
 from msgspec.structs import replace
 from retarget.engine.trial.ends import Blocked, Excused, NotTried, Skip, Unavailable, Unselected
 from retarget.results.record import Outcome, TargetRecord
@@ -32,6 +28,7 @@ from retarget.support.errors import RetargetError, did_you_mean
 from retarget.targets.selection import terms
 
 from pytest_retarget.collect.refusing import Refusing
+from pytest_retarget.internals import Expression, KeywordMatcher, Skipped, TerminalRepr
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.reprs import error_repr
 from pytest_retarget.options.settings import SETTINGS, Requirement

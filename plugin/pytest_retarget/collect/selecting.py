@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from _pytest.config.findpaths import determine_setup
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.model import Suite, Target
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
@@ -27,6 +26,7 @@ from retarget.targets.pytest_selection import (
 )
 
 from pytest_retarget.collect.suite_files import MatrixFile, SuiteCollector, SuiteFile
+from pytest_retarget.internals import determine_setup
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.session.declared import declared
 

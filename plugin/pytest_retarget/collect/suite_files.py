@@ -12,7 +12,6 @@ from functools import cached_property
 from pathlib import Path
 
 import pytest
-from _pytest._code.code import ExceptionInfo, TerminalRepr
 from retarget.declare.files import MATRIX_FILE, SUITE_FILE
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import Assignment
@@ -21,6 +20,7 @@ from retarget.model.locations import suite_line
 from retarget.support.errors import display_path
 
 from pytest_retarget.collect.preselection import Indices, preselection
+from pytest_retarget.internals import TerminalRepr
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.compile_item import CompileItem
 from pytest_retarget.items.reprs import text_repr
@@ -33,7 +33,7 @@ __all__ = ["MatrixFile", "ModuleFile", "SuiteCollector", "SuiteFile"]
 class _Collecting(pytest.Collector):
     """A collector of ours: what is wrong with its declarations is in pytest's short summary too."""
 
-    def repr_failure(self, excinfo: ExceptionInfo[BaseException]) -> str | TerminalRepr:  # type: ignore[override]
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str | TerminalRepr:  # type: ignore[override]
         if isinstance(excinfo.value, NotCollectedError):
             return text_repr(str(excinfo.value), self.path)
         return super().repr_failure(excinfo)
@@ -147,7 +147,7 @@ class SuiteCollector(_Collecting):
             position=position,
             marks=declared(self.config).marks.of(target),
         )
-        if self._assignment.rules or self._assignment.by_case:
+        if self._assignment.rules:
             item.serve(self._assignment)
         return item
 

@@ -7,7 +7,6 @@ from collections.abc import MutableMapping, Sequence
 from typing import Any, ClassVar
 
 import pytest
-from _pytest._code.code import ExceptionInfo, TerminalRepr, TracebackStyle
 from retarget.engine.trial.ends import AsExpected
 from retarget.engine.trial.rules import NO_RULES, RulesInForce
 from retarget.engine.trial.trial import Home, Trial
@@ -15,6 +14,7 @@ from retarget.expect.cases import TargetRules
 from retarget.expect.matching import Assignment
 from retarget.model import CompileTarget, RuntimeConfig, Target
 
+from pytest_retarget.internals import TerminalRepr, TracebackStyle
 from pytest_retarget.items.benchmark import BENCHMARK
 from pytest_retarget.items.outcomes import end_of, pytest_outcomes
 from pytest_retarget.items.reprs import error_repr
@@ -78,7 +78,7 @@ class MatrixItem(pytest.Item):
                 benchmark.judge(self.trial, self.path)
 
     def repr_failure(
-        self, excinfo: ExceptionInfo[BaseException], style: TracebackStyle | None = None
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: TracebackStyle | None = None
     ) -> str | TerminalRepr:
         """Word a failure for its reader: no traceback of ours, unless the error is ours.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from retarget.expect.verdict import excuse
 from retarget.extension import UnavailableError
-from retarget.model import CompileTarget, Golden, RunTarget
+from retarget.model import CompileTarget, RunTarget
 from retarget.support.errors import RetargetError
 from retarget.support.text import counted
 
@@ -21,6 +20,7 @@ from pytest_retarget.options.settings import SETTINGS
 
 if TYPE_CHECKING:
     from retarget.engine.trial.trial import Trial
+    from retarget.expect.golden import GoldenAssignment
     from retarget.results.record import TargetRecord
     from retarget_bench.golden import Baseline
 
@@ -41,7 +41,7 @@ class Benchmark:
         self._config = config
         self._settings = config.stash[SETTINGS]
         self._began = time.time()
-        self._goldens: dict[tuple[Path, str], Mapping[str, Sequence[Golden]]] = {}
+        self._goldens: dict[tuple[Path, str], GoldenAssignment] = {}
         self._slowest: list[tuple[float, str, str]] = []
         self._unjudged: list[str] = []
         self._timed = 0
@@ -62,7 +62,10 @@ class Benchmark:
                 return
             self._enter_statistics(trial, trial.target)
         self._count(trial.record)
-        rules = self._rules(path, trial.compile_target.suite).get(trial.target.name, ())
+        compiled = record.compile.devices if record.compile is not None else ()
+        devices = record.devices if isinstance(trial.target, RunTarget) else compiled
+        goldens = self._rules(path, trial.compile_target.suite)
+        rules = goldens.of(trial.target, [device.traits for device in devices])
         baseline = self._baseline if any(rule.within is not None for rule in rules) else {}
         results = tuple(judge_goldens(rules, trial.record, baseline, platform.node()))
         trial.enter(goldens=tuple(one.record for one in results))
@@ -90,7 +93,7 @@ class Benchmark:
             if found is not None and (compiled := trial.record.compile) is not None:
                 trial.enter(compile=replace(compiled, dispatches=found.dispatches, transient=found.transient))
 
-    def _rules(self, path: Path, name: str) -> Mapping[str, Sequence[Golden]]:
+    def _rules(self, path: Path, name: str) -> GoldenAssignment:
         from retarget.expect.golden import assign_goldens
 
         from pytest_retarget.session.declared import declared
@@ -100,7 +103,7 @@ class Benchmark:
             found = declared(self._config)
             suite = next(one for one in found.suites(path) if one.name == name)
             targets = found.targets(suite, path) if suite.goldens else ()
-            self._goldens[key] = assign_goldens(suite.goldens, targets).goldens
+            self._goldens[key] = assign_goldens(suite.goldens, targets)
         return self._goldens[key]
 
     @cached_property

@@ -66,7 +66,9 @@ def queue_runs(services: Services, items: Sequence[MatrixItem]) -> None:
         with suppress(UnavailableError, RetargetError):  # its own setup will say so
             if item.in_force.skipping is None and not services.references.needed(target):
                 services.engine.devices_of(target)
-                services.engine.run_ahead(target, item.rules, reuses=services.settings.reuses)
+                in_force = services.in_force(target, item.in_force)
+                if in_force.skipping is None:
+                    services.engine.run_ahead(target, in_force.rules, reuses=services.settings.reuses)
 
 
 _AROUND_TARGETS = ("protocol", "setup", "call", "teardown")

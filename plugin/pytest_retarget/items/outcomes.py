@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from _pytest.outcomes import Skipped, XFailed
 from retarget.engine.trial.ends import AsExpected, Skip
+
+from pytest_retarget.internals import Skipped, XFailed
 
 __all__ = ["FailedAsExpected", "TargetSkipped", "end_of", "pytest_outcomes"]
 

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import os
 
-from _pytest._code.code import ExceptionRepr, ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
-from _pytest._io import TerminalWriter
 from retarget.engine.trial.failures import StageFailedError, first_line
 from retarget.support.errors import RetargetError
 from retarget.support.text import strip_colour
+
+from pytest_retarget.internals import (
+    ExceptionRepr,
+    ReprEntryNative,
+    ReprExceptionInfo,
+    ReprFileLocation,
+    ReprTraceback,
+    TerminalWriter,
+)
 
 __all__ = ["PlainWhereItMust", "error_repr", "text_repr"]
 

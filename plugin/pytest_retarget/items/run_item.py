@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from retarget.engine.trial.run_trial import RunTrial
+from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig
 from retarget.support.errors import RetargetError
 
@@ -43,6 +44,8 @@ class RunItem(MatrixItem):
         if self.in_force.skipping is not None or any(mark.name in _MAY_SKIP for mark in self.iter_markers()):
             return
         services = self.config.stash[SERVICES]
-        with suppress(RetargetError):  # `runtest` says so
+        with suppress(RetargetError, UnavailableError):  # `runtest` says so
             if not services.references.needed(self.target):
-                services.engine.begin_run(self.target, self.rules)
+                in_force = services.in_force(self.target, self.in_force)
+                if in_force.skipping is None:
+                    services.engine.begin_run(self.target, in_force.rules)

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from _pytest.config.findpaths import determine_setup, parse_override_ini
 from retarget.targets.pytest_selection import PytestConfiguration
+
+from pytest_retarget.internals import determine_setup, parse_override_ini
 
 __all__ = ["find"]
 

@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from _pytest.mark import MarkMatcher
-from _pytest.mark.expression import Expression
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 
+from pytest_retarget.internals import Expression, MarkMatcher
 from pytest_retarget.options.benchmark import BenchmarkSettings, add_benchmark_options
 from pytest_retarget.options.reading import (
     SECONDS,

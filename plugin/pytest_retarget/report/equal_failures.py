@@ -13,11 +13,11 @@ from collections.abc import Generator, Iterable
 from typing import Any
 
 import pytest
-from _pytest._code.code import ReprEntryNative, ReprExceptionInfo
 from retarget.engine.commands import BY_HAND
 from retarget.results.record import Result
 from retarget.support.text import strip_colour
 
+from pytest_retarget.internals import ReprEntryNative, ReprExceptionInfo
 from pytest_retarget.record import record_of
 
 __all__ = ["FoldAlike", "Unfold", "without_chance", "without_names"]

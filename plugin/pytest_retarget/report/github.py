@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest._code.code import ExceptionRepr
 from retarget.support.github import MAX_ANNOTATIONS, group, workflow_command
 from retarget.support.text import counted, first_line
 
+from pytest_retarget.internals import ExceptionRepr
 from pytest_retarget.record import record_of
 from pytest_retarget.report.terminal import TerminalHooks
 

@@ -8,9 +8,9 @@ file, where the target has them as properties. A module with one case has no sub
 from __future__ import annotations
 
 import pytest
-from _pytest.junitxml import xml_key
-from _pytest.subtests import SubtestContext
 from retarget.results.record import CaseRecord, Outcome, TargetRecord
+
+from pytest_retarget.internals import SubtestContext, junit_log
 
 __all__ = ["case_status", "log_cases"]
 
@@ -37,7 +37,7 @@ def log_cases(config: pytest.Config, report: pytest.TestReport, record: TargetRe
     if len(record.cases) < 2:
         return
     plugins = config.pluginmanager
-    counting = [plugins.get_plugin(name) for name in _COUNTS_TESTS] + [config.stash.get(xml_key, None)]
+    counting = [plugins.get_plugin(name) for name in _COUNTS_TESTS] + [junit_log(config)]
     hook = plugins.subset_hook_caller("pytest_runtest_logreport", [one for one in counting if one is not None])
     for case in record.cases:
         hook(report=_subtest(report, case))

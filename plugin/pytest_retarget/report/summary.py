@@ -93,7 +93,8 @@ class Tally:
             if record.hint:
                 self.hints[record.reason] = record.hint
         for device in record.devices:
-            self.devices.setdefault(f"{device.driver}: {device.name}", {})[record.runtime] = None
+            name = ", ".join(filter(None, (device.name, device.note)))
+            self.devices.setdefault(f"{device.driver}: {name}", {})[record.runtime] = None
         if build := ", ".join(record.runtime_builds):
             self.builds.setdefault(("runtime", build), {})[record.runtime] = None
         if (compiled := record.compile) is not None:

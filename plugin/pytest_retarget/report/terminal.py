@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest._code.code import ReprExceptionInfo
 from retarget.results.record import Outcome, TargetRecord
 from retarget.support.github import group, on_github
 
 from pytest_retarget.collect.case_names import CaseNames, PlainUse, plain_uses
 from pytest_retarget.collect.hooks import CollectionHooks
+from pytest_retarget.internals import ReprExceptionInfo, terminal_writer
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.reprs import PlainWhereItMust
 from pytest_retarget.options.settings import SETTINGS, Settings
@@ -135,9 +135,7 @@ class TerminalHooks:
         if not ignores_rules and not self._config.getoption("collectonly"):
             items = [item for item in getattr(session, "items", ()) if isinstance(item, MatrixItem)]
             found = declared(self._config)
-            found.usage.use(
-                rule for item in items for rule in (item.rules.whole, item.in_force.compile_rule) if rule is not None
-            )
+            found.usage.use(rule for item in items for rule in (*item.rules.wholes, *item.in_force.compiled.wholes))
             errors = found.expectation_diagnostics(self._config)
             uses = plain_uses(found.case_uses(self._config))
         return {
@@ -183,7 +181,7 @@ class TerminalHooks:
         with folded:
             if verbosity >= 0:
                 terminalreporter.write_sep("=", "target matrix")
-            for line in self._tally.lines(width=terminalreporter._tw.fullwidth, verbosity=verbosity):  # noqa: SLF001
+            for line in self._tally.lines(width=terminal_writer(terminalreporter).fullwidth, verbosity=verbosity):
                 markup = {"red": True} if line.bad else {"green": True} if line.fine else {}
                 terminalreporter.write_line(line.text, **markup)
         if compiles := self._tally.compile_line():

@@ -15,9 +15,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from typing import Any
 
 import pytest
-from _pytest._io.wcwidth import wcwidth
 from retarget.engine.compile.activity import BuildActivity
 from retarget.support.text import printable
+
+from pytest_retarget.internals import terminal_file, terminal_writer, wcwidth
 
 __all__ = ["Progress", "Ticker", "status"]
 
@@ -126,7 +127,7 @@ class Progress:
                 self.note(status(activity))
 
     def _show(self, terminal: int, text: str) -> None:
-        writer = self._reporter._tw  # noqa: SLF001  (pytest offers no other way to learn what is on the line)
+        writer = terminal_writer(self._reporter)
         free = _columns(terminal, int(writer.fullwidth)) - int(writer.width_of_current_line) - 2
         if free < SPACE:
             self._erase()
@@ -143,7 +144,7 @@ class Progress:
     def _write(self, text: str) -> None:
         """Write past pytest's capture and past its reckoning of the current line's width, all at once."""
         if self._terminal is not None:
-            encoding = getattr(self._reporter._tw._file, "encoding", None) or "utf-8"  # noqa: SLF001
+            encoding = getattr(terminal_file(self._reporter), "encoding", None) or "utf-8"
             os.write(self._terminal, text.encode(encoding, "replace"))
 
     def _uncaptured(self) -> AbstractContextManager[None]:
@@ -192,7 +193,7 @@ def _terminal(reporter: Any) -> int | None:
     if os.environ.get("TERM", "dumb") == "dumb" or os.environ.get("CI") or os.environ.get("BUILD_NUMBER"):
         return None
     try:
-        terminal = os.dup(reporter._tw._file.fileno())  # noqa: SLF001
+        terminal = os.dup(terminal_file(reporter).fileno())
     except (AttributeError, OSError, ValueError):
         return None
     if os.isatty(terminal):

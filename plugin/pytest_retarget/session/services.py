@@ -55,6 +55,8 @@ class Services(TrialServices):
             folder=config.invocation_params.dir,
             compiles=settings.artifacts is None,
             extensions=settings.extensions,
+            toolchains=settings.toolchains,
+            timeouts=(settings.compile_timeout, settings.run_timeout),
         )
         engine = Engine(
             registry=registry,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pytest_retarget.report.summary import Tally, count_text
 from retarget.model.outcomes import DeviceInfo, Observation
-from retarget.results.record import CompileRecord, Result, TargetRecord
+from retarget.results.record import CompileRecord, DeviceRecord, Result, TargetRecord
 
 RUNTIMES = ("", "local-sync", "local-task")
 
@@ -149,6 +149,15 @@ def test_a_device_names_the_runtime_configs_unless_that_says_nothing_new() -> No
         "device: vulkan: A (slow, vulkan)",
         "device: vulkan: llvmpipe",
     ]
+
+
+def test_a_device_says_what_drives_it_and_what_was_not_used() -> None:
+    made = Tally()
+    note = "Oclgrind 21.10; not used: PoCL 3.0: unknown CPU"
+    device = DeviceInfo(driver="opencl", name="Simulator", uri="opencl://0", ordinal=0, physical_id="cpu", note=note)
+    devices = (DeviceRecord.of(device),)
+    made.add(TargetRecord(file="s", suite="s", compiler="c", runtime="opencl", devices=devices), "passed")
+    assert lines(made)[1:] == [f"device: opencl: Simulator, {note}"]
 
 
 def test_builds_are_named_with_the_configs_that_used_them() -> None:

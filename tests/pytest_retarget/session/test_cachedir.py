@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -89,3 +91,16 @@ def test_the_command_reads_the_ini_file_that_pytest_reads(
         (project / name).write_text(text)
     monkeypatch.chdir(project)
     assert cache_of_command().folder == ((project / folder).resolve() if folder else home / ".cache/retarget")
+
+
+def test_where_a_user_can_have_no_cache_folder_it_is_one_of_the_users_own_among_temporary_files(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary := pytester.mkdir("temporary")))
+    (home / ".cache").touch()  # as a read-only home folder, also for root
+    own = temporary / f"retarget-cache-{os.getuid()}"
+    assert (of_pytest(pytester), cache_of_command().folder) == (own, own)
+    assert own.stat().st_mode & 0o777 == 0o700
+
+    own.chmod(0o755)  # one that somebody else may have filled
+    assert cache_of_command().folder == home / ".cache/retarget"

@@ -1,0 +1,46 @@
+"""What the plugin uses of pytest that is not public, all of it. Checked with pytest 9.0.0 and 9.2.0, by the tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from _pytest._code.code import ExceptionRepr as ExceptionRepr
+from _pytest._code.code import ReprEntryNative as ReprEntryNative
+from _pytest._code.code import ReprExceptionInfo as ReprExceptionInfo
+from _pytest._code.code import ReprFileLocation as ReprFileLocation
+from _pytest._code.code import ReprTraceback as ReprTraceback
+from _pytest._code.code import TerminalRepr as TerminalRepr
+from _pytest._code.code import TracebackStyle as TracebackStyle
+from _pytest._io import TerminalWriter as TerminalWriter
+from _pytest._io.wcwidth import wcwidth as wcwidth
+from _pytest.config.findpaths import determine_setup as determine_setup
+from _pytest.config.findpaths import parse_override_ini as parse_override_ini
+from _pytest.mark import KeywordMatcher as KeywordMatcher
+from _pytest.mark import MarkMatcher as MarkMatcher
+from _pytest.mark.expression import Expression as Expression
+from _pytest.outcomes import Skipped as Skipped
+from _pytest.outcomes import XFailed as XFailed
+from _pytest.subtests import SubtestContext as SubtestContext
+
+
+def terminal_writer(reporter: Any) -> Any:
+    """Return what the reporter writes with: it alone knows what is on the current line."""
+    return reporter._tw
+
+
+def terminal_file(reporter: Any) -> Any:
+    """Return the file behind it."""
+    return reporter._tw._file
+
+
+def count_collected(reporter: Any, count: int) -> None:
+    """Have the reporter count items that were not made."""
+    reporter._numcollected += count
+
+
+def junit_log(config: pytest.Config) -> Any:
+    """Return what writes the junit file, None where none is written."""
+    from _pytest.junitxml import xml_key
+
+    return config.stash.get(xml_key, None)
