@@ -30,7 +30,7 @@ from retarget.support.text import counted
 from retarget.targets.collected import collect
 
 from retarget_bringup.ladder.agreement import CHANCE, disagreements, rungs_of
-from retarget_bringup.ladder.files import Line, read_ladder, write_ladder
+from retarget_bringup.ladder.files import Ladder, Line, read_ladder, write_ladder
 from retarget_bringup.ladder.settings import Settings, find_settings, read_settings
 from retarget_bringup.ladder.states import TargetState, ladder_targets, states
 
@@ -88,7 +88,7 @@ def _convert(arguments: argparse.Namespace) -> int:
     files = {one.suite.origin.file for one in declared.targets}
     suites = [expanded(suite, declared.registry) for suite in served_suites(files, declared.registry)]
     to_ladder = arguments.to == "ladder"
-    said = _to_ladder(known, suites, settings, ladder.lines) if to_ladder else _to_expectations(known, suites, settings)
+    said = _to_ladder(known, suites, settings, ladder) if to_ladder else _to_expectations(known, suites, settings)
     sys.stdout.write(f"{said}\n")
     return 0
 
@@ -129,9 +129,7 @@ def _cases(record: TargetRecord) -> CasesSeen | None:
     return CasesSeen(names=tuple(one.name for one in record.cases), seen=seen) if seen else None
 
 
-def _to_ladder(
-    known: Sequence[TargetState], suites: Sequence[SuiteTargets], settings: Settings, lines: Sequence[Line]
-) -> str:
+def _to_ladder(known: Sequence[TargetState], suites: Sequence[SuiteTargets], settings: Settings, ladder: Ladder) -> str:
     """Take the rules in force out of the files, and say in the ladder what they said of its targets."""
     candidates = {key_of(of.target): one for one in known if (of := one.target.declared) and rungs_of(one.target)}
     for key in [key for key, one in candidates.items() if not one.target.digest or not _is_sayable(one)]:
@@ -142,7 +140,7 @@ def _to_ladder(
     passed: dict[Key, Observation | None] = {}
     cases: dict[Key, CasesSeen] = {}
     left = 0
-    now = {line.target: line for line in lines}
+    now = {line.target: line for line in ladder.lines}
     for key, one in candidates.items():
         of_compile = (key[0], one.target.declared.compiled.item if one.target.declared else "")
         if one.target.compile_rules.whole is not None:
@@ -158,7 +156,7 @@ def _to_ladder(
     taken = len(passed.keys() & candidates.keys())
     _rewrite(suites, passed, cases)
     if taken:
-        write_ladder(settings.ladder_file, now.values())
+        write_ladder(settings.ladder_file, now.values(), ladder.devices)
     text = f"{counted(taken, 'target')} of rules became lines of {display_path(settings.ladder_file)}"
     if left:
         text += f"\n{counted(left, 'target')} left to rules, which serve targets that are not in this ladder"

@@ -1,6 +1,7 @@
-"""`bringup/NAME.ladder`: a line for each target, `ID RUNG DIGEST`, sorted by id, between two comment lines.
+"""`bringup/NAME.ladder`: a line for each target, `ID RUNG DIGEST`, sorted by id, between comment lines.
 
-The first says which ladder it is and its version, the last that the file is whole. Two branches that change different
+The first says which ladder it is and its version, those after it on which devices it was recorded, the last that the
+file is whole. Two branches that change different
 lines merge without a conflict. What a merge may leave, `--raise` settles: conflict markers, lines twice or not in
 order.
 """
@@ -26,6 +27,7 @@ _MOST = 20
 """Errors of one file that are said."""
 
 _FIRST = re.compile(r"# retarget ladder (\d+): (\S+)")
+_DEVICE = re.compile(r"# on (\S.*)")
 _LAST = "# end"
 _MARKER = re.compile(r"(<{7}|>{7}|\|{7}|={7})( .*)?")
 _LINE = re.compile(r"(\S.*) (\S+) ([0-9a-f]{12})")
@@ -43,10 +45,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ladder:
-    """The lines of a file, in order. `unsettled` are the errors that a merge may leave and `--raise` settles."""
+    """The lines of a file, in order. `unsettled` are the errors that a merge may leave and `--raise` settles.
+
+    `devices` are those on which it was recorded, as `retarget_bringup.ladder.devices` words them, or globs over that.
+    """
 
     file: Path
     lines: tuple[Line, ...] = ()
+    devices: tuple[str, ...] = ()
     unsettled: tuple[Diagnostic, ...] = ()
 
     def line_of(self, digests: dict[str, str]) -> dict[str, Line]:
@@ -60,16 +66,17 @@ class Ladder:
         return found
 
 
-def ladder_text(name: str, lines: Iterable[Line]) -> str:
+def ladder_text(name: str, lines: Iterable[Line], devices: Iterable[str] = ()) -> str:
     """Return the text of a file."""
     ordered = sorted(lines, key=lambda one: one.target)
-    rows = [f"{one.target} {one.rung.word} {one.digest}" for one in ordered]
+    rows = [*(f"# on {one}" for one in sorted(set(devices)))]
+    rows += [f"{one.target} {one.rung.word} {one.digest}" for one in ordered]
     return "\n".join([f"# retarget ladder {VERSION}: {name}", *rows, _LAST, ""])
 
 
-def write_ladder(file: Path, lines: Iterable[Line]) -> bool:
+def write_ladder(file: Path, lines: Iterable[Line], devices: Iterable[str] = ()) -> bool:
     """Write a file; return whether that changed it. Raises `RetargetError` where it cannot be written."""
-    content = ladder_text(file.stem, lines).encode()
+    content = ladder_text(file.stem, lines, devices).encode()
     try:
         changed = not file.exists() or read_regular(file) != content
         if changed:
@@ -106,15 +113,18 @@ def parse_ladder(file: Path, text: str) -> Ladder:
         if more := len(reader.errors) - len(errors):
             errors[-1] = replace(errors[-1], message=f"{errors[-1].message}; {more} more lines are wrong")
         raise DiagnosticsError(errors)
-    return Ladder(file=file, lines=tuple(reader.lines), unsettled=tuple(reader.unsettled))
+    return Ladder(
+        file=file, lines=tuple(reader.lines), devices=tuple(reader.devices), unsettled=tuple(reader.unsettled)
+    )
 
 
 class _Reader:
-    """Reads the text of one file: `lines`, `errors`, and errors that are `unsettled`."""
+    """Reads the text of one file: `lines`, `devices`, `errors`, and errors that are `unsettled`."""
 
     def __init__(self, file: Path, text: str) -> None:
         self._file = file
         self.lines: list[Line] = []
+        self.devices: list[str] = []
         self.errors: list[Diagnostic] = []
         self.unsettled: list[Diagnostic] = []
         rows = text.replace("\r\n", "\n").split("\n")
@@ -142,6 +152,8 @@ class _Reader:
                 expected = f"expected that of {self._file.stem!r}; a ladder is in bringup/NAME.ladder"
                 self._error(number, f"found the ladder of {name!r}, {expected}")
             return None
+        if (device := _DEVICE.fullmatch(row)) and row.isprintable():
+            return self.devices.append(device[1])
         if row.startswith("#"):
             return self._error(number, f"found {row[:80]!r}, expected no comment: --raise would not keep it")
         found = _LINE.fullmatch(row)

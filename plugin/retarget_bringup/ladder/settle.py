@@ -12,6 +12,7 @@ from retarget.support.errors import display_path
 from retarget.support.text import counted
 
 from retarget_bringup.ladder.check import check, raised, summary
+from retarget_bringup.ladder.devices import Devices
 from retarget_bringup.ladder.files import Ladder, read_ladder, write_ladder
 from retarget_bringup.ladder.settings import Settings
 from retarget_bringup.ladder.states import TargetState
@@ -33,10 +34,11 @@ def settle(settings: Settings, ladder: Ladder, states: Sequence[TargetState], *,
     """Check a ladder against states, raised before where `raises` says so; print what does not hold, and return the
     exit status. Raises `RetargetError` for a ladder that cannot be written."""
     name = display_path(ladder.file)
-    lines = []
+    devices = Devices(states, ladder.devices)
+    lines = devices.notes(raises=raises)
     if raises and any(one.rung is not None for one in states):
         now = raised(ladder, states)
-        changed = write_ladder(ladder.file, now.lines)
+        changed = write_ladder(ladder.file, now.lines, devices.after(changed=bool(now.changes)))
         counts = ", ".join(f"{count} {what}" for what, count in now.changes.items())
         lines.append(f"{name}: {'written' if changed else 'unchanged'}{f': {counts}' if counts else ''}")
         ladder = read_ladder(ladder.file)

@@ -63,6 +63,15 @@ class LadderTarget:
     rules: TargetRules = field(default_factory=TargetRules)
     compile_rules: TargetRules = field(default_factory=TargetRules)
 
+    def on(self, record: TargetRecord) -> LadderTarget:
+        """Return the target with the rules that are in force on the devices of a record."""
+        if self.declared is None or not (self.rules.possible or self.compile_rules.possible):
+            return self
+        compiled = [one.traits for one in record.compile.devices] if record.compile is not None else []
+        devices = [one.traits for one in record.devices] if self.runs else compiled
+        rules = self.rules.on(self.declared.target, devices)
+        return replace(self, rules=rules, compile_rules=self.compile_rules.on(self.declared.compiled, compiled))
+
     @property
     def all_rules(self) -> tuple[Expectation, ...]:
         """All of them, each once."""
@@ -200,6 +209,8 @@ def states(
     """
     lines = ladder.line_of({one.id: one.digest for one in targets})
     by_id = [_by_id(session) for session in sessions]
+    last = {name: records[-1] for session in by_id for name, records in session.items()}
+    targets = [one.on(last[one.id]) if one.id in last else one for one in targets]
     return [_state(one, lines.get(one.id), by_id, stable) for one in targets]
 
 

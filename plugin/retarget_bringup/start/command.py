@@ -15,7 +15,7 @@ from retarget.declare.load import DeclarationLoader
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model.names import config_name_error
 from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import write_new
+from retarget.support.files import write_files
 from retarget.support.text import counted
 from retarget.support.toml.write import toml_list, toml_string
 
@@ -72,7 +72,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if taken := [path for path in files if os.path.lexists(path)]:
         msg = f"found {display_path(taken[0])}, which is not overwritten; choose another NAME, or remove what is there"
         raise RetargetError(msg)
-    write_new([*files.items()])
+    write_files([*files.items()])
     if not configs.paths:
         DeclarationLoader(registry).load_suite_file(root / "bringup" / name / SUITE_FILE)
     folder = package_folder(name, root) if package else None

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from laddered import compiles, fails, id_of, ladder, passes, record, rule, session, target
 from msgspec.structs import replace
-from retarget.expect.cases import CaseRule, TargetRules
+from retarget.expect.cases import RankedRule, TargetRules
 from retarget.model import Origin
 from retarget.model.rungs import Rung
 from retarget.results.files import SessionResults
@@ -225,9 +225,9 @@ BOTH = rule("compile", "run")
         (target(compile_rules=rules("compile")), "none"),
         (target(compile_rules=rules("compile"), rules=rules("run")), "none"),
         (target(compile_rules=TargetRules(whole=BOTH), rules=TargetRules(whole=BOTH)), "none loads dispatches"),
-        (target(rules=TargetRules(by_case=(CaseRule(pattern="f", rule=CASE, rank=()),))), "completes"),
+        (target(rules=TargetRules(by_case=(RankedRule(pattern="f", rule=CASE, rank=()),))), "completes"),
         (
-            target(rules=TargetRules(whole=rule("run"), by_case=(CaseRule(pattern="f", rule=CASE, rank=()),))),
+            target(rules=TargetRules(whole=rule("run"), by_case=(RankedRule(pattern="f", rule=CASE, rank=()),))),
             "loads dispatches",
         ),
         (target(runs=False, rules=rules("compile")), "none"),

@@ -1,0 +1,55 @@
+"""The devices that results are of, beside those on which a ladder was recorded.
+
+A rung is of a device: another one may lack what a module needs, have less memory, or a driver with other defects.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from glob import escape
+
+from retarget.results.record import DeviceRecord
+from retarget.support.text import counted
+
+from retarget_bringup.ladder.states import TargetState
+
+__all__ = ["Devices"]
+
+_MOST = 4
+"""GiB of memory beyond which more makes no difference."""
+
+
+def _worded(device: DeviceRecord) -> str:
+    """Return `vulkan: NAME, driver VERSION, 2 GiB`: memory in powers of two, since some have what is free just now."""
+    version = f", driver {device.driver_version}" if device.driver_version else ""
+    step = 1 << (device.memory >> 30).bit_length() >> 1
+    memory = "" if not device.memory or step >= _MOST else f", {step or 'below 1'} GiB"
+    return " ".join(f"{device.driver}: {device.name}{version}{memory}".split())
+
+
+class Devices:
+    """The devices that targets ran on, and which of them a ladder was not recorded on: `recorded` are globs."""
+
+    def __init__(self, states: Iterable[TargetState], recorded: Sequence[str]) -> None:
+        ran = [one.record.devices for one in states if one.is_tried and one.record is not None]
+        self._ran = Counter(text for devices in ran for text in {*map(_worded, devices)})
+        self._recorded = recorded
+        self.new = [text for text in sorted(self._ran) if not any(fnmatchcase(text, one) for one in recorded)]
+
+    def notes(self, *, raises: bool) -> list[str]:
+        """Return what is to be known first, of each device that is another than the ladder's of its driver."""
+        notes = []
+        for text in self.new:
+            if others := [one for one in self._recorded if one.partition(":")[0] == text.partition(":")[0]]:
+                alone = "what only this one reaches fails --check on the other"
+                follows = alone if raises else "their rungs may differ for that alone"
+                ran = counted(self._ran[text], "target")
+                notes.append(f"another device: {ran} ran on {text}; recorded on {' and '.join(others)}: {follows}")
+        return notes
+
+    def after(self, *, changed: bool) -> list[str]:
+        """Return the devices of the ladder once it is raised: also those that raised it, or the first of a driver."""
+        drivers = {one.partition(":")[0] for one in self._recorded}
+        return [*self._recorded, *(escape(one) for one in self.new if changed or one.partition(":")[0] not in drivers)]
