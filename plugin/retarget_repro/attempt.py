@@ -161,7 +161,8 @@ def _ran(engine: Engine, chosen: Chosen, artifact: Artifact) -> RunOutcome:
     """Run an artifact, or judge it if its kind runs nothing. Raises `UnavailableError` and `RetargetError`."""
     target = chosen.target
     checks = engine.registry.artifact_checker(chosen.compiled.kind) is not None
-    skipping = RuleSet(chosen.suite.expectations, checks_artifacts=checks).rules_for(target).skipping(today())
+    rules = RuleSet(chosen.suite.expectations, checks_artifacts=checks).rules_for(target)
+    skipping = rules.on(target, engine.traits(target) if rules.possible else ()).skipping(today())
     if not isinstance(target, RunTarget):
         return engine.check(target, artifact, skipping=skipping) if checks else RunOutcome(devices=())
     engine.devices_of(target)

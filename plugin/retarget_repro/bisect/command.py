@@ -15,8 +15,7 @@ from retarget.support.errors import RetargetError, did_you_mean
 
 from retarget_repro.attempt import Chosen, add_target_arguments, chosen_target
 from retarget_repro.bisect.releases import RELEASES_FOLDER, Releases
-from retarget_repro.bisect.search import boundary
-from retarget_repro.bisect.trying import Bisection, Result
+from retarget_repro.bisect.trying import Bisection, Result, boundary
 
 __all__ = ["add_arguments", "run"]
 

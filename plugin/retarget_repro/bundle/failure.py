@@ -8,7 +8,6 @@ from retarget.engine.engine import Engine
 from retarget.expect.matching import RuleSet
 from retarget.expect.verdict import expected_text
 from retarget.model import RunTarget
-from retarget.model.case_names import matches_case
 from retarget.model.outcomes import CompileOutcome, Failure, Observation, RunOutcome
 from retarget.model.signatures import observe
 from retarget.support.errors import RetargetError
@@ -41,9 +40,10 @@ class FailedTarget:
         """Return what the rule in force says of the target, or of the case that failed; empty where there is none."""
         target, suite = self.chosen.target, self.chosen.suite
         checks = self.chosen.registry.artifact_checker(suite.kind) is not None
-        rules = RuleSet(suite.expectations, checks_artifacts=checks)
-        of_cases = (one.rule for one in rules.case_rules_for(target) if matches_case(one.pattern, self.case))
-        rule = next(of_cases, None) or rules.rule_for(target)
+        rules = RuleSet(suite.expectations, checks_artifacts=checks).rules_for(target)
+        devices = self.ran.devices if self.ran is not None else self.compiled.devices
+        rules = rules.on(target, [device.traits for device in devices])
+        rule = rules.of(self.case) or rules.whole
         if rule is None:
             return ""
         expected = f"expected to {expected_text(rule)}" if rule.stages else rule.outcome

@@ -18,8 +18,7 @@ from retarget.model.signatures import TIMEOUT
 from retarget.support.errors import RetargetError
 
 from retarget_repro.attempt import Attempt, Chosen, attempt
-from retarget_repro.reduce.tool import SCRIPT, reduce_by_tool
-from retarget_repro.reduce.variants import Variant, smaller_variants
+from retarget_repro.reduce.tool import SCRIPT, Variant, reduce_by_tool, smaller_variants
 
 __all__ = ["Reduced", "reduce_failure"]
 
