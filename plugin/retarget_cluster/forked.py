@@ -13,8 +13,7 @@ from retarget.support.errors import RetargetError
 
 from retarget_cluster.command import serve_scheduler
 from retarget_cluster.security import check_listener, expect_distributed, security_for
-from retarget_cluster.worker.command import serve_worker
-from retarget_cluster.worker.parent import end_with_parent
+from retarget_cluster.worker.command import end_with_parent, serve_worker
 from retarget_cluster.worker.site import SiteOptions
 
 __all__ = ["main"]

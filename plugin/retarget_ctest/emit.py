@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from retarget.cli.support import (
@@ -20,15 +21,58 @@ from retarget.engine.engine import Engine
 from retarget.extension import UnavailableError
 from retarget.extension.registry import named_extensions
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
+from retarget.support.cmake import bracketed, listed
 from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import write_atomically
+from retarget.support.files import write_files
 from retarget.support.text import counted
 
-from retarget_ctest.ctestfile import HEADER, TestOfTarget, ctest_file
 from retarget_ctest.homes import SuiteHome
+from retarget_ctest.run import SKIPPED
 from retarget_ctest.settings import SessionSettings, session_settings
 
 __all__ = ["add_arguments", "run"]
+
+_HEADER = "# Written by `retarget emit ctest`: write it again where declarations change."
+"""The first line, by which a later `retarget emit` knows its own file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TestOfTarget:
+    """A test of ctest. `timeout` is in seconds. `provides` and `requires` are fixtures, empty for none; `locks` are the
+    resources that no other test uses meanwhile."""
+
+    __test__ = False
+
+    name: str
+    command: tuple[str, ...]
+    labels: tuple[str, ...]
+    timeout: float
+    provides: str = ""
+    requires: str = ""
+    locks: tuple[str, ...] = ()
+
+
+def _ctest_file(tests: Iterable[_TestOfTarget], root: Path) -> str:
+    """Return the file, of `add_test` and `set_tests_properties` (cmake-properties(7), tests).
+
+    `root` is the folder that the tests run in.
+    """
+    lines = [f"{_HEADER}\n"]
+    lines += ["\n".join(_lines_of(test, root)) + "\n" for test in tests]
+    return "\n".join(lines)
+
+
+def _lines_of(test: _TestOfTarget, root: Path) -> Iterator[str]:
+    name = bracketed(test.name)
+    yield f"add_test({name} {' '.join(map(bracketed, test.command))})"
+    properties = [("WORKING_DIRECTORY", str(root)), ("TIMEOUT", f"{test.timeout:.0f}")]
+    properties += [("SKIP_RETURN_CODE", str(SKIPPED)), ("LABELS", listed(test.labels))]
+    properties += [("FIXTURES_SETUP", test.provides), ("FIXTURES_REQUIRED", test.requires)]
+    properties += [("RESOURCE_LOCK", listed(test.locks))]
+    yield f"set_tests_properties({name} PROPERTIES"
+    yield from (f"  {key} {bracketed(value)}" for key, value in properties if value)
+    yield ")"
+
 
 _FILE = "CTestTestfile.cmake"
 _SLACK = 60.0
@@ -74,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
     options += [f"--retarget-toolchain={_absolute(text)}" for text in arguments.retarget_toolchain]
     command = [sys.executable, "-m", "retarget_ctest", *options]
     left_out: dict[str, int] = {}
-    tests: list[TestOfTarget] = []
+    tests: list[_TestOfTarget] = []
     with Engine(registry=selection.registry, cache=settings.cache, extensions=extensions) as engine:
         machine = _Machine(engine)
         for one in selection.suites:
@@ -105,12 +149,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise argparse.ArgumentError(None, msg)
     written = arguments.output / _FILE
     _expect_ours(written)
-    try:
-        arguments.output.mkdir(parents=True, exist_ok=True)
-        write_atomically(written, ctest_file(tests, root).encode())
-    except OSError as error:
-        msg = f"cannot write {display_path(written)}: {error.strerror or error}"
-        raise RetargetError(msg) from error
+    write_files([(written, _ctest_file(tests, root))], force=True)
     sys.stdout.write(f"{display_path(written)}: {counted(len(tests), 'test')}\n")
     sys.stdout.write("".join(f"left out {counted(count, 'target')}: {why}\n" for why, count in left_out.items()))
     return 0
@@ -119,7 +158,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _expect_ours(path: Path) -> None:
     """Raise `RetargetError` for a file that another tool or a person wrote, such as that of a build folder of CMake."""
     try:
-        is_ours = not path.is_file() or path.read_bytes().startswith(HEADER.encode())
+        is_ours = not path.is_file() or path.read_bytes().startswith(_HEADER.encode())
     except OSError as error:
         msg = f"cannot read {display_path(path)}: {error.strerror or error}"
         raise RetargetError(msg) from error
@@ -140,14 +179,14 @@ def _test(
     settings: SessionSettings,
     home: SuiteHome,
     command: list[str],
-) -> TestOfTarget:
+) -> _TestOfTarget:
     compiled = target if isinstance(target, CompileTarget) else target.compile
     seconds = (compiled.timeout or settings.compile_timeout) + _SLACK
     if isinstance(target, RunTarget):
         seconds += target.timeout or settings.run_timeout
     retries = max(home.retries(target), home.retries(compiled))
     needs = compiled.item if isinstance(target, RunTarget) and compiled.item in selected else ""
-    return TestOfTarget(
+    return _TestOfTarget(
         name=prefix + target.name,
         command=(*command, prefix + target.name),
         labels=tuple(dict.fromkeys(target.tags)),

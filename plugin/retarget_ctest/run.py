@@ -78,6 +78,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ignore-expectations", action="store_true", help="show each target's own outcome, as if there were no rules"
     )
     parser.add_argument(
+        "--artifact", type=Path, metavar="FILE", help="compile nothing: run this artifact, which was compiled by hand"
+    )
+    parser.add_argument(
         "--results", type=output_folder, metavar="DIR", help="write results there, as --retarget-results does"
     )
     parser.add_argument("--compile-timeout", type=seconds_above_0, metavar="SECONDS", help="end a compile after this")
@@ -150,22 +153,26 @@ def _services(
     from retarget.engine.trial.services import TrialServices
 
     registry: Registry = chosen[0][0].registry
+    timeouts = (arguments.compile_timeout or settings.compile_timeout, arguments.run_timeout or settings.run_timeout)
     engine = Engine(
         registry=registry,
         cache=settings.cache,
         extensions=extensions,
         compiles=settings.jobs,
-        compile_timeout=arguments.compile_timeout or settings.compile_timeout,
-        run_timeout=arguments.run_timeout or settings.run_timeout,
+        compile_timeout=timeouts[0],
+        run_timeout=timeouts[1],
         cases=arguments.case,
+        artifacts=arguments.artifact,
         note=_note,
         spare=spare,
     )
     services = TrialServices(
         engine=engine,
         registry=registry,
-        commands=Commands(registry=registry, folder=Path.cwd(), compiles=True, extensions=extensions),
-        settings=_Requested(cases=tuple(arguments.case)),
+        commands=Commands(
+            registry=registry, folder=Path.cwd(), compiles=True, extensions=extensions, timeouts=timeouts
+        ),
+        settings=_Requested(cases=tuple(arguments.case), artifacts=arguments.artifact),
         in_full=arguments.verbose,
     )
     services.selected = frozenset(f"{home.nodeid}::{target.name}" for home, target in chosen)

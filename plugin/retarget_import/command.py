@@ -14,16 +14,14 @@ from retarget.cli.support import input_path, output_folder
 from retarget.declare.files import MATRIX_FILE, SUITE_FILE
 from retarget.extension.registry import Registry, load_extensions
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
+from retarget.support.files import read_regular, write_files
 from retarget.support.text import counted
 
-from retarget_import.comments import Comments
+from retarget_import.declarations import matrix_text, plan_suites, suite_text
 from retarget_import.evaluate import BUILD_FILES, CHECK_RULES, LIT_RULES, BuildFile, read_build_file
-from retarget_import.merge import LOCK_FILE, Lock, Written, read_lock, write_files
 from retarget_import.plan import Plan, plan_configs
-from retarget_import.read import CheckTest, Folder, LeftOut, by_input_type, tests_of
+from retarget_import.read import CheckTest, Folder, LeftOut, argument_errors, tests_of
 from retarget_import.runlines import lit_tests_of
-from retarget_import.suites import plan_suites
-from retarget_import.text import matrix_text, suite_text
 from retarget_import.verify import verify
 
 __all__ = ["add_arguments", "run"]
@@ -50,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="then compare all tests with the targets of the result: module, backend, driver, flags and tags",
     )
+    parser.add_argument("--force", action="store_true", help="replace files that are there with another content")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,32 +68,26 @@ class _Imported:
 def run(arguments: argparse.Namespace) -> int:
     """Write the declarations and print what became of the tests.
 
-    Returns 0, or 1 for conflicts and differences. Raises `RetargetError`, `argparse.ArgumentError` for a path that is
-    not there.
+    Returns 0, or 1 for differences. Raises `RetargetError`, also where other files are there already, and
+    `argparse.ArgumentError` for a path that is not there.
     """
     output: Path = arguments.output
     registry = load_extensions(arguments.retarget_extension)
     paths = _build_files(arguments.path)
     is_in_place = all(path.resolve().is_relative_to(output.resolve()) for path in paths)
     top = output.resolve() if is_in_place else Path(os.path.commonpath([path.resolve().parent for path in paths]))
-    lock = read_lock(output)
-    sources = [Path(os.path.relpath(path.resolve(), output.resolve())).as_posix() for path in paths]
-    _expect_all(output, lock, sources)
     imported = _read(paths, top, registry, is_in_place=is_in_place)
     plan = plan_configs(imported.folders)
     suites = plan_suites(plan, imported.folders)
-    texts = {MATRIX_FILE: matrix_text(plan, [path.resolve().relative_to(top).as_posix() for path in paths])}
+    texts = {output / MATRIX_FILE: matrix_text(plan, [path.resolve().relative_to(top).as_posix() for path in paths])}
     for folder in imported.folders:
-        texts[Path(folder.path, SUITE_FILE).as_posix()] = suite_text(folder, suites[folder.path])
-    written = write_files(output, texts, {} if is_in_place else _copies(imported), sources, lock)
-    _report(imported, plan, suites, written, output)
-    conflicts = [display_path(output / path) for path, state in written.states.items() if state == "conflict"]
-    if conflicts:
-        msg = (
-            f"{', '.join(conflicts)}: edited by hand where the import changed, too; choose between the lines that the "
-            "markers enclose"
-        )
-        raise RetargetError(msg)
+        texts[output / folder.path / SUITE_FILE] = suite_text(folder, suites[folder.path])
+    copies = {} if is_in_place else _copies(output, imported)
+    remedy = "import into another folder, or replace them with --force"
+    written = write_files([*texts.items(), *copies.items()], force=arguments.force, remedy=remedy)
+    for path in texts:
+        sys.stdout.write(f"{display_path(path)}: {'written' if path in written else 'unchanged'}\n")
+    _report(imported, plan, suites)
     return _verified(output, imported, registry) if arguments.verify else 0
 
 
@@ -123,18 +116,6 @@ def _refuse(error: OSError) -> None:
     raise argparse.ArgumentError(None, msg)
 
 
-def _expect_all(output: Path, lock: Lock, sources: Sequence[str]) -> None:
-    """Raise `RetargetError` where the last import read files that are there still, and that are not given."""
-    missing = [name for name in lock.sources if name not in sources and (output / name).is_file()]
-    if missing:
-        shown = ", ".join(display_path(Path(os.path.normpath(output / name))) for name in missing)
-        msg = (
-            f"{display_path(output / LOCK_FILE)}: the last import read {shown} as well, expected all its files; "
-            "name them again, or import into another folder"
-        )
-        raise RetargetError(msg)
-
-
 def _read(paths: Sequence[Path], top: Path, registry: Registry, *, is_in_place: bool) -> _Imported:
     checks: list[Folder] = []
     lits: list[Folder] = []
@@ -144,24 +125,26 @@ def _read(paths: Sequence[Path], top: Path, registry: Registry, *, is_in_place: 
     for path in paths:
         try:
             build = read_build_file(path)
-            tests, not_checks = tests_of(build, [call for call in build.calls if call.rule in CHECK_RULES])
-            lit_tests, not_lits = lit_tests_of(build, [call for call in build.calls if call.rule in LIT_RULES])
         except DiagnosticsError as error:
             errors += error.diagnostics
             continue
+        if wrong := argument_errors(build):
+            errors += wrong
+            continue
+        tests, not_checks = tests_of(build, [call for call in build.calls if call.rule in CHECK_RULES])
+        lit_tests, not_lits = lit_tests_of(build, [call for call in build.calls if call.rule in LIT_RULES])
         builds.append(build)
         used = {test.module for test in (*tests, *lit_tests)}
         here = {file.name for file in path.parent.glob("*.mlir") if file.is_file()}
         folder = Folder(
             path=path.resolve().parent.relative_to(top).as_posix(),
             build=build,
-            comments=Comments(build.text),
             files=tuple(sorted(here if is_in_place else here & used)),
             tests=tests,
         )
         folder, without = _runnable(folder, registry)
         left_out += (*not_checks, *not_lits, *without)
-        checks += by_input_type(folder) if folder.tests else []
+        checks += [folder] if folder.tests else []
         lits += [replace(folder, kind="filecheck", tests=lit_tests)] if lit_tests else []
     if errors:
         raise DiagnosticsError(errors)
@@ -190,21 +173,24 @@ def _runnable(folder: Folder, registry: Registry) -> tuple[Folder, list[LeftOut]
     return replace(folder, tests=tuple(tests.values())), left_out
 
 
-def _copies(imported: _Imported) -> dict[str, Path]:
-    return {
-        Path(folder.path, test.module).as_posix(): folder.build.path.parent / test.module
-        for folder in imported.folders
-        for test in folder.tests
-    }
+def _copies(output: Path, imported: _Imported) -> dict[Path, bytes]:
+    """Return the contents of the tested modules, by the files that they are copied to."""
+    copies: dict[Path, bytes] = {}
+    for folder in imported.folders:
+        for module in {test.module for test in folder.tests}:
+            source = folder.build.path.parent / module
+            try:
+                copies[output / folder.path / module] = read_regular(source)
+            except OSError as error:
+                msg = f"{display_path(source)}: cannot be read: {error.strerror or error}; expected a module"
+                raise RetargetError(msg) from error
+    return copies
 
 
 # ---------------------------------------------------------------- what is printed
 
 
-def _report(
-    imported: _Imported, plan: Plan, suites: Mapping[str, Sequence[str]], written: Written, output: Path
-) -> None:
-    lines = [f"{display_path(output / path)}: {state}" for path, state in written.states.items()]
+def _report(imported: _Imported, plan: Plan, suites: Mapping[str, Sequence[str]]) -> None:
     tests = sum(len(folder.tests) for folder in imported.folders)
     counts = (
         counted(len(plan.compilers), "compiler config"),
@@ -213,9 +199,9 @@ def _report(
         counted(sum(len(group) for group in suites.values()), "suite"),
     )
     calls = Counter(call.rule for build in imported.builds for call in build.calls)
-    lines.append(f"calls: {', '.join(f'{count} of {rule}' for rule, count in calls.items())}")
+    lines = [f"calls: {', '.join(f'{count} of {rule}' for rule, count in calls.items())}"]
     lines.append(f"{counted(tests, 'test')} became {', '.join(counts[:-1])} and {counts[-1]}")
-    lines += [f"note: {note}" for note in (*imported.notes, *written.notes)]
+    lines += [f"note: {note}" for note in imported.notes]
     lines += _left_out_lines(imported.left_out)
     if others := sum((build.others for build in imported.builds), Counter()):
         named = ", ".join(f"{rule} ({count})" for rule, count in sorted(others.items()))

@@ -20,6 +20,8 @@ from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.support.files import read_regular
 from retarget.support.installing import install_hint
 
+from retarget_import.comments import Comments
+
 __all__ = ["BUILD_FILES", "CHECK_RULES", "LIT_RULES", "BuildFile", "Call", "package_of", "read_build_file"]
 
 BUILD_FILES = ("BUILD.bazel", "BUILD")
@@ -77,7 +79,7 @@ class BuildFile:
     """What a BUILD file says. `others` counts calls of rules that are not taken over; `notes` say what was assumed."""
 
     path: Path
-    text: str
+    comments: Comments
     calls: tuple[Call, ...]
     others: Counter[str]
     notes: tuple[str, ...]
@@ -101,7 +103,7 @@ def read_build_file(path: Path) -> BuildFile:
     calls = tuple(call for call in evaluation.calls if call.rule in _TAKEN)
     others = Counter(call.rule for call in evaluation.calls if call.rule not in {*_TAKEN, *_QUIET})
     notes = tuple(dict.fromkeys(evaluation.notes if calls else notes))
-    return BuildFile(path=path, text=text, calls=calls, others=others, notes=notes)
+    return BuildFile(path=path, comments=Comments(text), calls=calls, others=others, notes=notes)
 
 
 def _calls_rules(text: str) -> bool:

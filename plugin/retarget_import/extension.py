@@ -21,7 +21,7 @@ def retarget_commands() -> Iterable[Command]:
             takes_extensions=True,
             statuses=(
                 (0, "the declarations are written"),
-                (1, "--verify found differences, edits by hand conflict with the import, or a file is in error"),
+                (1, "--verify found differences, other files are there already, or a file is in error"),
                 (2, "wrong usage: an unknown option, a path that is not there or has no BUILD file"),
             ),
         ),

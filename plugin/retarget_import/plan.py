@@ -7,16 +7,26 @@ a runtime config, a suite, a target config or a module.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from retarget.model.names import as_config_name
 
-from retarget_import.names import flag_words, unique, words_beside
 from retarget_import.read import INPUT_TYPE, CheckTest, Folder, sorted_flags
 
-__all__ = ["Compiler", "Placed", "Plan", "Runtime", "TargetConfig", "backend_flags", "plan_configs", "split_backend"]
+__all__ = [
+    "Compiler",
+    "Placed",
+    "Plan",
+    "Runtime",
+    "TargetConfig",
+    "backend_flags",
+    "plan_configs",
+    "split_backend",
+    "unique",
+]
 
 _LEGACY = "--iree-hal-target-backends="
 _BACKEND_FLAGS = {
@@ -36,6 +46,16 @@ _LIT = "filecheck"
 _HOST_DRIVERS = ("local-sync", "local-task")
 _LONGEST = 40
 """Characters of the name of a compiler config that is made of its flags, where the calls have a word for it."""
+
+_STAGES = re.compile(
+    r"^(?:iree|llvmcpu|llvmgpu|vmvx|vulkan|spirv|cuda\d*|rocm|hip|metal|hal|flow|stream|opt|codegen|global|preprocessing"
+    r"|experimental|dispatch-creation|input|target|enable|cpu|gpu)(?:-|$)"
+)
+"""What flags begin with that does not tell them apart."""
+
+_VALUE = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,31}")
+_DROPPED = {"check", "test", "tests", "suite", "e2e"}
+_LONGEST_WORDS = 32
 
 
 def backend_flags(backend: str) -> tuple[str, ...]:
@@ -178,10 +198,11 @@ def _suite_flags(tests: Sequence[CheckTest], *, is_any: bool) -> tuple[str, ...]
 def _module_flags(
     tests: Sequence[CheckTest], left: Mapping[int, Sequence[str]], *, are_all: bool
 ) -> dict[str, tuple[str, ...]]:
-    """Return each module's type of input, of which its tests in one folder have the same."""
-    return {
-        test.module: tuple(flag for flag in left[id(test)] if are_all or flag.startswith(INPUT_TYPE)) for test in tests
-    }
+    """Return the type of input of each module whose tests have the same."""
+    found: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for test in tests:
+        found[test.module].add(tuple(flag for flag in left[id(test)] if are_all or flag.startswith(INPUT_TYPE)))
+    return {module: flags.pop() for module, flags in found.items() if len(flags) == 1}
 
 
 def _extended(compilers: list[Compiler]) -> list[Compiler]:
@@ -207,10 +228,10 @@ def _compiler_name(compiler: Compiler) -> str:
         return as_config_name(compiler.backend) or "iree"
     known = _known_words(compiler.uses)
     calls = {name for _, test in compiler.uses for name, _ in test.calls}
-    words = flag_words(compiler.own_flags)
+    words = _flag_words(compiler.own_flags)
     folders = {as_config_name(folder.build.path.parent.resolve().name) for folder, _ in compiler.uses}
     name = f"{compiler.parent.name}-{words or (len(folders) == 1 and folders.pop()) or 'flags'}"
-    beside = words_beside(calls, known)
+    beside = _words_beside(calls, known)
     if beside and (not words or len(compiler.own_flags) > 1 or len(name) > _LONGEST):
         return f"{as_config_name(compiler.backend)}-{beside}"
     return name
@@ -228,10 +249,54 @@ def _name_runtimes(runtimes: Sequence[Runtime]) -> None:
         calls = {name for _, test in runtime.uses for name, _ in test.calls}
         words = ""
         if runtime.flags:
-            words = words_beside(calls, _known_words(runtime.uses)) or flag_words(runtime.flags) or "flags"
+            words = _words_beside(calls, _known_words(runtime.uses)) or _flag_words(runtime.flags) or "flags"
         name = "-".join(filter(None, (as_config_name(runtime.driver), words, as_config_name(runtime.arch))))
         runtime.name = unique(name, names)
         names.add(runtime.name)
+
+
+def _flag_words(flags: Sequence[str]) -> str:
+    """Return words for flags: `generic` for `--iree-llvmcpu-target-cpu=generic`; empty where they would be long."""
+    words = "-".join(filter(None, map(_words_of, flags)))
+    return words if len(words) <= _LONGEST_WORDS else ""
+
+
+def _words_of(flag: str) -> str:
+    name, _, value = flag.lstrip("-").partition("=")
+    switch = value.lower() in ("", "true", "false", "1", "0")
+    if not switch and _VALUE.fullmatch(value):
+        return as_config_name(value)
+    short = name.replace("_", "-")
+    while (found := _STAGES.match(short)) and found.end() < len(short):
+        short = short[found.end() :]
+    if switch:
+        return f"no-{short}" if value.lower() in ("false", "0") else as_config_name(short)
+    return as_config_name(f"{short}-{value}")
+
+
+def _words_beside(calls: Collection[str], known: Collection[str]) -> str:
+    """Return the words that all names of suites have besides the known ones: `graph` of `check_cuda_graph`.
+
+    `known` are names of backend, driver and folder, which the names of suites repeat.
+    """
+    left = {_beside(call, known) for call in calls}
+    return left.pop() if len(left) == 1 else ""
+
+
+def _beside(call: str, known: Collection[str]) -> str:
+    text = f"_{call}_"
+    for word in sorted(known, key=len, reverse=True):
+        text = re.sub(rf"(?<=[_-]){re.escape(word)}(?=[_-])", "", text)
+    words = [word for word in re.split(r"[^A-Za-z0-9.]+", text) if word and word not in _DROPPED]
+    return "-".join(words)
+
+
+def unique(name: str, taken: Collection[str]) -> str:
+    """Return a name that is not taken: itself, or with a number."""
+    number, found = 2, name
+    while found in taken:
+        found, number = f"{name}-{number}", number + 1
+    return found
 
 
 # ---------------------------------------------------------------- tags and target configs

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,9 +16,8 @@ from typing import Any
 
 import msgspec
 from retarget.model.names import is_tag
-from retarget.support.errors import Diagnostic, DiagnosticsError
+from retarget.support.errors import Diagnostic
 
-from retarget_import.comments import Comments
 from retarget_import.evaluate import BuildFile, Call, package_of
 
 __all__ = [
@@ -28,7 +26,6 @@ __all__ = [
     "Folder",
     "LeftOut",
     "argument_errors",
-    "by_input_type",
     "left_out_of",
     "sorted_flags",
     "source_file",
@@ -116,31 +113,21 @@ class LeftOut:
 class Folder:
     """One BUILD file and its tests of one kind. `path` is the folder below the common one, as `.` or `a/b`.
 
-    `files` are the modules that the folder of the result has, tested or not. `label` is of the further ones of one
-    BUILD file.
+    `files` are the modules that the folder of the result has, tested or not.
     """
 
     path: str
     kind: str = "check"
-    label: str = ""
     build: BuildFile
-    comments: Comments
     files: tuple[str, ...]
     tests: tuple[CheckTest, ...]
 
 
 def tests_of(build: BuildFile, calls: Sequence[Call]) -> tuple[tuple[CheckTest, ...], tuple[LeftOut, ...]]:
-    """Return the tests of calls of check rules, each once, and what is left out.
-
-    Raises `DiagnosticsError` for arguments that the rules do not take.
-    """
-    diagnostics: list[Diagnostic] = []
+    """Return the tests of calls of check rules without `argument_errors`, each once, and what is left out."""
     tests: dict[tuple[object, ...], CheckTest] = {}
     left_out: list[LeftOut] = []
     for call in calls:
-        diagnostics += argument_errors(build, call)
-        if diagnostics:
-            continue
         files, missing = _sources(build, call)
         found, reason = _of_call(call, files)
         unknown = ", ".join(sorted(call.arguments.keys() - _UNDERSTOOD - _WITHOUT_EFFECT))
@@ -155,26 +142,7 @@ def tests_of(build: BuildFile, calls: Sequence[Call]) -> tuple[tuple[CheckTest, 
             key = (test.module, test.backend, test.driver, sorted_flags(test.flags), test.runner_flags, test.arch)
             other = tests.get(key)
             tests[key] = test if other is None else _united(other, test)
-    if diagnostics:
-        raise DiagnosticsError(diagnostics)
     return tuple(tests.values()), tuple(left_out)
-
-
-def by_input_type(folder: Folder) -> list[Folder]:
-    """Return the folder; where a module has tests with several types of input, one for each type, the largest first."""
-    types: dict[str, set[str]] = defaultdict(set)
-    groups: dict[str, list[CheckTest]] = defaultdict(list)
-    for test in folder.tests:
-        kind = next((flag for flag in test.flags if flag.startswith(INPUT_TYPE)), "").removeprefix(INPUT_TYPE)
-        types[test.module].add(kind)
-        groups[kind].append(test)
-    if all(len(kinds) == 1 for kinds in types.values()):
-        return [folder]
-    ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
-    labels = [kind or "no-input-type" for kind, _ in ordered]
-    labels[0] = ""
-    parts = zip(labels, ordered, strict=True)
-    return [replace(folder, label=label, tests=tuple(tests)) for label, (_, tests) in parts]
 
 
 def sorted_flags(flags: Sequence[str]) -> tuple[str, ...]:
@@ -292,10 +260,11 @@ def _united(one: CheckTest, other: CheckTest) -> CheckTest:
     )
 
 
-def argument_errors(build: BuildFile, call: Call) -> list[Diagnostic]:
+def argument_errors(build: BuildFile) -> list[Diagnostic]:
     """Return an error for each argument of a call that its rule does not take."""
     return [
         Diagnostic(file=build.path, line=call.line, key_path=call.rule, message=message)
+        for call in build.calls
         for message in _argument_messages(call)
     ]
 

@@ -7,12 +7,11 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from retarget.support.errors import Diagnostic, DiagnosticsError
 from retarget.support.files import read_regular
 
 from retarget_import.evaluate import BuildFile, Call
 from retarget_import.plan import split_backend
-from retarget_import.read import CheckTest, LeftOut, argument_errors, left_out_of, source_file, tags_of
+from retarget_import.read import CheckTest, LeftOut, left_out_of, source_file, tags_of
 
 __all__ = ["lit_tests_of"]
 
@@ -27,17 +26,10 @@ class _UnsupportedError(Exception):
 
 
 def lit_tests_of(build: BuildFile, calls: Sequence[Call]) -> tuple[tuple[CheckTest, ...], tuple[LeftOut, ...]]:
-    """Return the tests of calls of lit rules, each module once, and what is left out.
-
-    Raises `DiagnosticsError` for arguments that the rules do not take.
-    """
+    """Return the tests of calls of lit rules without `argument_errors`, each module once, and what is left out."""
     tests: dict[str, CheckTest] = {}
     left_out: list[LeftOut] = []
-    diagnostics: list[Diagnostic] = []
     for call in calls:
-        diagnostics += argument_errors(build, call)
-        if diagnostics:
-            continue
         arguments = call.arguments
         reasons: dict[str, list[str]] = {}
         for label in [arguments["test_file"]] if call.rule == "iree_lit_test" else arguments["srcs"]:
@@ -52,8 +44,6 @@ def lit_tests_of(build: BuildFile, calls: Sequence[Call]) -> tuple[tuple[CheckTe
                 module=file, backend=backend, driver="", flags=flags, tags=tags_of(call), calls=((name, call.line),)
             )
         left_out += left_out_of(build, call, reasons)
-    if diagnostics:
-        raise DiagnosticsError(diagnostics)
     return tuple(tests.values()), tuple(left_out)
 
 

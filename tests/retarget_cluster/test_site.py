@@ -6,11 +6,13 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("distributed")
+from retarget.cli.devices import Finding
 from retarget.engine.executor import CompileJob, RunJob
 from retarget.extension import CompileRequest, Resolved
 from retarget.model.outcomes import DeviceInfo
@@ -93,6 +95,31 @@ def test_a_worker_needs_the_builds_of_all_steps(tmp_path: Path) -> None:
 
 def device(physical_id: str) -> DeviceInfo:
     return DeviceInfo(driver="double", uri="double://0", name="a device", physical_id=physical_id, ordinal=0)
+
+
+def test_a_device_on_which_nothing_runs_is_not_offered(
+    site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = replace(device("cpu"), uri="double://1", unusable="unknown CPU")
+    found = [
+        Finding(driver="double", devices=(device("gpu-1"), broken)),
+        Finding(driver="broken", devices=(broken,), unavailable="unknown CPU"),
+    ]
+    monkeypatch.setattr("retarget_cluster.worker.site.find_devices", lambda *_, **__: found)
+    site._options = replace(site._options, probes=True)
+
+    async def advertised() -> None:
+        pass
+
+    async def probe() -> None:
+        site._connected = asyncio.Event()
+        site._connected.set()
+        site._advertise = advertised  # type: ignore[method-assign]
+        await site._probe()
+
+    asyncio.run(probe())
+    assert site._devices == {"double": (device("gpu-1"),)}
+    assert "device double://1 (a device) is unusable: unknown CPU\n" in capsys.readouterr().err
 
 
 def test_a_driver_always_has_a_slot_as_what_is_queued_would_else_wait_for_ever(site: Site) -> None:

@@ -43,6 +43,22 @@ def test_a_failure_is_shown_with_its_commands(capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.slow
+def test_an_artifact_that_was_compiled_by_hand_is_run_in_place_of_a_compile(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"]
+    tool, artifact = Path(sys.executable).with_name("iree-compile"), tmp_path / "other.vmfb"
+    subprocess.run([tool, "linalg/wrong.mlir", *flags, "-o", artifact], check=True)
+    given = ["--artifact", str(artifact)]
+    assert main(["run", f"{SUITE}::good_vmvx_sync", *given]) == 1
+    assert capsys.readouterr().out.splitlines()[1].startswith("compare: wrong: ")
+    assert main(["run", f"{SUITE}::good_vmvx_sync", f"{SUITE}::wrong_vmvx_sync", *given]) == 1
+    assert f"{artifact} is taken for that of good_vmvx; run one at a time" in capsys.readouterr().out
+    assert main(["run", f"{SUITE}::good_vmvx_sync", "--artifact", str(tmp_path / "none")]) == 1
+    assert f"cannot be read: {tmp_path / 'none'}: No such file or directory" in capsys.readouterr().out
+
+
+@pytest.mark.slow
 def test_expectations_are_honoured_unless_they_are_ignored(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "known_vmvx_s", "mended_*_sync"]) == 1
     printed = capsys.readouterr().out.splitlines()

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from benchmark_scripts import benchmark_script
 from retarget_onnx.manifest_file import Entry, Manifest, manifest_text
-from retarget_onnx.table import main
+
+main = benchmark_script("onnx_conformance").main
 
 ENTRIES = {
     "test_abs": "op-Abs opset-13 f32",

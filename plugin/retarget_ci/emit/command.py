@@ -10,8 +10,8 @@ from typing import Any
 
 from retarget.cli.support import table
 from retarget.results.plan import read_plan
-from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path
-from retarget.support.files import write_atomically
+from retarget.support.errors import DiagnosticsError, did_you_mean, display_path
+from retarget.support.files import write_files
 from retarget.targets.collected import collect
 
 from retarget_ci.emit.files import SYSTEMS, emitted_files, emitted_problems, left_over_files
@@ -55,16 +55,8 @@ def _emit(arguments: argparse.Namespace) -> int:
         found = DiagnosticsError([*emitted_problems(config, systems), *lock_problems(config.folder, lock)])
         sys.stderr.write(f"{found}\n" if found.diagnostics else "")
         return 1 if found.diagnostics else 0
-    for relative, text in {**emitted_files(config, systems), Path(LOCK_FILE): lock}.items():
-        path = config.folder / relative
-        try:
-            if path.is_file() and path.read_bytes() == text.encode():
-                continue
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, text.encode())
-        except OSError as error:
-            msg = f"cannot write {display_path(path)}: {error.strerror or error}"
-            raise RetargetError(msg) from error
+    files = {**emitted_files(config, systems), Path(LOCK_FILE): lock}
+    for path in write_files([(config.folder / relative, text) for relative, text in files.items()], force=True):
         sys.stdout.write(f"written: {display_path(path)}\n")
     for path in left_over_files(config):
         path.unlink()

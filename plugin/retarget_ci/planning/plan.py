@@ -17,9 +17,8 @@ from retarget.targets.selection import Selector, compile_selector, terms
 
 from retarget_ci.model import CiConfig, Event, Waiver
 from retarget_ci.planning.assign import Refused
-from retarget_ci.planning.durations import Durations
 from retarget_ci.planning.place import Place, Placement
-from retarget_ci.planning.shards import Unit, shards
+from retarget_ci.planning.shards import Durations, Unit, shards
 
 __all__ = ["ByWords", "make_plan", "select"]
 

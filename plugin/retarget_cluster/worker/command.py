@@ -8,7 +8,8 @@ import os
 import platform
 import signal
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,11 @@ from retarget.support.errors import RetargetError
 from retarget.worker.process import available_cores
 
 from retarget_cluster.security import expect_distributed, security_for
-from retarget_cluster.worker.parent import end_with_parent
 
 if TYPE_CHECKING:
     from retarget_cluster.worker.site import SiteOptions
 
-__all__ = ["add_arguments", "run", "serve_worker"]
+__all__ = ["add_arguments", "end_with_parent", "run", "serve_worker"]
 
 _PATIENCE = 60.0
 
@@ -106,3 +106,17 @@ def _toolchains(given: list[str]) -> Mapping[str, Path]:
             msg = f"found --retarget-toolchain {name}={path}, expected NAME=PATH with a folder"
             raise RetargetError(msg)
     return {name: Path(path).absolute() for name, _, path in pairs}
+
+
+def end_with_parent(clean_up: Callable[[], None]) -> None:
+    """End this process at the end of standard input, a pipe from who started it."""
+
+    def watch() -> None:
+        while os.read(0, 4096):
+            pass
+        try:
+            clean_up()
+        finally:
+            os._exit(0)
+
+    threading.Thread(target=watch, name="retarget-parent", daemon=True).start()

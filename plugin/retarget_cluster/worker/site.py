@@ -197,11 +197,14 @@ class Site:
         found: Sequence[Finding] = await loop.run_in_executor(
             self._threads, lambda: find_devices(names, extensions=self._options.extensions, timeout=OPEN_TIMEOUT)
         )
-        self._devices |= {one.driver: one.devices for one in found if one.devices}
+        self._devices |= {one.driver: one.usable for one in found if one.usable}
         self._probing = False
         for one in found:
             if one.error:
                 self.say(f"driver {one.driver}: {one.error}")
+            for info in one.devices:
+                if info.unusable:
+                    self.say(f"device {info.uri} ({info.name}) is unusable: {info.unusable}")
         self.say(f"devices: {', '.join(info.uri for infos in self._devices.values() for info in infos) or 'none'}")
         await self._connected.wait()
         await self._advertise()

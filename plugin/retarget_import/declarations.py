@@ -1,8 +1,8 @@
-"""Configs and tests → the tables of suites: one for each folder, with overrides that say why a module is left out of a
-target config.
+"""Plan → the text of `matrix.toml` and of each `suite.toml`.
 
-Where most modules of a folder would have to be taken out of a target config, its few modules get a suite of their own,
-and so do modules that most other target configs do not have.
+A folder has one suite, with overrides that say why a module is left out of a target config. Where most modules of a
+folder would have to be taken out of a target config, its few modules get a suite of their own, and so do modules that
+most other target configs do not have.
 """
 
 from __future__ import annotations
@@ -15,18 +15,66 @@ from pathlib import Path
 from retarget.model.names import as_config_name, name_error
 from retarget.support.toml.write import toml_table
 
-from retarget_import.names import unique
-from retarget_import.plan import Placed, Plan, TargetConfig
+from retarget_import.plan import Compiler, Placed, Plan, Runtime, TargetConfig, unique
 from retarget_import.read import CheckTest, Folder
-from retarget_import.text import toml_comment
 
-__all__ = ["plan_suites"]
+__all__ = ["matrix_text", "plan_suites", "suite_text"]
 
 _MANY = 6
 """A target config gets a suite of its own if more modules of the folder than this, and three times as many as it has,
 would be taken out of it."""
 
 _SHOWN = 3
+
+
+def matrix_text(plan: Plan, sources: Sequence[str]) -> str:
+    """Return the text of `matrix.toml`. `sources` are the BUILD files."""
+    named = ", ".join(sources[:4]) + (f" and {len(sources) - 4} more" if len(sources) > 4 else "")
+    tables = [*map(_compiler, plan.compilers), *map(_runtime, plan.runtimes), *map(_target, plan.targets)]
+    return "\n\n".join([f"# Imported from {named} by `retarget import-bazel`.", *tables]) + "\n"
+
+
+def suite_text(folder: Folder, suites: Sequence[str]) -> str:
+    """Return the text of a folder's `suite.toml`. `suites` are its tables."""
+    return "\n\n".join([f"# Imported from {folder.build.path.name} by `retarget import-bazel`.", *suites]) + "\n"
+
+
+def _compiler(compiler: Compiler) -> str:
+    parent = compiler.parent
+    name = "iree-opt" if compiler.backend == "iree-opt" else "iree"
+    return toml_table(
+        "compiler_config",
+        name=compiler.name,
+        extends=parent.name if parent is not None else None,
+        compiler=None if parent is not None else name,
+        flags=compiler.own_flags or None,
+    )
+
+
+def _runtime(runtime: Runtime) -> str:
+    requires_gpu = any(tag.startswith("requires-gpu") for tag in runtime.tags) and runtime.driver == "vulkan"
+    return toml_table(
+        "runtime_config",
+        name=runtime.name,
+        driver=runtime.driver,
+        flags=runtime.flags or None,
+        host_arch=runtime.arch or None,
+        device_type="gpu" if requires_gpu else None,
+        tags=sorted(runtime.tags) or None,
+    )
+
+
+def _target(target: TargetConfig) -> str:
+    return toml_table(
+        "target_config",
+        name=target.name,
+        compiler=target.compiler.name,
+        runtimes=[runtime.name for runtime in target.runtimes],
+        tags=sorted(target.tags) or None,
+    )
+
+
+# ---------------------------------------------------------------- suites
 
 
 def plan_suites(plan: Plan, folders: Sequence[Folder]) -> dict[str, list[str]]:
@@ -40,9 +88,7 @@ def plan_suites(plan: Plan, folders: Sequence[Folder]) -> dict[str, list[str]]:
     split = {folder: _split(mine) for folder, mine in placed.items() if mine}
     _name_targets(plan.targets, list(chain.from_iterable(split.values())))
     for folder, groups in split.items():
-        name = _folder_name(
-            folder, "-lit" if folder.kind == "filecheck" else f"-{folder.label}" if folder.label else "", taken
-        )
+        name = _folder_name(folder, "-lit" if folder.kind == "filecheck" else "", taken)
         for at, targets in enumerate(groups):
             own = name if at == 0 else f"{name}-{targets[0].name}"
             taken.add(own)
@@ -120,7 +166,8 @@ def _suite(plan: Plan, folder: Folder, placed: Sequence[Placed], name: str) -> s
         timeout=max(timeouts, default=None),
     )
     overrides = (*_additions(plan, folder, placed), *_exclusions(folder, placed, modules, targets))
-    return "\n\n".join([toml_comment(_comments_above(plan, folder, placed, exclude)) + suite, *overrides])
+    above = [f"# {file}: {comment}\n" for file in exclude if (comment := _comment_on(file, placed))]
+    return "\n\n".join(["".join(above) + suite, *overrides])
 
 
 def _override(files: Iterable[str], **keys: str | Sequence[str]) -> str:
@@ -138,35 +185,20 @@ def _sources(folder: Folder, modules: Sequence[str]) -> tuple[tuple[str, ...], t
     return tuple(sorted(modules)), ()
 
 
-def _comment_on(words: Collection[str], placed: Sequence[Placed]) -> str:
+def _comment_on(file: str, placed: Sequence[Placed]) -> str:
     calls = dict.fromkeys((one.folder, line) for one in placed for _, line in one.test.calls)
-    found = (folder.comments.on(word, line) for word in sorted(words) for folder, line in calls)
-    return next(filter(None, found), "")
-
-
-def _comments_above(plan: Plan, folder: Folder, placed: Sequence[Placed], exclude: Sequence[str]) -> Iterator[str]:
-    """Yield the comments on tags of the suite, and on modules and excluded files where calls name them."""
-    if comment := _comment_on(plan.suite_tags[folder], placed):
-        yield comment
-    for module in dict.fromkeys(one.test.module for one in placed):
-        if comment := _comment_on([module], [one for one in placed if one.test.module == module]):
-            yield f"{module}: {comment}"
-    for file in exclude:
-        if comment := _comment_on([file], placed):
-            yield f"{file}: {comment}"
+    return next(filter(None, (folder.build.comments.on(file, line) for folder, line in calls)), "")
 
 
 def _additions(plan: Plan, folder: Folder, placed: Sequence[Placed]) -> Iterator[str]:
     """Yield the flags and tags of modules, those that have the same together."""
-    groups: dict[tuple[tuple[str, ...], tuple[str, ...], str], list[str]] = defaultdict(list)
+    groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
     for module in dict.fromkeys(one.test.module for one in placed):
         tags = tuple(sorted(plan.module_tags.get((folder, module), ())))
-        comment = _comment_on(tags, [one for one in placed if one.test.module == module])
-        groups[plan.module_flags.get((folder, module), ()), tags, comment].append(module)
-    for (flags, tags, comment), files in groups.items():
+        groups[plan.module_flags.get((folder, module), ()), tags].append(module)
+    for (flags, tags), files in groups.items():
         if flags or tags:
-            reason = comment and f"{' '.join(comment.splitlines())} ({folder.build.path.name})"
-            yield _override(files, tags=tags, flags=flags, reason=reason)
+            yield _override(files, tags=tags, flags=flags)
 
 
 def _exclusions(
@@ -182,14 +214,14 @@ def _exclusions(
     for module in modules:
         for target in targets:
             if not any(test.module == module for test in tests[target.name]):
-                comments = (folder.comments.on(module, line) for _, line in calls[target.name])
+                comments = (folder.build.comments.on(module, line) for _, line in calls[target.name])
                 by_comment[next(filter(None, comments), "")].append((module, target.name))
     file = folder.build.path.name
     for comment, pairs in by_comment.items():
         for matched, excluded in _fewest(pairs):
             names = list(dict.fromkeys(name for target in excluded for name, _ in calls[target]))
             shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
-            reason = f"{' '.join(comment.splitlines()) or f'not in the sources of {shown}'} ({file})"
+            reason = f"{comment or f'not in the sources of {shown}'} ({file})"
             yield _override(matched, exclude_targets=excluded, reason=reason)
 
 
