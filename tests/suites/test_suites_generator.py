@@ -7,12 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 SUITES = Path(__file__).resolve().parents[2] / "suites"
 SOURCES = [SUITES / "generate.py", *sorted((SUITES / "generator").rglob("*.py"))]
 
 
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.3.0", reason="older NumPy rounds otherwise")
 def test_the_modules_in_the_tree_are_what_the_generator_writes() -> None:
     command = [sys.executable, str(SUITES / "generate.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
