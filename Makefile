@@ -12,7 +12,13 @@ DEV_STAMP := $(VENV)/.installed-dev
 # Hundreds of processes start here: what Python compiles is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo suites sanitize toolchains models conformance test test-slow test-all reliability mutate check docs picture bench bench-onnx clean help
+# Python before 3.13 reads where this checkout is in the encoding of the locale: in that of C it does not start where the path
+# has an `Ü`. LC_CTYPE and LANG it sets right by itself.
+ifneq (,$(filter C POSIX,$(LC_ALL)))
+export LC_ALL := C.UTF-8
+endif
+
+.PHONY: demo suites sanitize toolchains models conformance test test-slow test-all machines reliability mutate check docs picture bench bench-onnx clean help
 
 help:
 	@echo "make demo         a slice of every shipped suite, on every device found here, and a page of it (a minute and a half when nothing is cached)"
@@ -24,6 +30,7 @@ help:
 	@echo "make test         the project's own tests"
 	@echo "make test-slow    the same, with those that are slow, as in CI (half an hour)"
 	@echo "make test-all     the same, with what repeats at length what CI proves on a sample"
+	@echo "make machines     a slice of demo and tests on other CPUs, devices, packages, users and folders, as a table (most of an hour)"
 	@echo "make reliability  kills at random moments and 100,000 mutated files: docs/reliability.md (hours; with KILLS=3 INPUTS=500 minutes)"
 	@echo "make mutate       changes the OpenCL package's code at random places; fails where its fast tests notice too few"
 	@echo "make check        ruff, mypy, the import contracts, the declarations of the suites and of CI, the examples in docs/"
@@ -46,11 +53,13 @@ $(DEV_STAMP): pyproject.toml | $(VENV)/pyvenv.cfg
 	$(INSTALL) --editable '.[dev]'
 	@touch $(STAMP) $@
 
+# Some of them: make demo SUITES=suites/linalg
+SUITES ?= suites
 demo: $(STAMP)
-	$(BIN)/pytest suites -m "demo and not intel and not sanitize" --retarget-report build/demo $(PYTEST_ARGS)
+	$(BIN)/pytest $(SUITES) -m "demo and not intel and not sanitize" --retarget-report build/demo $(PYTEST_ARGS)
 
 suites: $(STAMP)
-	$(BIN)/pytest suites -m "not conformance and not sanitize" $(PYTEST_ARGS)
+	$(BIN)/pytest $(SUITES) -m "not conformance and not sanitize" $(PYTEST_ARGS)
 
 # Oclgrind interprets what is compiled for the generic OpenCL profile. A finding fails its target.
 sanitize: $(DEV_STAMP)
@@ -66,14 +75,20 @@ models: $(DEV_STAMP)
 	$(INSTALL) --no-deps --upgrade --target build/models/packages magika rapidocr-onnxruntime silero-vad
 	$(BIN)/python suites/models/prepare.py build/models
 
+# Some of them: make test TESTS=tests/retarget_opencl
+TESTS ?= tests
 test: $(DEV_STAMP)
-	$(BIN)/pytest tests -n auto --dist worksteal $(PYTEST_ARGS)
+	$(BIN)/pytest $(TESTS) -n auto --dist worksteal $(PYTEST_ARGS)
 
 test-slow: $(DEV_STAMP)
 	$(BIN)/pytest tests -n auto --dist worksteal --run-slow $(PYTEST_ARGS)
 
 test-all: $(DEV_STAMP)
 	$(BIN)/pytest tests -n auto --dist worksteal --run-slow --run-exhaustive $(PYTEST_ARGS)
+
+# Those whose names match: make machines MACHINES='cpu-* memory-1gib'; which there are: make machines MACHINES=--list
+machines: $(DEV_STAMP)
+	$(BIN)/python tests/machines/machines.py --extras $(EXTRAS) $(foreach machine,$(MACHINES),'$(machine)')
 
 # Seeds are given, so that a run can be repeated: make reliability SEED=2. A short one: make reliability KILLS=5 INPUTS=2000
 SEED ?= 1
@@ -98,7 +113,7 @@ mutate: $(DEV_STAMP)
 conformance: $(STAMP)
 	@mkdir -p build
 	$(BIN)/pytest suites/onnx -m conformance --junitxml=build/conformance.xml $(PYTEST_ARGS); status=$$?; \
-	$(BIN)/python -m retarget_onnx.table build/conformance.xml -o docs/conformance.md && exit $$status
+	$(BIN)/python benchmarks/onnx_conformance.py build/conformance.xml -o docs/conformance.md && exit $$status
 
 check: $(DEV_STAMP)
 	$(BIN)/ruff check .

@@ -2,7 +2,8 @@
 
 A module is lines of `function: behaviour`; the line `compile: behaviour` is the compiler's own. Behaviours: `pass`,
 `fail`, `crash`, `hang`, `raise`, `leave`, `unplug` (a crash, after which the device does not open), `trouble` (a
-failed compile that is no verdict), and `fail-2`, which fails the first two times. What hangs writes its process id
+failed compile that is no verdict), `fail-2`, which fails the first two times, and `fail@9001`, which fails on the
+device of that model: `DOUBLE_MODEL` says which one is here. What hangs writes its process id
 beside the module first, as `<file>.pid`; what fails at first keeps count there, as `<file>.count`.
 The line `needs: …` has what the artifact needs of the device. The device `slow`
 hangs when it is closed, and writes `closing.pid` first.
@@ -36,6 +37,8 @@ from retarget.extension import (
 from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
 
+MODEL = os.environ.get("DOUBLE_MODEL", "9000")
+
 
 def behave(behaviour: str, pid_file: Path) -> None:
     if behaviour == "crash":
@@ -55,6 +58,9 @@ def behave(behaviour: str, pid_file: Path) -> None:
 
 def settled(behaviour: str, count_file: Path) -> str:
     """What a behaviour comes to this time: `fail-2` is `fail` twice, and `pass` from then on."""
+    behaviour, _, model = behaviour.partition("@")
+    if model and model != MODEL:
+        return "pass"
     word, _, times = behaviour.partition("-")
     if not times:
         return behaviour
@@ -155,8 +161,12 @@ class DoubleDriver:
                 driver=self.name,
                 uri="double://0",
                 ordinal=0,
-                name="Double 9000",
+                name=f"Double {MODEL}",
                 physical_id="double-0",
+                driver_version=f"doubles {MODEL[0]}.1",
+                vendor="Acme",
+                driver_name=f"doubles-{MODEL}",
+                type="cpu",
                 features=(("memory", 2**30), ("device_type", "cpu"), ("double-device.lanes", 4)),
             )
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
@@ -61,6 +62,17 @@ def commands(lines: Sequence[str]) -> list[str]:
     return found
 
 
-def shell(lines: list[str]) -> subprocess.CompletedProcess[str]:
-    """Paste lines into a shell."""
-    return subprocess.run(["sh", "-e", "-c", "\n".join(lines)], capture_output=True, text=True, check=False, timeout=60)
+def shell(lines: list[str], *, strict: bool = True, seconds: float = 60) -> subprocess.CompletedProcess[str]:
+    """Paste lines into a fresh shell: of another folder, with nothing set up. It ends where one fails, if `strict`."""
+    argv = ["bash", "--norc", "--noprofile", *(["-e"] if strict else [])]
+    home = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}
+    return subprocess.run(
+        argv,
+        input="\n".join(lines) + "\n",
+        cwd="/",
+        env={"PATH": "/usr/local/bin:/usr/bin:/bin", **home},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=seconds,
+    )

@@ -109,7 +109,7 @@ def test_one_runtime_config_of_several_is_pointed_to(project: Project) -> None:
     assert (
         by_hand == f"{program('retarget')} compare --retarget-extension faulty suites/m.mlir --configs bad/one,bad/two"
     )
-    compared = shell([by_hand])
+    compared = shell([f"cd {project.path}", by_hand])
     assert (compared.returncode, compared.stderr) == (1, "")
     assert compared.stdout.splitlines()[3] == "first difference: f, check 1:"
     assert not any(line.startswith("to run what has not run") for line in lines)

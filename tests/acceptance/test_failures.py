@@ -131,9 +131,14 @@ def test_behind_run_under_a_mismatch_is_reported_as_anywhere(project: Project) -
     assert not any(line.startswith("to compare them by hand") for line in here)
     by_hand = commands(outside)
     assert by_hand[1].split()[1:3] == ["-m", "retarget_iree.checks"]
-    assert by_hand[-1].startswith("env ")
-    assert by_hand[-1].endswith(" --device=local-task:// --module=/tmp/differs_vmvx.returned.vmfb --function=wrong")
+    assert by_hand[-2].startswith("env ")
+    assert by_hand[-2].endswith(" --device=local-task:// --module=/tmp/differs_vmvx.returned.vmfb --function=wrong")
+    assert by_hand[-1].endswith(
+        "retarget run suites/suite.toml::linalg::differs_vmvx_task --artifact=/tmp/differs_vmvx.returned.vmfb "
+        "--case=wrong --ignore-expectations"
+    )
     pasted = shell(by_hand)
+    assert pasted.returncode == 1
     assert "result[0]: hal.buffer_view\n3xf32=2 4 6\nresult[1]: hal.buffer_view\n3xf32=2 4 7\n" in pasted.stdout
 
 

@@ -6,9 +6,12 @@ import os
 import shutil
 
 import pytest
-from acceptance_support import CPU, Project
-from mlir_modules import GOOD
+from acceptance_support import CPU, LLVM_CPU_FLAGS, Project, matrix, suite
+from declaration_texts import compiler, runtime, table, target
+from mlir_modules import DIFFERS, GOOD
+from retarget.cli.main import main
 from retarget_iree.toolchain import find_compiler
+from session_output import block, commands, shell
 
 CONFIG = """
 [[toolchain]]
@@ -49,6 +52,31 @@ def test_the_build_that_compiles_is_shown_and_counts(project: Project) -> None:
     run("9.1", 0, 1)
     version.write_text('VERSION = "9.2"\n')
     run("9.2", 1, 0)
+
+
+def test_a_build_in_a_folder_with_a_space_links_here_and_by_hand(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    packages = project.path / "mit Leerzeichen 'Ü'"
+    installed = find_compiler().package
+    assert installed is not None
+    shutil.copytree(installed, packages / "iree" / "compiler", copy_function=os.symlink, ignore=_left_out)
+    own = table("toolchain", name="own", path=str(packages))
+    mine = compiler("cpu", flags=[*LLVM_CPU_FLAGS, "--iree-llvmcpu-target-cpu=host"], toolchain="own")
+    text = matrix(own, mine, runtime("r"), target("all", "cpu", ["r"]))
+    project.write({"matrix.toml": text, "suites/suite.toml": suite(targets="all"), "suites/m.mlir": DIFFERS})
+    result = project.run("suites")
+    result.assert_outcomes(passed=1, failed=1)
+    lines = block(result, "linalg: m_cpu_r")
+    by_hand = commands(lines)
+    assert any("iree-lld" in line for line in by_hand)
+    done = shell(by_hand, strict=True)
+    assert lines[0].removeprefix("compare: wrong: ") in done.stdout, done.stderr
+    capsys.readouterr()
+    assert main(["explain", "suites/suite.toml::linalg::m_cpu"]) == 0
+    parts = [line for line in capsys.readouterr().out.splitlines() if "/iree-compile" not in line]
+    assert any("--iree-llvmcpu-target-cpu=" in line for line in parts)
+    assert not any("iree-lld" in line for line in parts)  # the compile key is that of any other folder
 
 
 def _left_out(folder: str, names: list[str]) -> list[str]:

@@ -49,9 +49,8 @@ from retarget_cases.loader import CasesLoader
 from retarget_ci.files.read import read_ci
 from retarget_ci.lock import lock_problems
 from retarget_filecheck.directives import directive_diagnostics
-from retarget_import.comments import Comments
 from retarget_import.evaluate import CHECK_RULES, LIT_RULES, read_build_file
-from retarget_import.read import tests_of
+from retarget_import.read import argument_errors, tests_of
 from retarget_import.runlines import lit_tests_of
 from retarget_iree.flagfile.loader import RunModuleCaseLoader
 from retarget_iree.flagfile.parse import load_flagfile
@@ -215,11 +214,12 @@ def _data(project: Path, folder: Path) -> list[Kind]:
 
 def _build_file(path: Path) -> None:
     build = read_build_file(path)
+    if errors := argument_errors(build):
+        raise DiagnosticsError(errors)
     tests_of(build, [call for call in build.calls if call.rule in CHECK_RULES])
     lit_tests_of(build, [call for call in build.calls if call.rule in LIT_RULES])
-    comments = Comments(build.text)
     for call in build.calls:
-        comments.on("b.mlir", call.line)
+        build.comments.on("b.mlir", call.line)
 
 
 def _directives(path: Path) -> None:
