@@ -15,7 +15,8 @@ from pathlib import Path
 
 from retarget.extension import CompilerError
 from retarget.profiles.references import find_profile
-from retarget_opencl.compile.frontend import compiled_module
+from retarget_opencl.compile.constants import resources_of
+from retarget_opencl.compile.frontend import bytecode_of, compiled_module
 from retarget_opencl.compile.target import target_attribute
 from retarget_opencl.compile.translate import translate
 from retarget_opencl.device.profile import compile_profile
@@ -33,9 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in sorted(options.folder.rglob("*.mlir")):
         start = time.perf_counter()
         try:
-            with compiled_module(path.read_bytes(), path.name, flags) as (module, _):
+            with compiled_module(path.read_bytes(), path.name, flags, None, profile.max_allocation) as (module, _):
                 middle = time.perf_counter()
-                translate(module, profile)
+                translate(module, profile, lambda: resources_of(bytecode_of(module)))
                 rows.append((middle - start, time.perf_counter() - middle, path))
         except CompilerError as error:
             print(f"{path}: {str(error)[:100]}")
