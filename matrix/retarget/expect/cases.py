@@ -18,9 +18,9 @@ from retarget.model.names import is_glob
 from retarget.model.outcomes import CaseOutcome, Failure, first_failure
 from retarget.model.signatures import observe, observe_all
 from retarget.support.errors import RetargetError, display_path
-from retarget.targets.selection import compile_rule, rule_terms
+from retarget.targets.selection import compile_rule
 
-__all__ = ["RankedRule", "TargetRules", "TargetVerdict", "case_rank", "judge_target", "may_meet", "says"]
+__all__ = ["RankedRule", "TargetRules", "TargetVerdict", "case_rank", "judge_target", "says"]
 
 _BROKEN = frozenset({Ruling.PASSED, Ruling.OTHERWISE, Ruling.EXPIRED})
 
@@ -63,10 +63,10 @@ class TargetRules:
         return TargetRules.of_holding(holding)
 
     @classmethod
-    def of_holding(cls, rules: Sequence[RankedRule], possible: Sequence[RankedRule] = ()) -> TargetRules:
+    def of_holding(cls, rules: Sequence[RankedRule]) -> TargetRules:
         """Return those in force of rules that hold, by falling rank."""
         whole = next((one.rule for one in rules if not one.pattern), None)
-        return cls(whole=whole, by_case=tuple(one for one in rules if one.pattern), possible=tuple(possible))
+        return cls(whole=whole, by_case=tuple(one for one in rules if one.pattern))
 
     def of(self, case: str) -> Expectation | None:
         """Return the rule that names a case. Raises `RetargetError` where two do, equally, and differ."""
@@ -199,21 +199,6 @@ def _excuses(verdict: Verdict) -> bool:
 def says(rule: Expectation) -> tuple[object, ...]:
     """Return what a rule says, which equally specific ones must agree in."""
     return frozenset(rule.stages), rule.signature, rule.outcome, rule.retries, rule.until
-
-
-def may_meet(first: Expectation, second: Expectation, target: Target) -> bool:
-    """Return whether there may be a device of the target on which both rules are in force: one that each of the two
-    names, or one that both do. Whether two globs or two ranges of versions meet is seen on a device."""
-    ones, others = ([term.traits for term in rule_terms(rule.when) if term.traits] for rule in (first, second))
-    if not ones and not others:
-        return True
-    wanted = [frozenset(), *ones, *others, *(one | other for one in ones for other in others)]
-    for traits in wanted:
-        texts = sorted((not is_glob(str(text)), name, str(text)) for name, text in traits)  # a text counts, not a glob
-        there = replace(target, devices=(DeviceTraits(**{name: text for _, name, text in texts}),))
-        if all(compile_rule(rule.when)(there) for rule in (first, second)):
-            return True
-    return False
 
 
 def _refuse_contradiction(what: str, rules: Sequence[RankedRule]) -> None:

@@ -19,8 +19,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from retarget.expect.cases import RankedRule, TargetRules, case_rank, may_meet, says
+from retarget.expect.cases import RankedRule, TargetRules, case_rank, says
 from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Target
+from retarget.model.devices import DeviceTraits
 from retarget.model.names import is_glob
 from retarget.targets.selection import Selector, Term, compile_rule, names_devices, rule_terms
 
@@ -182,21 +183,32 @@ class RuleSet:
             ranks = ((pattern, (*case_rank(pattern), *candidate.specificity)) for pattern in rule.cases)
             cases += [RankedRule(pattern=pattern, rule=rule, rank=rank) for pattern, rank in ranks]
         cases.sort(key=lambda one: one.rank, reverse=True)
-        is_sure = target.devices is not None
+        is_sure = target.devices is not None or not any(names_devices(one.rule.when) for one in (*wholes, *cases))
         sure = next((at for at, one in enumerate(wholes) if is_sure or not names_devices(one.rule.when)), len(wholes))
         wholes = [one for at, one in enumerate(wholes) if at <= sure or one.rank == wholes[sure].rank]
-        alike: dict[tuple[object, ...], list[Expectation]] = {}
-        for one in (*wholes, *cases):
-            others = alike.setdefault((one.pattern, *one.rank), [])
-            unlike = (other for other in others if says(other) != says(one.rule))
-            if (other := next((it for it in unlike if is_sure or may_meet(it, one.rule, target)), None)) is not None:
-                self._contradict(target, other, one.rule)
-            others.append(one.rule)
+        if is_sure:
+            self._check(target, wholes)
+            self._check(target, cases)
+            return TargetRules.of_holding((*wholes, *cases))
+        if isinstance(target, CompileTarget) and not target.may_ask_devices:
+            return self.rules_for(replace(target, devices=()))
+        # Whether some device has what two rules ask for is seen when it is opened; here, for one that a rule names.
         possible = (*wholes, *cases)
-        if is_sure or not any(names_devices(one.rule.when) for one in possible):
-            return TargetRules.of_holding(possible)
-        nowhere = replace(target, devices=())
-        return TargetRules.of_holding([one for one in possible if compile_rule(one.rule.when)(nowhere)], possible)
+        terms = (term for one in possible for term in rule_terms(one.rule.when) if term.traits)
+        for traits in dict.fromkeys(term.traits for term in terms):
+            there = DeviceTraits(**{name: str(text) for name, text in traits})
+            self.rules_for(replace(target, devices=(there,)))
+        nowhere = self.rules_for(replace(target, devices=()))
+        return replace(nowhere, possible=possible)
+
+    def _check(self, target: Target, rules: Sequence[RankedRule]) -> None:
+        """Note which rules in force contradict each other: equally specific ones that say different things."""
+        first: dict[tuple[object, ...], Expectation] = {}
+        for one in rules:
+            other = first.setdefault((one.pattern, *one.rank), one.rule)
+            if says(other) != says(one.rule):
+                contradiction = Contradiction(target=target.name, rules=(other, one.rule))
+                self._contradictions.setdefault((other.origin, one.rule.origin), contradiction)
 
     def _of_module(self, name: str) -> tuple[_Candidate, ...]:
         candidates = self._candidates.get(name)
@@ -215,10 +227,6 @@ class RuleSet:
             if self._matches(used, target):
                 used.matched.update(candidate.entries)
                 yield candidate
-
-    def _contradict(self, target: Target, first: Expectation, second: Expectation) -> None:
-        contradiction = Contradiction(target=target.name, rules=(first, second))
-        self._contradictions.setdefault((first.origin, second.origin), contradiction)
 
     def assign(self, targets: Iterable[Target]) -> Assignment:
         """Return the rules of the suite's targets, each compile target before its run targets."""

@@ -160,7 +160,8 @@ class _Space:
             if not self._wanted & ~one.bits:
                 within = self._within(words, one.bits)
                 found += [f"{one.text} and {within}"] if within is not None else []
-        if (paired := _cover(self._conjunctions(words), self._wanted, self._wanted)) is not None:
+        both = self._conjunctions(words)
+        if (paired := _cover(both, self._wanted, self._wanted) or self._on_devices(both)) is not None:
             found.append(_alternatives(paired))
         if (avoided := _cover([term for term in words if term.rank < _DEVICE], unwanted, unwanted)) is not None:
             found.append(f"not ({' or '.join(avoided)})")
@@ -183,6 +184,13 @@ class _Space:
         both = [term for pair in pairs for term in self._pairs(*pair) if term.bits and " and " in term.text]
         plain = [term for term in both if "not " not in term.text]
         return [*words, *sorted(plain, key=lambda term: term.rank)]
+
+    def _on_devices(self, both: Sequence[_Term]) -> list[str] | None:
+        """The same with conjunctions of two words and a device: a config on one of the devices that several have."""
+        devices = [term for term in self._words if term.rank >= _DEVICE]
+        pairs = [term for term in both if " and " in term.text and "on(" not in term.text]
+        three = [_Term(f"{a.text} and {b.text}", a.bits & b.bits, a.rank + b.rank) for a in pairs for b in devices]
+        return _cover([*both, *three], self._wanted, self._wanted) if three else None
 
     def keyword_marks(self) -> str | None:
         """Marks distinguish configs even where one config's name is another one's tag."""

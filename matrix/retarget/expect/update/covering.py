@@ -225,10 +225,12 @@ class _Covering:
     def _must_not(self, target: Target, wanted: Container[Key]) -> bool:
         """Return whether a rule that selects the `wanted` ones must not select this target.
 
-        What runs an artifact that the compiler crashes on has nothing to say on it, unless another rule has.
+        What runs an artifact that the compiler crashes on has nothing to say on it, unless another rule has; nor has
+        a device that was seen with other configs only.
         """
-        is_open = isinstance(target, RunTarget) and key_of(target.compile) in wanted
-        return key_of(target) not in wanted and not (is_open and self._rules.in_force(key_of(target)) is None)
+        key = key_of(target)
+        is_open = self._rules.is_elsewhere(key) or (isinstance(target, RunTarget) and key_of(target.compile) in wanted)
+        return key not in wanted and not (is_open and self._rules.in_force(key) is None)
 
 
 def _in_order(seen: Observation) -> Observation:

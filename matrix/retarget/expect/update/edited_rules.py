@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from retarget.expect.cases import says
 from retarget.expect.matching import Effect, RuleSet, Specificity, is_judged_at, specificity
 from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Suite, Target
 from retarget.model.names import is_glob
@@ -36,11 +37,16 @@ Observations = Mapping[Key, Observation | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteTargets:
-    """A suite and what it expands to. `checks_artifacts` is as for `retarget.expect.matching.is_judged_at`."""
+    """A suite and what it expands to. `checks_artifacts` is as for `retarget.expect.matching.is_judged_at`.
+
+    Targets whose names are `elsewhere` stand on a device that was seen with other configs only: rules must not
+    contradict each other there, and need say nothing of it.
+    """
 
     suite: Suite
     targets: tuple[Target, ...]
     checks_artifacts: bool = False
+    elsewhere: frozenset[str] = frozenset()
 
 
 def key_of(target: Target) -> Key:
@@ -145,6 +151,10 @@ class EditedRules:
         """Return whether a compile target that passes leaves its rule to its run targets."""
         return key in self._deferred
 
+    def is_elsewhere(self, key: Key) -> bool:
+        """Return whether a target stands on a device that was seen with other configs only."""
+        return key[1] in self._suites[key[0]].elsewhere
+
     def effect(self, rule: Expectation) -> Effect:
         """Return what a rule was seen to do in all suites that it serves."""
         return self._effects.get(rule.origin, Effect())
@@ -156,6 +166,17 @@ class EditedRules:
     def conflicting(self, key: Key) -> Sequence[Expectation]:
         """Return rules that say something else of a target than an equally specific one."""
         return self._conflicting.get(key, ())
+
+    def has_taken(self, rule: Expectation, key: Key) -> bool:
+        """Return whether a rule is in force in the place of another, which selects the target still, as the words that
+        the other lost made it the more specific one."""
+        first = self._first.get(key)
+        if first in {None, self.part_of(rule) or rule.origin} or self.is_elsewhere(key):
+            return False
+        parts = [one for one in self.all() if (self.part_of(one) or one.origin) == first]
+        target, module = self.targets[key], module_of(self.targets[key])
+        reached = (one for one in parts if target in self.reach(one).get(module, ()) and self.selects(one, target))
+        return any(says(one) != says(rule) for one in reached)
 
     def settle(self) -> None:
         """Work out what is in force, after changes."""

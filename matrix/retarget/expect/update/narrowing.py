@@ -72,7 +72,9 @@ class Narrowing:
         raise RetargetError(msg)
 
     def _contradicts(self, rule: Expectation, key: Key) -> bool:
-        if rule.outcome != "xfail" or key not in self._seen:
+        if key not in self._seen:
+            return self._rules.has_taken(rule, key)
+        if rule.outcome != "xfail":
             return False
         seen = self._seen[key]
         if is_expired(rule, self._day):
@@ -168,6 +170,8 @@ def status_of(
         if key in contradicted:
             status.contradicted.append(target)
             status.others.append(target)
+        elif rules.is_elsewhere(key) and (in_force is None or in_force.origin == rule.origin):
+            continue  # may be selected or not
         elif not rules.selects(rule, target) or in_force is None:
             status.others.append(target)
         elif in_force.origin != rule.origin:

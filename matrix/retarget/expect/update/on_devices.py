@@ -1,8 +1,10 @@
-"""Targets as an update sees them: one for each device that they were seen on, or that a rule of theirs is about.
+"""Targets as an update sees them: one for each device that a session saw, or that a rule is about.
 
 A rule is narrowed, and new ones are written, by what tells targets apart. Where sessions saw a config on several
 devices, or rules name devices, that is the device as well: each target stands there once for each. What a rule says of
-a device that no session saw is kept as what it says of any other target that was not observed.
+a device that no session saw is kept as what it says of any other target that was not observed. On a device that was
+seen with other configs alone a target stands too, so that no two rules contradict each other there: before a device is
+opened, they would.
 """
 
 from __future__ import annotations
@@ -10,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from retarget.expect.update.edited_rules import Key, SuiteTargets, cell_of, key_of, module_of, names_module
-from retarget.model import CompileTarget, Expectation, RunTarget, Target
+from retarget.expect.update.edited_rules import Key, SuiteTargets, cell_of, key_of
+from retarget.model import CompileTarget, Target
 from retarget.model.devices import DeviceTraits, has_traits
-from retarget.targets.selection import compile_rule, names_devices, rule_terms
+from retarget.targets.selection import rule_terms
 
 __all__ = ["Devices", "on_devices"]
 
@@ -32,41 +34,52 @@ def on_devices(
     by_cell: dict[tuple[str, str, str], dict[Devices, None]] = {}
     for key, devices in known:
         by_cell.setdefault(cell_of(targets[key]), {})[devices] = None
-    about = {one.suite.name: [rule for rule in one.suite.expectations if names_devices(rule.when)] for one in suites}
-    if not any(about.values()) and all(len(devices) == 1 for devices in by_cell.values()):
+    rules = {rule.when for one in suites for rule in one.suite.expectations}
+    wanted = [term.traits for when in sorted(rules) for term in rule_terms(when) if term.traits]
+    if not wanted and all(len(devices) == 1 for devices in by_cell.values()):
         return suites, {(key, devices): key for key, devices in known}
+    places = _Places(by_cell, wanted)
     names: dict[tuple[Key, Devices], Key] = {}
     placed = []
     for one in suites:
-        of_suite = _Places(by_cell, about[one.suite.name])
         found: list[Target] = []
+        elsewhere: set[str] = set()
         for target in one.targets:
-            for devices in of_suite.devices(target):
-                found.append(of_suite.on(target, devices))
+            for devices in places.devices(target):
+                found.append(places.on(target, devices))
                 names[key_of(target), devices] = key_of(found[-1])
-        placed.append(replace(one, targets=tuple(found)))
+                if places.is_elsewhere(target, devices):
+                    elsewhere.add(found[-1].name)
+        placed.append(replace(one, targets=tuple(found), elsewhere=frozenset(elsewhere)))
     return placed, {place: names[place] for place in known}
 
 
 class _Places:
-    """The devices of the targets of one suite: those that were seen, and those that its rules are `about`."""
+    """The devices of targets: those that were `seen` with their cell or with others, and those that rules want."""
 
     def __init__(
-        self, seen: Mapping[tuple[str, str, str], Mapping[Devices, None]], about: Sequence[Expectation]
+        self,
+        seen: Mapping[tuple[str, str, str], Mapping[Devices, None]],
+        wanted: Iterable[Iterable[tuple[str, object]]],
     ) -> None:
         self._seen = seen
-        self._about = about
+        self._with_any = dict.fromkeys(devices for of_cell in seen.values() for devices in of_cell if devices)
+        self._unseen: dict[Devices, None] = {}
+        for traits in wanted:
+            known = (one for devices in (*self._with_any, *self._unseen) for one in devices)
+            if not any(has_traits(one, traits) for one in known):
+                self._unseen[(DeviceTraits(**{name: str(text) for name, text in traits}),)] = None
 
     def devices(self, target: Target) -> tuple[Devices, ...]:
         """Return what a target stands there once for; without any, once for all devices that no rule is about."""
-        seen = self._seen.get(cell_of(target), {})
-        found: dict[Devices, None] = {**seen} or {(): None}
-        for rule in self._about if isinstance(target, RunTarget) or target.may_ask_devices else ():
-            if any(names_module(entry, module_of(target)) for entry in rule.match) and compile_rule(rule.when)(target):
-                for term in rule_terms(rule.when):
-                    if term.traits and not any(has_traits(one, term.traits) for devices in found for one in devices):
-                        found[(DeviceTraits(**{name: str(text) for name, text in term.traits}),)] = None
-        return tuple(found)
+        of_cell = self._seen.get(cell_of(target)) or {(): None}
+        if isinstance(target, CompileTarget) and not target.may_ask_devices:
+            return tuple(of_cell)
+        return tuple({**of_cell, **self._with_any, **self._unseen})
+
+    def is_elsewhere(self, target: Target, devices: Devices) -> bool:
+        """Return whether sessions had these devices, and this target's cell, but not together."""
+        return devices in self._with_any and devices not in self._seen.get(cell_of(target), (devices,))
 
     def on(self, target: Target, devices: Devices) -> Target:
         """Return a target on one of its devices, of which its name tells where it has several."""

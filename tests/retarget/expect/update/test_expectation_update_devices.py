@@ -54,6 +54,7 @@ def rules(one: SuiteTargets, *devices: DeviceTraits, failed: Ways) -> list[tuple
     """The match and the `when` of all rules after an update, which a second one leaves as they are."""
     found = update(one, *devices, failed=failed)
     (after,) = applied([one], texts([one]), found)
+    assert not RuleSet(after.suite.expectations).assign(one.targets).contradictions
     assert update(after, *devices, failed=failed).edits == ()
     return [(made.match, made.when) for made in after.suite.expectations]
 
@@ -116,8 +117,31 @@ def test_a_rule_about_a_device_that_no_session_had_stays_as_it_is(when: str) -> 
 def test_of_a_list_of_devices_those_stay_that_no_session_had() -> None:
     when = "vulkan and (on(driver='radv') or on(driver='NVIDIA'))"
     one = suite(rules=[rule(0, "a", when, stages=("compare",), signature="values differ")])
-    assert rules(one, H200, failed={}) == [(("a",), "on(driver='radv')")]
+    assert rules(one, H200, failed={}) == [(("a",), "vulkan and on(driver='radv')")]
     assert rules(one, RADV, H200, failed={}) == []
+
+
+def test_what_a_run_writes_contradicts_nothing_before_a_device_is_opened() -> None:
+    seen = {("vmvx_sync", H200): WRONG, ("vmvx_task", H200): CRASHED, ("vulkan_gpu", H200): CRASHED}
+    seen |= {("vmvx_sync", LAVAPIPE): WRONG, ("vmvx_task", LAVAPIPE): CRASHED, ("vulkan_gpu", LAVAPIPE): WRONG}
+    failed = {(f"a_{name}", device): way for (name, device), way in seen.items()}
+    assert rules(suite(), LAVAPIPE, H200, failed=failed) == [
+        (("a",), "on(driver='NVIDIA') or (vmvx and task)"),
+        (("a",), "(vulkan and on(driver='llvmpipe')) or (vmvx and sync and on(driver='IREE'))"),
+    ]
+
+
+def test_a_narrowed_rule_keeps_what_it_says_of_a_device_from_one_that_has_more_words_now() -> None:
+    narrow = rule(0, "a", "on(driver='radv') or on(driver='NVIDIA')", stages=("crash",), signature="SIGSEGV")
+    wide = rule(1, "a", "run and not on(driver='llvmpipe')", stages=("compare",), signature="values differ")
+    one = suite(rules=[narrow, wide])
+    failed = {(f"a_{name}", H200): WRONG for name in ("vmvx_sync", "vmvx_task", "vulkan_gpu")}
+    (after,) = applied([one], texts([one]), update(one, H200, failed=failed))
+    (target,) = (target for target in one.targets if target.name == "a_vulkan_gpu")
+    kept, new = whole(after, target, RADV), whole(after, target, H200)
+    assert kept is not None
+    assert new is not None
+    assert (kept.stages, new.stages) == (("crash",), ("compare",))
 
 
 def test_a_compile_target_has_a_rule_for_the_device_that_it_was_compiled_for() -> None:
@@ -166,7 +190,8 @@ def ruled(draw: st.DrawFn) -> SuiteTargets:
         way = draw(st.sampled_from([WRONG, CRASHED]))
         when = draw(st.sampled_from(WHENS))
         made.append(rule(index, match, when, stages=(way.stage,), signature=way.signature))
-    one = suite(("a", "b"), compilers=("vmvx", "vulkan"), rules=made)
+    compilers = draw(st.sampled_from([("vmvx", "vulkan"), ("vmvx", "llvm-cpu", "vulkan")]))
+    one = suite(("a", "b"), compilers=compilers, rules=made)
     assume(not RuleSet(made).assign(one.targets).contradictions)
     return one
 
@@ -192,7 +217,9 @@ def test_after_an_update_each_device_is_as_seen_and_rules_about_others_are_kept(
                     failed[target.name, there] = way
     found = update(one, *devices, failed=failed)
     (after,) = applied([one], texts([one]), found)
-    deferred = RuleSet(after.suite.expectations).assign(one.targets).deferred
+    assigned = RuleSet(after.suite.expectations).assign(one.targets)
+    assert not assigned.contradictions  # the next collection would refuse them
+    deferred = assigned.deferred
     for target, device in product(one.targets, devices):
         way, made = failed.get((target.name, device)), whole(after, target, device)
         if way is None and made is not None and (target.name, made.origin) in deferred:
