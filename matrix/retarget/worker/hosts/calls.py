@@ -57,7 +57,7 @@ tool=$!
 {{{{ read -r _ <&3; kill -9 -$$ || kill -9 $tool; }}}} >/dev/null 2>&1 &
 watch=$!
 wait $tool; status=$?
-kill $watch 2>/dev/null
+kill $watch 2>/dev/null; wait $watch 2>/dev/null
 cd {{call}} || exit {_UNUSABLE}
 set --
 for f in {{written}}; do [ -f $f ] && set -- "$@" $f; done

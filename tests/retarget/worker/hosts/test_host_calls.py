@@ -62,6 +62,12 @@ def test_equal_content_is_pushed_once_and_again_when_it_was_swept(calls: RemoteC
     assert (tmp_path / "pushed").read_text() == f"{one}\n{one}\n"
 
 
+def test_what_watches_a_call_reads_nothing_of_the_next_one(tmp_path: Path) -> None:
+    slow_kill = 'kill() { (sleep 0.2; command kill "$@") & }; '
+    with closing(RemoteCalls(local_host(tmp_path, run=("sh", "-c", slow_kill + "{command}")))) as calls:
+        assert [calls.run(["echo", str(number)]).stdout for number in range(3)] == ["0\n", "1\n", "2\n"]
+
+
 def test_what_arrives_otherwise_than_it_was_is_refused_and_not_kept(tmp_path: Path) -> None:
     given = written(tmp_path / "a.bin", "content")
     short = local_host(tmp_path, push=("sh", "-c", 'head -c 3 "$0" > "$1"', "{local}", "{remote}"))
