@@ -17,6 +17,7 @@ from retarget_bringup.ladder.states import TargetState
 
 __all__ = ["Devices"]
 
+_GIB = " GiB"
 _MOST = 4
 """GiB of memory beyond which more makes no difference."""
 
@@ -25,8 +26,13 @@ def _worded(device: DeviceRecord) -> str:
     """Return `vulkan: NAME, driver VERSION, 2 GiB`: memory in powers of two, since some have what is free just now."""
     version = f", driver {device.driver_version}" if device.driver_version else ""
     step = 1 << (device.memory >> 30).bit_length() >> 1
-    memory = "" if not device.memory or step >= _MOST else f", {step or 'below 1'} GiB"
+    memory = "" if not device.memory or step >= _MOST else f", {step or 'below 1'}{_GIB}"
     return " ".join(f"{device.driver}: {device.name}{version}{memory}".split())
+
+
+def _is(device: str, recorded: str) -> bool:
+    """Return whether a device is a recorded one. A `*` for any version does not stand for little memory."""
+    return fnmatchcase(device, recorded) and device.endswith(_GIB) == recorded.endswith(_GIB)
 
 
 class Devices:
@@ -36,7 +42,7 @@ class Devices:
         ran = [one.record.devices for one in states if one.is_tried and one.record is not None]
         self._ran = Counter(text for devices in ran for text in {*map(_worded, devices)})
         self._recorded = recorded
-        self.new = [text for text in sorted(self._ran) if not any(fnmatchcase(text, one) for one in recorded)]
+        self.new = [text for text in sorted(self._ran) if not any(_is(text, one) for one in recorded)]
 
     def notes(self, *, raises: bool) -> list[str]:
         """Return what is to be known first, of each device that is another than the ladder's of its driver."""

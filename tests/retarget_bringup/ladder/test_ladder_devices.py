@@ -92,6 +92,13 @@ def test_memory_counts_in_steps_and_up_to_what_matters(memory: int, words: str) 
     assert Devices(tried(device(memory=memory), of), ()).new == [NEW + words]
 
 
+def test_any_version_of_a_driver_is_not_any_memory() -> None:
+    of = ladder(a="matches", b="matches")
+    small = tried(device(memory=GIB), of)
+    assert Devices(small, ["vulkan: N*, driver 2.*"]).new == [f"{NEW}, 1 GiB"]
+    assert Devices(small, ["vulkan: N*, driver 2.*, 1 GiB"]).new == []
+
+
 def test_a_driver_that_the_ladder_names_no_device_of_says_nothing(settings: Settings) -> None:
     of = recorded(settings, "opencl: Other", a="matches", b="matches")
     devices = Devices(tried(device(), of), of.devices)
