@@ -39,8 +39,9 @@ OCLGRIND = "Oclgrind"
 class FoundDevice:
     """A device, its index in the list of all devices, its platform's name and version, its index in the platform.
 
-    `fault` says in one line why its compiler builds no kernels, empty for one that does. `passed_over` are the faults
-    of the devices that would be the first in place of this one.
+    `fault` says in one line why its compiler builds no kernels, empty for one that does, or that was not `tried`: a
+    machine may be too busy for it. `passed_over` are the faults of the devices that would be the first in place of this
+    one.
     """
 
     device: cl.Device
@@ -49,6 +50,7 @@ class FoundDevice:
     platform_ordinal: int
     version: str = ""
     fault: str = ""
+    tried: bool = True
     passed_over: tuple[str, ...] = ()
 
     @property
@@ -66,8 +68,9 @@ class FoundDevice:
 
 def list_devices(*, again: bool = False) -> tuple[FoundDevice, ...]:
     """List the devices of all platforms: GPUs and accelerators, PoCL's, the newest first, those of other
-    implementations for the CPU, Oclgrind's, which interprets, and last those whose compiler builds no kernels. With
-    `again`, these are tried once more. Raises `UnavailableError` if there is no pyopencl, platform or device."""
+    implementations for the CPU, Oclgrind's, which interprets, then those for the CPU that could not be tried, and last
+    those whose compiler builds no kernels. With `again`, these are tried once more. Raises `UnavailableError` if there
+    is no pyopencl, platform or device."""
     platforms = platforms_here()
     import pyopencl as cl
 
@@ -89,14 +92,17 @@ def list_devices(*, again: bool = False) -> tuple[FoundDevice, ...]:
     with ThreadPoolExecutor(available_cores()) as threads:
         tried = list(threads.map(partial(known_fault, again=again), places, places.values()))
     faults = dict(zip(places, tried, strict=True))
-    preferred = sorted((replace(one, fault=faults[one.identity]) for one in found), key=_rank)
-    ordered = sorted(preferred, key=lambda one: bool(one.fault))
+    judged = ((one, faults[one.identity]) for one in found)
+    preferred = sorted((replace(one, fault=said or "", tried=said is not None) for one, said in judged), key=_rank)
+    # A GPU that does not open is another's just now, and is waited for.
+    ordered = sorted(preferred, key=lambda one: (bool(one.fault), not one.tried and _rank(one) > (0,)))
     ordered[0] = replace(ordered[0], passed_over=_reasons(preferred[: preferred.index(ordered[0])]))
     return tuple(replace(one, ordinal=ordinal) for ordinal, one in enumerate(ordered))
 
 
 def _reasons(devices: Sequence[FoundDevice]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(f"{one.implementation}: {one.fault}" for one in devices if one.fault))
+    why = ((one.implementation, one.fault or "could not be tried") for one in devices)
+    return tuple(dict.fromkeys(f"{implementation}: {fault}" for implementation, fault in why))
 
 
 def _rank(found: FoundDevice) -> tuple[int, ...]:

@@ -42,8 +42,8 @@ _FORGOTTEN_AFTER = 1800.0
 _host = cache(host_identity)
 
 
-def known_fault(identity: Sequence[str], place: tuple[int, int], *, again: bool = False) -> str:
-    """Return why a device builds no kernels, as one line; nothing where it does.
+def known_fault(identity: Sequence[str], place: tuple[int, int], *, again: bool = False) -> str | None:
+    """Return why a device builds no kernels, as one line; nothing where it does. None where it could not be tried.
 
     `identity` is what the driver says of it and of itself, `place` where it is listed: the numbers of its platform and
     of the device there. With `again`, that it has failed before is not taken for an answer.
@@ -58,7 +58,7 @@ def known_fault(identity: Sequence[str], place: tuple[int, int], *, again: bool 
     tried = try_compiler(place)
     if tried is not None:
         write_kept(folder, key, json.dumps([tried, time.time() + _FORGOTTEN_AFTER]).encode())
-    return tried or ""
+    return tried
 
 
 def try_compiler(place: tuple[int, int], *, kernel: str = KERNEL, seconds: int = _SECONDS) -> str | None:

@@ -117,7 +117,8 @@ def test_where_none_builds_kernels_all_say_why() -> None:
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list[FoundDevice]]:
-    """List the devices of a machine that has all sorts of them; `broken` are the versions that build no kernels."""
+    """List the devices of a machine that has all sorts of them; `broken` are the versions that build no kernels, `busy`
+    those that cannot be tried."""
 
     def platform(name: str, version: str, *devices: tuple[str, int]) -> Any:
         made = [SimpleNamespace(name=name, type=kind, version="", driver_version="1") for name, kind in devices]
@@ -136,9 +137,11 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., li
     monkeypatch.setenv("RETARGET_CACHE_DIR", str(tmp_path))
     tried: list[tuple[int, int]] = []
 
-    def listed(*broken: str, again: bool = False) -> list[FoundDevice]:
-        def trial(place: tuple[int, int]) -> str:
+    def listed(*broken: str, again: bool = False, busy: str = "nothing") -> list[FoundDevice]:
+        def trial(place: tuple[int, int]) -> str | None:
             tried.append(place)
+            if busy in platforms[place[0]].version:
+                return None
             return "broken" if any(one in platforms[place[0]].version for one in broken) else ""
 
         monkeypatch.setattr("retarget_opencl.device.trial.try_compiler", trial)
@@ -174,6 +177,18 @@ def test_what_builds_no_kernels_comes_after_all_others_and_one_of_two_of_a_name_
     assert [one.fault for one in devices] == ["", "", "", *["broken"] * 4]
     assert devices[0].passed_over == ("NVIDIA CUDA 1: broken", "PoCL 3.1: broken")
     assert find_device("opencl://pocl/0", devices).implementation == "PoCL 3.0-rc2"
+
+
+def test_what_could_not_be_tried_on_a_busy_machine_comes_after_what_works_but_a_gpu_is_waited_for(
+    machine: Callable[..., list[FoundDevice]],
+) -> None:
+    devices = machine("CUDA", "PoCL 3.1", busy="PoCL 3.0")
+    assert devices[0].implementation == "Intel(R) OpenCL 1"
+    assert "PoCL 3.0-rc2: could not be tried" in devices[0].passed_over
+    assert [one.implementation for one in devices if not one.tried] == ["PoCL 3.0-rc2"]
+    assert find_device("opencl://pocl%203.0/0", devices).fault == ""
+    gpus = machine(again=True, busy="CUDA")
+    assert (gpus[0].platform, gpus[0].tried) == ("NVIDIA CUDA", False)
 
 
 def test_devices_that_are_alike_are_tried_once_and_those_that_work_never_again(
