@@ -82,6 +82,13 @@ def test_one_whose_library_does_not_load_is_named_with_the_reason_and_what_to_do
     assert icd_complaints() == (f"{machine / 'system/gpu.icd'}: {reason}; {hint}",)
 
 
+@pytest.mark.parametrize("variable", ["OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH"])
+def test_a_variable_that_points_to_none_is_named(machine: Path, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    monkeypatch.setenv(variable, "/nowhere")
+    expected = f"{variable} is '/nowhere', where there is no *.icd file; unset it to find what is installed"
+    assert icd_complaints() == (expected,)
+
+
 def test_libraries_are_another_list_once_one_is_replaced_or_its_file_written_again(machine: Path) -> None:
     _install(machine, "intel-cpu", "libintelocl.so")
     before = icd_libraries()
