@@ -17,7 +17,6 @@ from retarget.model.devices import vendor_name
 from retarget.model.outcomes import DeviceInfo, FeatureValue
 from retarget.profiles.names import OPENCL_EXTENSIONS
 from retarget.profiles.profile import Profile, profile_of_device
-from retarget.worker.process import available_cores
 from retarget_iree.runtime.apis.features import host_memory
 
 from retarget_opencl.builds import runtime_build
@@ -89,7 +88,7 @@ def list_devices(*, again: bool = False) -> tuple[FoundDevice, ...]:
     if not found:
         msg = f"none of the OpenCL platforms here ({', '.join(item.name for item in platforms) or 'none'}) has a device"
         raise UnavailableError(msg, INSTALL)
-    with ThreadPoolExecutor(available_cores()) as threads:
+    with ThreadPoolExecutor(len(places)) as threads:  # they wait for processes
         tried = list(threads.map(partial(known_fault, again=again), places, places.values()))
     faults = dict(zip(places, tried, strict=True))
     judged = ((one, faults[one.identity]) for one in found)

@@ -35,7 +35,9 @@ _OPENED = "opened"
 _SECONDS = 15
 """How much time of the CPU a device may take. PoCL takes one second, and in QEMU five."""
 _WAITS = 45
-"""How long it may take by the clock, while a driver lists devices, for which it has longer (`OPEN_TIMEOUT`)."""
+"""How long it may take by the clock, once Python has loaded what it needs."""
+_ENDS = 75
+"""When it is ended by the clock: a driver that lists devices, all of them tried at once, has longer (`OPEN_TIMEOUT`)."""
 _FORGOTTEN_AFTER = 1800.0
 """Seconds until a compiler that failed is tried again. One that works is not: what it builds later says so itself."""
 
@@ -68,7 +70,7 @@ def try_compiler(place: tuple[int, int], *, kernel: str = KERNEL, seconds: int =
     """
     command = [sys.executable, "-P", "-m", "retarget_opencl.device.trial", *map(str, (seconds, *place)), kernel]
     try:
-        done = subprocess.run(command, capture_output=True, timeout=2 * _WAITS, check=False, errors="replace")
+        done = subprocess.run(command, capture_output=True, timeout=_ENDS, check=False, errors="replace")
         status, output, errors = done.returncode, done.stdout, done.stderr
     except subprocess.TimeoutExpired:
         status, output, errors = -signal.SIGALRM, "", ""
