@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -11,6 +12,7 @@ from retarget.expect.matching import Contradiction, Effect
 from retarget.expect.verdict import is_expired
 from retarget.model import Expectation, Origin
 from retarget.model.case_names import matches_case
+from retarget.model.devices import TRAITS
 from retarget.model.locations import SourceLocations, diagnostics_at
 from retarget.support.errors import Diagnostic, did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
@@ -85,6 +87,9 @@ def stale_diagnostics(
     for number, (origin, (problem, word)) in enumerate(found):
         known = tags if problem.path[0] == "when" else modules
         hint = did_you_mean(word, known) if number < _HINTS and word else ""
+        if problem.path[0] == "when" and re.search(rf"\(\s*({'|'.join(TRAITS)})\s*=", word):
+            device = f"on{word[word.index('(') :]}"
+            hint = f"; did you mean {device!r}? It asks for the device that was opened"
         hinted.append((origin, Problem(problem.path, problem.message + (hint or "; remove it"))))
     return diagnostics_at(hinted)
 

@@ -510,6 +510,7 @@ def test_check_shows_rules_entries_and_words_without_effect(write: Write, capsys
             + rule('match = "sub"; when = "cuda or c1"')
             + rule('match = "deep/*"; when = "c1"; stage = "compile"')
             + rule('match = "add_f16"; when = "sync"; stage = "compile"')
+            + rule('match = "sub"; when = "device(vendor=\'NVIDIA\')"')
         }
     )
     assert check(capsys) == [
@@ -520,6 +521,8 @@ def test_check_shows_rules_entries_and_words_without_effect(write: Write, capsys
         "expectations.toml:9: expectation[1].when: found the word 'cuda', which no target has as a tag; remove it",
         "expectations.toml:17: expectation[3].match: found 'add_f16', which with 'sync' matches no target that can fail"
         " at compile; remove it",
+        "expectations.toml:24: expectation[4].when: found the word \"device(vendor='NVIDIA')\", which no target has"
+        " as a tag; did you mean \"on(vendor='NVIDIA')\"? It asks for the device that was opened",
     ]
 
 
