@@ -37,7 +37,7 @@ _SECONDS = 15
 _WAITS = 45
 """How long it may take by the clock, once Python has loaded what it needs."""
 _ENDS = 75
-"""When it is ended by the clock: a driver that lists devices, all of them tried at once, has longer (`OPEN_TIMEOUT`)."""
+"""When it is ended: a driver that lists devices, all of them tried at once, has longer (`OPEN_TIMEOUT`)."""
 _FORGOTTEN_AFTER = 1800.0
 """Seconds until a compiler that failed is tried again. One that works is not: what it builds later says so itself."""
 
