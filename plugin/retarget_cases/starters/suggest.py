@@ -1,24 +1,49 @@
-"""What `retarget init` writes for modules whose functions take arguments: starter cases with generated inputs.
+"""What `retarget init` writes for modules whose functions take arguments: suites of those that have cases or data sets,
+and starter cases with generated inputs for the others.
 
 What such a module should return is not known, so the results of the compiler configs are compared with each other.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from retarget.extension import ModulesRequest, SuggestedSuite, Suggestions
 from retarget.model.element_types import DeclaredType, mlir_name
 from retarget.support.errors import RetargetError
 
-from retarget_cases.files.paths import SUFFIX, cases_file_of
+from retarget_cases.files.paths import SUFFIX, cases_file_of, data_sets
 from retarget_cases.starters.functions import Function, mlir_functions, onnx_functions
 
-__all__ = ["cases_suites"]
+__all__ = ["cases_suites", "model_suites"]
 
 _LARGEST = 64 << 20
+_DATA = frozenset({".npy", ".npz", ".pb", ".bin"})
+"""Suffixes of the files of values that cases can name."""
 _SIZE = 4
 """The size that is chosen for dynamic dimensions. It is the same for all, so that the operands of a matmul fit."""
+
+
+def model_suites(request: ModulesRequest) -> Suggestions:
+    """Return a suite of the ONNX models with data sets that hold results, and those of them that cannot be imported."""
+    models: dict[Path, list[Path]] = {}
+    left_out: list[tuple[Path, str]] = []
+    for path in request.files:
+        sets = data_sets(path) if path.suffix == ".onnx" else []
+        if any(re.fullmatch(r"output_\d+\.pb", one.name) for one in sets):
+            try:
+                onnx_functions(path)
+                models[path] = [*sets, cases_file_of(path)]
+            except RetargetError as error:
+                left_out.append((path, str(error)))
+    if not models:
+        return Suggestions(left_out=tuple(left_out))
+    comment = ("ONNX models. The folders test_data_set_N beside each hold inputs and expected results.",)
+    used = dict.fromkeys(file for files in models.values() for file in files)
+    return Suggestions(
+        suites=(SuggestedSuite(files=tuple(models), comment=comment, used=tuple(used)),), left_out=tuple(left_out)
+    )
 
 
 def cases_suites(request: ModulesRequest) -> Suggestions:
@@ -66,7 +91,9 @@ def cases_suites(request: ModulesRequest) -> Suggestions:
                 compares=True,
             )
         )
-    return Suggestions(suites=tuple(suites), left_out=tuple(left_out))
+    advice = "holds values that no suite uses; name it as inputs or expected in the cases of a module (docs/cases.md)"
+    data = tuple((path, advice) for path in request.files if path.suffix in _DATA)
+    return Suggestions(suites=tuple(suites), left_out=tuple(left_out), data=data)
 
 
 def _starter(path: Path, reference: str) -> str:
