@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import fnmatch
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from retarget.cli.support import read_declared, request_of
 from retarget.declare.files import SUITE_FILE
 from retarget.declare.load import DeclarationLoader
 from retarget.declare.scope import redirections
 from retarget.engine.cache.store import Store
-from retarget.extension.registry import load_extensions
+from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Target
 from retarget.model.names import is_glob
 from retarget.support.errors import RetargetError, did_you_mean, display_path
@@ -20,10 +22,23 @@ from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget_ctest.homes import SuiteHome
 from retarget_ctest.settings import SessionSettings
 
+if TYPE_CHECKING:
+    from retarget.engine.trial.session import PlainUse
+
 __all__ = ["Chosen", "choose"]
 
-Chosen = Sequence[tuple[SuiteHome, Target]]
-"""Targets with their suites, in declared order."""
+Targets = Sequence[tuple[SuiteHome, Target]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """`targets` with their suites, in declared order. `rule_errors` and `named_cases` are of the rules that pytest
+    judges with these paths, as in `retarget.targets.pytest_selection.Selection`."""
+
+    targets: Targets
+    registry: Registry
+    rule_errors: tuple[str, ...] = ()
+    named_cases: Sequence[PlainUse] = ()
 
 
 def choose(arguments: argparse.Namespace, settings: SessionSettings, extensions: Sequence[str]) -> Chosen:
@@ -36,25 +51,28 @@ def choose(arguments: argparse.Namespace, settings: SessionSettings, extensions:
         msg = "found an empty target; expected an id, a name, a glob or a folder ('.' for the current one)"
         raise argparse.ArgumentError(None, msg)
     if words and not (arguments.mark or arguments.keyword) and all(map(_is_id, words)):
-        return _by_ids(arguments, list(dict.fromkeys(words)), settings, extensions)
+        found, registry = _by_ids(arguments, list(dict.fromkeys(words)), settings, extensions)
+        return Chosen(targets=found, registry=registry)
     paths = [word for word in words if "::" in word or Path(word).exists()]
     names = [word for word in words if word not in paths]
     if not words and not (arguments.mark or arguments.keyword):
         msg = "expected targets: ids, names or globs as `retarget list` shows them, folders, or -m or -k"
         raise argparse.ArgumentError(None, msg)
-    request = request_of(arguments, paths or ["."])
+    request = replace(request_of(arguments, paths or ["."]), judges_rules=not arguments.ignore_expectations)
     selection = read_declared(request)
     homes = [
         (SuiteHome(one.suite, selection.registry, ignores_rules=arguments.ignore_expectations), one.selected)
         for one in selection.suites
     ]
-    found: Chosen = [(home, target) for home, selected in homes for target in selected]
+    found = [(home, target) for home, selected in homes for target in selected]
     if names:
-        found = _by_names(found, names, ", ".join(paths or ["."]))
+        found = list(_by_names(found, names, ", ".join(paths or ["."])))
     if not found:
         msg = f"found no target in {', '.join(paths or ['.'])} that is selected; `retarget list` shows all"
         raise argparse.ArgumentError(None, msg)
-    return found
+    return Chosen(
+        targets=found, registry=selection.registry, rule_errors=selection.rule_errors, named_cases=selection.named_cases
+    )
 
 
 def _is_id(word: str) -> bool:
@@ -64,7 +82,7 @@ def _is_id(word: str) -> bool:
 
 def _by_ids(
     arguments: argparse.Namespace, ids: Sequence[str], settings: SessionSettings, extensions: Sequence[str]
-) -> Chosen:
+) -> tuple[Targets, Registry]:
     """Return the targets with these ids. No other suite is read than theirs."""
     # what is installed was checked when the ids were listed; the check takes a tenth of the start
     registry = load_extensions(extensions, checked=not extensions)
@@ -96,10 +114,10 @@ def _by_ids(
         loader.check_redirections()
     except RetargetError as error:
         raise argparse.ArgumentError(None, str(error)) from error
-    return found
+    return found, registry
 
 
-def _by_names(found: Chosen, names: Sequence[str], where: str) -> Chosen:
+def _by_names(found: Targets, names: Sequence[str], where: str) -> Targets:
     """Return the targets with these names: whole, as globs, or by a part of the front that no other has."""
     known = [target.name for _, target in found]
     wanted: set[str] = set()

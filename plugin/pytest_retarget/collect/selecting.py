@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
+from retarget.engine.trial.session import plain_uses
 from retarget.model import Suite, Target
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 from retarget.targets.pytest_selection import (
@@ -47,8 +48,13 @@ def select(request: SelectionRequest) -> Selection:
     collector = _Collector()
     config = _collect(request, collector)
     collector.raise_errors()
+    found = declared(config)
     return Selection(
-        registry=declared(config).registry, suites=tuple(collector.suites()), toolchains=declared(config).toolchains
+        registry=found.registry,
+        suites=tuple(collector.suites()),
+        toolchains=found.toolchains,
+        rule_errors=tuple(found.expectation_diagnostics(config)) if request.judges_rules else (),
+        named_cases=tuple(plain_uses(found.case_uses(config))) if request.judges_rules else (),
     )
 
 
