@@ -60,6 +60,7 @@ class CollectedSuite:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """What was collected: suites, the toolchains of all files read, and the extensions that gave the targets' words.
+    `notes` say why nothing is selected: words of `-m` that no target has.
 
     Where rules are judged, `rule_errors` are those of rules that have expired or have no effect, which a session with
     these paths reports. `named_cases` are the rules that name cases: file, key path, cases, modules as (suite, name).
@@ -68,6 +69,7 @@ class Selection:
     registry: Registry
     suites: tuple[CollectedSuite, ...] = ()
     toolchains: tuple[Toolchain, ...] = ()
+    notes: tuple[str, ...] = ()
     rule_errors: tuple[str, ...] = ()
     named_cases: tuple[tuple[str, str, tuple[str, ...], frozenset[tuple[str, str]]], ...] = ()
 

@@ -26,6 +26,7 @@ from retarget.targets.pytest_selection import (
     SelectionUsageError,
 )
 
+from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.collect.suite_files import MatrixFile, SuiteCollector, SuiteFile
 from pytest_retarget.internals import determine_setup
 from pytest_retarget.items.base import MatrixItem
@@ -48,11 +49,12 @@ def select(request: SelectionRequest) -> Selection:
     collector = _Collector()
     config = _collect(request, collector)
     collector.raise_errors()
-    found = declared(config)
+    found, hooks = declared(config), config.pluginmanager.get_plugin("retarget-matrix")
     return Selection(
         registry=found.registry,
         suites=tuple(collector.suites()),
         toolchains=found.toolchains,
+        notes=tuple(hooks.notes) if isinstance(hooks, CollectionHooks) else (),
         rule_errors=tuple(found.expectation_diagnostics(config)) if request.judges_rules else (),
         named_cases=tuple(plain_uses(found.case_uses(config))) if request.judges_rules else (),
     )

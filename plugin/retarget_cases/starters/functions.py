@@ -92,9 +92,6 @@ def onnx_functions(path: Path) -> tuple[Function, ...]:
     if function is None:
         msg = f"is an ONNX model, and the package onnx is not installed; {install_hint('onnx')}"
         raise RetargetError(msg)
-    if not function.result_types:
-        msg = "is not an ONNX model: it has no graph with outputs"
-        raise RetargetError(msg)
     if has_tensors_elsewhere(path):
         msg = "has its tensors in other files; save it with onnx.save_model(model, path, save_as_external_data=False)"
         raise RetargetError(msg)
