@@ -76,7 +76,7 @@ class ModelsLoader(CasesLoader):
 
     def suggest_suites(self, request: ModulesRequest) -> Suggestions:
         """Return a suite of the models with data sets; for others, starter cases are written as for other modules."""
-        from retarget_cases.starters.suggest import model_suites
+        from retarget_cases.starters import model_suites
 
         return model_suites(request)
 

@@ -26,7 +26,7 @@ from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_files
 from retarget.support.text import counted
 
-from retarget_ctest.homes import SuiteHome
+from retarget_ctest.chosen import SuiteHome
 from retarget_ctest.run import SKIPPED
 from retarget_ctest.settings import SessionSettings, session_settings
 

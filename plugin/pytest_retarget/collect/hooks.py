@@ -11,7 +11,7 @@ from retarget.targets.selection import ExpressionError, terms
 
 from pytest_retarget.collect.preselection import preselection
 from pytest_retarget.items.base import MatrixItem
-from pytest_retarget.items.compile_item import CompileItem
+from pytest_retarget.items.targets import CompileItem
 from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.session.declared import declared
 
