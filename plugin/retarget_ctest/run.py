@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
 from retarget.cli.support import (
     add_expression_arguments,
     add_path_arguments,
@@ -32,6 +34,7 @@ from retarget_ctest.settings import SessionSettings, session_settings
 if TYPE_CHECKING:
     from retarget.engine.trial.services import TrialServices
     from retarget.engine.trial.trial import Trial
+    from retarget.results.files import ResultsWriter
 
 __all__ = ["SKIPPED", "add_arguments", "run"]
 
@@ -112,10 +115,12 @@ def run(arguments: argparse.Namespace) -> int:
         services = ending.enter_context(_services(arguments, settings, chosen, extensions, spare))
         results = None
         if arguments.results is not None:
-            from retarget_ctest.results import Results
+            from retarget.engine.trial.record import session_start
+            from retarget.results.files import ResultsWriter
 
             ids = [f"{home.nodeid}::{target.name}" for home, target in chosen.targets]
-            results = ending.enter_context(Results(arguments.results, ids))
+            start = session_start(ids, Path.cwd(), sys.argv[1:])
+            results = ending.enter_context(ResultsWriter(arguments.results, start))
         services.engine.sweep()
         trials = [
             home.trial(target, services, position=home.names.index(target.name) if results is not None else 0)
@@ -135,7 +140,7 @@ def run(arguments: argparse.Namespace) -> int:
                 outcomes.append(record.outcome)
                 judged.add(record, has_failed=record.outcome in _FAILED, is_blocked=bool(record.blocked_by))
                 if results is not None:
-                    results.add(trial, record, _text(error))
+                    _write(results, start.session, trial, replace(record, text=_text(error)))
         except KeyboardInterrupt:
             counts = f": {_counts(outcomes)}" if outcomes else ""
             _note(f"interrupted after {len(outcomes)} of {counted(len(trials), 'target')}{counts}")
@@ -235,6 +240,21 @@ def _tried(trial: Trial, *, with_digests: bool) -> tuple[TargetRecord, BaseExcep
     said = outcome_of(trial, error, was_tried=was_tried)
     record = finished(trial, error, said, started=started, ended=time.time(), with_digests=with_digests)
     return record, error
+
+
+def _write(results: ResultsWriter, session: str, trial: Trial, record: TargetRecord) -> None:
+    """Write the record of a trial that has ended, and before it those of its earlier attempts.
+
+    Paths in it are relative to the current folder, as node ids are. Raises `RetargetError` where that fails.
+    """
+    same = {"case_digest": record.case_digest, "trial_digest": record.trial_digest, "session": session}
+    for one in (*trial.earlier, record):
+        places = {name: _relative(getattr(one, name)) for name in ("file", "module_file")}
+        results.write(replace(one, **same, **places, text=strip_colour(one.text)))
+
+
+def _relative(path: str) -> str:
+    return Path(os.path.relpath(path)).as_posix() if path else ""
 
 
 def _show(record: TargetRecord, error: BaseException | None) -> None:
