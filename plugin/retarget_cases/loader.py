@@ -65,7 +65,7 @@ class CasesLoader:
 
     def suggest_suites(self, request: ModulesRequest) -> Suggestions:
         """Return a suite of the modules that have cases, and one of those for which starter cases can be written."""
-        from retarget_cases.starters.suggest import cases_suites
+        from retarget_cases.starters import cases_suites
 
         return cases_suites(request)
 

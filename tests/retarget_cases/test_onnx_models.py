@@ -143,9 +143,10 @@ def test_check_reports_a_file_that_is_no_model(
 ) -> None:
     monkeypatch.chdir(model.parent)
     model.with_name("m.cases.toml").write_text(GOOD)
-    model.write_bytes(b"no protobuf")
-    assert main(["check"]) == 1
-    assert capsys.readouterr().err.startswith("m.onnx: not an ONNX model: ")
+    for content, problem in ((b"no protobuf", ""), (b"", "the file is empty\n"), (b"\x08\x08", "it has no graph with")):
+        model.write_bytes(content)
+        assert main(["check"]) == 1
+        assert capsys.readouterr().err.startswith(f"m.onnx: not an ONNX model: {problem}")
 
 
 def test_the_kind_checks_data() -> None:

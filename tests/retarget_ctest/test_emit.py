@@ -59,6 +59,14 @@ set_tests_properties({name.format("_sync")} PROPERTIES
   FIXTURES_REQUIRED {name.format("")}
   RESOURCE_LOCK [=[retarget:cpu]=]
 )
+
+add_test([=[retarget check]=] [=[{sys.executable}]=] [=[-m]=] [=[retarget.cli]=] [=[check]=] [=[linalg]=])
+set_tests_properties([=[retarget check]=] PROPERTIES
+  WORKING_DIRECTORY [=[{project}]=]
+  TIMEOUT [=[600]=]
+  SKIP_RETURN_CODE [=[77]=]
+  LABELS [=[check]=]
+)
 """
     )
 
@@ -66,7 +74,7 @@ set_tests_properties({name.format("_sync")} PROPERTIES
 def test_what_cannot_run_here_is_left_out_and_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["emit", "ctest", "-o", "out", "--runnable-here"]) == 0
     first, second = capsys.readouterr().out.splitlines()
-    assert first == "out/CTestTestfile.cmake: 2 tests"
+    assert first == "out/CTestTestfile.cmake: 3 tests"
     assert second.partition("; this host is")[0] == "left out 1 target: phone: runtime config 'phone' needs ios"
 
 

@@ -73,6 +73,12 @@ def test_expectations_are_honoured_unless_they_are_ignored(capsys: pytest.Captur
 
 
 @pytest.mark.slow
+def test_a_case_that_no_module_has_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", f"{SUITE}::good_vmvx_sync", "--case", "squaers"]) == 2
+    assert "--retarget-case: found 'squaers', which matches no case of the modules" in capsys.readouterr().err
+
+
+@pytest.mark.slow
 def test_run_targets_of_a_failed_compile_are_blocked_or_report_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -103,6 +103,11 @@ def conclusion(failing: TargetRecord, others: Sequence[TargetRecord]) -> str:
                 f"This says nothing of compiler config {failing.compiler}: compiler config {lacking}, whose results "
                 "are expected, gave none."
             )
+        elif case and stage_of(mine) == LOAD and not any(map(passes, seen)):
+            text = (
+                f"This says nothing of compiler config {failing.compiler}: the inputs of the case or its expected "
+                "results could not be had, so nothing was called."
+            )
         else:
             text = _against(mine, seen, agree_with, what) if agree_with else _concluded(mine, seen, what)
         texts.setdefault(text, []).append(case)
