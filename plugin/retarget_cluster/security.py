@@ -5,6 +5,7 @@ Dask's messages hold pickles: whoever may send them runs code here. Certificates
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import ipaddress
 import os
@@ -14,7 +15,16 @@ from typing import Any
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 
-__all__ = ["TOKEN_VARIABLE", "check_listener", "dialled", "expect_distributed", "security_for", "shown", "worker_host"]
+__all__ = [
+    "TOKEN_VARIABLE",
+    "check_listener",
+    "dialled",
+    "expect_distributed",
+    "scheduler_address",
+    "security_for",
+    "shown",
+    "worker_host",
+]
 
 TOKEN_VARIABLE = "RETARGET_CLUSTER_TOKEN"  # noqa: S105  (a name)
 _ADDRESS = re.compile(r"(?P<scheme>tcp|tls)://(?P<host>\[[0-9a-fA-F:.]+\]|[\w.-]+):(?P<port>\d+)")
@@ -63,11 +73,20 @@ def security_for(address: str, role: str, token: str = "") -> Any:
     """Return the `distributed.Security` for an address, which is that of a scheduler; `role` is client, scheduler or
     worker. Without TLS, connections are made with the `token`; if there is none, with that of `TOKEN_VARIABLE` or
     of this user. Raises `RetargetError` for what is no address, is not loopback without TLS, or lacks certificates."""
-    found = _ADDRESS.fullmatch(address)
+    try:
+        scheme, _, place = scheduler_address(address).partition("://")
+    except argparse.ArgumentTypeError as error:
+        raise RetargetError(str(error)) from error
+    return _security(scheme, place.rpartition(":")[0], role, address, token)
+
+
+def scheduler_address(text: str) -> str:
+    """Return the address of an argument. Raises `argparse.ArgumentTypeError` for what is none."""
+    found = _ADDRESS.fullmatch(text)
     if found is None or not 0 < int(found["port"]) < 65536:
-        msg = f"found {address!r}, expected tcp://HOST:PORT or tls://HOST:PORT, such as tcp://127.0.0.1:8786"
-        raise RetargetError(msg)
-    return _security(found["scheme"], found["host"], role, address, token)
+        msg = f"found {text!r}, expected tcp://HOST:PORT or tls://HOST:PORT, such as tcp://127.0.0.1:8786"
+        raise argparse.ArgumentTypeError(msg)
+    return text
 
 
 def dialled(address: str) -> str:
