@@ -330,14 +330,15 @@ def _write_cases(folder: Path, failed: FailedTarget, engine: Engine, cases: Sequ
 
 def _commands(folder: Path, bundle: Bundle) -> Iterable[str]:
     """Yield the commands that do the same by hand, in the folder of the bundle."""
-    yield "python repro.py"
+    yield "python3 repro.py"
     if bundle.toolchain != "iree":
         return
     step = bundle.compile
     flags = [flag.replace("{bundle}/", "") for flag in step.flags]
     if step.source.endswith(".onnx"):
         return
-    yield _line(step.env, ["iree-compile", step.source, *flags, "-o", "artifact.vmfb"])
+    source = f"./{step.source}" if step.source.startswith("-") else step.source
+    yield _line(step.env, ["iree-compile", source, *flags, "-o", "artifact.vmfb"])
     if bundle.run is not None and (argv := _run_command(folder, bundle.run, bundle.artifact)):
         yield _line(bundle.run.env, argv)
 
