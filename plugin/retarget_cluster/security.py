@@ -17,10 +17,10 @@ from retarget.support.installing import install_hint
 
 __all__ = [
     "TOKEN_VARIABLE",
+    "address_of",
     "check_listener",
     "dialled",
     "expect_distributed",
-    "scheduler_address",
     "security_for",
     "shown",
     "worker_host",
@@ -42,6 +42,10 @@ _UNWATCHED = {
 }
 """What Dask measures of itself is for its dashboard, which our processes do not serve. It took 20 to 30 ms of CPU a
 second in each process, idle ones too. A user's configuration of Dask takes precedence."""
+
+
+class _AddressError(RetargetError, argparse.ArgumentTypeError):
+    """Not the address of a scheduler, in an option or an argument."""
 
 
 def expect_distributed(what: str, *, imports: bool = True) -> None:
@@ -73,19 +77,16 @@ def security_for(address: str, role: str, token: str = "") -> Any:
     """Return the `distributed.Security` for an address, which is that of a scheduler; `role` is client, scheduler or
     worker. Without TLS, connections are made with the `token`; if there is none, with that of `TOKEN_VARIABLE` or
     of this user. Raises `RetargetError` for what is no address, is not loopback without TLS, or lacks certificates."""
-    try:
-        scheme, _, place = scheduler_address(address).partition("://")
-    except argparse.ArgumentTypeError as error:
-        raise RetargetError(str(error)) from error
+    scheme, _, place = address_of(address).partition("://")
     return _security(scheme, place.rpartition(":")[0], role, address, token)
 
 
-def scheduler_address(text: str) -> str:
-    """Return the address of an argument. Raises `argparse.ArgumentTypeError` for what is none."""
+def address_of(text: str) -> str:
+    """Return the address of an argument. Raises `RetargetError` for what is none, wrong usage in an argument."""
     found = _ADDRESS.fullmatch(text)
     if found is None or not 0 < int(found["port"]) < 65536:
         msg = f"found {text!r}, expected tcp://HOST:PORT or tls://HOST:PORT, such as tcp://127.0.0.1:8786"
-        raise argparse.ArgumentTypeError(msg)
+        raise _AddressError(msg)
     return text
 
 
