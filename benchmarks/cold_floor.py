@@ -1,6 +1,6 @@
 """A cold session on ONNX's node tests against the least it could take: the CPU time of its compiles over the cores.
 
-    python benchmarks/cold_floor.py [--sample 80]
+    python3 benchmarks/cold_floor.py [--sample 80]
 
 The floor is what the compiler takes for the same tests in one process that is started already, one step each, divided
 by the cores. Sessions begin with an empty cache and the tests generated. Printed, in wall time, for llvm-cpu:

@@ -1,8 +1,8 @@
 """What it gives to compile the front half once, and whether the artifacts are the same.
 
-    python benchmarks/front_half.py suites/onnx -m conformance --sample 60
-    python benchmarks/front_half.py suites/onnx -m conformance -k llvm-cpu --sample 60
-    python benchmarks/front_half.py suites -m "not conformance"
+    python3 benchmarks/front_half.py suites/onnx -m conformance --sample 60
+    python3 benchmarks/front_half.py suites/onnx -m conformance -k llvm-cpu --sample 60
+    python3 benchmarks/front_half.py suites -m "not conformance"
 
 Compiles the selected compile targets, each in one step and as sessions do: the phases before IREE assigns devices once
 for all compiler configs of a module whose flags agree on them, the rest for each. Printed, in CPU time:

@@ -1,6 +1,6 @@
 """What writing OpenCL C costs beside IREE's own compile time, over the shipped suites.
 
-    python benchmarks/opencl_translation.py [suites] [--profile opencl-cpu]
+    python3 benchmarks/opencl_translation.py [suites] [--profile opencl-cpu]
 
 Wall time, one thread each (MLIR's thread pool is off, as in a compile worker).
 """

@@ -1,6 +1,6 @@
 """What a session costs whose targets are all warm, against pytest with as many empty tests.
 
-    python benchmarks/warm_session.py [--rounds 9] [--targets 200]
+    python3 benchmarks/warm_session.py [--rounds 9] [--targets 200]
 
 Sessions in pairs, each side in processes of its own and in turns; printed are medians of wall and CPU time:
 

@@ -102,7 +102,7 @@ class CasesLoader:
     def run_case_outside(
         self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
     ) -> RunPlan | None:
-        """Return the `python -m retarget.worker.run_case` command of a case."""
+        """Return the `python3 -m retarget.worker.run_case` command of a case."""
         from retarget.extension.run_plans import run_case_plan
 
         return run_case_plan(kind=self.kind, config=config, artifact=artifact, module=module, folder=folder, case=case)

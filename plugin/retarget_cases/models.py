@@ -98,7 +98,7 @@ class ModelsLoader(CasesLoader):
     def run_case_outside(
         self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
     ) -> RunPlan | None:
-        """Return the `python -m retarget.worker.run_case` command of a case."""
+        """Return the `python3 -m retarget.worker.run_case` command of a case."""
         around = folder if not module.entry else Path(os.path.commonpath([folder, module.path]))
         return super().run_case_outside(config, artifact, module, around, case)
 

@@ -119,7 +119,7 @@ def _open(arguments: argparse.Namespace) -> int:
     if changed := foreign_code(folder):
         whose = f"read before you run it what is not of this retarget: {', '.join(changed)}"
     said = [f"{display_path(folder)}: {bundle.target}", f"  failed at {observed.at}: {observed.summary}"]
-    said += [f"  {_statement(bundle)}", f"nothing was executed; {whose}", f"  python {display_path(folder)}/repro.py"]
+    said += [f"  {_statement(bundle)}", f"nothing was executed; {whose}", f"  python3 {display_path(folder)}/repro.py"]
     sys.stdout.write("".join(f"{shown(line, 1000)}\n" for line in said))  # a stranger's text
     return 0
 

@@ -167,7 +167,7 @@ def test_an_entry_that_the_installed_onnx_lacks_fails_by_itself(generated: Path,
     assert str(caught.value) == (
         f"{installed_version()} has no test test_of_a_later_onnx; the manifest {description} was written by "
         "onnx 99.0.0: install that, or write the manifest again with "
-        f"`python -m retarget_onnx.manifest -o {description}`"
+        f"`python3 -m retarget_onnx.manifest -o {description}`"
     )
 
 
@@ -179,7 +179,7 @@ def test_an_entry_that_no_onnx_has_does_not_ask_for_the_installed_one(tmp_path: 
         OnnxBackendLoader().made(module, tmp_path)
     assert str(caught.value) == (
         f"onnx 1.23.2 has no test test_abss; the manifest {tmp_path}/nodes.toml was written by onnx 1.23.2 and changed "
-        f"since: write the manifest again with `python -m retarget_onnx.manifest -o {tmp_path}/nodes.toml`"
+        f"since: write the manifest again with `python3 -m retarget_onnx.manifest -o {tmp_path}/nodes.toml`"
     )
 
 

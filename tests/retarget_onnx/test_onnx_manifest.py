@@ -35,7 +35,7 @@ def test_each_entry_is_a_line_of_its_own() -> None:
     assert 'test_abs = "op-Abs opset-13 f32"' in text.splitlines()
 
 
-AGAIN = "; write it again with `python -m retarget_onnx.manifest -o nodes.toml`"
+AGAIN = "; write it again with `python3 -m retarget_onnx.manifest -o nodes.toml`"
 NO_WORD = "expected a word for -m: letters, digits and any of _ : + - . [ ] / \\"
 
 
@@ -103,7 +103,7 @@ def test_a_program_is_no_manifest_and_nobody_is_asked_to_write_one_there(tmp_pat
         read_manifest(tmp_path / "model.mlir")
     assert str(caught.value) == (
         f"{tmp_path}/model.mlir: found no manifest of ONNX node tests, "
-        "expected a TOML file as `python -m retarget_onnx.manifest -o nodes.toml` writes it"
+        "expected a TOML file as `python3 -m retarget_onnx.manifest -o nodes.toml` writes it"
     )
 
 

@@ -393,7 +393,7 @@ class OpenClCompiler:
         return (*overridden, *self.profile_target(profile_of_reference(reference)).parts, *given)
 
     def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
-        """The command that compiles a target by hand: `python -m retarget_opencl compile`."""
+        """The command that compiles a target by hand: `python3 -m retarget_opencl compile`."""
         by_flag = any(flag.startswith("--opencl-profile=") for flag in flags)
         profile = () if by_flag else tuple(f"--opencl-profile={one}" for one in target.compiler.target_from)
         command = (sys.executable, "-m", "retarget_opencl", "compile", str(target.module.path))

@@ -1,6 +1,6 @@
 """Reproduces one failure of a compiler or of a device, and says whether it still occurs.
 
-    python repro.py [--compile-only | --run-only] [--device URI]... [--toolchain PATH] [--timeout SECONDS]
+    python3 repro.py [--compile-only | --run-only] [--device URI]... [--toolchain PATH] [--timeout SECONDS]
 
 `bundle.json` says what is compiled and run, with which flags, and what failed where the bundle was written. Needs
 Python 3.11 or later and the packages of compiler and runtime: for IREE `iree-base-compiler` and `iree-base-runtime`,
@@ -212,7 +212,8 @@ def _compile(step: Mapping[str, Any], options: argparse.Namespace, artifact: Pat
         source = imported
     tool = _tool("iree-compile", "compiler", options.toolchain)
     print(f"compiling with {tool}", flush=True)
-    argv = [str(tool), source.name, *_here(step["flags"]), "-o", str(artifact)]
+    name = f"./{source.name}" if source.name.startswith("-") else source.name  # else it would be an option
+    argv = [str(tool), name, *_here(step["flags"]), "-o", str(artifact)]
     status, text = _finished(argv, source.parent, env, limit)
     if status == 0:
         return []

@@ -21,6 +21,7 @@ import msgspec
 from retarget.engine.engine import Engine
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 from retarget.engine.references import ReferenceRuns
+from retarget.extension import HasReleases
 from retarget.model import CompileTarget, RunTarget
 from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.files import profile_text
@@ -46,7 +47,7 @@ from retarget_repro.bundle.reproduce import default_runs, reproduce
 
 __all__ = ["NotReproducedError", "copy_library", "fill", "foreign_code", "write_bundle"]
 
-_IREE_DRIVERS = {"local-sync", "local-task", "vulkan", "cuda", "hip"}
+_IREE_RUNTIME = ("iree-base-runtime",)
 _LIBRARY = (
     "retarget.arrays.comparison",
     "retarget.arrays.dtypes",
@@ -221,7 +222,10 @@ def _kind_of_toolchain(failed: FailedTarget, engine: Engine) -> Literal["iree", 
     is_iree = failed.chosen.compiled.compiler.compiler == "iree"
     if isinstance(failed.chosen.target, RunTarget):
         runtime = failed.chosen.target.runtime
-        is_iree &= _IREE_DRIVERS.issuperset(runtime.drivers) and not engine.registry.runs_by_tool(runtime)
+        drivers = [engine.registry.driver(name) for name in runtime.drivers]
+        is_iree &= not engine.registry.runs_by_tool(runtime) and all(
+            isinstance(one, HasReleases) and tuple(one.release_packages()) == _IREE_RUNTIME for one in drivers
+        )
     elif failed.ran is not None:
         is_iree = False  # the artifact is judged by an extension
     return "iree" if is_iree else "retarget"
@@ -326,14 +330,15 @@ def _write_cases(folder: Path, failed: FailedTarget, engine: Engine, cases: Sequ
 
 def _commands(folder: Path, bundle: Bundle) -> Iterable[str]:
     """Yield the commands that do the same by hand, in the folder of the bundle."""
-    yield "python repro.py"
+    yield "python3 repro.py"
     if bundle.toolchain != "iree":
         return
     step = bundle.compile
     flags = [flag.replace("{bundle}/", "") for flag in step.flags]
     if step.source.endswith(".onnx"):
         return
-    yield _line(step.env, ["iree-compile", step.source, *flags, "-o", "artifact.vmfb"])
+    source = f"./{step.source}" if step.source.startswith("-") else step.source
+    yield _line(step.env, ["iree-compile", source, *flags, "-o", "artifact.vmfb"])
     if bundle.run is not None and (argv := _run_command(folder, bundle.run, bundle.artifact)):
         yield _line(bundle.run.env, argv)
 

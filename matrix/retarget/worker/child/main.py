@@ -1,4 +1,4 @@
-"""The worker process: `python -m retarget.worker.child SOCKET LIFELINE PROGRESS PARENT [ahead]`.
+"""The worker process: `python3 -m retarget.worker.child SOCKET LIFELINE PROGRESS PARENT [ahead]`.
 
 Started by `retarget.worker.process` only. The arguments are three inherited descriptors and the parent's process id (0:
 ask the kernel for no parent-death signal); one that is started ahead of need imports what a device worker needs before
