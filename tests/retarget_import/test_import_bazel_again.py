@@ -46,6 +46,18 @@ def test_files_of_another_content_are_named_and_nothing_is_written(
     assert main(["check", "out"]) == 0
 
 
+def test_names_of_other_declarations_are_not_declared_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(folder / "ops", FIRST, "a.mlir", "b.mlir")
+    Path("onnx").mkdir()
+    Path("onnx/matrix.toml").write_text('[[runtime_config]]\nname = "local-task"\ndriver = "local-task"\n')
+    before = contents(folder)
+    assert import_here() == 1
+    assert "\n  onnx/matrix.toml declares runtime_config 'local-task'\n" in capsys.readouterr().err
+    assert contents(folder) == before
+    assert main(["import-bazel", "ops", "-o", "onnx/out", "--verify"]) == 0
+    assert "note: onnx/out/matrix.toml has `root = true` and sees no file above it" in capsys.readouterr().out
+
+
 def test_what_cannot_be_written_leaves_nothing_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(folder / "ops", FIRST, "a.mlir", "b.mlir")
     Path("out/b.mlir").mkdir(parents=True)

@@ -282,8 +282,8 @@ def _mended(source: str) -> Any:
 
     step = write._compile_step
 
-    def changed(folder: Path, *arguments: Any) -> Any:
-        made = step(folder, *arguments)
+    def changed(folder: Path, *arguments: Any, **more: Any) -> Any:
+        made = step(folder, *arguments, **more)
         (folder / made.source).write_text(source)
         return made
 

@@ -89,8 +89,8 @@ class Blocker(_Part, frozen=True, kw_only=True):
     """Targets that stop at one rung for one reason: each is freed when it is mended.
 
     `smallest` is the target of the smallest module, which is what `command` runs; where the module does not compile,
-    its compile target. `size` is that of its file in bytes, `measure` what a compiler counts in it. `message` is that of
-    its failure, as the tool says it, and `diagnostic` the first lines that say more. `known` is the reason of the
+    its compile target. `size` is that of its file in bytes, `measure` what a compiler counts in it. `message` is that
+    of its failure, as the tool says it, and `diagnostic` the first lines that say more. `known` is the reason of the
     expectation rule.
     """
 

@@ -34,8 +34,7 @@ class Attempt:
 
 
 def attempt(folder: Path, arguments: Sequence[str] = (), *, hidden: Collection[str] = ()) -> Attempt:
-    """Run the `repro.py` of an unpacked bundle once, with the code of the bundle, without `hidden` variables and those of
-    Python.
+    """Run the `repro.py` of an unpacked bundle once, with its code, without `hidden` variables and those of Python.
 
     Where the toolchain is `retarget`, its packages are found as this process finds them. Raises `RetargetError`.
     """
@@ -61,11 +60,10 @@ def default_runs(stage: str) -> int:
     return {"crash": 3, "timeout": 3, "compile": 1}.get(stage, 2)
 
 
-def reproduce(
-    folder: Path, *, runs: int, toolchain: Path | None = None, hidden: Collection[str] = ()
-) -> Reproduced:
-    """Reproduce the failure of an unpacked bundle several times, without `hidden` variables of the environment. `others`
-    has what runs said that did not show it.
+def reproduce(folder: Path, *, runs: int, toolchain: Path | None = None, hidden: Collection[str] = ()) -> Reproduced:
+    """Reproduce the failure of an unpacked bundle several times, without `hidden` variables of the environment.
+
+    `others` has what runs said that did not show it.
 
     Raises `RetargetError`.
     """

@@ -148,7 +148,7 @@ def fill(
         ),
         expectation=failed.expectation(),
         reproduced=Reproduced(runs=0, same=0),
-        compile=_compile_step(folder, failed, compile_target, engine, toolchain, without),
+        compile=_compile_step(folder, failed, compile_target, engine, toolchain=toolchain, without=without),
         machine=f"{platform.platform()}, Python {platform.python_version()}",
         packages=tuple(_packages(_toolchain(failed))),
     )
@@ -202,8 +202,8 @@ def copy_library(folder: Path) -> None:
 
 
 def foreign_code(folder: Path) -> tuple[str, ...]:
-    """Return the files of an unpacked bundle that Python might import, and all in `lib/` and `run_under/`, but those that
-    are, byte for byte, what is written here."""
+    """Return the files of an unpacked bundle that Python might import, and all in `lib/` and `run_under/`, but those
+    that are, byte for byte, what is written here."""
     with ScratchFolder("bundle") as own:
         copy_library(own.path / "lib")
         shutil.copyfile(Path(__file__).with_name("repro.py"), own.path / "repro.py")
@@ -244,7 +244,13 @@ def _toolchain(failed: FailedTarget) -> Path | None:
 
 
 def _compile_step(
-    folder: Path, failed: FailedTarget, target: CompileTarget, engine: Engine, toolchain: str, without: Collection[str]
+    folder: Path,
+    failed: FailedTarget,
+    target: CompileTarget,
+    engine: Engine,
+    *,
+    toolchain: str,
+    without: Collection[str],
 ) -> CompileStep:
     """Write the source, and the files that flags name. Raises `RetargetError`."""
     resolved, inputs = engine.resolved(failed.chosen.compiled)
@@ -326,8 +332,9 @@ def packed_command(folder: Path, words: Sequence[str]) -> tuple[str, ...]:
             place = Path("run_under") / str(number) / Path(word).name
             (folder / place).parent.mkdir(parents=True)
             shutil.copyfile(word, folder / place)
-            word = f"{{bundle}}/{place.as_posix()}"
-        found.append(word)
+            found.append(f"{{bundle}}/{place.as_posix()}")
+        else:
+            found.append(word)
     return tuple(found)
 
 
