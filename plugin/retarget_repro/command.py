@@ -17,12 +17,11 @@ from retarget.support.errors import display_path
 from retarget.support.scratch import ScratchFolder
 from retarget.support.text import shown
 
-from retarget_repro.attempt import Chosen, add_target_arguments, attempt, chosen_target
+from retarget_repro.attempt import Chosen, add_target_arguments, attempt, chosen_target, find_failure
 from retarget_repro.bundle.archive import unpack
-from retarget_repro.bundle.failure import find_failure
 from retarget_repro.bundle.format import Bundle
 from retarget_repro.bundle.write import NotReproducedError, foreign_code, write_bundle
-from retarget_repro.reduce.reducing import Reduced, reduce_failure
+from retarget_repro.reduce import Reduced, reduce_failure
 
 __all__ = ["NOT_REPRODUCED", "add_arguments", "run"]
 

@@ -29,8 +29,8 @@ from retarget.support.errors import RetargetError
 from retarget.support.scratch import ScratchFolder
 from retarget.support.text import first_line, strip_colour
 
+from retarget_repro.attempt import FailedTarget
 from retarget_repro.bundle.archive import pack, unpack
-from retarget_repro.bundle.failure import FailedTarget
 from retarget_repro.bundle.format import (
     Bundle,
     CheckStep,
