@@ -253,7 +253,7 @@ def _state(
             tries.append(min(of_today, key=lambda one: (one.only_compiled, one.rung)))
     if not tries:
         permanent = last is not None and last.unsuitable
-        reason = _STALE if is_stale else last.reason or last.message if last is not None else "it has no result"
+        reason = _STALE if is_stale else _why_untried(last) if last is not None else "it has no result"
         return TargetState(target=target, line=line, record=last, is_permanent=permanent, reason=reason)
     tries = [one for one in tries if not one.only_compiled] or tries[-1:]
     tries = [one for one in tries if one.is_of_build(tries[-1])]
@@ -269,11 +269,20 @@ def _state(
         record=record,
         compiled=lowest.compiled,
         only_compiled=only_compiled,
-        reason=record.reason or record.message if only_compiled else "",
+        reason=_why_untried(record) if only_compiled else "",
     )
 
 
 _STALE = "its result is of another version of the module or its cases, or of an older retarget: run it again"
+
+
+def _why_untried(record: TargetRecord) -> str:
+    """Return why a record says nothing of how far its target comes. It is never empty."""
+    if record.reason or record.message:
+        return record.reason or record.message
+    if record.unselected_cases or any(one.outcome is Outcome.NOT_RUN for one in record.cases):
+        return "only some of its cases were run: run it without --retarget-case"
+    return f"its result is {record.outcome}, without a reason: run it again"
 
 
 def _tries(target: LadderTarget, session: Mapping[str, list[TargetRecord]]) -> Iterator[_Try]:

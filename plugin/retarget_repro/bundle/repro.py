@@ -230,9 +230,9 @@ def _compile(step: Mapping[str, Any], options: argparse.Namespace, artifact: Pat
     return [Failure(stage=Stage.COMPILE, summary=error)]
 
 
-def _here(flags: Sequence[str]) -> list[str]:
-    """Return flags with the folder of the bundle for `{bundle}`."""
-    return [flag.replace("{bundle}", str(HERE)) for flag in flags]
+def _here(words: Sequence[str]) -> list[str]:
+    """Return flags, or the words of a command, with the folder of the bundle for `{bundle}`."""
+    return [word.replace("{bundle}", str(HERE)) for word in words]
 
 
 def _tool(name: str, part: str, toolchain: Path | None) -> Path:
@@ -361,7 +361,10 @@ def _run(bundle: Mapping[str, Any], options: argparse.Namespace, artifact: Path)
     from retarget.arrays.judging import failing_checks, failing_results
     from retarget.model.calls import Check, DriverError, Tolerance
 
-    run = bundle["run"]
+    run = {**bundle["run"], "run_under": _here(bundle["run"]["run_under"])}
+    for word in run["run_under"]:
+        if word.startswith(f"{HERE}{os.sep}"):
+            Path(word).chmod(0o755)  # a bundle is unpacked without any file that can be executed
     if bundle["toolchain"] == "iree":
         device = _open(run, options.device)
     else:
