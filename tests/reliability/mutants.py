@@ -67,10 +67,18 @@ def _opencl(modules: str, *tests: str) -> Part:
     )
 
 
+MORE_TESTS = {"retarget_onnx": ("tests/retarget_cases/test_onnx_models.py",)}
+"""Of packages, tests outside of their own folder."""
+
+
 def parts() -> list[Part]:
     """Return all parts. The tests of a package are in the folder of its name; OpenCL's have one for each part of it."""
     found = [
-        Part(package=name, modules=(f"{folder.relative_to(ROOT)}/**/*.py",), tests=(f"tests/{name}",))
+        Part(
+            package=name,
+            modules=(f"{folder.relative_to(ROOT)}/**/*.py",),
+            tests=(f"tests/{name}", *MORE_TESTS.get(name, ())),
+        )
         for top, pattern in (("matrix", "retarget/*"), ("plugin", "*"))
         for folder in sorted((ROOT / top).glob(pattern))
         if (folder / "__init__.py").is_file()

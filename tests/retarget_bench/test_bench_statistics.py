@@ -60,6 +60,14 @@ def test_noise_above_the_bound_is_not_judged() -> None:
     assert compare_series([QUIET, scaled(1.2)], scaled(1.3), within=0.05).finding is Finding.NOISY
 
 
+def test_noise_that_is_no_larger_than_the_bound_is_judged() -> None:
+    series = [[0.75] * 8, [1.25] * 8]
+    assert compare_series(series, [4.0] * 8, within=0.25).finding is Finding.LARGER
+    assert compare_series(series, [4.0] * 8, within=0.24).finding is Finding.NOISY
+    assert compare_values([0.75, 1.0, 1.25], 4.0, within=0.25, exact=False).finding is Finding.LARGER
+    assert compare_values([0.75, 1.0, 1.25], 4.0, within=0.24, exact=False).finding is Finding.NOISY
+
+
 def test_few_samples_are_not_judged() -> None:
     assert compare_series([QUIET[:7]], QUIET, within=0.05).finding is Finding.FEW
     assert compare_series([QUIET], QUIET[:7], within=0.05).finding is Finding.FEW

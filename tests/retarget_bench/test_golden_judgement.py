@@ -40,6 +40,7 @@ def judged(
 def test_a_maximum_needs_no_baseline() -> None:
     text = "latency 1 ms, expected at most"
     assert judged(Metric.LATENCY, ran(), most=0.002) == [("kept", f"{text} 2 ms")]
+    assert judged(Metric.LATENCY, ran(), most=0.001) == [("kept", f"{text} 1 ms")]
     assert judged(Metric.LATENCY, ran(), most=0.0005) == [("broken", f"{text} 500 us")]
     close = "latency 1 ms -+ 0.1 %, expected at most 999.5 us: too close to judge"
     assert judged(Metric.LATENCY, ran(), most=0.0009995) == [("not judged", close)]
