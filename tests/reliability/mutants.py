@@ -33,6 +33,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import coverage
@@ -130,23 +131,42 @@ class Mutant:
         return "\n".join(line for line in lines if not line.startswith(("---", "+++", "@@")))
 
 
-def mutants(path: Path, *, texts: bool) -> list[Mutant]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """Text for the bytes from `begin` to `end` of a module, which are on line `line`."""
+
+    path: Path
+    line: int
+    begin: int
+    end: int
+    text: str
+
+    def mutant(self) -> Mutant | None:
+        """Return the changed module, None where it is none: the text is no Python there, or changes nothing."""
+        data = self.path.read_bytes()
+        text = (data[: self.begin] + self.text.encode() + data[self.end :]).decode()
+        tree = ast.parse(data)
+        try:
+            if ast.dump(ast.parse(text)) == ast.dump(tree):
+                return None
+        except SyntaxError:
+            return None
+        lines, called = _statement(tree, self.line)
+        return Mutant(path=self.path, text=text, lines=lines, called=called)
+
+
+def changes(path: Path, *, texts: bool) -> list[Change]:
     """Return all changes of a module, save of annotations, decorators, assertions, imports and what is for people."""
-    source = path.read_text()
-    tree = ast.parse(source)
+    data = path.read_bytes()
     starts = [0]
-    for line in source.encode().splitlines(keepends=True):
+    for line in data.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    data, found = source.encode(), {}
-    for node, changed in _changes(ast.parse(source), None, texts=texts):
-        begin = starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined]
+    found = {}
+    for node, text in _changes(ast.parse(data), None, texts=texts):
+        number: int = node.lineno  # type: ignore[attr-defined]
+        begin = starts[number - 1] + node.col_offset  # type: ignore[attr-defined]
         end = starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined]
-        text = (data[:begin] + changed.encode() + data[end:]).decode()
-        with suppress(SyntaxError):
-            if ast.dump(ast.parse(text)) != ast.dump(tree):
-                line: int = node.lineno  # type: ignore[attr-defined]
-                lines, called = _statement(tree, line)
-                found[text] = Mutant(path=path, text=text, lines=lines, called=called)
+        found[begin, end, text] = Change(path=path, line=number, begin=begin, end=end, text=text)
     return list(found.values())
 
 
@@ -387,23 +407,24 @@ def equivalents() -> set[str]:
 def try_part(part: Part, each: int, seed: str, limit: float, known: set[str]) -> Counter[str]:
     """Try `each` changes of a part, print those that nothing notices, and return how many were noticed."""
     paths = sorted({path for pattern in part.modules for path in ROOT.glob(pattern) if path.name != "__main__.py"})
-    found = [mutant for path in paths for mutant in mutants(path, texts=part.texts)]
-    sample = random.Random(f"{seed} {part.modules[0]}").sample(found, min(each, len(found)))  # noqa: S311
-    counts = Counter({"tried": len(sample)})
+    found = [change for path in paths for change in changes(path, texts=part.texts)]
+    random.Random(f"{seed} {part.modules[0]}").shuffle(found)  # noqa: S311
+    counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         runs = Runs(part, Path(folder))
         for test in runs.failed:
             print(f"{test} fails without any change: it notices nothing", flush=True)
-        for mutant in sample:
-            name = str(mutant.path.relative_to(ROOT))
-            how = "equivalent" if f"{name}\n{mutant.diff}" in known else runs.notices(mutant, limit)
-            counts[how] += 1
-            if not how:
-                print(f"{name}\n{mutant.diff}\n", flush=True)
+        for mutant in islice(filter(None, (change.mutant() for change in found)), each):
+            shown = f"{mutant.path.relative_to(ROOT)}\n{mutant.diff}"
+            how = "equivalent" if shown in known else runs.notices(mutant, limit)
+            counts.update({"tried": 1, how: 1})
+            if how in {"", "time"}:
+                note = "\n(noticed by the time of its tests only)" if how else ""
+                print(f"{shown}{note}\n", flush=True)
     counts["noticed"] = counts["test"] + counts["time"]
     print(
         f"{part.modules[0]}: {counts['noticed']} of {counts['tried'] - counts['equivalent']} noticed "
-        f"({counts['time']} by their time), {counts['equivalent']} equivalent, of {len(found)} possible",
+        f"({counts['time']} by their time), {counts['equivalent']} equivalent, of {len(found)} changes",
         flush=True,
     )
     return counts

@@ -80,6 +80,13 @@ def test_where_the_package_has_no_nearer_match_the_line_most_alike_is_shown(fold
     ]
 
 
+@pytest.mark.parametrize(("before", "shown"), [(1999, True), (2000, False)])
+def test_the_line_most_alike_is_looked_for_in_2000_lines(folder: Path, before: int, shown: bool) -> None:
+    text = "\n" * before + "    %0 = flow.dispatch @f_dispatch_0::@f_dispatch_0_matmul(%arg0)\n"
+    report = checked("// CHECK: f.dispatch @f_dispatch_0::@f_dispatch_0_matmul\n", text=text).report
+    assert (f"a_llvm-cpu.mlir:{before + 1}:5" in report) == shown
+
+
 def test_what_must_not_be_there_is_shown_with_its_location(folder: Path) -> None:
     case = checked("// CHECK: @f\n// CHECK-NOT: flow.dispatch\n")
     assert case.summary == "a.mlir:2: CHECK-NOT: excluded string found in input ('flow.dispatch')"
