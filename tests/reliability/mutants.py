@@ -29,6 +29,7 @@ import signal
 import sys
 import tempfile
 import time
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -387,7 +388,7 @@ class Runs:
             files = sorted({test.split("::")[0] for test in ordered})
             return _pytest(self._folder, "-x", *files, plugins=[_Order(ordered)])
 
-        status = _in_fork(work, 3 * taken + 60)
+        status = _in_fork(work, 10 * taken + 120)
         return "" if status in {0, 5} else "time" if status == 124 else "test"
 
 
@@ -444,6 +445,7 @@ def main() -> int:
     known = equivalents()
     os.chdir(ROOT)
     sys.dont_write_bytecode = True
+    warnings.simplefilter("ignore")  # of what tests import
     sums: dict[str, Counter[str]] = defaultdict(Counter)
     for part in known_parts:
         if not chosen.packages or part.package in chosen.packages:
