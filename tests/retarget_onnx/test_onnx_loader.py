@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 import shutil
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from ml_dtypes import bfloat16, float8_e4m3fn
+from node_tests import TESTS
 from retarget.extension import Case, CaseLoader, CaseRequest, FindsModules, FunctionInfo, MakesModules, Tolerance
 from retarget.model import Module
 from retarget.support.errors import RetargetError
@@ -21,45 +20,7 @@ from retarget_onnx.loader import OnnxBackendLoader
 from retarget_onnx.manifest_file import Entry, Manifest, manifest_text
 from retarget_onnx.worker.installed import installed_manifest, installed_tests, installed_version
 
-TESTS = {
-    "test_abs": "op-Abs opset-13 f32",
-    "test_add_uint8": "op-Add opset-14 u8",
-    "test_and2d": "op-And opset-7 bool",
-    "test_cast_FLOAT_to_BFLOAT16": "op-Cast opset-25 f32 bf16",
-    "test_cast_FLOAT_to_FLOAT8E4M3FN": "op-Cast opset-25 f32 f8E4M3FN",
-    "test_cast_FLOAT_to_INT4": "op-Cast opset-25 f32 i4",
-    "test_sequence_insert_at_back": "op-SequenceInsert opset-11 sequence i64",
-    "test_optional_has_element_empty_optional_input": "op-OptionalHasElement opset-18 optional i32 bool",
-    "test_string_split_basic": "op-StringSplit opset-20 string i64",
-    "test_size_example": "op-Size opset-25 f32 i64",
-    "test_reduce_sum_empty_set": "op-ReduceSum opset-13 f32 i64",
-    "test_constant": "op-Constant opset-25 f32",
-    "test_gelu_default_1": "op-Gelu opset-20 f32",
-    "test_gelu_default_1_expanded": "op-Gelu opset-20 f32 expanded",
-    "test_of_a_later_onnx": "op-Later opset-99 f32",
-}
-
-_OPERATORS = (
-    *("abs", "add", "and_", "cast", "constant", "gelu", "optionalhaselement", "reducesum", "sequenceinsert", "size"),
-    "string_split",
-)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _tests_of_some_operators() -> Iterator[None]:
-    """The package onnx takes ten seconds to make all of its tests, and a tenth of one for those of some operators."""
-    from onnx.backend.test.case import node
-
-    def load_model_tests(*, kind: str) -> list[object]:
-        assert kind == "node"
-        for operator in _OPERATORS:
-            importlib.import_module(f"{node.__name__}.{operator}")
-        return [test for test in node._NodeTestCases if test.name in TESTS]
-
-    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        patch.setattr("onnx.backend.test.loader.load_model_tests", load_model_tests)
-        yield
+pytestmark = pytest.mark.usefixtures("node_tests")
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +32,7 @@ def description(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def generated(description: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def generated(node_tests: object, description: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("generated")
     OnnxBackendLoader().make(description, folder)
     return folder
