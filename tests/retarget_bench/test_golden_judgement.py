@@ -43,12 +43,15 @@ def judged(
 ) -> list[tuple[str, str]]:
     rule = Golden(match=("t",), metric=metric, reason="r", origin=ORIGIN, **bound)  # type: ignore[arg-type]
     sessions = [SessionResults(start=new_session(selected=1, digest="", host="h"), records=(one,)) for one in before]
-    return [(one.record.verdict, one.record.text) for one in judge_goldens([rule], now, baseline_of(sessions), host)]
+    found = list(judge_goldens([rule], now, baseline_of(sessions), host))
+    assert all(one.is_broken == (one.record.verdict == "broken") for one in found)
+    return [(one.record.verdict, one.record.text) for one in found]
 
 
 def test_a_maximum_needs_no_baseline() -> None:
     text = "latency 1 ms, expected at most"
     assert judged(Metric.LATENCY, ran(), most=0.002) == [("kept", f"{text} 2 ms")]
+    assert judged(Metric.LATENCY, ran(), most=0.001) == [("kept", f"{text} 1 ms")]
     assert judged(Metric.LATENCY, ran(), most=0.0005) == [("broken", f"{text} 500 us")]
     close = "latency 1 ms -+ 0.1 %, expected at most 999.5 us: too close to judge"
     assert judged(Metric.LATENCY, ran(), most=0.0009995) == [("not judged", close)]

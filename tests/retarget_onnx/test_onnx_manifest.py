@@ -10,7 +10,7 @@ import pytest
 from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget_onnx.manifest import differences, main
 from retarget_onnx.manifest_file import Entry, Manifest, manifest_text, read_manifest
-from retarget_onnx.worker.installed import installed_version
+from retarget_onnx.worker.installed import installed_manifest, installed_version
 
 COMMITTED = Path(__file__).parents[2] / "suites" / "onnx" / "nodes.toml"
 
@@ -145,16 +145,28 @@ def test_the_committed_manifest_is_the_installed_packages(capsys: pytest.Capture
     assert (status, capsys.readouterr().out) == (0, "")
 
 
-@pytest.mark.slow
-def test_check_reports_the_differences_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "nodes.toml"
-    committed = read_manifest(COMMITTED)
-    entries = (*committed.entries[1:], Entry(name="test_future", tags=("op-Future",)))
-    path.write_text(manifest_text(Manifest(package=installed_version(), entries=entries), path.name))
-    assert main(["--check", str(path)]) == 1
-    assert "does not have: test_future" in capsys.readouterr().out
-    assert main(["-o", str(path)]) == 0
-    assert main(["--check", str(path)]) == 0
+@pytest.mark.usefixtures("node_tests")
+def test_check_reports_the_differences_and_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path, installed = Path("nodes.toml"), installed_version()
+    entries = tuple(entry for entry in installed_manifest().entries if entry.name != "test_abs")
+    future = Entry(name="test_future", tags=("op-Future",))
+    path.write_text(manifest_text(Manifest(package=installed, entries=(*entries, future)), path.name))
+    assert main(["--check", "nodes.toml"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"nodes.toml: 1 of {installed} that {installed} does not have: test_future",
+        f"nodes.toml: 1 of {installed} that the manifest does not have: test_abs",
+    ]
+    assert main(["-o", "nodes.toml"]) == 0
+    assert capsys.readouterr().out == f"nodes.toml: {len(entries) + 1} tests of {installed}\n"
+    assert read_manifest(path) == installed_manifest()
+    assert main(["--check", "nodes.toml"]) == 0
+    assert main(["-o", "none/nodes.toml"]) == 1
+    assert capsys.readouterr().err == "error: cannot write none/nodes.toml: No such file or directory\n"
+    assert main(["--check", "none.toml"]) == 1
+    assert "none.toml: cannot be read: No such file or directory" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
