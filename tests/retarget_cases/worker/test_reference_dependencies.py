@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from retarget.arrays.dtypes import dtype_named
 from retarget.support.dependencies import state_of
+from retarget.support.errors import RetargetError
 from retarget.worker.child.recorder import Recorder
 from retarget_cases.worker.reference import References
 
@@ -81,7 +83,7 @@ ROWS: dict[str, tuple[str, Callable[[Path], object], Callable[[Path], object]]] 
         lambda at: (at / "factor").write_bytes(np.float32(2).tobytes()),
     ),
     "a file that it tries to read": (
-        "def f(x):\n    try:\n        return x * len((HERE / 'two').read_text())\n    except OSError:\n        return x\n",
+        "def f(x):\n    try:\n        return len((HERE / 'two').read_text()) * x\n    except OSError: return x\n",
         lambda at: None,
         lambda at: write(at / "two", "22"),
     ),
@@ -128,3 +130,26 @@ def test_what_a_reference_depends_on_is_recorded_and_another_after_a_change(tmp_
     assert now(tmp_path, recorded) != recorded
     again, other = evaluated(tmp_path)  # in the same process, which has imported the text of before
     assert (again, now(tmp_path, other)) == (2, other)
+
+
+def test_a_reference_that_makes_its_inputs_writable_fails_and_they_stay_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "ref.py"
+    path.write_text("def f(x, y):\n    x.setflags(write=True)\n    x[...] = 7\n    return x\n")
+    inputs = [np.arange(4, dtype=np.float32).reshape(2, 2), np.float32(3)]
+    with pytest.raises(RetargetError, match=r"ref.py:2: f raised ValueError: cannot set WRITEABLE flag"):
+        References().call(path, "f", inputs)
+    assert inputs[0].tolist() == [[0, 1], [2, 3]]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bool", "complex64", "bfloat16", "int4"])
+@pytest.mark.parametrize("shape", [(), (0,), (2, 3), (2, 0, 3)])
+def test_inputs_of_every_type_and_shape_reach_a_reference_as_they_are(
+    tmp_path: Path, dtype: str, shape: tuple[int, ...]
+) -> None:
+    path = tmp_path / "ref.py"
+    path.write_text("def f(x): return x\n")
+    given = np.ones(shape, dtype_named(dtype))
+    for array in (given, given.T):
+        (got,) = References().call(path, "f", [array])
+        assert isinstance(got, np.ndarray)
+        assert (got.dtype, got.shape, got.tolist()) == (array.dtype, array.shape, array.tolist())

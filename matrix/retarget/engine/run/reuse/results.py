@@ -20,7 +20,7 @@ from retarget.expect.cases import TargetRules
 from retarget.expect.verdict import today
 from retarget.extension import code_digest
 from retarget.extension.registry import Registry
-from retarget.model import RunTarget, RuntimeConfig
+from retarget.model import CompileTarget, RunTarget, RuntimeConfig
 from retarget.model.outcomes import Artifact, DeviceInfo, RunOutcome
 from retarget.support.datapaths import LIMIT_VARIABLE
 from retarget.support.dependencies import Dependency, state_of, versions_of_arrays
@@ -152,6 +152,10 @@ class ReusableResults:
             key = self._with_states(key, target)
         if key:
             self._kept.keep(key, rules, outcome, today())
+
+    def known_dependencies(self, target: CompileTarget) -> Sequence[tuple[str, str]] | None:
+        """Return what `Engine.case_dependencies` does."""
+        return self._kept.dependencies(self._case_digests.dependencies_key(target))
 
     @property
     def notes(self) -> Sequence[str]:
