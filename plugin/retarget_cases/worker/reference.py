@@ -90,7 +90,7 @@ def _read_only(array: Array) -> Array:
     given = np.ascontiguousarray(array)
     if not given.size:
         return np.array(array)
-    memory = memoryview(given.reshape(-1).view(np.uint8)).toreadonly()
+    memory = given.reshape(-1).view(np.uint8).data.toreadonly()
     return np.frombuffer(memory, np.uint8).view(given.dtype).reshape(np.shape(array))
 
 
