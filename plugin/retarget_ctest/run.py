@@ -21,7 +21,7 @@ from retarget.cli.support import (
 from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry, named_extensions
 from retarget.model import CompileTarget, RunTarget
-from retarget.results.record import Outcome, TargetRecord
+from retarget.results.record import BAD, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
 from retarget.support.text import counted, shown, strip_colour
 from retarget.worker.spare import SpareWorker
@@ -38,7 +38,6 @@ __all__ = ["SKIPPED", "add_arguments", "run"]
 SKIPPED = 77
 """The exit status where all targets are skipped, as Automake and Meson have it."""
 
-_FAILED = frozenset({Outcome.FAILED, Outcome.XPASSED, Outcome.ERROR})
 _SKIPPED = frozenset({Outcome.SKIPPED, Outcome.BLOCKED, Outcome.NOT_RUN})
 _WORDS = {Outcome.XFAILED: "XFAIL", Outcome.XPASSED: "FAILED", Outcome.NOT_RUN: "NOT RUN"}
 
@@ -231,7 +230,7 @@ def _show(record: TargetRecord, error: BaseException | None) -> None:
     word = _WORDS.get(record.outcome, record.outcome.upper())
     reason = f" ({shown(record.reason)})" if record.reason else ""
     text = f"{record.nodeid} {word}{reason}\n"
-    if record.outcome in _FAILED and error is not None:
+    if record.outcome in BAD and error is not None:
         text += f"{error}\n" if sys.stdout.isatty() else f"{strip_colour(str(error))}\n"
     elif record.hint:
         text += f"hint: {record.hint}\n"
@@ -240,7 +239,7 @@ def _show(record: TargetRecord, error: BaseException | None) -> None:
 
 
 def _status(outcomes: Sequence[Outcome]) -> int:
-    if any(outcome in _FAILED for outcome in outcomes):
+    if any(outcome in BAD for outcome in outcomes):
         return 1
     return SKIPPED if all(outcome in _SKIPPED for outcome in outcomes) else 0
 
