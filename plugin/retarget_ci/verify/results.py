@@ -138,7 +138,13 @@ class _Results:
                 why = _EXIT_STATUSES.get(end.status, "a signal")
                 yield f"{where}: pytest ended with status {end.status}: {why}"
             elif end.status and not any(record.outcome in BAD for record in latest(session.records).values()):
-                yield f"{where}: pytest ended with status {end.status}, but no target failed; see the log of the leg"
+                excuses = Counter(_one_line(record.reason) for record in session.records if record.excused)
+                is_all = session.records and excuses.total() == len(session.records)
+                nothing = (
+                    f"rules skip all of its targets ({'; '.join(excuses)[:_LONGEST]}): a leg that runs nothing fails"
+                )
+                why = nothing if is_all else "no target failed; see the log of the leg"
+                yield f"{where}: pytest ended with status {end.status}, but {why}"
         planned = set(leg.ids)
         others: dict[str, list[str]] = {}
         for one in sorted(ids - planned):

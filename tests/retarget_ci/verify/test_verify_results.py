@@ -253,6 +253,17 @@ def test_a_session_that_did_not_end_well_is_an_error(
     assert verified(tmp_path).lost == (f"leg 'run-linux-1': {file.name}: pytest ended with status {why}",)
 
 
+def test_a_leg_of_which_rules_skip_everything_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_leg(tmp_path, BUILD)
+    skipped = {one: {"outcome": Outcome.SKIPPED, "excused": True, "reason": "no bf16 (#12)"} for one in RUN.ids}
+    file = write_leg(tmp_path, RUN, records=changed(RUN, skipped), status=1)
+    assert verified(tmp_path).problems == (
+        f"leg 'run-linux-1': {file.name}: pytest ended with status 1, but rules skip all of its targets "
+        "(no bf16 (#12)): a leg that runs nothing fails",
+    )
+
+
 def test_a_failed_compile_counts_once_with_the_run_targets_that_it_blocks(tmp_path: Path) -> None:
     observation = Observation(stage="compile", signature="failed to legalize operation 'linalg.dot'")
     build = {compile_id("dot"): {"outcome": Outcome.FAILED, "observation": observation}}
