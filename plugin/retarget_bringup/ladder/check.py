@@ -186,16 +186,21 @@ def _listed(heading: str, rows: Sequence[str]) -> Iterator[str]:
         yield "\n".join([heading, *(f"  {row}" for row in rows[:_SHOWN]), *more])
 
 
-def raised(ladder: Ladder, states: Iterable[TargetState], committed: Mapping[str, Line] | None = None) -> Raised:
+def raised(ladder: Ladder, states: Sequence[TargetState], committed: Mapping[str, Line] | None = None) -> Raised:
     """Return a ladder with the rungs of states: higher ones, new targets, and today's digests of what did not fall.
 
-    Lines of what is no target any more, or cannot be one, go. No line gets lower than it is, or than it is in
-    `committed`, from where a line that was removed or lowered by hand comes back.
+    Lines of what is no target any more, or cannot be one, go; a new target of the same digest takes the rung over. No
+    line gets lower than it is, or than it is in `committed`, from where one that was removed or lowered by hand comes
+    back.
     """
     changes: Counter[str] = Counter()
     lines: dict[str, Line] = {}
+    known = {one.id for one in states}
+    gone = {line.digest: line for line in ladder.lines if line.target not in known}
     for one in states:
         line = _highest(one.line, (committed or {}).get(one.id))
+        if line is None and one.rung is not None and one.target.digest in gone:
+            line = replace(gone[one.target.digest], target=one.id)
         if one.is_permanent or (line is None and (one.rung is None or (one.only_compiled and rungs_of(one.target)))):
             continue
         if line is None and one.rung is not None:
@@ -204,7 +209,8 @@ def raised(ladder: Ladder, states: Iterable[TargetState], committed: Mapping[str
         elif line is not None:
             lines[one.id] = now = _risen(one, line)
             if now != one.line:
-                changes["raised" if one.line is None or now.rung > one.line.rung else "changed"] += 1
+                rises = one.line is not None and now.rung > one.line.rung
+                changes["added" if one.line is None else "raised" if rises else "changed"] += 1
     changes["dropped"] = len({line.target for line in ladder.lines} - lines.keys())
     return Raised(lines=tuple(lines.values()), changes=+changes)
 
