@@ -23,7 +23,7 @@ from retarget.cli.support import (
 from retarget.extension import UnavailableError
 from retarget.extension.registry import named_extensions
 from retarget.model import CompileTarget, RunTarget
-from retarget.results.record import Outcome, TargetRecord
+from retarget.results.record import BAD, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
 from retarget.support.text import counted, shown, strip_colour
 from retarget.worker.spare import SpareWorker
@@ -41,7 +41,6 @@ __all__ = ["SKIPPED", "add_arguments", "run"]
 SKIPPED = 77
 """The exit status where all targets are skipped, as Automake and Meson have it."""
 
-_FAILED = frozenset({Outcome.FAILED, Outcome.XPASSED, Outcome.ERROR})
 _SKIPPED = frozenset({Outcome.SKIPPED, Outcome.BLOCKED})
 _WORDS = {Outcome.XFAILED: "XFAIL", Outcome.XPASSED: "FAILED", Outcome.NOT_RUN: "NOT RUN"}
 
@@ -262,7 +261,7 @@ def _show(record: TargetRecord, error: BaseException | None) -> None:
     word = _WORDS.get(record.outcome, record.outcome.upper())
     reason = f" ({shown(record.reason)})" if record.reason else ""
     text = f"{record.nodeid} {word}{reason}\n"
-    if record.outcome in _FAILED and error is not None:
+    if record.outcome in BAD and error is not None:
         text += f"{error}\n" if sys.stdout.isatty() else f"{strip_colour(str(error))}\n"
     elif record.hint:
         text += f"hint: {record.hint}\n"
@@ -271,7 +270,7 @@ def _show(record: TargetRecord, error: BaseException | None) -> None:
 
 
 def _status(outcomes: Sequence[Outcome], unselected: Sequence[str]) -> int:
-    if any(outcome in _FAILED or outcome is Outcome.NOT_RUN for outcome in outcomes):
+    if any(outcome in BAD or outcome is Outcome.NOT_RUN for outcome in outcomes):
         return 1
     if unselected:
         return 2

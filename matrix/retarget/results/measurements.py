@@ -16,7 +16,7 @@ Key = tuple[str, Metric, str]
 """A target's id, a metric, and a case; empty for what is of the target as a whole."""
 
 
-_GOOD = frozenset({Outcome.PASSED, Outcome.FLAKY, Outcome.INTERMITTENT})
+_GOOD = frozenset({Outcome.PASSED, Outcome.PARTIAL, Outcome.FLAKY, Outcome.INTERMITTENT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +82,11 @@ def measurements_of_case(case: CaseRecord) -> Iterator[Measurement]:
 
 
 def totals(record: TargetRecord) -> dict[str, float]:
-    """Return the metrics of a target in a benchmark, by their names, all its cases together; nothing of other runs."""
+    """Return the metrics of a target in a benchmark, by their names, all its cases together; nothing of other runs, nor
+    of a part of its cases."""
     found: dict[str, float] = {}
+    if record.missing_cases:
+        return found
     is_benchmark = record.compile is not None and record.compile.dispatches is not None
     if record.runtime or is_benchmark:
         for one in measurements(record):

@@ -17,7 +17,7 @@ from retarget.results.record import CaseRecord, Outcome, TargetRecord
 
 __all__ = ["conclusion", "fails", "listing", "passes", "reference", "stage_of", "unrun"]
 
-_PASSED = frozenset({Outcome.PASSED, Outcome.FLAKY, Outcome.XPASSED})
+_PASSED = frozenset({Outcome.PASSED, Outcome.PARTIAL, Outcome.FLAKY, Outcome.XPASSED})
 _FAILED = frozenset({Outcome.FAILED, Outcome.XFAILED})
 LOAD = "load"
 COMPARE = "compare"
@@ -294,6 +294,7 @@ def _line(failing: TargetRecord, other: TargetRecord) -> str:
 _PLAIN = {
     Outcome.NOT_RUN: "not run",
     Outcome.PASSED: "passed",
+    Outcome.PARTIAL: "passed in the cases that were run",
     Outcome.FLAKY: "passed at another attempt",
     Outcome.XPASSED: "passed, though expected to fail",
 }
