@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
-
 import pytest
 from benchmark_scripts import benchmark_script
 
@@ -28,12 +26,3 @@ def test_a_figure_that_has_never_been_reached_is_a_problem() -> None:
     assert figures.problems({"cold": 1.0}, {}) == [
         "cold: found 1.00, expected a figure [cold] in figures.toml; --write adds it"
     ]
-
-
-def test_the_file_has_each_figure() -> None:
-    reached = tomllib.loads(figures.REACHED.read_text())
-    assert {*reached} == {"cold", "warm", "one"}
-    assert not figures.problems(
-        {name: figure["ratio"] for name, figure in reached.items()},
-        {name: figure["ratio"] for name, figure in reached.items()},
-    )

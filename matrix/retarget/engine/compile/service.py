@@ -6,6 +6,7 @@ import threading
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -401,23 +402,18 @@ class BuildService:
             raise
 
     def _is_shared(self, target: CompileTarget, half: Resolved) -> bool:
-        """Whether another target of the module that is still to be compiled begins with the same front half."""
+        """Whether another target of the module begins with the same front half, and is still to be compiled."""
         with self._changed:
-            others = [one for one in self._modules[target.module.path] if one != target]
-            jobs = [job for one in others if (job := self._jobs.get(one)) is not None and not job.done]
-        return any(
-            self._begins_with(job.target, half) for job in jobs if job.target.compiler.env == target.compiler.env
-        )
-
-    def _begins_with(self, target: CompileTarget, half: Resolved) -> bool:
-        """Whether a target begins with this front half, and the store does not have what it comes to."""
-        try:
-            resolved, source = self._resolved(target)
-        except (NotBuiltError, UnavailableError, RetargetError):
-            return False
-        if (resolved.front_end or resolved).front_half != half:
-            return False
-        return self._store.lookup(key_of(target, source, resolved, self._inputs_of(target, resolved))) is None
+            jobs = [self._jobs.get(one) for one in self._modules[target.module.path] if one != target]
+            others = [job.target for job in jobs if job is not None and not job.done]
+        for other in others:
+            with suppress(NotBuiltError, UnavailableError, RetargetError):
+                resolved, source = self._resolved(other)
+                if (resolved.front_end or resolved).front_half == half and other.compiler.env == target.compiler.env:
+                    key = key_of(other, source, resolved, self._inputs_of(other, resolved))
+                    if self._store.lookup(key) is None:
+                        return True
+        return False
 
     def _inputs_of(self, target: CompileTarget, resolved: Resolved, *, fresh: bool = False) -> Inputs:
         """Return what the compile reads in addition to the module, as it is now."""
