@@ -137,16 +137,13 @@ class CompileSteps:
         """Have a worker do the steps, of which `request` is the first, and store what comes of them. Return the last
         outcome. `front` is that of the front end, where the store has it."""
         message: CompileModule | None = None
+        later = replace(request, source=b"", front_half=None, keeps_front_half=False)  # of the second of two
         for step in reversed(steps):
-            is_first = step is steps[0]
-            later = CompileRequest(
-                source=b"", source_name=request.source_name, source_path=request.source_path, resolved=step.resolved
-            )
             message = CompileModule(
                 compiler=target.compiler.compiler,
                 rewriting=target.kind if target.returns_checks else "",
                 front_end=step.is_front_end,
-                request=replace(request, resolved=step.resolved) if is_first else later,
+                request=replace(request if step is steps[0] else later, resolved=step.resolved),
                 then=message,
             )
         assert message is not None  # noqa: S101  (for the type checker)
@@ -166,15 +163,14 @@ class CompileSteps:
 
     def _keep_half(self, target: CompileTarget, half: _Step, answer: CompiledModule | Refused) -> None:
         """Store the front half that a compile has kept, if other compiles may begin with it, or how it failed."""
-        if self._inputs_of(target, half.resolved) == half.inputs:
-            if isinstance(answer, CompiledModule) and answer.front_half and not answer.diagnostics:
-                self._store.put_artifact(half.key, answer.front_half, suffix=_FRONT_SUFFIX, seconds=0.0, diagnostics="")
-                return
-            if isinstance(answer, Refused) and answer.in_front_half and answer.refusal is Refusal.COMPILER:
-                failure, seconds = compile_failure(answer), answer.seconds
-                self._store.put_failure(half.key, failure, seconds=seconds, diagnostics=answer.text)
-                return
-        self._not_kept.add(half.key)
+        is_sure = self._inputs_of(target, half.resolved) == half.inputs
+        if is_sure and isinstance(answer, CompiledModule) and answer.front_half and not answer.diagnostics:
+            self._store.put_artifact(half.key, answer.front_half, suffix=_FRONT_SUFFIX, seconds=0.0, diagnostics="")
+        elif is_sure and isinstance(answer, Refused) and answer.in_front_half and answer.refusal is Refusal.COMPILER:
+            failure, seconds = compile_failure(answer), answer.seconds
+            self._store.put_failure(half.key, failure, seconds=seconds, diagnostics=answer.text)
+        else:
+            self._not_kept.add(half.key)
 
     def _keep(
         self, target: CompileTarget, step: _Step, answer: CompiledModule | Refused, start: float
