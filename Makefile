@@ -143,13 +143,12 @@ bench: $(DEV_STAMP)
 	$(BIN)/python benchmarks/results.py
 	$(BIN)/python benchmarks/edit_loop.py
 	$(BIN)/python benchmarks/warm_session.py
+	$(BIN)/python benchmarks/cold.py
 	$(BIN)/python benchmarks/cluster_compiles.py
 	$(BIN)/python benchmarks/shared_store.py
 
 bench-onnx: $(DEV_STAMP)
 	$(BIN)/python benchmarks/onnx_suite.py
-	$(BIN)/python benchmarks/front_half.py suites/onnx -m conformance --sample 60
-	$(BIN)/python benchmarks/cold_floor.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist

@@ -12,10 +12,9 @@ from retarget.engine.cache.host import host_identity
 from retarget.engine.cache.inputs import InputDigests
 from retarget.engine.cache.key import digest_of
 from retarget.engine.cache.store import Store
-from retarget.engine.compile.builds import describe_build
 from retarget.engine.run.reuse.case_digest import CaseDigests
 from retarget.engine.run.reuse.kept_results import KeptResult, KeptResults
-from retarget.engine.toolchains import worker_environment
+from retarget.engine.toolchains import describe_build, worker_environment
 from retarget.expect.cases import TargetRules
 from retarget.expect.verdict import today
 from retarget.extension import code_digest
