@@ -147,6 +147,8 @@ class RunsElsewhere:
     def close(self) -> None:
         """Cancel what has not run."""
         with self._lock:
+            for ahead in self._ahead.values():
+                ahead.waiting = False  # a compile that ends just now has taken it out of `_waiting`
             self._ahead.clear()
             self._waiting.clear()
             self._queued = 0

@@ -57,3 +57,20 @@ def test_progress_counts_what_waits_runs_and_is_done_and_outcomes_are_not_kept(t
     runs.close()
     assert executor.given["good_c_2"].cancelled()
     assert runs.progress == (3, 3)
+
+
+def test_a_compile_that_ends_while_the_session_closes_dispatches_nothing(tmp_path: Path) -> None:
+    executor = Futures()
+    runs = RunsElsewhere(
+        cast("Executor", executor), Registry(), default_timeout=1, only=(), means_this_host=lambda _: False
+    )
+    target = compile_target("late")
+
+    def is_kept(_: Artifact) -> bool:
+        runs.close()
+        return False
+
+    runs.queue(run_target(target, "1"), (), is_kept)
+    artifact = Artifact(path=str(tmp_path), digest="0" * 64, size=0)
+    runs.compiled(target, CompileOutcome(key="k", artifact=artifact, seconds=0, reused=False))
+    assert (runs.progress, executor.given) == ((0, 0), {})
