@@ -222,9 +222,11 @@ def test_a_compiler_that_dies_is_named_by_its_signal_and_costs_its_target_only(p
 
 
 def test_crashes_and_hangs_of_compiler_and_device_cost_their_targets_only(project: Project) -> None:
-    project.doubles(a="f: pass", b="compile: crash\nf: pass", c="f: pass\ng: crash\nh: pass", d="f: hang", e="f: pass")
-    project.write({"suites/x.mlir": "compile: hang\nf: pass"})
-    result = project.run(*DOUBLES, "--retarget-compile-timeout", "1.5", "--retarget-run-timeout", "1.5", "-v")
+    project.doubles(a="f: pass", b="compile: crash\nf: pass", c="f: pass\ng: crash\nh: pass", e="f: pass")
+    hanging = suite("hangs", kind="double", targets="doubles") + "timeout = 1.5\n"
+    project.write({"suites/h/suite.toml": hanging, "suites/h/d.mlir": "f: hang"})
+    project.write({"suites/h/x.mlir": "compile: hang\nf: pass"})
+    result = project.run(*DOUBLES, "-v")
     result.stdout.fnmatch_lines(
         ["*4 failed, 6 passed, 1 subtests passed, 1 subtests failed, 1 subtests skipped, 2 blocked in*"]
     )
@@ -233,8 +235,8 @@ def test_crashes_and_hangs_of_compiler_and_device_cost_their_targets_only(projec
     crashed = block(result, "twice: c_dc_dr")
     assert crashed[0] == "run: device worker crashed: SIGFPE in function 'g'"
     assert "passed: f" in crashed
-    assert block(result, "twice: d_dc_dr")[0] == "run: run timed out after 1.5 s in function 'f'"
-    assert block(result, "twice: x_dc")[0] == "compile: compile timed out after 1.5 s"
+    assert block(result, "hangs: d_dc_dr")[0] == "run: run timed out after 1.5 s in function 'f'"
+    assert block(result, "hangs: x_dc")[0] == "compile: compile timed out after 1.5 s"
     result.stdout.fnmatch_lines(["suites/suite.toml::twice::e_dc_dr PASSED*"])
 
 
