@@ -137,7 +137,7 @@ def run(arguments: argparse.Namespace) -> int:
                 record, error = _tried(trial, with_digests=results is not None)
                 _show(record, error)
                 outcomes.append(record.outcome)
-                judged.add(record, has_failed=record.outcome in _FAILED, is_blocked=bool(record.blocked_by))
+                judged.add(record, has_failed=record.outcome in BAD, is_blocked=bool(record.blocked_by))
                 if results is not None:
                     _write(results, start.session, trial, replace(record, text=_text(error)))
         except KeyboardInterrupt:

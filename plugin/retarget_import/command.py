@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from retarget.cli.support import input_path, output_folder
-from retarget.declare.files import MATRIX_FILE, SUITE_FILE
-from retarget.declare.fitting import fitted
+from retarget.declare.files import MATRIX_FILE, SUITE_FILE, fitted
 from retarget.extension.registry import Registry, load_extensions
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 from retarget.support.files import read_regular, write_files

@@ -55,7 +55,7 @@ def test_the_function_has_the_types_of_the_graph(model: Path) -> None:
 def test_types_that_are_no_tensor_of_numbers_are_named(tmp_path: Path) -> None:
     sequence = onnx.helper.make_tensor_sequence_value_info("s", onnx.TensorProto.FLOAT, [2])
     inputs = [tensor("t", "STRING", [1]), sequence, tensor("u", "UINT8", None), tensor("b", "BOOL", [])]
-    found = model_function(save(tmp_path, inputs, []))
+    found = model_function(save(tmp_path, inputs, [tensor("out", "FLOAT", [1])]))
     assert found is not None
     assert found.argument_types == ("tensor of string t", "sequence s", "tensor<*xui8>", "tensor<i1>")
 

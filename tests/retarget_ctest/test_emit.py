@@ -80,8 +80,10 @@ def test_what_cannot_run_here_is_left_out_and_named(project: Path, capsys: pytes
 
 def test_nothing_to_write_is_an_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["emit", "ctest", "-o", "out", "-m", "nothing"]) == 2
-    expected = "retarget: found no target in . that is selected; `retarget list` shows all\n"
-    assert capsys.readouterr().err == expected
+    assert capsys.readouterr().err.splitlines() == [
+        "note: -m 'nothing': no target has the tag 'nothing'",
+        "retarget: found no target in . that is selected; `retarget list` shows all",
+    ]
     assert main(["emit", "ctest", "-o", "out", "-m", "phone", "--runnable-here"]) == 2
     first, second = capsys.readouterr().err.splitlines()
     assert first == "retarget: found no target in . that can run here; `retarget list` shows all"

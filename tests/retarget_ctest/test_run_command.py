@@ -115,7 +115,7 @@ def test_what_names_no_target_is_wrong_usage(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", *arguments]) == 2
-    assert capsys.readouterr().err == f"retarget: {message}\n"
+    assert capsys.readouterr().err.splitlines()[-1] == f"retarget: {message}"
 
 
 def test_a_limit_in_the_ini_file_that_is_no_number_is_an_error(

@@ -1,4 +1,5 @@
-"""What the values of cases depend on beyond the files that their kind names, as (sort, name, state) triples.
+"""Which version of its code this process has; and what the values of cases depend on beyond the files that their kind
+names, as (sort, name, state) triples.
 
 | sort | name | state |
 |---|---|---|
@@ -15,16 +16,17 @@ A worker records them while it reads cases. The engine determines the states aga
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 
 from retarget.support.files import content_digest
 
-__all__ = ["Dependency", "name_of", "state_of", "versions_of_arrays"]
+__all__ = ["Dependency", "code_digest", "name_of", "state_of", "versions_of_arrays"]
 
 Dependency = tuple[str, str, str]
 
@@ -49,6 +51,20 @@ def state_of(sort: str, name: str, folder: Path, env: Mapping[str, str]) -> str:
         return _digest("\0".join(sorted(os.listdir(path)))) if sort == "names" else ""  # noqa: PTH208 (names alone)
     except OSError as error:
         return f"unreadable: {error.strerror}"
+
+
+@cache
+def code_digest(*modules: str) -> str:
+    """Return a digest (SHA-256 hex) of the content of modules; of a package, of all files below it.
+
+    Names are as in `import`; the packages that a module lies in are imported, it is not. Each is read once per process.
+    Raises `ModuleNotFoundError` for one that is not there.
+    """
+    digest = hashlib.sha256()
+    for module in sorted(set(modules)):
+        for name, path in _files(module):
+            digest.update(f"{module} {name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
 
 
 @cache
@@ -77,3 +93,17 @@ def _checkout(folder: Path) -> Path:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _files(module: str) -> Iterator[tuple[str, Path]]:
+    """Yield the files of a module by their names in it, without what Python leaves there."""
+    spec = importlib.util.find_spec(module)
+    if spec is None:
+        msg = f"there is no module {module!r}"
+        raise ModuleNotFoundError(msg, name=module)
+    for folder in map(Path, spec.submodule_search_locations or ()):
+        for path in sorted(folder.rglob("*")):
+            if "__pycache__" not in path.parts and path.is_file():
+                yield path.relative_to(folder).as_posix(), path
+    if spec.submodule_search_locations is None and spec.origin is not None:
+        yield "", Path(spec.origin)

@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from retarget.cli.support import output_folder
-from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
-from retarget.declare.fitting import fitted
+from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, fitted
 from retarget.model.names import name_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.support.files import write_files

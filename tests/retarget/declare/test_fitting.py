@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from declaration_texts import compiler, declarations, runtime
-from retarget.declare.fitting import fitted
+from retarget.declare.files import fitted
 from retarget.declare.load import DeclarationLoader
 from retarget.support.errors import RetargetError
 
