@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import ExtensionFileLoader, SourceFileLoader, all_suffixes
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
@@ -29,6 +29,7 @@ __all__ = ["Recorder", "recorder_of"]
 
 _UNSEEN = {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "socket.connect", "subprocess.Popen"}
 _OF_A_PATH = {"ctypes.dlopen": "file", "os.listdir": "names", "os.scandir": "names", "sqlite3.connect": "file"}
+_IMPORTLIB = "<frozen importlib._bootstrap_external>"
 
 
 class Recorder:
@@ -52,8 +53,12 @@ class Recorder:
         self._written: set[str] = set()
         self._tried: set[str] = set()
         self._noting = threading.local()
+        fixed = {one.__name__.partition(".")[0] for one in [*sys.modules.values()] if _is_extension(one)}
         for name in self._removable:
-            sys.modules.pop(name, None)
+            if name.partition(".")[0] not in fixed:
+                sys.modules.pop(name, None)
+            elif file := _file_of(sys.modules.get(name)):  # its C modules cannot be loaded again
+                self._kept.add(("file", file))
         self._removable.clear()
         importlib.invalidate_caches()
         Recorder._path = self._path or list(sys.path)
@@ -102,7 +107,11 @@ class Recorder:
             elif event in _UNSEEN:
                 recorder.note("unseen", event)
             elif event in _OF_A_PATH:
-                recorder.note(_OF_A_PATH[event], arguments[0])
+                path = arguments[0]
+                if _OF_A_PATH[event] == "names" and path is None:
+                    path = os.curdir
+                if sys._getframe(1).f_code.co_filename != _IMPORTLIB:  # noqa: SLF001  (the candidates say more exactly)
+                    recorder.note(_OF_A_PATH[event], path)
 
     @classmethod
     def asked(cls, sort: str, name: str) -> None:
@@ -127,6 +136,11 @@ class Recorder:
         finally:
             self._noting.now = False
 
+    def note_imported(self) -> None:
+        """Record the files of what is imported already, such as by an extension: nothing tells that it is used."""
+        for file in filter(None, map(_file_of, [*sys.modules.values()])):
+            self.note("file", file)
+
     def note_opened(self, path: Any, _mode: str | None, flags: int) -> None:
         """Record that a file is opened; none that is written first."""
         if flags & (os.O_TRUNC | os.O_EXCL) and isinstance(path, str | bytes | os.PathLike):
@@ -146,13 +160,17 @@ class Recorder:
 
     def _note_modules(self, before: set[str]) -> None:
         """Record what was imported, and where it would have been found before."""
-        known = {name.partition(".")[0] for name in before}
+        known = {name.partition(".")[0] for name in before - self._removable}
+        kept = set(self._kept)
         for name in sorted(self._tried | (sys.modules.keys() - before)):
             top, module = name.partition(".")[0], sys.modules.get(name)
             origin = _file_of(module)
             if _is_of_distribution(origin) or (module is None and top not in sys.stdlib_module_names):
                 if top not in known:
                     self._keep("package", top)
+            elif not origin and not any(map(_is_of_distribution, getattr(module, "__path__", ("site-packages",)))):
+                self._removable.add(name)  # a folder without __init__.py: its files are those of another module later
+                continue
             elif module is not None and (not origin or origin.startswith((_library(), *_own_folders()))):
                 continue
             if _is_of_distribution(origin):
@@ -164,6 +182,9 @@ class Recorder:
                 self._removable.add(name)
             elif module is not None:
                 self._keep("file", origin)
+        if not self._kept <= kept:  # what stays was told something while it was imported, once for all
+            of_paths = {"entry", "file", "names"}
+            self._kept.update((sort, str(self._folder / one) if sort in of_paths else one) for sort, one in self._found)
         self._tried.clear()
 
     def _keep(self, sort: str, what: str) -> None:
@@ -174,13 +195,15 @@ class Recorder:
         """Record the places in which a module is looked for before that of its file; all if it has none."""
         above, _, leaf = name.rpartition(".")
         searched = getattr(sys.modules.get(above), "__path__", ()) if above else sys.path
-        candidates = [os.path.join(entry or ".", leaf) for entry in searched if not entry.endswith(".zip")]  # noqa: PTH118
+        entries = [one or "." for one in searched if isinstance(one, str) and not one.endswith(".zip")]
+        candidates = [os.path.join(entry, leaf) for entry in entries]  # noqa: PTH118
         found = [origin.startswith((f"{one}.", f"{one}{os.sep}")) for one in candidates]
         if origin and True not in found:  # of a loader that does not look there
             return
         for candidate in candidates[: found.index(True) if origin else None]:
             self.note("entry", candidate)
-            self.note("entry", f"{candidate}.py")
+            for suffix in all_suffixes():
+                self.note("entry", f"{candidate}{suffix}")
 
 
 def recorder_of(loader: CaseLoader, target: CompileTarget) -> Recorder:
@@ -190,7 +213,10 @@ def recorder_of(loader: CaseLoader, target: CompileTarget) -> Recorder:
     if isinstance(loader, NamesDataFiles):
         with suppress(RetargetError):  # the files' own errors, which reading the cases gives
             named = loader.data_files(target.module, target.folder)
-    return Recorder(target.folder, (*target.module.data, *named))
+    recorder = Recorder(target.folder, (*target.module.data, *named))
+    if any(path.suffix == ".py" for path in named):
+        recorder.note_imported()
+    return recorder
 
 
 class _Environment(os._Environ[Any]):  # noqa: SLF001
@@ -226,7 +252,12 @@ def _library() -> str:
 def _own_folders() -> tuple[str, ...]:
     """Return the folders of retarget's packages, whose code the digest of a result covers in another way."""
     tops = (name for name in sys.modules if "." not in name and name.startswith(("retarget", "pytest_retarget")))
-    return tuple(f"{os.path.dirname(file)}{os.sep}" for file in map(_file_of, map(sys.modules.get, tops)) if file)  # noqa: PTH120
+    files = map(Path, filter(None, map(_file_of, map(sys.modules.get, tops))))
+    return tuple(f"{one.parent}{os.sep}" if one.name == "__init__.py" else str(one) for one in files)
+
+
+def _is_extension(module: Any) -> bool:
+    return isinstance(getattr(getattr(module, "__spec__", None), "loader", None), ExtensionFileLoader)
 
 
 def _is_of_distribution(path: str) -> bool:
