@@ -128,11 +128,10 @@ def icds_registered() -> Iterator[None]:
 def icd_complaints() -> tuple[str, ...]:
     """Return for each registered implementation whose library does not load why that is so, and what to do; where the
     environment says that there is none, that."""
-    given = ((name, os.environ.get(name)) for name in _VARIABLES)
-    named = next(((name, value) for name, value in given if value), None)
     found = []
-    if named is not None and not icds():
-        found.append(f"{named[0]} is {named[1]!r}, where there is no *.icd file; unset it to find what is installed")
+    if (given := next(filter(os.environ.get, _VARIABLES), None)) is not None and not icds():
+        where = f"{given} is {os.environ[given]!r}, where there is no *.icd file"
+        found.append(f"{where}; unset it to find what is installed")
     for file, library in icds().items():
         try:
             ctypes.CDLL(library)

@@ -74,6 +74,10 @@ def expired_diagnostics(rules: Iterable[Expectation], day: date) -> tuple[Diagno
     )
 
 
+_OF_DEVICES = re.compile(rf"\(\s*({'|'.join({*TRAITS} - {'name'})})\s*=")
+"""Keyword arguments that only `on(…)` has. Keyword marks, such as `driver(name='vulkan')`, have `name`, too."""
+
+
 def stale_diagnostics(
     rules: Iterable[Expectation], effects: Mapping[Origin, Effect], *, modules: Sequence[str], tags: Sequence[str]
 ) -> tuple[Diagnostic, ...]:
@@ -87,7 +91,7 @@ def stale_diagnostics(
     for number, (origin, (problem, word)) in enumerate(found):
         known = tags if problem.path[0] == "when" else modules
         hint = did_you_mean(word, known) if number < _HINTS and word else ""
-        if problem.path[0] == "when" and re.search(rf"\(\s*({'|'.join(TRAITS)})\s*=", word):
+        if problem.path[0] == "when" and _OF_DEVICES.search(word):
             device = f"on{word[word.index('(') :]}"
             hint = f"; did you mean {device!r}? It asks for the device that was opened"
         hinted.append((origin, Problem(problem.path, problem.message + (hint or "; remove it"))))

@@ -510,7 +510,7 @@ def test_check_shows_rules_entries_and_words_without_effect(write: Write, capsys
             + rule('match = "sub"; when = "cuda or c1"')
             + rule('match = "deep/*"; when = "c1"; stage = "compile"')
             + rule('match = "add_f16"; when = "sync"; stage = "compile"')
-            + rule('match = "sub"; when = "device(vendor=\'NVIDIA\')"')
+            + rule("match = \"sub\"; when = \"device(vendor='NVIDIA') or driver(name='vulkn')\"")
         }
     )
     assert check(capsys) == [
@@ -523,6 +523,8 @@ def test_check_shows_rules_entries_and_words_without_effect(write: Write, capsys
         " at compile; remove it",
         "expectations.toml:24: expectation[4].when: found the word \"device(vendor='NVIDIA')\", which no target has"
         " as a tag; did you mean \"on(vendor='NVIDIA')\"? It asks for the device that was opened",
+        "expectations.toml:24: expectation[4].when: found the word \"driver(name='vulkn')\", which no target has as a"
+        " tag; remove it",
     ]
 
 
