@@ -32,7 +32,7 @@ help:
 	@echo "make test-all     the same, with what repeats at length what CI proves on a sample"
 	@echo "make machines     a slice of demo and tests on other CPUs, devices, packages, users and folders, as a table (most of an hour)"
 	@echo "make reliability  kills at random moments and 100,000 mutated files: docs/reliability.md (hours; with KILLS=3 INPUTS=500 minutes)"
-	@echo "make mutate       changes the OpenCL package's code at random places; fails where its fast tests notice too few"
+	@echo "make mutate       changes the code of each package at random places; fails where its fast tests notice too few"
 	@echo "make check        ruff, mypy, the import contracts, the declarations of the suites and of CI, the examples in docs/"
 	@echo "make docs         write the generated parts of docs/ again"
 	@echo "make picture      run suites/small-types and take README's pictures of its page again; needs Chromium"
@@ -104,10 +104,10 @@ reliability: $(DEV_STAMP)
 	$(BIN)/python tests/reliability/cluster_kills.py scheduler --kills $(KILLS) --seed $(SEED)
 	$(BIN)/pytest -q tests/reliability/test_upgrade.py tests/acceptance/test_cache_faults.py tests/retarget/engine/cache --run-slow
 
-# Of each module MUTANTS changes; those of SEED=2 are others.
-MUTANTS ?= 12
+# Of each package MUTANTS changes; those of SEED=2 are others. Of some: make mutate PACKAGES='retarget_bench retarget/declare'
+MUTANTS ?= 20
 mutate: $(DEV_STAMP)
-	$(BIN)/python tests/reliability/mutants.py --each $(MUTANTS) --seed $(SEED)
+	$(BIN)/python tests/reliability/mutants.py --each $(MUTANTS) --seed $(SEED) $(PACKAGES)
 
 # The page is written from what was found, also where that is not what was expected.
 conformance: $(STAMP)
@@ -143,13 +143,12 @@ bench: $(DEV_STAMP)
 	$(BIN)/python benchmarks/results.py
 	$(BIN)/python benchmarks/edit_loop.py
 	$(BIN)/python benchmarks/warm_session.py
+	$(BIN)/python benchmarks/cold.py
 	$(BIN)/python benchmarks/cluster_compiles.py
 	$(BIN)/python benchmarks/shared_store.py
 
 bench-onnx: $(DEV_STAMP)
 	$(BIN)/python benchmarks/onnx_suite.py
-	$(BIN)/python benchmarks/front_half.py suites/onnx -m conformance --sample 60
-	$(BIN)/python benchmarks/cold_floor.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist

@@ -1,6 +1,6 @@
 """How near to linear compiles grow with the cores of a cluster.
 
-    python benchmarks/cluster_compiles.py [--targets 150] [--rounds 3]
+    python3 benchmarks/cluster_compiles.py [--targets 150] [--rounds 3]
 
 The same cold compiles, in turns: a session alone with one compile at a time, on one core; a session with two simulated
 hosts, `retarget worker` processes with one core each and stores of their own; and one with `local:2`. Printed is the

@@ -5,6 +5,8 @@ the same cache. Each target with another outcome is printed, and the exit status
 
     benchmarks/ctest_equality.py FOLDER... [-m EXPR] [-j JOBS]
 
+The test of the declarations, `retarget check`, is held against the errors of rules that pytest reports.
+
 Where the compile target of a run target fails, ctest does not start it, whatever pytest makes of it; these are counted
 apart (docs/moving-from-bazel.md).
 """
@@ -12,6 +14,7 @@ apart (docs/moving-from-bazel.md).
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from retarget.results.files import latest, read_results
+from retarget_ctest.emit import CHECK
 
 __all__ = ["NOT_RUN", "by_ctest", "by_pytest", "compare", "emitted", "main"]
 
@@ -36,7 +40,7 @@ SAME = {
     "xpassed": "failed",
     "error": "failed",
     "skipped": "skipped",
-    "not run": "skipped",
+    "not run": "failed",
     "blocked": NOT_RUN,
 }
 """What ctest makes of the outcomes of pytest."""
@@ -55,7 +59,8 @@ def by_pytest(project: Path, folder: Path, *arguments: str) -> Mapping[str, str]
     if done.returncode not in {0, 1}:
         sys.exit(f"pytest ended with status {done.returncode}, expected 0 or 1:\n{done.stdout}{done.stderr}")
     (session,) = read_results([folder])
-    return {record.nodeid: SAME[record.outcome] for record in latest(session.records).values()}
+    rules = "failed" if re.search("^=+ expectations =+$", done.stdout, re.MULTILINE) else "passed"
+    return {CHECK: rules} | {record.nodeid: SAME[record.outcome] for record in latest(session.records).values()}
 
 
 def by_ctest(folder: Path, *arguments: str) -> Mapping[str, str]:
@@ -113,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"  {time.monotonic() - started:.0f} s", flush=True)
         compared += len(expected)
         different += len(differences)
-    print(f"{compared} targets compared, {different} with another outcome")
+    print(f"{compared} tests compared, {different} with another outcome")
     return 1 if different or not compared else 0
 
 

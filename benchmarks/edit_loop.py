@@ -1,6 +1,6 @@
 """What an edit costs: `pytest --retarget-changed` after it, beside the sessions that it replaces.
 
-    python benchmarks/edit_loop.py [--suites state control-flow] [--pairs 3]
+    python3 benchmarks/edit_loop.py [--suites state control-flow] [--pairs 3]
 
 Works on a copy of the suites and of the package `retarget_opencl`, for the OpenCL device of this machine. In each pair
 the same edit is followed by three sessions on the same targets: with `--retarget-changed`; all of them (without it);

@@ -1,6 +1,6 @@
 """Deletes each rule of the OpenCL translation, one after the other, and sees whether the ladder names what that cost.
 
-    python benchmarks/every_rule.py WORK [--suites linalg integer …] [--rules GLOB] [--targets 2] [--minutes N]
+    python3 benchmarks/every_rule.py WORK [--suites linalg integer …] [--rules GLOB] [--targets 2] [--minutes N]
 
 In the folder WORK, which has a copy of the suites and a cache of its own, all their OpenCL targets run once, the ladder
 is written from that, and it is recorded which module uses which rule. Then, for each rule, up to `--targets` of the

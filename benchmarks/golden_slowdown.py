@@ -7,7 +7,7 @@ work-groups takes longer than their share. Each session is compared with those o
 rule `within = "5 %"` does: with one, and with the last five. A false alarm is an equal build that is found to be slower
 or faster.
 
-python benchmarks/golden_slowdown.py [--device opencl://0] [--equal 201] [--slowed 40] [--seconds 0.5]
+python3 benchmarks/golden_slowdown.py [--device opencl://0] [--equal 201] [--slowed 40] [--seconds 0.5]
     [--shape M K N] [--json FILE]
 
 On a CPU, `POCL_MAX_PTHREAD_COUNT=1` leaves cores to what else runs; samples are noisier without.

@@ -1,6 +1,6 @@
 """Attention, layer normalisation and whole networks for `opencl_speed.py`.
 
-    python benchmarks/network_workloads.py FOLDER       # writes the networks there, for a machine without onnx
+    python3 benchmarks/network_workloads.py FOLDER       # writes the networks there, for a machine without onnx
 
 The networks are ResNet-50 (the package onnx has its graph) with one image, and the decoder of `suites/models` with a
 cache of 63 tokens and one new one. Their weights are arguments, so that a module is small and none is folded.

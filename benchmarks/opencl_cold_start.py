@@ -3,7 +3,7 @@
 Each start is a process of its own, with a cache that has what the starts before have left, the driver's own (PoCL's)
 included. *Load* reads the artifact, takes or builds its kernels and uploads its weights; *call* is the first call.
 
-python benchmarks/opencl_cold_start.py [--device opencl://pocl/0]... [--kernels 100]
+python3 benchmarks/opencl_cold_start.py [--device opencl://pocl/0]... [--kernels 100]
 """
 
 from __future__ import annotations

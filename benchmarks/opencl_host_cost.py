@@ -3,7 +3,7 @@
 *Chain*: dispatches in a row. *Loop*: one dispatch per turn of a loop of the host program; a turn also allocates twice,
 copies a buffer and hands the queue to the device.
 
-python benchmarks/opencl_host_cost.py [--device opencl://0] [--steps 2000]
+python3 benchmarks/opencl_host_cost.py [--device opencl://0] [--steps 2000]
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The same modules on the same GPU through OpenCL and through IREE's own drivers.
 
-    python benchmarks/opencl_speed.py                                # what is here: opencl, vulkan, cuda, llvm-cpu
-    python benchmarks/opencl_speed.py --backends opencl,opencl-contract                 # what contraction is worth
-    python benchmarks/opencl_speed.py --backends opencl,vulkan,cuda --only matmul,softmax --json results.json
+    python3 benchmarks/opencl_speed.py                                # what is here: opencl, vulkan, cuda, llvm-cpu
+    python3 benchmarks/opencl_speed.py --backends opencl,opencl-contract                 # what contraction is worth
+    python3 benchmarks/opencl_speed.py --backends opencl,vulkan,cuda --only matmul,softmax --json results.json
 
 Per module and backend two times, each the best of several runs. *Wall*: one call on arguments that are on the device
 already, until the device is done. *Device*: for OpenCL the sum of its kernels' profiling events; for IREE's drivers the

@@ -1,6 +1,6 @@
 """What writing OpenCL C costs beside IREE's own compile time, over the shipped suites.
 
-    python benchmarks/opencl_translation.py [suites] [--profile opencl-cpu]
+    python3 benchmarks/opencl_translation.py [suites] [--profile opencl-cpu]
 
 Wall time, one thread each (MLIR's thread pool is off, as in a compile worker).
 """
@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from retarget.extension import CompilerError
+from retarget.extension import CompileRequest, CompilerError, Resolved
 from retarget.profiles.references import find_profile
 from retarget_opencl.compile.constants import resources_of
 from retarget_opencl.compile.frontend import bytecode_of, compiled_module
@@ -30,11 +30,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     profile = compile_profile(find_profile(options.profile))
     flags = (f"--iree-hal-target-device=opencl={target_attribute(profile)}", "--iree-input-demote-f64-to-f32=false")
+    resolved = Resolved(build_id="", flags=flags)
     rows = []
     for path in sorted(options.folder.rglob("*.mlir")):
+        request = CompileRequest(source=path.read_bytes(), source_name=path.name, source_path=path, resolved=resolved)
         start = time.perf_counter()
         try:
-            with compiled_module(path.read_bytes(), path.name, flags, None, profile.max_allocation) as (module, _):
+            with compiled_module(request, profile.max_allocation) as (module, _):
                 middle = time.perf_counter()
                 translate(module, profile, lambda: resources_of(bytecode_of(module)))
                 rows.append((middle - start, time.perf_counter() - middle, path))

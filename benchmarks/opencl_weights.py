@@ -1,6 +1,6 @@
 """What loading an OpenCL artifact with large weights costs: memory and time, beside reading and copying the same file.
 
-    python benchmarks/opencl_weights.py [--megabytes=500] [--device=opencl://0]
+    python3 benchmarks/opencl_weights.py [--megabytes=500] [--device=opencl://0]
 
 A module with that many megabytes of weights is compiled; a process of its own then does what a device worker does: it
 compares the artifact's digest, maps it and loads it. It does so twice; the second time the kernels are built. Memory is

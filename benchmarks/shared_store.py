@@ -1,6 +1,6 @@
 """What a shared store saves: a cold session of a suite, and the same on a second machine that has the store.
 
-    python benchmarks/shared_store.py [--suite suites/control-flow] [--select vmvx]
+    python3 benchmarks/shared_store.py [--suite suites/control-flow] [--select vmvx]
 
 The store is a folder; `RETARGET_REMOTE_STORE`, where it is set, names another, which must not have the suite yet.
 Machines are cache folders. Printed are the seconds of a session without a store, of one with an empty store, of one on

@@ -1,6 +1,6 @@
 """What a session costs whose targets are all warm, against pytest with as many empty tests.
 
-    python benchmarks/warm_session.py [--rounds 9] [--targets 200]
+    python3 benchmarks/warm_session.py [--rounds 9] [--targets 200]
 
 Sessions in pairs, each side in processes of its own and in turns; printed are medians of wall and CPU time:
 
@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,35 +98,40 @@ def median(sessions: Sequence[Spent]) -> Spent:
     )
 
 
+def measured(top: Path, *, rounds: int, targets: int, sides: Collection[str] = ()) -> dict[str, list[Spent]]:
+    """Measure sessions in turns, in projects below a folder: those of these names, or all."""
+    plugin = ("-p", "pytest_retarget.plugin")
+    runs = (*plugin, "-k", "local-sync")
+    cache = top / "cache"
+    one, many = write_project(top / "one", 1), write_project(top / "many", targets)
+    test, tests = write_tests(top / "test", 1), write_tests(top / "tests", targets)
+    for folder in (one, many):  # compiled now
+        session(folder, cache, *runs)
+    found = {
+        "pytest, one test": lambda: session(test, cache),
+        "plugin, one test": lambda: session(test, cache, *plugin),
+        "pytest, all tests": lambda: session(tests, cache),
+        "one target": lambda: session(one, cache, *runs),
+        "all collected": lambda: session(many, cache, *runs, "--collect-only"),
+        "all targets": lambda: session(many, cache, *runs),
+        "ctest, run": lambda: process(["-m", "retarget_ctest", f"{COMPILE_TARGET}_local-sync"], one, cache),
+        "ctest, compile": lambda: process(["-m", "retarget_ctest", COMPILE_TARGET], one, cache),
+    }
+    spent: dict[str, list[Spent]] = {side: [] for side in sides or found}
+    for _ in range(rounds):
+        for side, sessions in spent.items():
+            sessions.append(found[side]())
+    return spent
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--targets", type=int, default=200)
     options = parser.parse_args()
-    plugin = ("-p", "pytest_retarget.plugin")
-    runs = (*plugin, "-k", "local-sync")
     with tempfile.TemporaryDirectory(prefix="retarget-benchmark-") as name:
-        top = Path(name)
-        cache = top / "cache"
-        one, many = write_project(top / "one", 1), write_project(top / "many", options.targets)
-        test, tests = write_tests(top / "test", 1), write_tests(top / "tests", options.targets)
-        for folder in (one, many):  # compiled now
-            session(folder, cache, *runs)
-        sides = {
-            "pytest, one test": (test, ()),
-            "plugin, one test": (test, plugin),
-            "pytest, all tests": (tests, ()),
-            "one target": (one, runs),
-            "all targets": (many, runs),
-        }
-        ids = {"ctest, run": f"{COMPILE_TARGET}_local-sync", "ctest, compile": COMPILE_TARGET}
-        spent: dict[str, list[Spent]] = {side: [] for side in (*sides, *ids)}
-        for _ in range(options.rounds):
-            for side, (folder, arguments) in sides.items():
-                spent[side].append(session(folder, cache, *arguments))
-            for side, target in ids.items():
-                spent[side].append(process(["-m", "retarget_ctest", target], one, cache))
+        spent = measured(Path(name), rounds=options.rounds, targets=options.targets)
     found = {side: median(sessions) for side, sessions in spent.items()}
     print(f"{'medians of ' + str(options.rounds):<20}{'wall':>10}{'CPU':>10}")
     for side, seconds in found.items():

@@ -1,6 +1,6 @@
-"""By hand: `python -m retarget_opencl compile|show|devices`.
+"""By hand: `python3 -m retarget_opencl compile|show|devices`.
 
-Failure reports of targets quote these commands, and run artifacts with `python -m retarget.worker.run_case`. Exit
+Failure reports of targets quote these commands, and run artifacts with `python3 -m retarget.worker.run_case`. Exit
 status 0: it worked, 1: it did not, 2: wrong usage.
 """
 
@@ -26,7 +26,7 @@ _HERE = Origin(file=Path(), key_path="")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m retarget_opencl", description="IREE modules on OpenCL, by hand.")
+    parser = argparse.ArgumentParser(prog="python3 -m retarget_opencl", description="IREE modules on OpenCL, by hand.")
     commands = parser.add_subparsers(dest="command", required=True)
     compile_ = commands.add_parser("compile", help="compile a module; unknown flags go to IREE")
     compile_.add_argument("module", type=Path)

@@ -20,7 +20,6 @@ from retarget.results.rule_update import RuleUpdate
 from retarget.support.errors import DiagnosticsError, RetargetError
 
 from pytest_retarget.items.base import MatrixItem
-from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.record import record_of
 from pytest_retarget.session.declared import declared
 
@@ -77,7 +76,7 @@ class UpdateExpectations:
         record = record_of(report)
         if self._is_worker or record is None:
             return
-        self._update.add(record, is_selection=bool(self._config.stash[SETTINGS].cases))
+        self._update.add(record)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from retarget.expect.golden import bound_text
 from retarget.expect.verdict import is_expired, today
 from retarget.model import Golden
-from retarget.model.metrics import quantity_text
+from retarget.model.metrics import Metric, quantity_text
 from retarget.results.measurements import Key, Measurement, machine_of, measurements
 from retarget.results.record import GoldenRecord, TargetRecord
 
@@ -52,13 +52,15 @@ def judge_goldens(
             continue
         of_metric = [one for one in found if one.metric is rule.metric]
         if not of_metric:
-            yield _result(rule, "", "not judged", f"{rule.metric} was not measured")
+            is_stored = rule.metric is Metric.COMPILE_TIME and record.compile is not None and record.compile.reused
+            why = ": the artifact is from the cache; --retarget-no-cache compiles" if is_stored else ""
+            yield _result(rule, "", "not judged", f"{rule.metric} was not measured{why}")
         for one in of_metric:
             yield _judged(rule, one, record, baseline, host)
 
 
 def _judged(rule: Golden, one: Measurement, record: TargetRecord, baseline: Baseline, host: str) -> GoldenResult:
-    now = quantity_text(rule.metric, one.value) + (f" ({one.note})" if one.note else "")
+    now = quantity_text(rule.metric, one.value)
     if rule.most is not None:
         most = quantity_text(rule.metric, rule.most)
         if one.value <= rule.most:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from retarget_bringup import driver
-from retarget_bringup.ladder import convert
 from retarget_bringup.ladder.settings import ladder_names
 from retarget_bringup.start import command as start
 from retarget_bringup.status import command as status
@@ -20,7 +19,7 @@ from retarget_bringup.words import ACTIONS
 
 __all__ = ["add_arguments", "run"]
 
-_ACTIONS: tuple[Any, ...] = (convert, driver, start, status)
+_ACTIONS: tuple[Any, ...] = (driver, start, status)
 
 
 class _Actions(argparse._SubParsersAction):  # type: ignore[type-arg]  # noqa: SLF001 (it has no public name)

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 __all__ = ["ACTIONS"]
 
-ACTIONS = ("start", "driver", "convert", "status")
+ACTIONS = ("start", "driver", "status")

@@ -65,7 +65,7 @@ class CasesLoader:
 
     def suggest_suites(self, request: ModulesRequest) -> Suggestions:
         """Return a suite of the modules that have cases, and one of those for which starter cases can be written."""
-        from retarget_cases.starters.suggest import cases_suites
+        from retarget_cases.starters import cases_suites
 
         return cases_suites(request)
 
@@ -102,7 +102,7 @@ class CasesLoader:
     def run_case_outside(
         self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
     ) -> RunPlan | None:
-        """Return the `python -m retarget.worker.run_case` command of a case."""
+        """Return the `python3 -m retarget.worker.run_case` command of a case."""
         from retarget.extension.run_plans import run_case_plan
 
         return run_case_plan(kind=self.kind, config=config, artifact=artifact, module=module, folder=folder, case=case)

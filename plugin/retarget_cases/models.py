@@ -11,7 +11,7 @@ from retarget.extension import Case, CaseRequest, ModulesRequest, RunPlan, Sugge
 from retarget.model import Module, RuntimeConfig, Suite
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 
-from retarget_cases.files.paths import SUFFIX, cases_file_of, module_stem
+from retarget_cases.files.paths import SUFFIX, cases_file_of, data_sets, module_stem
 from retarget_cases.loader import CasesLoader
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class ModelsLoader(CasesLoader):
     a model without any has one with generated inputs. A cases file among `srcs` names its model itself."""
 
     kind = "onnx"
-    precedence = 5
+    precedence = 15
     _of_model = True
 
     def find_modules(self, folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
@@ -63,7 +63,7 @@ class ModelsLoader(CasesLoader):
                 elif cases == source:
                     diagnostics.append(_without_model(cases))
                     continue
-            sets = sorted(path.parent.glob("test_data_set_*/*.pb"))
+            sets = data_sets(path)
             is_elsewhere = not path.is_relative_to(folder)
             modules.append(
                 Module(
@@ -75,9 +75,10 @@ class ModelsLoader(CasesLoader):
         return modules
 
     def suggest_suites(self, request: ModulesRequest) -> Suggestions:
-        """Return nothing: `retarget init` writes starter cases for models as for other modules."""
-        del request
-        return Suggestions()
+        """Return a suite of the models with data sets; for others, starter cases are written as for other modules."""
+        from retarget_cases.starters import model_suites
+
+        return model_suites(request)
 
     def file_schema(self) -> Mapping[str, object]:
         """Return the JSON Schema of the cases files of models."""
@@ -97,7 +98,7 @@ class ModelsLoader(CasesLoader):
     def run_case_outside(
         self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
     ) -> RunPlan | None:
-        """Return the `python -m retarget.worker.run_case` command of a case."""
+        """Return the `python3 -m retarget.worker.run_case` command of a case."""
         around = folder if not module.entry else Path(os.path.commonpath([folder, module.path]))
         return super().run_case_outside(config, artifact, module, around, case)
 

@@ -14,7 +14,7 @@ from typing import Any
 from retarget.cli.support import table
 from retarget.support.errors import RetargetError
 
-from retarget_cluster.security import check_listener, dialled, expect_distributed, security_for, shown
+from retarget_cluster.security import address_of, check_listener, dialled, expect_distributed, security_for, shown
 
 __all__ = ["add_arguments", "run", "serve_scheduler"]
 
@@ -35,7 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     start.add_argument("--tls", action="store_true", help="with the certificates of Dask's configuration")
     status = commands.add_parser("status", help="workers, devices, queues; devices that are sick or quarantined")
     default = f"tcp://127.0.0.1:{_PORT}"
-    status.add_argument("address", nargs="?", default=default, metavar="ADDRESS", help=f"the scheduler ({default})")
+    status.add_argument(
+        "address", nargs="?", type=address_of, default=default, metavar="ADDRESS", help=f"the scheduler ({default})"
+    )
     status.add_argument("--json", action="store_true", help="all that is known, as JSON")
 
 

@@ -5,6 +5,7 @@ Dask's messages hold pickles: whoever may send them runs code here. Certificates
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import ipaddress
 import os
@@ -14,7 +15,16 @@ from typing import Any
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 
-__all__ = ["TOKEN_VARIABLE", "check_listener", "dialled", "expect_distributed", "security_for", "shown", "worker_host"]
+__all__ = [
+    "TOKEN_VARIABLE",
+    "address_of",
+    "check_listener",
+    "dialled",
+    "expect_distributed",
+    "security_for",
+    "shown",
+    "worker_host",
+]
 
 TOKEN_VARIABLE = "RETARGET_CLUSTER_TOKEN"  # noqa: S105  (a name)
 _ADDRESS = re.compile(r"(?P<scheme>tcp|tls)://(?P<host>\[[0-9a-fA-F:.]+\]|[\w.-]+):(?P<port>\d+)")
@@ -32,6 +42,10 @@ _UNWATCHED = {
 }
 """What Dask measures of itself is for its dashboard, which our processes do not serve. It took 20 to 30 ms of CPU a
 second in each process, idle ones too. A user's configuration of Dask takes precedence."""
+
+
+class _AddressError(RetargetError, argparse.ArgumentTypeError):
+    """Not the address of a scheduler, in an option or an argument."""
 
 
 def expect_distributed(what: str, *, imports: bool = True) -> None:
@@ -63,11 +77,17 @@ def security_for(address: str, role: str, token: str = "") -> Any:
     """Return the `distributed.Security` for an address, which is that of a scheduler; `role` is client, scheduler or
     worker. Without TLS, connections are made with the `token`; if there is none, with that of `TOKEN_VARIABLE` or
     of this user. Raises `RetargetError` for what is no address, is not loopback without TLS, or lacks certificates."""
-    found = _ADDRESS.fullmatch(address)
+    scheme, _, place = address_of(address).partition("://")
+    return _security(scheme, place.rpartition(":")[0], role, address, token)
+
+
+def address_of(text: str) -> str:
+    """Return the address of an argument. Raises `RetargetError` for what is none, wrong usage in an argument."""
+    found = _ADDRESS.fullmatch(text)
     if found is None or not 0 < int(found["port"]) < 65536:
-        msg = f"found {address!r}, expected tcp://HOST:PORT or tls://HOST:PORT, such as tcp://127.0.0.1:8786"
-        raise RetargetError(msg)
-    return _security(found["scheme"], found["host"], role, address, token)
+        msg = f"found {text!r}, expected tcp://HOST:PORT or tls://HOST:PORT, such as tcp://127.0.0.1:8786"
+        raise _AddressError(msg)
+    return text
 
 
 def dialled(address: str) -> str:

@@ -1,4 +1,4 @@
-"""`python -m retarget_ctest`: `retarget run` without the other subcommands, as ctest starts it for each target."""
+"""`python3 -m retarget_ctest`: `retarget run` without the other subcommands, as ctest starts it for each target."""
 
 from __future__ import annotations
 

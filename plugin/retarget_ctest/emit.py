@@ -26,20 +26,23 @@ from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_files
 from retarget.support.text import counted
 
-from retarget_ctest.homes import SuiteHome
+from retarget_ctest.chosen import SuiteHome
 from retarget_ctest.run import SKIPPED
 from retarget_ctest.settings import SessionSettings, session_settings
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["CHECK", "add_arguments", "run"]
 
 _HEADER = "# Written by `retarget emit ctest`: write it again where declarations change."
 """The first line, by which a later `retarget emit` knows its own file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _TestOfTarget:
-    """A test of ctest. `timeout` is in seconds. `provides` and `requires` are fixtures, empty for none; `locks` are the
-    resources that no other test uses meanwhile."""
+class _Test:
+    """A test of ctest: of a target, or of all declarations.
+
+    `timeout` is in seconds. `provides` and `requires` are fixtures, empty for none; `locks` are the resources that no
+    other test uses meanwhile.
+    """
 
     __test__ = False
 
@@ -52,7 +55,7 @@ class _TestOfTarget:
     locks: tuple[str, ...] = ()
 
 
-def _ctest_file(tests: Iterable[_TestOfTarget], root: Path) -> str:
+def _ctest_file(tests: Iterable[_Test], root: Path) -> str:
     """Return the file, of `add_test` and `set_tests_properties` (cmake-properties(7), tests).
 
     `root` is the folder that the tests run in.
@@ -62,7 +65,7 @@ def _ctest_file(tests: Iterable[_TestOfTarget], root: Path) -> str:
     return "\n".join(lines)
 
 
-def _lines_of(test: _TestOfTarget, root: Path) -> Iterator[str]:
+def _lines_of(test: _Test, root: Path) -> Iterator[str]:
     name = bracketed(test.name)
     yield f"add_test({name} {' '.join(map(bracketed, test.command))})"
     properties = [("WORKING_DIRECTORY", str(root)), ("TIMEOUT", f"{test.timeout:.0f}")]
@@ -74,6 +77,10 @@ def _lines_of(test: _TestOfTarget, root: Path) -> Iterator[str]:
     yield ")"
 
 
+CHECK = "retarget check"
+"""The name of the test that checks the declarations: what is wrong with rules that no target has is an error of it."""
+
+_CHECK_SECONDS = 600.0
 _FILE = "CTestTestfile.cmake"
 _SLACK = 60.0
 """Seconds that ctest allows a target beyond its own time limits: for start-up, opening devices, waiting for them."""
@@ -118,7 +125,7 @@ def run(arguments: argparse.Namespace) -> int:
     options += [f"--retarget-toolchain={_absolute(text)}" for text in arguments.retarget_toolchain]
     command = [sys.executable, "-m", "retarget_ctest", *options]
     left_out: dict[str, int] = {}
-    tests: list[_TestOfTarget] = []
+    tests: list[_Test] = []
     with Engine(registry=selection.registry, cache=settings.cache, extensions=extensions) as engine:
         machine = _Machine(engine)
         for one in selection.suites:
@@ -142,6 +149,8 @@ def run(arguments: argparse.Namespace) -> int:
                         command=command,
                     )
                 )
+    if tests and all(Path(path).is_dir() for path in arguments.path):  # where pytest judges all rules
+        tests.append(_check(root, arguments))
     if not tests:
         what = "can run here" if left_out else "is selected"
         msg = f"found no target in {', '.join(arguments.path)} that {what}; `retarget list` shows all"
@@ -153,6 +162,15 @@ def run(arguments: argparse.Namespace) -> int:
     sys.stdout.write(f"{display_path(written)}: {counted(len(tests), 'test')}\n")
     sys.stdout.write("".join(f"left out {counted(count, 'target')}: {why}\n" for why, count in left_out.items()))
     return 0
+
+
+def _check(root: Path, arguments: argparse.Namespace) -> _Test:
+    """Return the test of the declarations: no target reports a rule that is about none."""
+    options = [f"--retarget-extension={name}" for name in arguments.retarget_extension]
+    options += [f"--ignore={os.path.relpath(path, root)}" for path in arguments.ignore]
+    paths = [os.path.relpath(path, root) for path in arguments.path]
+    command = (sys.executable, "-m", "retarget.cli", "check", *options, *paths)
+    return _Test(name=CHECK, command=command, labels=("check",), timeout=_CHECK_SECONDS)
 
 
 def _expect_ours(path: Path) -> None:
@@ -179,14 +197,14 @@ def _test(
     settings: SessionSettings,
     home: SuiteHome,
     command: list[str],
-) -> _TestOfTarget:
+) -> _Test:
     compiled = target if isinstance(target, CompileTarget) else target.compile
     seconds = (compiled.timeout or settings.compile_timeout) + _SLACK
     if isinstance(target, RunTarget):
         seconds += target.timeout or settings.run_timeout
     retries = max(home.retries(target), home.retries(compiled))
     needs = compiled.item if isinstance(target, RunTarget) and compiled.item in selected else ""
-    return _TestOfTarget(
+    return _Test(
         name=prefix + target.name,
         command=(*command, prefix + target.name),
         labels=tuple(dict.fromkeys(target.tags)),

@@ -20,7 +20,7 @@ RUN = CommandModule(
     takes_extensions=True,
     statuses=(
         (0, "no target failed; expected failures count as passed"),
-        (1, "a target failed, or there is an error in declarations, extensions or on this machine"),
+        (1, "a target failed, or there is an error in declarations, rules, extensions or on this machine"),
         (2, "wrong usage: an unknown option, nothing selected, an expression that is none"),
         (77, "all targets were skipped"),
         (130, "interrupted"),

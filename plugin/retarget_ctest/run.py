@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
 from retarget.cli.support import (
     add_expression_arguments,
     add_path_arguments,
@@ -19,9 +21,9 @@ from retarget.cli.support import (
     seconds_above_0,
 )
 from retarget.extension import UnavailableError
-from retarget.extension.registry import Registry, named_extensions
+from retarget.extension.registry import named_extensions
 from retarget.model import CompileTarget, RunTarget
-from retarget.results.record import Outcome, TargetRecord
+from retarget.results.record import BAD, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
 from retarget.support.text import counted, shown, strip_colour
 from retarget.worker.spare import SpareWorker
@@ -32,14 +34,14 @@ from retarget_ctest.settings import SessionSettings, session_settings
 if TYPE_CHECKING:
     from retarget.engine.trial.services import TrialServices
     from retarget.engine.trial.trial import Trial
+    from retarget.results.files import ResultsWriter
 
 __all__ = ["SKIPPED", "add_arguments", "run"]
 
 SKIPPED = 77
 """The exit status where all targets are skipped, as Automake and Meson have it."""
 
-_FAILED = frozenset({Outcome.FAILED, Outcome.XPASSED, Outcome.ERROR})
-_SKIPPED = frozenset({Outcome.SKIPPED, Outcome.BLOCKED, Outcome.NOT_RUN})
+_SKIPPED = frozenset({Outcome.SKIPPED, Outcome.BLOCKED})
 _WORDS = {Outcome.XFAILED: "XFAIL", Outcome.XPASSED: "FAILED", Outcome.NOT_RUN: "NOT RUN"}
 
 
@@ -89,10 +91,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the targets. Returns 0 if none failed, 1 if one did, 77 if all were skipped.
+    """Run the targets. Returns 0 if none failed, 1 if one did or a rule is in error, 2 if `--retarget-case` names no
+    case, 77 if all were skipped.
 
     Raises `DiagnosticsError` and `RetargetError`, `argparse.ArgumentError` for what names no target.
     """
+    from retarget.engine.trial.session import SessionErrors
+    from retarget.expect.diagnostics import expired_diagnostics
+    from retarget.expect.verdict import today
+
     settings = session_settings()
     extensions = named_extensions((*arguments.retarget_extension, *settings.extensions))
     arguments.retarget_extension = list(extensions)
@@ -101,39 +108,47 @@ def run(arguments: argparse.Namespace) -> int:
     with ExitStack() as ending:
         chosen = choose(arguments, settings, extensions)
         spare = None
-        if not extensions and any(isinstance(target, RunTarget) for _, target in chosen):
-            spare = SpareWorker(forks=len(chosen) == 1)  # it imports while this process does
+        if not extensions and any(isinstance(target, RunTarget) for _, target in chosen.targets):
+            spare = SpareWorker(forks=len(chosen.targets) == 1)  # it imports while this process does
             ending.callback(spare.close)
         services = ending.enter_context(_services(arguments, settings, chosen, extensions, spare))
         results = None
         if arguments.results is not None:
-            from retarget_ctest.results import Results
+            from retarget.engine.trial.record import session_start
+            from retarget.results.files import ResultsWriter
 
-            ids = [f"{home.nodeid}::{target.name}" for home, target in chosen]
-            results = ending.enter_context(Results(arguments.results, ids))
+            ids = [f"{home.nodeid}::{target.name}" for home, target in chosen.targets]
+            start = session_start(ids, Path.cwd(), sys.argv[1:])
+            results = ending.enter_context(ResultsWriter(arguments.results, start))
         services.engine.sweep()
         trials = [
             home.trial(target, services, position=home.names.index(target.name) if results is not None else 0)
-            for home, target in chosen
+            for home, target in chosen.targets
         ]
         if len(trials) > 1:
             _compile_ahead(services, trials)
+        judged = SessionErrors(arguments.case)
+        rules = {rule.origin: rule for trial in trials for rule in trial.in_force.wholes}
+        expired = map(str, expired_diagnostics(rules.values(), today()))
+        judged.add_rules((*chosen.rule_errors, *expired), chosen.named_cases)
         outcomes: list[Outcome] = []
         try:
             for trial in trials:
                 record, error = _tried(trial, with_digests=results is not None)
                 _show(record, error)
                 outcomes.append(record.outcome)
+                judged.add(record, has_failed=record.outcome in BAD, is_blocked=bool(record.blocked_by))
                 if results is not None:
-                    results.add(trial, record, _text(error))
+                    _write(results, start.session, trial, replace(record, text=_text(error)))
         except KeyboardInterrupt:
             counts = f": {_counts(outcomes)}" if outcomes else ""
             _note(f"interrupted after {len(outcomes)} of {counted(len(trials), 'target')}{counts}")
             raise
-        status = _status(outcomes)
+        errors, unselected = judged.errors(), judged.unselected()
+        status = 1 if errors else _status(outcomes, unselected)
         if results is not None:
             results.end(status)
-        for note in services.engine.notes:
+        for note in (*services.engine.notes, *errors, *unselected):
             _note(note)
     if len(outcomes) > 1:
         sys.stdout.write(f"{counted(len(outcomes), 'target')}: {_counts(outcomes)}\n")
@@ -152,7 +167,7 @@ def _services(
     from retarget.engine.engine import Engine
     from retarget.engine.trial.services import TrialServices
 
-    registry: Registry = chosen[0][0].registry
+    registry = chosen.registry
     timeouts = (arguments.compile_timeout or settings.compile_timeout, arguments.run_timeout or settings.run_timeout)
     engine = Engine(
         registry=registry,
@@ -175,9 +190,9 @@ def _services(
         settings=_Requested(cases=tuple(arguments.case), artifacts=arguments.artifact),
         in_full=arguments.verbose,
     )
-    services.selected = frozenset(f"{home.nodeid}::{target.name}" for home, target in chosen)
+    services.selected = frozenset(f"{home.nodeid}::{target.name}" for home, target in chosen.targets)
     services.selected_compiles = frozenset(
-        f"{home.nodeid}::{target.name}" for home, target in chosen if isinstance(target, CompileTarget)
+        f"{home.nodeid}::{target.name}" for home, target in chosen.targets if isinstance(target, CompileTarget)
     )
     try:
         yield services
@@ -226,12 +241,27 @@ def _tried(trial: Trial, *, with_digests: bool) -> tuple[TargetRecord, BaseExcep
     return record, error
 
 
+def _write(results: ResultsWriter, session: str, trial: Trial, record: TargetRecord) -> None:
+    """Write the record of a trial that has ended, and before it those of its earlier attempts.
+
+    Paths in it are relative to the current folder, as node ids are. Raises `RetargetError` where that fails.
+    """
+    same = {"case_digest": record.case_digest, "trial_digest": record.trial_digest, "session": session}
+    for one in (*trial.earlier, record):
+        places = {name: _relative(getattr(one, name)) for name in ("file", "module_file")}
+        results.write(replace(one, **same, **places, text=strip_colour(one.text)))
+
+
+def _relative(path: str) -> str:
+    return Path(os.path.relpath(path)).as_posix() if path else ""
+
+
 def _show(record: TargetRecord, error: BaseException | None) -> None:
     """Print how a target ended, as `pytest -v` does; a failure with all that is known of it."""
     word = _WORDS.get(record.outcome, record.outcome.upper())
     reason = f" ({shown(record.reason)})" if record.reason else ""
     text = f"{record.nodeid} {word}{reason}\n"
-    if record.outcome in _FAILED and error is not None:
+    if record.outcome in BAD and error is not None:
         text += f"{error}\n" if sys.stdout.isatty() else f"{strip_colour(str(error))}\n"
     elif record.hint:
         text += f"hint: {record.hint}\n"
@@ -239,9 +269,11 @@ def _show(record: TargetRecord, error: BaseException | None) -> None:
     sys.stdout.flush()
 
 
-def _status(outcomes: Sequence[Outcome]) -> int:
-    if any(outcome in _FAILED for outcome in outcomes):
+def _status(outcomes: Sequence[Outcome], unselected: Sequence[str]) -> int:
+    if any(outcome in BAD or outcome is Outcome.NOT_RUN for outcome in outcomes):
         return 1
+    if unselected:
+        return 2
     return SKIPPED if all(outcome in _SKIPPED for outcome in outcomes) else 0
 
 

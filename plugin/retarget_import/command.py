@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from retarget.cli.support import input_path, output_folder
-from retarget.declare.files import MATRIX_FILE, SUITE_FILE
+from retarget.declare.files import MATRIX_FILE, SUITE_FILE, fitted
 from retarget.extension.registry import Registry, load_extensions
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 from retarget.support.files import read_regular, write_files
@@ -79,14 +79,16 @@ def run(arguments: argparse.Namespace) -> int:
     imported = _read(paths, top, registry, is_in_place=is_in_place)
     plan = plan_configs(imported.folders)
     suites = plan_suites(plan, imported.folders)
-    texts = {output / MATRIX_FILE: matrix_text(plan, [path.resolve().relative_to(top).as_posix() for path in paths])}
-    for folder in imported.folders:
-        texts[output / folder.path / SUITE_FILE] = suite_text(folder, suites[folder.path])
+    texts = {output / folder.path / SUITE_FILE: suite_text(folder, suites[folder.path]) for folder in imported.folders}
+    matrix = matrix_text(plan, [path.resolve().relative_to(top).as_posix() for path in paths])
+    matrix, notes = fitted(output / MATRIX_FILE, matrix, beside=texts)
+    texts = {output / MATRIX_FILE: matrix, **texts}
     copies = {} if is_in_place else _copies(output, imported)
     remedy = "import into another folder, or replace them with --force"
     written = write_files([*texts.items(), *copies.items()], force=arguments.force, remedy=remedy)
     for path in texts:
         sys.stdout.write(f"{display_path(path)}: {'written' if path in written else 'unchanged'}\n")
+    sys.stdout.write("".join(f"note: {note}\n" for note in notes))
     _report(imported, plan, suites)
     return _verified(output, imported, registry) if arguments.verify else 0
 

@@ -1,4 +1,4 @@
-"""`python -m retarget_iree.compile_for PROFILE… MODULE [arguments of iree-compile]` compiles for device profiles.
+"""`python3 -m retarget_iree.compile_for PROFILE… MODULE [arguments of iree-compile]` compiles for device profiles.
 
 A profile is what `target_from` takes: a file, the name of a shipped profile, `host`, or `host:` and a device's URI. The
 shell can call `iree-compile` itself where profiles give flags; this is for those that a device, or the compiler, is to

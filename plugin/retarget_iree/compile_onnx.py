@@ -1,4 +1,4 @@
-"""Compiles an ONNX model by hand: `python -m retarget_iree.compile_onnx MODEL.onnx FLAGS… -o OUTPUT`.
+"""Compiles an ONNX model by hand: `python3 -m retarget_iree.compile_onnx MODEL.onnx FLAGS… -o OUTPUT`.
 
 Imports the model with the importer of IREE's compiler package and gives the result to `iree-compile` with the flags.
 """
@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     models = [argument for argument in arguments if argument.endswith(".onnx") and not argument.startswith("-")]
     if len(models) != 1 or "-o" not in arguments:
-        sys.stderr.write("usage: python -m retarget_iree.compile_onnx MODEL.onnx [--FLAG…] -o OUTPUT\n")
+        sys.stderr.write("usage: python3 -m retarget_iree.compile_onnx MODEL.onnx [--FLAG…] -o OUTPUT\n")
         return 2
     model = Path(models[0])
     rest = [argument for argument in arguments if argument != models[0]]

@@ -26,7 +26,7 @@ def retarget_compilers() -> Iterable[Compiler]:
 
 @hookimpl
 def retarget_drivers() -> Iterable[Driver]:
-    """The drivers `local-sync`, `local-task`, `vulkan`, `cuda` and `hip`."""
+    """The HAL drivers of IREE's own runtime."""
     return DRIVERS
 
 

@@ -92,7 +92,7 @@ class OnnxBackendLoader:
         if not is_missing:
             raise RetargetError(damaged)
         manifest = display_path(module.path)
-        again = f"write the manifest again with `python -m retarget_onnx.manifest -o {manifest}`"
+        again = f"write the manifest again with `python3 -m retarget_onnx.manifest -o {manifest}`"
         msg = f"{package} has no test {module.entry}; the manifest {manifest} was written by {writer}"
         msg += f" and changed since: {again}" if package == writer else f": install that, or {again}"
         raise RetargetError(msg)

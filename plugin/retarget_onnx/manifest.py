@@ -1,4 +1,4 @@
-"""Write the manifest of ONNX's node tests from the installed package, or compare: `python -m retarget_onnx.manifest`.
+"""Write the manifest of ONNX's node tests from the installed package, or compare: `python3 -m retarget_onnx.manifest`.
 
 `retarget_onnx.manifest_file` describes the format.
 """
@@ -44,7 +44,9 @@ def differences(committed: Manifest, installed: Manifest) -> tuple[str, ...]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write or check a manifest. Return the exit status: 0 written or equal, 1 different or an error."""
-    parser = argparse.ArgumentParser(prog="python -m retarget_onnx.manifest", description=(__doc__ or "").split(":")[0])
+    parser = argparse.ArgumentParser(
+        prog="python3 -m retarget_onnx.manifest", description=(__doc__ or "").split(":")[0]
+    )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the manifest of the installed package")
     what.add_argument("--check", type=Path, metavar="FILE", help="show how FILE differs from the installed package")

@@ -92,6 +92,9 @@ def model_function(path: Path) -> FunctionInfo | None:
 
     None where the package onnx is missing. Raises `RetargetError` for a file that is no model.
     """
+    if path.is_file() and not path.stat().st_size:  # to protobuf, nothing is a model, too
+        msg = f"{display_path(path)}: not an ONNX model: the file is empty"
+        raise RetargetError(msg)
     if importlib.util.find_spec("onnx") is None:
         return None
     model = read_model(path)
@@ -114,6 +117,9 @@ def read_model(path: Path) -> Model:
         msg = f"{display_path(path)}: not an ONNX model: {reason}"
         raise RetargetError(msg) from error
     graph = model.graph
+    if not graph.output:
+        msg = f"{display_path(path)}: not an ONNX model: it has no graph with outputs"
+        raise RetargetError(msg)
     given = {tensor.name for tensor in graph.initializer}
     opset = max((one.version for one in model.opset_import if one.domain in {"", "ai.onnx"}), default=0)
     newest = onnx.defs.onnx_opset_version()

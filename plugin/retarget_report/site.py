@@ -22,6 +22,7 @@ import msgspec
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
 
+from retarget_report.folder import expect_free
 from retarget_report.read import Report
 from retarget_report.states import LOOKS, State
 from retarget_report.views import benchmarks, bringup, durations, failures, history, matrix
@@ -42,8 +43,6 @@ VIEWS: Mapping[str, View] = {
 
 _OWN = Path(__file__).parent
 
-_MARK = b'<meta name="generator" content="retarget report">'
-
 
 def write_site(report: Report, folder: Path) -> Path:
     """Write the page into a folder; return its `index.html`.
@@ -53,10 +52,7 @@ def write_site(report: Report, folder: Path) -> Path:
     """
     index = folder / "index.html"
     try:
-        if folder.exists() and not (folder.is_dir() and _is_free(folder)):
-            expected = "expected a new or empty folder, or a page of `retarget report`"
-            msg = f"{display_path(folder)}: found something that is no page, {expected}; choose another folder with -o"
-            raise RetargetError(msg)
+        expect_free(folder, "-o")
         folder.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(folder / "data", ignore_errors=True)
         (folder / "data").mkdir()
@@ -77,14 +73,6 @@ def as_script(name: str, value: object) -> bytes:
     for found, escaped in ((b"<", b"\\u003c"), ("\u2028".encode(), b"\\u2028"), ("\u2029".encode(), b"\\u2029")):
         data = data.replace(found, escaped)
     return b'Retarget.data("' + name.encode() + b'", ' + data + b");\n"
-
-
-def _is_free(folder: Path) -> bool:
-    """Return whether a folder is empty or has a page, also one of which the writer was killed before the index."""
-    names = {path.name for path in folder.iterdir()}
-    if "index.html" in names:
-        return (folder / "index.html").is_file() and _MARK in (folder / "index.html").read_bytes()
-    return not names or (names <= {"app", "data"} and (folder / "app" / "frame.js").is_file())
 
 
 def _views(report: Report) -> list[str]:

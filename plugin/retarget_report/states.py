@@ -14,6 +14,7 @@ class State(StrEnum):
     """The outcomes of records, and what only a plan or the machine tells. The value is the word in the address."""
 
     OK = "ok"
+    PARTIAL = "partial"
     XFAIL = "xfail"
     FAIL = "fail"
     XPASS = "xpass"
@@ -62,6 +63,9 @@ LOOKS = {
     State.NOT_RUN: Look(
         code="o", glyph="…", label="not run", sort="none", meaning="its session ended before it, or lost its device"
     ),
+    State.PARTIAL: Look(
+        code="h", glyph="◐", label="partial", sort="none", meaning="as expected in its cases that ran; others did not"
+    ),
     State.WAIVED: Look(code="w", glyph="◌", label="waived", sort="none", meaning="a waiver lets it stay without a run"),
     State.UNPLANNED: Look(
         code=".", glyph="·", label="not planned", sort="none", meaning="no leg of the plan runs it, no waiver names it"
@@ -71,6 +75,7 @@ LOOKS = {
 
 STATES = {
     Outcome.PASSED: State.OK,
+    Outcome.PARTIAL: State.PARTIAL,
     Outcome.FLAKY: State.FLAKY,
     Outcome.INTERMITTENT: State.INTERMITTENT,
     Outcome.XFAILED: State.XFAIL,

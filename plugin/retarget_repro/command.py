@@ -12,16 +12,16 @@ from pathlib import Path
 from retarget.cli.support import whole_number
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
+from retarget.model import RunTarget
 from retarget.support.errors import display_path
 from retarget.support.scratch import ScratchFolder
 from retarget.support.text import shown
 
-from retarget_repro.attempt import Chosen, add_target_arguments, attempt, chosen_target
+from retarget_repro.attempt import Chosen, add_target_arguments, attempt, chosen_target, find_failure
 from retarget_repro.bundle.archive import unpack
-from retarget_repro.bundle.failure import find_failure
 from retarget_repro.bundle.format import Bundle
 from retarget_repro.bundle.write import NotReproducedError, foreign_code, write_bundle
-from retarget_repro.reduce.reducing import Reduced, reduce_failure
+from retarget_repro.reduce import Reduced, reduce_failure
 
 __all__ = ["NOT_REPRODUCED", "add_arguments", "run"]
 
@@ -47,6 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--reduce-seconds", type=whole_number, default=300, metavar="S", help="end the reduction after this long (300)"
     )
     parser.add_argument(
+        "--without-env",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="leave the value of this variable of `env` out of the bundle; may be repeated",
+    )
+    parser.add_argument(
         "--keep", action="store_true", help="write the bundle also if the failure does not occur (exit status 3)"
     )
 
@@ -61,6 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.open is not None:
         return _open(arguments)
     chosen = chosen_target(arguments)
+    _expect_variables(chosen, arguments.without_env)
     output = arguments.output or Path(f"{chosen.target.name.replace('/', '-')}.tar.zst")
     if not output.name.endswith(".tar.zst"):
         raise argparse.ArgumentError(None, f"found -o {output}, expected a file that ends in .tar.zst")
@@ -80,15 +88,35 @@ def run(arguments: argparse.Namespace) -> int:
             _note(f"{chosen.id} fails at {failed.failure.stage}: {failed.failure.summary}")
             try:
                 bundle = write_bundle(
-                    failed, output, engine=engine, runs=arguments.runs, keep=arguments.keep, note=_note
+                    failed,
+                    output,
+                    engine=engine,
+                    runs=arguments.runs,
+                    keep=arguments.keep,
+                    without=arguments.without_env,
+                    note=_note,
                 )
             except NotReproducedError as error:
                 _note(str(error))
                 return NOT_REPRODUCED
     sys.stdout.write(f"{display_path(output)}: {output.stat().st_size} bytes, {len(bundle.files) + 1} files\n")
     sys.stdout.write("".join(f"{line}\n" for line in (reduced.text() if reduced is not None else ())))
+    if bundle.variables:
+        names = ", ".join(bundle.variables)
+        sys.stdout.write(f"bundle.json holds the values of env: {names}; --without-env NAME leaves one out\n")
     sys.stdout.write(f"{_statement(bundle)}\n")
     return 0 if bundle.reproduced.same else NOT_REPRODUCED
+
+
+def _expect_variables(chosen: Chosen, names: Sequence[str]) -> None:
+    """Raise `argparse.ArgumentError` for a name that is no variable of the target's configs."""
+    runtime = chosen.target.runtime if isinstance(chosen.target, RunTarget) else None
+    known = {name: None for name, _ in (*chosen.compiled.compiler.env, *(runtime.env if runtime is not None else ()))}
+    for name in names:
+        if name not in known:
+            there = f"expected one of: {', '.join(known)}" if known else "its configs have no variables"
+            msg = f"--without-env: found {name!r}, which is not in env of the configs of {chosen.id}; {there}"
+            raise argparse.ArgumentError(None, msg)
 
 
 def _engine(arguments: argparse.Namespace, chosen: Chosen, cases: Sequence[str]) -> Engine:
@@ -119,7 +147,7 @@ def _open(arguments: argparse.Namespace) -> int:
     if changed := foreign_code(folder):
         whose = f"read before you run it what is not of this retarget: {', '.join(changed)}"
     said = [f"{display_path(folder)}: {bundle.target}", f"  failed at {observed.at}: {observed.summary}"]
-    said += [f"  {_statement(bundle)}", f"nothing was executed; {whose}", f"  python {display_path(folder)}/repro.py"]
+    said += [f"  {_statement(bundle)}", f"nothing was executed; {whose}", f"  python3 {display_path(folder)}/repro.py"]
     sys.stdout.write("".join(f"{shown(line, 1000)}\n" for line in said))  # a stranger's text
     return 0
 
@@ -132,7 +160,17 @@ def _statement(bundle: Bundle) -> str:
     if found.same < found.runs:
         return f"flaky: reproduced in {found.same} of {found.runs} runs; else {'; '.join(found.others)}"
     times = "once" if found.runs == 1 else f"in {found.same} of {found.runs} runs"
-    return f"reproduced {times} from the bundle alone: {bundle.observed}"
+    return f"reproduced {times} from the bundle{_with_what(bundle)}: {bundle.observed}"
+
+
+def _with_what(bundle: Bundle) -> str:
+    """Say what the failure was reproduced with besides the bundle and the packages."""
+    run = bundle.run
+    if run is None or not run.run_under:
+        return " alone"
+    if run.needs:
+        return f" and {', '.join(run.needs)} of run_under, which it does not hold"
+    return f" and what its copy of {Path(run.run_under[0]).name} runs"
 
 
 def _note(text: str) -> None:

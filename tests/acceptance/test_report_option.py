@@ -41,14 +41,14 @@ def test_the_page_has_all_results_of_the_folder_where_they_are_kept(project: Pro
     assert "2 sessions" in text
 
 
-def test_a_folder_that_is_no_page_is_an_error_at_the_end_and_nothing_in_it_is_lost(project: Project) -> None:
+def test_a_folder_that_is_no_page_is_an_error_before_anything_runs_and_nothing_in_it_is_lost(project: Project) -> None:
     project.doubles(good="f: pass")
     project.write({"matrix.toml": MATRIX, "site/notes.txt": "mine"})
     result = project.run(*DOUBLES, "--retarget-report", "site")
     assert result.ret == 4
-    result.stdout.fnmatch_lines(
-        ["ERROR: --retarget-report: *found something that is no page, expected a new or empty *"]
-    )
+    problem = "*found something that is no page, expected a new or empty *"
+    result.stderr.fnmatch_lines([f"ERROR: --retarget-report: {problem}; choose another folder with --retarget-report"])
+    result.stdout.no_fnmatch_line("*passed*")
     assert [one.name for one in (project.path / "site").iterdir()] == ["notes.txt"]
 
 

@@ -55,11 +55,13 @@ def test_what_does_not_fail_from_its_bundle_is_reported_with_what_differs(projec
     assert list((project.path / "out").iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_created_is_an_error_of_the_session(project: Project) -> None:
+def test_a_folder_that_cannot_be_created_is_an_error_before_anything_runs(project: Project) -> None:
     project.doubles(bad="f: fail")
     result = project.run(*DOUBLES, "--retarget-repro", "matrix.toml/out")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["ERROR: --retarget-repro: */matrix.toml/out cannot be created: Not a directory"])
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["ERROR: --retarget-repro: found */matrix.toml/out, expected a folder that can be written; *"]
+    )
 
 
 @pytest.mark.parametrize(

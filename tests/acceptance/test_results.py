@@ -260,7 +260,7 @@ def test_results_that_cannot_be_written_are_an_error_before_anything_runs(projec
     project.doubles(a="f: pass")
     project.write({"taken": ""})
     for folder, message in (
-        ("taken/out", "--retarget-results: cannot write results to taken/out/session-*.jsonl: Not a directory"),
+        ("taken/out", "--retarget-results: found */taken/out, expected a folder that can be written; */taken is *"),
         ("taken", f"--retarget-results: {project.path}/taken is a file, expected a folder"),
     ):
         result = project.run(*DOUBLES, "--retarget-results", folder)

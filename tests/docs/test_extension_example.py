@@ -1,7 +1,8 @@
-"""The extension of docs/extending.md, installed as anyone's package is and run by pytest in a process of its own."""
+"""The extensions of docs/extending.md, installed as anyone's package is and run by pytest in a process of its own."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -10,17 +11,42 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "retarget-wasmtime"
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+EXAMPLE = EXAMPLES / "retarget-wasmtime"
+FORK = EXAMPLES / "retarget-mychip"
+
+FORK_RUNTIME = """
+
+_own_driver, _own_names = get_driver, query_available_drivers
+
+
+def get_driver(uri):
+    return _own_driver("local-sync" if uri == "mychip" else uri)
+
+
+def query_available_drivers():
+    return [*_own_names(), "mychip"]
+"""
+"""What makes IREE's runtime that of a fork: its driver `mychip` is `local-sync`, whose devices run what they load."""
+
+
+def installed(example: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with an example installed in it by pip."""
+    folder = tmp_path_factory.mktemp("site")
+    source = shutil.copytree(example, tmp_path_factory.mktemp("example") / "source")
+    options = ["--quiet", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--target", str(folder)]
+    subprocess.run([sys.executable, "-m", "pip", "install", *options, str(source)], check=True)
+    return folder
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the example installed in it by pip."""
-    folder = tmp_path_factory.mktemp("site")
-    source = shutil.copytree(EXAMPLE, tmp_path_factory.mktemp("example") / "source")
-    options = ["--quiet", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--target", str(folder)]
-    subprocess.run([sys.executable, "-m", "pip", "install", *options, str(source)], check=True)
-    return folder
+    return installed(EXAMPLE, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def fork_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return installed(FORK, tmp_path_factory)
 
 
 @pytest.fixture
@@ -67,3 +93,31 @@ def test_refused_module_fails_at_compile_with_the_assemblers_words(site: Path, s
     assert "compile: error: unknown operator or unexpected token" in done.stdout
     assert "--> wrap.wat:1:41" in done.stdout
     assert "1 failed, 1 blocked" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_fork_s_driver_is_skipped_by_a_runtime_without_it_and_opened_by_one_that_has_it(
+    fork_site: Path, tmp_path: Path
+) -> None:
+    suites = shutil.copytree(FORK / "suites", tmp_path / "suites")
+    without = run_pytest(fork_site, suites, "-rs")
+    assert without.returncode == 0, without.stdout + without.stderr
+    assert "1 passed, 1 skipped" in without.stdout
+    assert "mychip: this IREE runtime was built without the driver mychip" in without.stdout
+
+    spec = importlib.util.find_spec("iree.runtime")
+    assert spec is not None
+    assert spec.origin is not None
+    own = Path(spec.origin).parent
+    runtime = shutil.copytree(own, fork_site / "iree" / "runtime")
+    runtime.with_name("_runtime_libs").symlink_to(own.with_name("_runtime_libs"))
+    with (runtime / "__init__.py").open("a") as file:
+        file.write(FORK_RUNTIME)
+    has = run_pytest(fork_site, suites, "-v", "-m", "npu")
+    assert has.returncode == 0, has.stdout + has.stderr
+    assert "suite.toml::integers::add_vmvx_mychip PASSED" in has.stdout
+    module = suites / "add.mlir"
+    module.write_text(module.read_text().replace("[11, 22, 33, 44]", "[11, 22, 33, 45]"))
+    wrong = run_pytest(fork_site, suites, "-m", "npu")
+    assert wrong.returncode == 1, wrong.stdout + wrong.stderr
+    assert "compare: " in wrong.stdout

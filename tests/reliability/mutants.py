@@ -1,12 +1,16 @@
-"""Changes the OpenCL package at random places, one at a time, and says which changes no test notices.
+"""Changes the code at random places, one at a time, and says which changes the fast tests of its package do not notice.
 
     python tests/reliability/mutants.py --each 12 --seed 1
-    python tests/reliability/mutants.py --each 40 clc/types.py run/program.py
+    python tests/reliability/mutants.py --each 40 retarget_bench retarget/declare
 
-A change is another operator, constant or text, a turned condition, or a statement that is left out. A process that has
-what the tests import, save the package, is forked for each: the fork compiles the changed module in the place of the
-one on disk and runs the tests that pass over the changed line. Subprocesses of tests see no change. A survivor is
-printed as a diff. One whose behaviour cannot differ goes into `equivalent_mutants.txt` with the reason, lines of `#`.
+A change is another operator or number, a turned condition, a statement that is left out; in the OpenCL package, whose
+texts are code, another text too. A process that has what the tests import, save our own code, is forked for each: the
+changed module takes the place of the one on disk, also in the processes that tests start, and those tests run that
+pass over the changed line, which coverage.py finds first. A survivor is printed as a diff. One whose behaviour cannot
+differ, or differs only in speed, goes into `equivalent_mutants.txt` with the reason, lines of `#`.
+
+Why not mutmut: it changes no tables of modules, makes all changes of a package, has no seed, and did not find pytest's
+plugin beside changed packages of three source folders. cosmic-ray starts the tests of a package anew for each change.
 """
 
 from __future__ import annotations
@@ -20,34 +24,78 @@ import json
 import os
 import random
 import re
+import runpy
 import signal
 import sys
 import tempfile
 import time
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.machinery import SourceFileLoader
+from itertools import islice
 from pathlib import Path
-from types import CodeType, FrameType
-from typing import Any
 
+import coverage
 import pytest
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-PACKAGE = ROOT / "kernels/retarget_opencl"
-TESTS = "tests/retarget_opencl"
-GROUPS = {
-    f"{TESTS}/clc/ops {TESTS}/clc/test_clc_types.py": ("clc/ops/*.py", "clc/literals.py", "clc/types.py"),
-    f"{TESTS}/clc/passes": ("clc/passes/*.py",),
-    f"{TESTS}/hostprog": ("hostprog/*rules.py",),
-    f"{TESTS}/run/interpreter": ("run/interpreter/*.py",),
-    f"{TESTS}/artifact": ("artifact/program.py",),
-    f"{TESTS}/run/test_programs.py {TESTS}/run/test_timed_calls.py": ("run/program.py",),
-}
-"""Which tests are to notice changes of which modules."""
+OPENCL = "kernels/retarget_opencl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Modules, and the tests that are to notice their changes. Paths are relative to the repository.
+
+    `least` is the share of the changes that must be noticed, over all parts of the `package`.
+    """
+
+    package: str
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+    least: float = 0.9
+    texts: bool = False
+
+
+def _opencl(modules: str, *tests: str) -> Part:
+    return Part(
+        package="retarget_opencl",
+        modules=tuple(f"{OPENCL}/{module}" for module in modules.split()),
+        tests=tuple(f"tests/retarget_opencl/{test}" for test in tests),
+        least=0.97,
+        texts=True,
+    )
+
+
+MORE_TESTS = {"retarget_onnx": ("tests/retarget_cases/test_onnx_models.py",)}
+"""Of packages, tests outside of their own folder."""
+
+
+def parts() -> list[Part]:
+    """Return all parts. The tests of a package are in the folder of its name; OpenCL's have one for each part of it."""
+    found = [
+        Part(
+            package=name,
+            modules=(f"{folder.relative_to(ROOT)}/**/*.py",),
+            tests=(f"tests/{name}", *MORE_TESTS.get(name, ())),
+        )
+        for top, pattern in (("matrix", "retarget/*"), ("plugin", "*"))
+        for folder in sorted((ROOT / top).glob(pattern))
+        if (folder / "__init__.py").is_file()
+        for name in [str(folder.relative_to(ROOT / top))]
+    ]
+    return [
+        *found,
+        _opencl("clc/ops/*.py clc/literals.py clc/types.py", "clc/ops", "clc/test_clc_types.py"),
+        _opencl("clc/passes/*.py", "clc/passes"),
+        _opencl("hostprog/*rules.py", "hostprog"),
+        _opencl("run/interpreter/*.py", "run/interpreter"),
+        _opencl("artifact/program.py", "artifact"),
+        _opencl("run/program.py", "run/test_programs.py", "run/test_timed_calls.py"),
+    ]
+
 
 EQUIVALENT = HERE / "equivalent_mutants.txt"
 
@@ -66,12 +114,16 @@ _SWAPS: dict[type[ast.AST], type[ast.AST]] = dict(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutant:
-    """The whole text of a changed module. `first` and `last` are the lines of the original that changed."""
+    """The whole text of a changed module.
+
+    `lines` are those of the statement that changed, `called` says whether it is in a function: what is not is executed
+    when the module is imported.
+    """
 
     path: Path
     text: str
-    first: int
-    last: int
+    lines: range
+    called: bool
 
     @property
     def diff(self) -> str:
@@ -80,24 +132,60 @@ class Mutant:
         return "\n".join(line for line in lines if not line.startswith(("---", "+++", "@@")))
 
 
-def mutants(path: Path) -> list[Mutant]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """Text for the bytes from `begin` to `end` of a module, which are on line `line`."""
+
+    path: Path
+    line: int
+    begin: int
+    end: int
+    text: str
+
+    def mutant(self) -> Mutant | None:
+        """Return the changed module, None where it is none: the text is no Python there, or changes nothing."""
+        data = self.path.read_bytes()
+        text = (data[: self.begin] + self.text.encode() + data[self.end :]).decode()
+        tree = ast.parse(data)
+        try:
+            if ast.dump(ast.parse(text)) == ast.dump(tree):
+                return None
+        except SyntaxError:
+            return None
+        lines, called = _statement(tree, self.line)
+        return Mutant(path=self.path, text=text, lines=lines, called=called)
+
+
+def changes(path: Path, *, texts: bool) -> list[Change]:
     """Return all changes of a module, save of annotations, decorators, assertions, imports and what is for people."""
-    source = path.read_text()
+    data = path.read_bytes()
     starts = [0]
-    for line in source.encode().splitlines(keepends=True):
+    for line in data.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    data, found = source.encode(), {}
-    for node, changed in _changes(ast.parse(source), None):
-        begin = starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined]
+    found = {}
+    for node, text in _changes(ast.parse(data), None, texts=texts):
+        number: int = node.lineno  # type: ignore[attr-defined]
+        begin = starts[number - 1] + node.col_offset  # type: ignore[attr-defined]
         end = starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined]
-        text = (data[:begin] + changed.encode() + data[end:]).decode()
-        with suppress(SyntaxError):
-            if ast.dump(ast.parse(text)) != ast.dump(ast.parse(source)):
-                found[text] = Mutant(path=path, text=text, first=node.lineno, last=node.end_lineno)  # type: ignore[attr-defined]
+        found[begin, end, text] = Change(path=path, line=number, begin=begin, end=end, text=text)
     return list(found.values())
 
 
-def _changes(node: ast.AST, carrier: ast.AST | None) -> Iterator[tuple[ast.AST, str]]:
+def _statement(tree: ast.Module, line: int) -> tuple[range, bool]:
+    """Return the lines of the innermost statement at a line (its head, if it has a body); True if in a function."""
+    lines, called = range(line, line + 1), False
+    for node in ast.walk(tree):  # outer ones first
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0):
+            body = getattr(node, "body", None)
+            end = max(body[0].lineno - 1, node.lineno) if body else node.end_lineno or line
+            if line <= end:
+                lines = range(node.lineno, end + 1)
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                called = True
+    return lines, called
+
+
+def _changes(node: ast.AST, carrier: ast.AST | None, *, texts: bool) -> Iterator[tuple[ast.AST, str]]:
     """Yield nodes with what is written in their place. What is in an f-string has no place of its own (Python 3.11)."""
     if isinstance(node, ast.JoinedStr):
         carrier = carrier or node
@@ -110,7 +198,7 @@ def _changes(node: ast.AST, carrier: ast.AST | None) -> Iterator[tuple[ast.AST, 
             if not isinstance(child, ast.AST) or _is_for_people(child):
                 continue
             place = child if hasattr(child, "lineno") else node
-            for new in _replacements(child, node):
+            for new in _replacements(child, node, texts=texts):
                 if isinstance(value, list):
                     value[at] = new
                 else:
@@ -124,7 +212,7 @@ def _changes(node: ast.AST, carrier: ast.AST | None) -> Iterator[tuple[ast.AST, 
                     value[at] = child
                 else:
                     setattr(node, name, child)
-            yield from _changes(child, carrier)
+            yield from _changes(child, carrier, texts=texts)
 
 
 def _is_for_people(node: ast.AST) -> bool:
@@ -136,7 +224,7 @@ def _is_for_people(node: ast.AST) -> bool:
     return alone or typing or unused or isinstance(node, ast.Import | ast.ImportFrom | ast.Assert)
 
 
-def _replacements(node: ast.AST, parent: ast.AST) -> Iterator[ast.AST]:
+def _replacements(node: ast.AST, parent: ast.AST, *, texts: bool) -> Iterator[ast.AST]:
     if type(node) in _SWAPS:
         yield _SWAPS[type(node)]()
     elif isinstance(node, ast.Constant):
@@ -145,7 +233,7 @@ def _replacements(node: ast.AST, parent: ast.AST) -> Iterator[ast.AST]:
             yield ast.Constant(not value)
         elif isinstance(value, int | float):
             yield ast.Constant(value + 1)
-        elif isinstance(value, str):
+        elif isinstance(value, str) and texts:
             yield ast.Constant(f"{value}~")
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         yield node.operand
@@ -160,65 +248,68 @@ def _replacements(node: ast.AST, parent: ast.AST) -> Iterator[ast.AST]:
 # ---------------------------------------------------------------- runs
 
 
-def _in_fork(work: Callable[[], int], limit: float) -> int:
+def _in_fork(work: Callable[[], int], limit: float, output: str = os.devnull) -> int:
     """Return the exit status of `work` in a fork, 124 if it took longer than `limit` seconds."""
     pid = os.fork()
     if pid == 0:
         status = 70
         try:
             os.setsid()
-            nothing = os.open(os.devnull, os.O_RDWR)
-            for stream in range(3):
-                os.dup2(nothing, stream)
+            streams = [os.open(os.devnull, os.O_RDONLY), os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)]
+            for stream, opened in enumerate([*streams, streams[1]]):
+                os.dup2(opened, stream)
             status = work()
         finally:
+            sys.stdout.flush()
             os._exit(status)
     end = time.monotonic() + limit
     while time.monotonic() < end:
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
-            return os.waitstatus_to_exitcode(status)
+            break
         time.sleep(0.02)
+    else:
+        status = 124 << 8
     with suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    return 124
+    with suppress(ChildProcessError):
+        os.waitpid(pid, 0)
+    return os.waitstatus_to_exitcode(status)
 
 
-def _pytest(folder: str, *arguments: str, plugins: Sequence[object] = ()) -> int:
-    options = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-W", "ignore", f"--basetemp={folder}")
+def _pytest(folder: Path, *arguments: str, plugins: Sequence[object] = ()) -> int:
+    options = ("-q", "-m", "not slow", "-p", "no:cacheprovider", "-W", "ignore", f"--basetemp={folder / 't'}")
     return int(pytest.main([*options, *arguments], plugins=list(plugins)))
 
 
 class _Passes:
-    """Notes which lines of the package each test passes over, how long it takes, and what is imported."""
+    """Tells coverage.py which test runs, and notes how long each takes and what is imported."""
 
-    def __init__(self, answer: Path) -> None:
-        self._answer, self._test = answer, ""
-        self._lines: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    def __init__(self, measured: coverage.Coverage, answer: Path) -> None:
+        self._measured, self._answer = measured, answer
         self._times: dict[str, float] = {}
-
-    def trace(self, frame: FrameType, event: str, argument: object) -> Any:
-        del event, argument
-        name = frame.f_code.co_filename
-        return self._local if name.startswith(str(PACKAGE)) else None
-
-    def _local(self, frame: FrameType, event: str, argument: object) -> Any:
-        del event, argument
-        self._lines[self._test].add((frame.f_code.co_filename, frame.f_lineno))
-        return self._local
+        self._failed: list[str] = []
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        self._test, start = item.nodeid, time.process_time()
-        sys.settrace(self.trace)
+        start = time.monotonic()
+        self._measured.switch_context(item.nodeid)
         yield
-        sys.settrace(None)
-        self._times[self._test] = time.process_time() - start
+        self._times[item.nodeid] = time.monotonic() - start
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self._failed.append(report.nodeid)
 
     def pytest_sessionfinish(self) -> None:
-        lines = {test: sorted(found) for test, found in self._lines.items()}
-        self._answer.write_text(json.dumps([lines, self._times, list(sys.modules)]))
+        others = [
+            name
+            for name, module in list(sys.modules.items())
+            if (file := getattr(module, "__file__", None))
+            and (Path(sys.prefix) in Path(file).parents or ROOT not in Path(file).parents)
+        ]
+        times = {test: taken for test, taken in self._times.items() if test not in self._failed}
+        self._answer.write_text(json.dumps([times, self._failed, others]))
 
 
 class _Order:
@@ -234,106 +325,140 @@ class _Order:
         )
 
 
-_OURS = (
-    "retarget_opencl",
-    "pytest_retarget",
-    "tests",
-    "conftest",
-    "opencl_",
-    "test_",
-    "__main__",
-    "_pytest",
-    "hypothesis",
-)
+class Runs:
+    """The tests of one part. Tests that fail without any change notice nothing; `failed` names them."""
 
-
-class Group:
-    """The tests of one part of the package."""
-
-    def __init__(self, tests: str, folder: Path) -> None:
-        answer = folder / "passes.json"
-        self._arguments = [*tests.split(), "-m", "not slow"]
-        plugin = _Passes(answer)
-        status = _in_fork(lambda: _pytest(str(folder / "t"), *self._arguments, plugins=[plugin]), 1200)
-        if status != 0:
-            sys.exit(f"{tests}: the tests fail without any change (exit status {status})")
-        lines, self._times, modules = json.loads(answer.read_text())
-        self._tests: dict[tuple[str, int], set[str]] = defaultdict(set)
-        for test, places in lines.items():
-            for name, line in places:
-                self._tests[name, line].add(test)
-        for module in modules:
-            if not module.startswith(_OURS):
-                with suppress(Exception):
-                    importlib.import_module(module)
-        self._folder = folder
-
-    def notices(self, mutant: Mutant, limit: float) -> str:
-        """Return how a change was noticed, nothing if it was not."""
-        places = [(str(mutant.path), line) for line in range(mutant.first, mutant.last + 1)]
-        tests: set[str] = set().union(*(self._tests[place] for place in places if place in self._tests))
-        if not tests:  # executed at import, as tables are
-            tests = set(self._times)
-        words = [word for word in re.findall(r"\w{3,}", mutant.diff) if word not in {"spirv", "text_rule"}]
-        order = _Order(sorted(tests, key=lambda test: (not any(word in test for word in words), self._times[test])))
-        original = SourceFileLoader.get_code
-
-        def get_code(loader: SourceFileLoader, name: str) -> CodeType | None:
-            if loader.path == str(mutant.path):
-                return compile(mutant.text, loader.path, "exec")
-            return original(loader, name)
+    def __init__(self, part: Part, folder: Path) -> None:
+        self._folder, answer, settings = folder, folder / "passes.json", folder / "settings.ini"
+        included = "".join(f"\n    {ROOT / pattern.replace('/**/*.py', '/*')}" for pattern in part.modules)
+        settings.write_text(
+            f"[run]\ndata_file = {folder / 'coverage'}\nparallel = true\ncontext = ${{PYTEST_CURRENT_TEST-}}\n"
+            f"sigterm = true\npatch = fork, _exit\ndisable_warnings = no-data-collected\ninclude ={included}\n"
+        )
 
         def work() -> int:
-            SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
-            return _pytest(str(self._folder / "t"), *self._arguments, plugins=[order])
+            os.environ["COVERAGE_PROCESS_START"] = str(settings)  # for the processes that tests start
+            measured = coverage.Coverage(config_file=str(settings))
+            measured.start()
+            status = _pytest(folder, *part.tests, plugins=[_Passes(measured, answer)])
+            measured.stop()
+            measured.save()
+            return status
 
-        status = _in_fork(work, limit)
+        status = _in_fork(work, 3600, str(folder / "output"))
+        if status not in {0, 1}:
+            sys.exit(
+                f"{' '.join(part.tests)}: exit status {status} without any change\n{(folder / 'output').read_text()}"
+            )
+        self._times, self.failed, modules = json.loads(answer.read_text())
+        combined = coverage.Coverage(config_file=str(settings))
+        combined.combine()
+        data = combined.get_data()
+        self._tests: dict[tuple[str, int], set[str]] = defaultdict(set)
+        for file in data.measured_files():
+            for line, contexts in data.contexts_by_lineno(file).items():
+                self._tests[file, line].update(re.sub(r" \((setup|call|teardown)\)$", "", name) for name in contexts)
+        for module in modules:
+            with suppress(Exception):
+                importlib.import_module(module)
+
+    def notices(self, mutant: Mutant, limit: float) -> str:
+        """Return how a change was noticed, nothing if it was not, by tests that take `limit` seconds without it."""
+        places = [(str(mutant.path), line) for line in mutant.lines]
+        tests: set[str] = set().union(*(self._tests[place] for place in places if place in self._tests))
+        tests &= self._times.keys()
+        if not mutant.called:
+            tests = set(self._times)
+        words = [word for word in re.findall(r"\w{3,}", mutant.diff) if word not in {"spirv", "text_rule"}]
+        ordered, taken = [], 0.0
+        for test in sorted(tests, key=lambda test: (not any(word in test for word in words), self._times[test])):
+            if taken < limit:
+                ordered.append(test)
+                taken += self._times[test]
+        if not ordered:
+            return ""
+        text = self._folder / "mutant.py"
+        text.write_text(mutant.text)
+
+        def work() -> int:
+            hook = HERE / "mutated/sitecustomize.py"
+            path = filter(None, [str(hook.parent), os.environ.get("PYTHONPATH")])
+            os.environ |= {"MUTANT_OF": str(mutant.path), "MUTANT": str(text), "PYTHONPATH": os.pathsep.join(path)}
+            runpy.run_path(str(hook))
+            files = sorted({test.split("::")[0] for test in ordered})
+            return _pytest(self._folder, "-x", *files, plugins=[_Order(ordered)])
+
+        status = _in_fork(work, 10 * taken + 120)
         return "" if status in {0, 5} else "time" if status == 124 else "test"
+
+
+def equivalents() -> set[str]:
+    """Return path and diff of each change that is known to be equivalent; exit where one is out of date."""
+    found = set()
+    for block in EQUIVALENT.read_text().split("\n\n"):
+        name, *diff = [line for line in block.strip().splitlines() if not line.startswith("#")]
+        lines = (ROOT / name).read_text().splitlines() if (ROOT / name).is_file() else []
+        for line in diff:
+            if line.startswith("-") and line[1:] not in lines:
+                sys.exit(f"{EQUIVALENT.relative_to(ROOT)}: {name} has no line {line[1:]!r} any more; delete its entry")
+        found.add("\n".join([name, *diff]))
+    return found
+
+
+def try_part(part: Part, each: int, seed: str, limit: float, known: set[str]) -> Counter[str]:
+    """Try `each` changes of a part, print those that nothing notices, and return how many were noticed."""
+    paths = sorted({path for pattern in part.modules for path in ROOT.glob(pattern) if path.name != "__main__.py"})
+    found = [change for path in paths for change in changes(path, texts=part.texts)]
+    random.Random(f"{seed} {part.modules[0]}").shuffle(found)  # noqa: S311
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        runs = Runs(part, Path(folder))
+        for test in runs.failed:
+            print(f"{test} fails without any change: it notices nothing", flush=True)
+        for mutant in islice(filter(None, (change.mutant() for change in found)), each):
+            shown = f"{mutant.path.relative_to(ROOT)}\n{mutant.diff}"
+            how = "equivalent" if shown in known else runs.notices(mutant, limit)
+            counts.update({"tried": 1, how: 1})
+            if how in {"", "time"}:
+                note = "\n(noticed by the time of its tests only)" if how else ""
+                print(f"{shown}{note}\n", flush=True)
+    counts["noticed"] = counts["test"] + counts["time"]
+    print(
+        f"{part.modules[0]}: {counts['noticed']} of {counts['tried'] - counts['equivalent']} noticed "
+        f"({counts['time']} by their time), {counts['equivalent']} equivalent, of {len(found)} changes",
+        flush=True,
+    )
+    return counts
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("modules", nargs="*", help="modules below retarget_opencl; without any, all that have a group")
-    parser.add_argument("--each", type=int, default=12, help="changes of each module")
+    known_parts = parts()
+    names = sorted({part.package for part in known_parts})
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help=f"all, or some of {', '.join(names)}")
+    parser.add_argument("--each", type=int, default=20, help="changes of each package; of OpenCL's, of each part of it")
     parser.add_argument("--seed", default="1")
-    parser.add_argument("--limit", type=float, default=120, help="seconds for the tests of one change")
-    parser.add_argument("--least", type=float, default=0.95, help="share of the changes that must be noticed")
+    parser.add_argument("--limit", type=float, default=60, help="seconds of tests for one change, fastest first")
     chosen = parser.parse_args()
-    known = {block.strip() for block in EQUIVALENT.read_text().split("\n\n")} if EQUIVALENT.exists() else set()
-    known = {"\n".join(line for line in block.splitlines() if not line.startswith("#")) for block in known}
+    if unknown := [name for name in chosen.packages if name not in names]:
+        parser.error(f"no package {unknown[0]!r}; expected some of {', '.join(names)}")
+    known = equivalents()
     os.chdir(ROOT)
     sys.dont_write_bytecode = True
-    sums: Counter[str] = Counter()
-    for tests, patterns in GROUPS.items():
-        paths = [path for pattern in patterns for path in sorted(PACKAGE.glob(pattern)) if path.name != "__init__.py"]
-        names = [str(path.relative_to(PACKAGE)) for path in paths]
-        wanted = [path for path, name in zip(paths, names, strict=True) if not chosen.modules or name in chosen.modules]
-        if not wanted:
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            group = Group(tests, Path(folder))
-            for path in wanted:
-                found, name = mutants(path), str(path.relative_to(PACKAGE))
-                sample = random.Random(f"{chosen.seed} {name}").sample(found, min(chosen.each, len(found)))  # noqa: S311
-                counts = Counter({"tried": len(sample)})
-                for mutant in sample:
-                    shown = f"{name}\n{mutant.diff}"
-                    if shown in known:
-                        counts["equivalent"] += 1
-                    elif group.notices(mutant, chosen.limit):
-                        counts["noticed"] += 1
-                    else:
-                        print(f"{shown}\n", flush=True)
-                print(
-                    f"{name}: {counts['noticed']} of {counts['tried'] - counts['equivalent']} noticed, "
-                    f"{counts['equivalent']} equivalent, of {len(found)} possible",
-                    flush=True,
-                )
-                sums += counts
-    counting = sums["tried"] - sums["equivalent"]
-    share = sums["noticed"] / max(counting, 1)
-    print(f"{sums['noticed']} of {counting} noticed ({share:.1%}), {sums['equivalent']} equivalent")
-    return 0 if sums["noticed"] >= chosen.least * counting else 1
+    warnings.simplefilter("ignore")  # of what tests import
+    sums: dict[str, Counter[str]] = defaultdict(Counter)
+    for part in known_parts:
+        if not chosen.packages or part.package in chosen.packages:
+            sums[part.package] += try_part(part, chosen.each, chosen.seed, chosen.limit, known)
+    low = 0
+    for part in {part.package: part for part in known_parts if part.package in sums}.values():
+        counts = sums[part.package]
+        counting = counts["tried"] - counts["equivalent"]
+        share = counts["noticed"] / max(counting, 1)
+        verdict = f"; fewer than {part.least:.0%}" if share < part.least else ""
+        low += bool(verdict)
+        print(f"{part.package}: {counts['noticed']} of {counting} noticed ({share:.1%}){verdict}")
+    return 1 if low else 0
 
 
 if __name__ == "__main__":

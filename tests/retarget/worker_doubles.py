@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from retarget import extension
@@ -89,6 +90,11 @@ def act(word: str, rest: str) -> None:
             hang()
 
 
+def half_of(request: extension.CompileRequest) -> str:
+    """What a compile has to do with a front half."""
+    return " begins-with-half" if request.front_half == b"half" else " keeps-half" if request.keeps_front_half else ""
+
+
 class DoubleCompiler:
     """Upper-cases."""
 
@@ -117,10 +123,16 @@ class DoubleCompiler:
         not_inputs = tuple(flag for flag in flags if flag.startswith("--dump-to="))
         build = os.environ.get("DOUBLE_BUILD") or build_found() or "double 1"
         front_end = extension.Resolved(build_id="front 1", flags=flags) if "--front-end" in flags else None
-        if "--shared-front-end" in flags:
-            front_end = extension.Resolved(build_id="front 1", flags=("--shared-front-end",), compiler=self.name)
+        half = extension.Resolved(build_id="half 1", flags=("--half",)) if "--half" in flags else None
+        if front_end is not None:
+            front_end, half = replace(front_end, front_half=half), None
         return extension.Resolved(
-            build_id=build, flags=flags, not_inputs=not_inputs, build=self.describe_build(None), front_end=front_end
+            build_id=build,
+            flags=flags,
+            not_inputs=not_inputs,
+            build=self.describe_build(None),
+            front_end=front_end,
+            front_half=half,
         )
 
     def describe_build(self, toolchain: Toolchain | None) -> str:
@@ -137,7 +149,7 @@ class DoubleCompiler:
 
     def run_front_end(self, request: extension.CompileRequest) -> extension.Compiled:
         """Take the lines that begin with `@@` out, which are for this step."""
-        note(f"front {request.source_name}")
+        note(f"front {request.source_name}{half_of(request)}")
         kept = []
         for line in request.source.decode().splitlines():
             if line.startswith("@@refuse"):
@@ -147,10 +159,11 @@ class DoubleCompiler:
                 act(*line[2:].split(" ", 1))
             else:
                 kept.append(line)
-        return extension.Compiled(artifact="\n".join(kept).encode(), diagnostics="front end\n")
+        diagnostics = "" if "--half" in request.resolved.flags else "front end\n"
+        return extension.Compiled(artifact="\n".join(kept).encode(), diagnostics=diagnostics, front_half=b"half")
 
     def compile(self, request: extension.CompileRequest) -> extension.Compiled:
-        note(f"compile {request.source_name} pid {os.getpid()}")
+        note(f"compile {request.source_name} pid {os.getpid()}{half_of(request)}")
         text = (request.source if request.front_end is None else request.front_end).decode()
         for line in text.splitlines():
             if line.startswith("@env"):
@@ -158,12 +171,15 @@ class DoubleCompiler:
             elif line.startswith("@refuse"):
                 summary = line.removeprefix("@refuse ")
                 raise extension.CompilerError(summary, f"\x1b[31merror:\x1b[0m {summary}\n", verdict=True)
+            elif line.startswith("@reject") and request.keeps_front_half:
+                summary = "rejected"
+                raise extension.CompilerError(summary, "error: rejected\n", verdict=True, in_front_half=True)
             elif line.startswith("@trouble"):
                 raise extension.CompilerError(line.removeprefix("@trouble "))
             elif line.startswith("@"):
                 act(*line[1:].split(" ", 1))
         kept = [line for line in text.splitlines() if not line.startswith("@")]
-        return extension.Compiled(artifact="\n".join(kept).upper().encode())
+        return extension.Compiled(artifact="\n".join(kept).upper().encode(), front_half=b"half")
 
     def tags(self, config: CompilerConfig) -> Sequence[str]:
         return ("double",)

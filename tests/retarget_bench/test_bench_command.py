@@ -82,6 +82,13 @@ def test_a_selection_and_a_bound(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[1:3] == ["           s.toml::s::a case 'f'", "1 measurement: 1 unchanged"]
 
 
+def test_help_says_what_each_exit_status_means(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["bench", "--help"])
+    statuses = capsys.readouterr().out.partition("exit status:\n")[2].splitlines()
+    assert [line.split()[0] for line in statuses] == ["0", "1", "2"]
+
+
 def test_results_without_a_benchmark_are_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     write("before", scale={"a": 1.0}, timed=False)
     write("after", scale={"a": 1.0})

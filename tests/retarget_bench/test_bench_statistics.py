@@ -60,6 +60,20 @@ def test_noise_above_the_bound_is_not_judged() -> None:
     assert compare_series([QUIET, scaled(1.2)], scaled(1.3), within=0.05).finding is Finding.NOISY
 
 
+def test_noise_that_is_no_larger_than_the_bound_is_judged() -> None:
+    series = [[0.75] * 8, [1.25] * 8]
+    assert compare_series(series, [4.0] * 8, within=0.25).finding is Finding.LARGER
+    assert compare_series(series, [4.0] * 8, within=0.24).finding is Finding.NOISY
+    assert compare_values([0.75, 1.0, 1.25], 4.0, within=0.25, exact=False).finding is Finding.LARGER
+    assert compare_values([0.75, 1.0, 1.25], 4.0, within=0.24, exact=False).finding is Finding.NOISY
+
+
+@pytest.mark.parametrize(("as_before", "finding"), [(4, Finding.LARGER), (5, Finding.SAME)])
+def test_the_lowest_tenth_must_be_larger_as_well(as_before: int, finding: Finding) -> None:
+    after = [1.0] * as_before + [1.5] * (41 - as_before)
+    assert compare_series([[1.0] * 41], after, within=0.4).finding is finding
+
+
 def test_few_samples_are_not_judged() -> None:
     assert compare_series([QUIET[:7]], QUIET, within=0.05).finding is Finding.FEW
     assert compare_series([QUIET], QUIET[:7], within=0.05).finding is Finding.FEW

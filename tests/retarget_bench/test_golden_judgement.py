@@ -6,11 +6,20 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
+from msgspec.structs import replace
 from retarget.model import Golden, Origin
 from retarget.model.metrics import Metric
 from retarget.results.files import SessionResults, new_session
 from retarget.results.measurements import baseline_of
-from retarget.results.record import CaseRecord, CompileRecord, DeviceRecord, Outcome, TargetRecord, TimesRecord
+from retarget.results.record import (
+    CaseRecord,
+    CompileRecord,
+    DeviceRecord,
+    Outcome,
+    ReusedRecord,
+    TargetRecord,
+    TimesRecord,
+)
 from retarget_bench.golden import judge_goldens
 
 ORIGIN = Origin(file=Path("suite.toml"), key_path="golden[0]")
@@ -34,12 +43,15 @@ def judged(
 ) -> list[tuple[str, str]]:
     rule = Golden(match=("t",), metric=metric, reason="r", origin=ORIGIN, **bound)  # type: ignore[arg-type]
     sessions = [SessionResults(start=new_session(selected=1, digest="", host="h"), records=(one,)) for one in before]
-    return [(one.record.verdict, one.record.text) for one in judge_goldens([rule], now, baseline_of(sessions), host)]
+    found = list(judge_goldens([rule], now, baseline_of(sessions), host))
+    assert all(one.is_broken == (one.record.verdict == "broken") for one in found)
+    return [(one.record.verdict, one.record.text) for one in found]
 
 
 def test_a_maximum_needs_no_baseline() -> None:
     text = "latency 1 ms, expected at most"
     assert judged(Metric.LATENCY, ran(), most=0.002) == [("kept", f"{text} 2 ms")]
+    assert judged(Metric.LATENCY, ran(), most=0.001) == [("kept", f"{text} 1 ms")]
     assert judged(Metric.LATENCY, ran(), most=0.0005) == [("broken", f"{text} 500 us")]
     close = "latency 1 ms -+ 0.1 %, expected at most 999.5 us: too close to judge"
     assert judged(Metric.LATENCY, ran(), most=0.0009995) == [("not judged", close)]
@@ -75,9 +87,21 @@ def test_sizes_have_no_noise() -> None:
     assert judged(Metric.ARTIFACT_SIZE, compiled(105), [compiled(100)], within=0.1)[0][0] == "kept"
 
 
-def test_a_compile_time_that_the_cache_has_says_so() -> None:
-    text = "compile-time 1 s (recorded when it was compiled), expected at most 500 ms"
-    assert judged(Metric.COMPILE_TIME, compiled(reused=True), most=0.5) == [("broken", text)]
+def test_only_compiles_that_happened_have_a_compile_time() -> None:
+    stored = "compile-time was not measured: the artifact is from the cache; --retarget-no-cache compiles"
+    assert judged(Metric.COMPILE_TIME, compiled(reused=True), most=0.5) == [("not judged", stored)]
+    broken = "compile-time 1 s, expected at most 500 ms"
+    assert judged(Metric.COMPILE_TIME, compiled(), most=0.5) == [("broken", broken)]
+    copies = [compiled(), *(compiled(reused=True) for _ in range(4))]
+    few = "compile-time 2 s; 1 earlier sessions of this host and device have it, which is too few to judge"
+    assert judged(Metric.COMPILE_TIME, compiled(seconds=2), copies, within=0.5) == [("not judged", few)]
+    assert judged(Metric.COMPILE_TIME, compiled(seconds=2), [compiled()] * 3, within=0.5)[0][0] == "broken"
+
+
+def test_results_of_earlier_runs_are_not_measured_again() -> None:
+    reused = replace(ran(), reused=ReusedRecord(host="h", ended=1.0))
+    few = "latency 1.103 ms; 0 earlier sessions of this host and device have it, which is too few to judge"
+    assert judged(Metric.LATENCY, ran(1.1), [reused], within=0.05) == [("not judged", few)]
 
 
 def test_a_metric_that_was_not_measured_is_not_judged_and_an_expired_rule_says_nothing() -> None:

@@ -110,6 +110,17 @@ def test_generators_of_types_that_have_no_numbers_and_generators_that_are_none_a
 # ---------------------------------------------------------------- cases
 
 
+def test_an_error_of_a_reference_is_one_of_the_file_that_is_there(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    model = save(tmp_path / "m.onnx", element="BFLOAT16", sizes=(2, 4))  # the other operand is f32
+    for text, file in ((None, "m.onnx"), ("[[case]]\n", "m.cases.toml")):
+        (case,) = load(model, text)
+        with pytest.raises(DiagnosticsError) as caught:
+            read(case)
+        (one,) = caught.value.diagnostics
+        assert (one.file, "onnxruntime cannot evaluate" in one.message) == (tmp_path / file, True)
+
+
 def test_a_model_without_cases_has_one_with_generated_inputs_and_the_results_of_a_reference(tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
     (case,) = load(save(tmp_path / "m.onnx", sizes=(2, 4)))
@@ -238,5 +249,6 @@ def test_check_reports_what_does_not_fit_and_nothing_of_models_that_are_not_ther
     (tmp_path / "far.cases.toml").write_text('model = "no/far.onnx"\ninstall = "make far"\n')
     assert main(["check", "."]) == 1
     out, err = capsys.readouterr()
-    assert "m.cases.toml: inputs.x: found no size 'batch'" in out + err
+    assert "m.onnx: inputs.x: found no size 'batch'" in out + err
+    assert "expected sizes = { batch = … } in m.cases.toml beside it" in out + err
     assert "far" not in err

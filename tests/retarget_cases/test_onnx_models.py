@@ -55,7 +55,7 @@ def test_the_function_has_the_types_of_the_graph(model: Path) -> None:
 def test_types_that_are_no_tensor_of_numbers_are_named(tmp_path: Path) -> None:
     sequence = onnx.helper.make_tensor_sequence_value_info("s", onnx.TensorProto.FLOAT, [2])
     inputs = [tensor("t", "STRING", [1]), sequence, tensor("u", "UINT8", None), tensor("b", "BOOL", [])]
-    found = model_function(save(tmp_path, inputs, []))
+    found = model_function(save(tmp_path, inputs, [tensor("out", "FLOAT", [1])]))
     assert found is not None
     assert found.argument_types == ("tensor of string t", "sequence s", "tensor<*xui8>", "tensor<i1>")
 
@@ -143,9 +143,10 @@ def test_check_reports_a_file_that_is_no_model(
 ) -> None:
     monkeypatch.chdir(model.parent)
     model.with_name("m.cases.toml").write_text(GOOD)
-    model.write_bytes(b"no protobuf")
-    assert main(["check"]) == 1
-    assert capsys.readouterr().err.startswith("m.onnx: not an ONNX model: ")
+    for content, problem in ((b"no protobuf", ""), (b"", "the file is empty\n"), (b"\x08\x08", "it has no graph with")):
+        model.write_bytes(content)
+        assert main(["check"]) == 1
+        assert capsys.readouterr().err.startswith(f"m.onnx: not an ONNX model: {problem}")
 
 
 def test_the_kind_checks_data() -> None:

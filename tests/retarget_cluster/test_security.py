@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from retarget.cli.main import main
 from retarget.support.errors import RetargetError
 
 pytest.importorskip("distributed")
@@ -49,6 +50,14 @@ def test_what_is_no_address_is_refused(address: str) -> None:
         security_for(address, "client")
     expected = "expected tcp://HOST:PORT or tls://HOST:PORT, such as tcp://127.0.0.1:8786"
     assert str(caught.value) == f"found {address!r}, {expected}"
+
+
+@pytest.mark.parametrize("words", [["worker"], ["cluster", "status"]], ids=" ".join)
+def test_an_argument_that_is_no_address_is_wrong_usage(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match=r"^2$"):
+        main([*words, "foo"])
+    expected = "expected tcp://HOST:PORT or tls://HOST:PORT, such as tcp://127.0.0.1:8786"
+    assert f"argument ADDRESS: found 'foo', {expected}\n" in capsys.readouterr().err
 
 
 def test_what_listens_and_is_no_scheduler_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,6 +55,9 @@ def test_with_certificates_a_scheduler_is_reached_by_tls_and_by_nothing_else(
     worker = [*RETARGET, "worker", scheduler, "--name=w", "--cores=1", "--no-probe"]
     process = subprocess.Popen(worker, env=certified, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
+    assert (
+        process.stderr.readline() == f"retarget worker w: waiting for the scheduler at {scheduler}, for 60 s at most\n"
+    )
     assert process.stderr.readline() == f"retarget worker w: connected to {scheduler}, 1 compiles at a time\n"
     found = status(scheduler, certified)
     assert found.returncode == 0, found.stderr
@@ -70,8 +73,12 @@ def test_with_certificates_a_scheduler_is_reached_by_tls_and_by_nothing_else(
 
 
 @pytest.mark.slow
-def test_a_worker_without_a_scheduler_gives_up_after_a_while() -> None:
+def test_a_worker_without_a_scheduler_says_what_it_waits_for_and_gives_up_after_a_while() -> None:
     command = [*RETARGET, "worker", "tcp://127.0.0.1:1", "--name=w", "--cores=1", "--no-probe", "--patience=1"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    message = "no scheduler has answered at tcp://127.0.0.1:1 for 1 s; is one there?\n"
+    message = (
+        "retarget worker w: waiting for the scheduler at tcp://127.0.0.1:1, for 1 s at most\n"
+        "no scheduler has answered at tcp://127.0.0.1:1 for 1 s; `retarget cluster start` starts one and prints its "
+        "address\n"
+    )
     assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", message)

@@ -59,6 +59,14 @@ set_tests_properties({name.format("_sync")} PROPERTIES
   FIXTURES_REQUIRED {name.format("")}
   RESOURCE_LOCK [=[retarget:cpu]=]
 )
+
+add_test([=[retarget check]=] [=[{sys.executable}]=] [=[-m]=] [=[retarget.cli]=] [=[check]=] [=[linalg]=])
+set_tests_properties([=[retarget check]=] PROPERTIES
+  WORKING_DIRECTORY [=[{project}]=]
+  TIMEOUT [=[600]=]
+  SKIP_RETURN_CODE [=[77]=]
+  LABELS [=[check]=]
+)
 """
     )
 
@@ -66,14 +74,16 @@ set_tests_properties({name.format("_sync")} PROPERTIES
 def test_what_cannot_run_here_is_left_out_and_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["emit", "ctest", "-o", "out", "--runnable-here"]) == 0
     first, second = capsys.readouterr().out.splitlines()
-    assert first == "out/CTestTestfile.cmake: 2 tests"
+    assert first == "out/CTestTestfile.cmake: 3 tests"
     assert second.partition("; this host is")[0] == "left out 1 target: phone: runtime config 'phone' needs ios"
 
 
 def test_nothing_to_write_is_an_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["emit", "ctest", "-o", "out", "-m", "nothing"]) == 2
-    expected = "retarget: found no target in . that is selected; `retarget list` shows all\n"
-    assert capsys.readouterr().err == expected
+    assert capsys.readouterr().err.splitlines() == [
+        "note: -m 'nothing': no target has the tag 'nothing'",
+        "retarget: found no target in . that is selected; `retarget list` shows all",
+    ]
     assert main(["emit", "ctest", "-o", "out", "-m", "phone", "--runnable-here"]) == 2
     first, second = capsys.readouterr().err.splitlines()
     assert first == "retarget: found no target in . that can run here; `retarget list` shows all"

@@ -73,6 +73,12 @@ def test_expectations_are_honoured_unless_they_are_ignored(capsys: pytest.Captur
 
 
 @pytest.mark.slow
+def test_a_case_that_no_module_has_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", f"{SUITE}::good_vmvx_sync", "--case", "squaers"]) == 2
+    assert "--retarget-case: found 'squaers', which matches no case of the modules" in capsys.readouterr().err
+
+
+@pytest.mark.slow
 def test_run_targets_of_a_failed_compile_are_blocked_or_report_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,7 +115,7 @@ def test_what_names_no_target_is_wrong_usage(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", *arguments]) == 2
-    assert capsys.readouterr().err == f"retarget: {message}\n"
+    assert capsys.readouterr().err.splitlines()[-1] == f"retarget: {message}"
 
 
 def test_a_limit_in_the_ini_file_that_is_no_number_is_an_error(

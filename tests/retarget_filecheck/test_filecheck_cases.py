@@ -80,6 +80,13 @@ def test_where_the_package_has_no_nearer_match_the_line_most_alike_is_shown(fold
     ]
 
 
+@pytest.mark.parametrize(("before", "shown"), [(1999, True), (2000, False)])
+def test_the_line_most_alike_is_looked_for_in_2000_lines(folder: Path, before: int, shown: bool) -> None:
+    text = "\n" * before + "    %0 = flow.dispatch @f_dispatch_0::@f_dispatch_0_matmul(%arg0)\n"
+    report = checked("// CHECK: f.dispatch @f_dispatch_0::@f_dispatch_0_matmul\n", text=text).report
+    assert (f"a_llvm-cpu.mlir:{before + 1}:5" in report) == shown
+
+
 def test_what_must_not_be_there_is_shown_with_its_location(folder: Path) -> None:
     case = checked("// CHECK: @f\n// CHECK-NOT: flow.dispatch\n")
     assert case.summary == "a.mlir:2: CHECK-NOT: excluded string found in input ('flow.dispatch')"
@@ -97,6 +104,16 @@ def test_a_long_line_is_cut_around_the_place(folder: Path) -> None:
     assert len(lines[3]) <= 202
     assert lines[3][lines[4].index("^") :].startswith("needle")
     assert lines[4].count("^") == len("needle")
+
+
+def test_a_long_line_that_is_cut_at_its_end_only_is_shown_as_it_begins(folder: Path) -> None:
+    case = checked("// CHECK-NOT: needle\n", text="x needle " + "y" * 5000)
+    assert case.report.split("\n")[2:] == ["Matching at: a_llvm-cpu.mlir:1:3", f"x needle {'y' * 191}…", "  ^^^^^^"]
+
+
+def test_the_last_line_is_shown_whole_without_an_end_of_line(folder: Path) -> None:
+    case = checked("// CHECK-NOT: needle\n", text="a\nneedles")
+    assert case.report.split("\n")[2:] == ["Matching at: a_llvm-cpu.mlir:2:1", "needles", "^^^^^^"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`python -m retarget_iree.modules.shrink`: variants of a module, each smaller in one way."""
+"""`python3 -m retarget_iree.modules.shrink`: variants of a module, each smaller in one way."""
 
 from __future__ import annotations
 

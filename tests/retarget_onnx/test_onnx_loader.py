@@ -3,37 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from ml_dtypes import bfloat16, float8_e4m3fn
+from node_tests import TESTS
 from retarget.extension import Case, CaseLoader, CaseRequest, FindsModules, FunctionInfo, MakesModules, Tolerance
 from retarget.model import Module
 from retarget.support.errors import RetargetError
 from retarget_onnx.loader import OnnxBackendLoader
 from retarget_onnx.manifest_file import Entry, Manifest, manifest_text
-from retarget_onnx.worker.installed import installed_version
+from retarget_onnx.worker.installed import installed_manifest, installed_tests, installed_version
 
-TESTS = {
-    "test_abs": "op-Abs opset-13 f32",
-    "test_add_uint8": "op-Add opset-14 u8",
-    "test_and2d": "op-And opset-7 bool",
-    "test_cast_FLOAT_to_BFLOAT16": "op-Cast opset-25 f32 bf16",
-    "test_cast_FLOAT_to_FLOAT8E4M3FN": "op-Cast opset-25 f32 f8E4M3FN",
-    "test_cast_FLOAT_to_INT4": "op-Cast opset-25 f32 i4",
-    "test_sequence_insert_at_back": "op-SequenceInsert opset-11 sequence f32 i64",
-    "test_optional_has_element_empty_optional_input": "op-OptionalHasElement opset-18 optional i32 bool",
-    "test_string_split_basic": "op-StringSplit opset-20 string i64",
-    "test_size_example": "op-Size opset-25 f32 i64",
-    "test_reduce_sum_empty_set": "op-ReduceSum opset-13 f32 i64",
-    "test_constant": "op-Constant opset-25 f32",
-    "test_of_a_later_onnx": "op-Later opset-99 f32",
-}
-
-pytestmark = pytest.mark.slow  # the package onnx generates all of its tests: ten seconds
+pytestmark = pytest.mark.usefixtures("node_tests")
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +32,7 @@ def description(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def generated(description: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def generated(node_tests: object, description: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("generated")
     OnnxBackendLoader().make(description, folder)
     return folder
@@ -83,6 +70,45 @@ def test_each_entry_is_a_module_with_the_tags_of_its_line(description: Path) -> 
     assert modules[1] == Module(
         name="test_add_uint8", path=description, entry="test_add_uint8", tags=("op-Add", "opset-14", "u8")
     )
+
+
+def test_the_installed_tests_have_tags_of_operator_opset_and_types() -> None:
+    found = installed_manifest()
+    assert found.package == installed_version()
+    opset = re.compile(r"opset-\d+")  # onnx raises those of some operators in each release
+    tags = {entry.name: opset.sub("opset", " ".join(entry.tags)) for entry in found.entries}
+    assert all(opset.search(tag) for entry in found.entries for tag in entry.tags[1:2])
+    assert tags == {name: opset.sub("opset", tags) for name, tags in TESTS.items() if name != "test_of_a_later_onnx"}
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (OSError("no folder"), "does not make its node tests: no folder"),
+        ([], "keeps its node tests in another form; expected one that generates them, such as onnx 1.23"),
+        (
+            [SimpleNamespace(model=None, data_sets=())],
+            "keeps its node tests in another form; expected one that generates them, such as onnx 1.23",
+        ),
+        (
+            [SimpleNamespace(model=(), data_sets=None)],
+            "keeps its node tests in another form; expected one that generates them, such as onnx 1.23",
+        ),
+    ],
+    ids=["an error", "none", "no model", "no data"],
+)
+def test_an_onnx_that_makes_no_tests_is_refused(
+    monkeypatch: pytest.MonkeyPatch, made: Exception | list[object], message: str
+) -> None:
+    def load_model_tests(*, kind: str) -> list[object]:
+        if isinstance(made, Exception):
+            raise made
+        return made
+
+    monkeypatch.setattr("onnx.backend.test.loader.load_model_tests", load_model_tests)
+    with pytest.raises(RetargetError) as caught:
+        installed_tests()
+    assert str(caught.value) == f"{installed_version()} {message}"
 
 
 def test_the_version_names_all_that_the_data_come_from() -> None:
@@ -167,7 +193,7 @@ def test_an_entry_that_the_installed_onnx_lacks_fails_by_itself(generated: Path,
     assert str(caught.value) == (
         f"{installed_version()} has no test test_of_a_later_onnx; the manifest {description} was written by "
         "onnx 99.0.0: install that, or write the manifest again with "
-        f"`python -m retarget_onnx.manifest -o {description}`"
+        f"`python3 -m retarget_onnx.manifest -o {description}`"
     )
 
 
@@ -179,7 +205,7 @@ def test_an_entry_that_no_onnx_has_does_not_ask_for_the_installed_one(tmp_path: 
         OnnxBackendLoader().made(module, tmp_path)
     assert str(caught.value) == (
         f"onnx 1.23.2 has no test test_abss; the manifest {tmp_path}/nodes.toml was written by onnx 1.23.2 and changed "
-        f"since: write the manifest again with `python -m retarget_onnx.manifest -o {tmp_path}/nodes.toml`"
+        f"since: write the manifest again with `python3 -m retarget_onnx.manifest -o {tmp_path}/nodes.toml`"
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget_onnx.manifest import differences, main
 from retarget_onnx.manifest_file import Entry, Manifest, manifest_text, read_manifest
-from retarget_onnx.worker.installed import installed_version
+from retarget_onnx.worker.installed import installed_manifest, installed_version
 
 COMMITTED = Path(__file__).parents[2] / "suites" / "onnx" / "nodes.toml"
 
@@ -35,7 +35,7 @@ def test_each_entry_is_a_line_of_its_own() -> None:
     assert 'test_abs = "op-Abs opset-13 f32"' in text.splitlines()
 
 
-AGAIN = "; write it again with `python -m retarget_onnx.manifest -o nodes.toml`"
+AGAIN = "; write it again with `python3 -m retarget_onnx.manifest -o nodes.toml`"
 NO_WORD = "expected a word for -m: letters, digits and any of _ : + - . [ ] / \\"
 
 
@@ -103,7 +103,7 @@ def test_a_program_is_no_manifest_and_nobody_is_asked_to_write_one_there(tmp_pat
         read_manifest(tmp_path / "model.mlir")
     assert str(caught.value) == (
         f"{tmp_path}/model.mlir: found no manifest of ONNX node tests, "
-        "expected a TOML file as `python -m retarget_onnx.manifest -o nodes.toml` writes it"
+        "expected a TOML file as `python3 -m retarget_onnx.manifest -o nodes.toml` writes it"
     )
 
 
@@ -145,16 +145,26 @@ def test_the_committed_manifest_is_the_installed_packages(capsys: pytest.Capture
     assert (status, capsys.readouterr().out) == (0, "")
 
 
-@pytest.mark.slow
-def test_check_reports_the_differences_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "nodes.toml"
-    committed = read_manifest(COMMITTED)
-    entries = (*committed.entries[1:], Entry(name="test_future", tags=("op-Future",)))
-    path.write_text(manifest_text(Manifest(package=installed_version(), entries=entries), path.name))
-    assert main(["--check", str(path)]) == 1
-    assert "does not have: test_future" in capsys.readouterr().out
-    assert main(["-o", str(path)]) == 0
-    assert main(["--check", str(path)]) == 0
+@pytest.mark.usefixtures("node_tests")
+def test_check_reports_the_differences_and_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path, installed = Path("nodes.toml"), installed_version()
+    entries = tuple(entry for entry in installed_manifest().entries if entry.name != "test_abs")
+    future = Entry(name="test_future", tags=("op-Future",))
+    path.write_text(manifest_text(Manifest(package=installed, entries=(*entries, future)), path.name))
+    assert main(["--check", "nodes.toml"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"nodes.toml: 1 of {installed} that {installed} does not have: test_future",
+        f"nodes.toml: 1 of {installed} that the manifest does not have: test_abs",
+    ]
+    assert main(["-o", "nodes.toml"]) == 0
+    assert capsys.readouterr().out == f"nodes.toml: {len(entries) + 1} tests of {installed}\n"
+    assert read_manifest(path) == installed_manifest()
+    assert main(["--check", "nodes.toml"]) == 0
+    assert main(["--check", "none.toml"]) == 1
+    assert "none.toml: cannot be read: No such file or directory" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

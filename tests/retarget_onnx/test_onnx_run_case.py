@@ -1,4 +1,4 @@
-"""`python -m retarget.worker.run_case --kind=onnx-backend`: one node test by hand, judged as in a run of the suite."""
+"""`python3 -m retarget.worker.run_case --kind=onnx-backend`: one node test by hand, judged as in a run of the suite."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_what_a_kind_needs_is_requested(arguments: list[str], missing: str, caps
         main([*arguments, "--artifact=a", "b.mlir"])
     assert ended.value.code == 2
     printed = capsys.readouterr().err.splitlines()[-1]
-    assert printed == f"python -m retarget.worker.run_case: error: the following arguments are required: {missing}"
+    assert printed == f"python3 -m retarget.worker.run_case: error: the following arguments are required: {missing}"
 
 
 def test_the_command_names_driver_devices_flags_and_case() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
-from report_results import failed, record, some_records, write_results
+from report_results import failed, node_id, record, some_records, write_leg_plan, write_results
 from retarget.cli import main
 from retarget.results.plan import Plan, write_plan
 from retarget.support.errors import RetargetError
@@ -119,6 +120,35 @@ def test_many_incomplete_sessions_are_counted_and_three_are_told(tmp_path: Path)
     assert index.count("<strong>Incomplete:</strong>") == 3
     assert "2 more sessions are incomplete: all are listed below." in index
     assert index.count('<tr class="bad">') == 5
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(-1, "0 s"), (59.4, "59 s"), (60, "1 min 00 s"), (3599, "59 min 59 s"), (7500, "2 h 05 min")]
+)
+def test_the_page_counts_verdicts_and_says_how_long_a_session_took(tmp_path: Path, seconds: float, text: str) -> None:
+    write_results(tmp_path / "results", some_records(), started=1_760_000_000.0, leg="run-1", revision="abc")
+    report = read_report([tmp_path / "results"])
+    (session,) = report.sessions
+    assert session.end is not None
+    end = msgspec.structs.replace(session.end, ended=1_760_000_000.0 + seconds)
+    report = replace(report, sessions=(replace(session, end=end),))
+    index = write_site(report, tmp_path / "site").read_text(encoding="utf-8")
+    facts = index[index.index("<summary>") : index.index("</summary>")]
+    assert "<strong>14</strong> targets, <strong>83.3 %</strong> of the 12 with a verdict as expected, 2" in facts
+    assert "· 1 session " in facts
+    row = index[index.index("<tbody>") : index.index("</tbody>")]
+    cells = ["<td>2025-10-09 08:53:20 UTC</td>", f"<td>{text}</td>", "<td>14 of 14</td>", "<td>exit status 1</td>"]
+    assert [cell for cell in cells if cell not in row] == []
+    assert 'role="alert"' not in index
+
+
+def test_planned_targets_without_a_result_are_an_alarm_and_unplanned_ones_a_warning(tmp_path: Path) -> None:
+    write_results(tmp_path / "results", [record("add"), record("sub")])
+    write_leg_plan(tmp_path / "plan.json", run=[node_id("add_llvm-cpu"), node_id("mul_llvm-cpu")])
+    report = read_report([tmp_path / "results"], [tmp_path / "plan.json"])
+    index = write_site(report, tmp_path / "site").read_text(encoding="utf-8")
+    assert "<strong>Missing:</strong> 1 of 3 targets are planned, but have no result." in index
+    assert "1 of 3 targets have a result, but no plan names them." in index
 
 
 def test_the_page_says_what_a_plan_left_out(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_a_strangers_text_cannot_command_the_terminal_and_its_code_is_named(
         "  failed at run: over?written?",
         "  not reproduced in 0 runs: ",
         "nothing was executed; read before you run it what is not of this retarget: repro.py",
-        f"  python {tmp_path}/new/repro.py",
+        f"  python3 {tmp_path}/new/repro.py",
     ]
     assert not (tmp_path / "new" / "count").exists()
 

@@ -282,8 +282,8 @@ def _mended(source: str) -> Any:
 
     step = write._compile_step
 
-    def changed(folder: Path, *arguments: Any) -> Any:
-        made = step(folder, *arguments)
+    def changed(folder: Path, *arguments: Any, **more: Any) -> Any:
+        made = step(folder, *arguments, **more)
         (folder / made.source).write_text(source)
         return made
 
@@ -322,3 +322,35 @@ def test_known_failures_of_the_suites_are_reproduced_as_their_rules_say(
     assert bundle.reproduced.same == bundle.reproduced.runs
     assert bundle.expectation.startswith("expected to ")
     assert not any(flag.endswith("=host") for flag in bundle.compile.flags)
+
+
+@pytest.mark.slow
+def test_a_script_of_run_under_is_packed_and_variables_are_named_or_left_out(
+    suites: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = suites / "tools" / "under.sh"
+    script.parent.mkdir()
+    script.write_text('#!/bin/sh\nexec "$@"\n')
+    script.chmod(0o755)
+    text = (suites / "suite.toml").read_text()
+    behind = runtime("behind", run_under=[str(script)], env={"A_KEY": "the value", "OTHER": "1"})
+    declared = text.replace('"local-sync"', '"behind"').replace(runtime("behind", driver="behind"), behind)
+    (suites / "suite.toml").write_text(declared)
+    archive, folder = suites.parent / "x.tar.zst", suites.parent / "elsewhere"
+
+    words = ["repro", "differs_vmvx_behind", str(suites), "-o", str(archive), "--runs", "1", "--without-env"]
+    assert main([*words, "AKEY"]) == 2
+    said = capsys.readouterr().err
+    assert "--without-env: found 'AKEY', which is not in env of the configs of " in said
+    assert said.endswith("; expected one of: A_KEY, OTHER\n")
+    assert main([*words, "A_KEY"]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "bundle.json holds the values of env: OTHER; --without-env NAME leaves one out",
+        "reproduced once from the bundle and what its copy of under.sh runs: compare: values differ",
+    ]
+    assert main(["repro", "--open", str(archive), "-o", str(folder)]) == 0
+    assert "what is not of this retarget: run_under/0/under.sh\n" in capsys.readouterr().out
+    assert "the value" not in (folder / "bundle.json").read_text()
+    script.unlink()
+    done = subprocess.run([sys.executable, "repro.py"], cwd=folder, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (1, "bad: compare: values differ")

@@ -30,7 +30,7 @@ from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 from retarget_iree.builds import COMPILER_PACKAGE
 from retarget_iree.compiler.command import reduce_command, shrink_command
-from retarget_iree.compiler.compiler import IreeCompiler, front_half
+from retarget_iree.compiler.compiler import front_half
 from retarget_iree.compiler.flags import not_inputs
 from retarget_iree.compiler.library import in_one_step_if_it_prints
 from retarget_iree.modules.onnx_import import onnx_version
@@ -193,10 +193,10 @@ def _with_target(flags: Sequence[str], profile: DeviceProfile) -> tuple[str, ...
 def _run_front_end(request: CompileRequest) -> Compiled:
     from retarget_opencl.compile.frontend import bytecode_of, compiled_module
 
-    name, flags = request.source_name, request.resolved.flags
     largest = int(dict(request.resolved.facts)[_LARGEST])
-    with compiled_module(request.source, name, flags, request.front_end, largest) as (module, diagnostics):
-        return Compiled(artifact=bytecode_of(module), diagnostics=diagnostics)
+    half: list[bytes] | None = [] if request.keeps_front_half else None
+    with compiled_module(request, largest, half) as (module, diagnostics):
+        return Compiled(artifact=bytecode_of(module), diagnostics=diagnostics, front_half=half[-1] if half else b"")
 
 
 def _translated(bytecode: bytes, profile: DeviceProfile) -> Compiled:
@@ -299,12 +299,11 @@ class OpenClCompiler:
             facts=((_LARGEST, str(profile.max_allocation)),),
             suffix_facts=((".onnx", f"onnx {onnx_version()}"),),
             build=self.describe_build(None),
-            front_end=front_half(flags),
+            front_half=front_half(flags),
         )
 
     def run_front_end(self, request: CompileRequest) -> Compiled:
-        """Run IREE alone, all of it or what its front half leaves, and return its module as bytecode. Implements
-        `retarget.extension.HasFrontEnd`."""
+        """Run IREE alone, and return its module as bytecode. Implements `retarget.extension.HasFrontEnd`."""
         return in_one_step_if_it_prints(_run_front_end, request)
 
     def compile(self, request: CompileRequest) -> Compiled:
@@ -320,16 +319,8 @@ class OpenClCompiler:
         profile = DeviceProfile.from_json(json.loads(dict(request.resolved.facts)[_PROFILE]))
         if request.front_end is not None:
             return _translated(request.front_end, profile)
-        made = self._front_end(request, profile)
+        made = self.run_front_end(replace(request, resolved=self._front(request.resolved.flags, profile)))
         return replace(_translated(made.artifact, profile), diagnostics=made.diagnostics)
-
-    def _front_end(self, request: CompileRequest, profile: DeviceProfile) -> Compiled:
-        """Run the steps before the translation as a session does, which keeps what each gives."""
-        front = self._front(request.resolved.flags, profile)
-        half = None
-        if front.front_end is not None:
-            half = IreeCompiler().run_front_end(replace(request, resolved=front.front_end)).artifact
-        return self.run_front_end(replace(request, resolved=front, front_end=half))
 
     def compile_bytes(self, source: bytes, source_name: str, flags: Sequence[str], profile: DeviceProfile) -> Compiled:
         """Compile a module's bytes for a profile. Raises `CompilerError` or `UnavailableError`."""
@@ -393,7 +384,7 @@ class OpenClCompiler:
         return (*overridden, *self.profile_target(profile_of_reference(reference)).parts, *given)
 
     def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
-        """The command that compiles a target by hand: `python -m retarget_opencl compile`."""
+        """The command that compiles a target by hand: `python3 -m retarget_opencl compile`."""
         by_flag = any(flag.startswith("--opencl-profile=") for flag in flags)
         profile = () if by_flag else tuple(f"--opencl-profile={one}" for one in target.compiler.target_from)
         command = (sys.executable, "-m", "retarget_opencl", "compile", str(target.module.path))

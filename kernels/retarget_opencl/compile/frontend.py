@@ -18,7 +18,7 @@ from pathlib import PurePath
 from types import ModuleType
 from typing import Any
 
-from retarget.extension import CompilerError
+from retarget.extension import CompileRequest, CompilerError
 from retarget_iree.compiler.capture import CapturedStderr
 from retarget_iree.compiler.library import FRONT_PHASE, set_phases
 from retarget_iree.modules.onnx_import import import_onnx
@@ -55,7 +55,7 @@ __all__ = ["bytecode_of", "compiled_module", "module_of"]
 
 _WITH_GLOBALS = "flow"  # constants are globals of their own, which the next phase packs
 _PHASE = "executable-targets"
-_CHANGED_AFTER = (PADDING, _WITH_GLOBALS, PHASE, rows.PHASE)
+_CHANGED_AFTER = (FRONT_PHASE, PADDING, _WITH_GLOBALS, PHASE, rows.PHASE)
 """The phases after which modules are changed, in IREE's order; attention's is that of padding."""
 _RESOURCES = "stream.resources"
 _OTHER_RESOURCES = (
@@ -96,11 +96,9 @@ def _settle_dialects() -> None:
 
 
 @contextmanager
-def compiled_module(
-    source: bytes, source_name: str, flags: Sequence[str], front_half: bytes | None, largest: int
-) -> Iterator[tuple[Ir, str]]:
-    """Compile `source`, or what IREE's front half gave for it, and yield the module as an operation of
-    `iree.compiler.ir`, with the compiler's diagnostics.
+def compiled_module(request: CompileRequest, largest: int, kept: list[bytes] | None = None) -> Iterator[tuple[Ir, str]]:
+    """Compile the source of a request, or the front half that it has, and yield the module as an operation of
+    `iree.compiler.ir`, with the compiler's diagnostics. The front half is added to `kept`, where that is given.
 
     IREE packs constants into allocations of at most `largest` bytes; what is larger has one of its own.
 
@@ -109,16 +107,17 @@ def compiled_module(
     """
     api = compiler_api()
     _settle_dialects()
-    content = source if front_half is None else front_half
-    if front_half is None and PurePath(source_name).suffix == ".onnx":
-        content = import_onnx(source, source_name)
+    source_name, flags, half = request.source_name, request.resolved.flags, request.front_half
+    content = request.source if half is None else half
+    if half is None and PurePath(source_name).suffix == ".onnx":
+        content = import_onnx(content, source_name)
     # Text must end in a null byte, or the library copies and checks it anew; bytecode must not.
     buffer = content if content[:4] == _BYTECODE_MAGIC else content + b"\0"
     source_of = partial(api.Source.wrap_buffer, buffer=buffer, buffer_name=source_name)
-    start = "" if front_half is None else FRONT_PHASE
+    start = "" if half is None else FRONT_PHASE
     target = flags[-1] if flags else ""
     found = _Found()
-    changes, tiles = _changes(content, largest, target, found), _tiles(target, found)
+    changes, tiles = _changes(content, largest, target, found, kept), _tiles(target, found)
     with ExitStack() as stack:
         used = [*changes, *tiles]
         module, diagnostics, error = _compile(stack, source_of, flags, start, used)
@@ -142,7 +141,7 @@ def compiled_module(
             used = [*changes, (PHASE, partial(rewrite, scalars=scalars)), *([] if scalars else tried)]
             for plain in (plain_tiling, without_subgroups) if scalars else (str,):
                 if module is None:
-                    flags = [plain(flag) for flag in flags]
+                    flags = tuple(plain(flag) for flag in flags)
                     module, said, _ = _compile(stack, source_of, flags, start, used)
             diagnostics = diagnostics if module is None else said
         if module is not None and (executables := lost_signs(module)):
@@ -158,9 +157,14 @@ def compiled_module(
         del module
 
 
-def _changes(content: bytes, largest: int, target: str, found: _Found) -> list[_Change]:
-    """Return the changes that a module needs, tiles aside. They note in `found` what they find."""
+def _changes(
+    content: bytes, largest: int, target: str, found: _Found, kept: list[bytes] | None = None
+) -> list[_Change]:
+    """Return the changes that a module needs, tiles aside. They note in `found` what they find, and add the front half
+    to `kept`."""
     changes: list[_Change] = []
+    if kept is not None:
+        changes.append((FRONT_PHASE, lambda module: kept.append(bytecode_of(module))))
     if calls.may_have_calls(content):
         changes.append((calls.PHASE, calls.inline_calls))
     if attention.may_have_attention(content):

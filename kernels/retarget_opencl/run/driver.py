@@ -100,4 +100,4 @@ class OpenClDriver:
         return tuple(words)
 
     def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
-        """None: `python -m retarget.worker.run_case` does."""
+        """None: `python3 -m retarget.worker.run_case` does."""

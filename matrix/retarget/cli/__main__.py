@@ -1,4 +1,4 @@
-"""`python -m retarget.cli`: the command `retarget`."""
+"""`python3 -m retarget.cli`: the command `retarget`."""
 
 from __future__ import annotations
 

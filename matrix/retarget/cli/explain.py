@@ -20,9 +20,8 @@ from retarget.cli.support import (
 )
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.commands import Commands
-from retarget.engine.compile.builds import describe_build
 from retarget.engine.engine import Engine
-from retarget.engine.toolchains import worker_environment
+from retarget.engine.toolchains import describe_build, worker_environment
 from retarget.expect.cases import TargetRules
 from retarget.expect.golden import assign_goldens, bound_text
 from retarget.expect.matching import RuleSet

@@ -8,6 +8,7 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -112,16 +113,18 @@ def request_of(arguments: argparse.Namespace, paths: Sequence[str], *, or_else: 
 
 
 def read_declared(request: SelectionRequest) -> Selection:
-    """Collect the suites.
+    """Collect the suites. Where nothing is selected, say on stderr which words of `-m` no target has.
 
     Raises `DiagnosticsError` and `RetargetError`, `argparse.ArgumentError` for what pytest refuses.
     """
     from retarget.targets.pytest_selection import SelectionUsageError, pytest_plugin
 
     try:
-        return pytest_plugin().select_targets(request)
+        selection = pytest_plugin().select_targets(request)
     except SelectionUsageError as error:
         raise argparse.ArgumentError(None, str(error)) from error
+    sys.stderr.writelines(f"note: {note}\n" for note in selection.notes)
+    return selection
 
 
 def _check_paths(paths: Sequence[str], *, after: str = "", or_else: str = "") -> None:

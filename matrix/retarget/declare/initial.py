@@ -10,12 +10,21 @@ import os
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from retarget.declare.files import DECLARATION_FILES, SUITE_FILE
 from retarget.declare.sources import name_problem
-from retarget.extension import ModulesRequest, SuggestedSuite, SuggestedTarget, SuggestsSuites
+from retarget.extension import (
+    CaseLoader,
+    FindsModules,
+    ModulesRequest,
+    NamesDataFiles,
+    SuggestedSuite,
+    SuggestedTarget,
+    SuggestsSuites,
+)
 from retarget.extension.registry import Registry
 from retarget.model.names import name_error
 from retarget.support.errors import RetargetError, display_path
@@ -144,12 +153,14 @@ def plan_suites(
     kinds = [(kind, loader) for kind, loader in registry.case_loaders.items() if isinstance(loader, SuggestsSuites)]
     kinds.sort(key=lambda pair: -pair[1].precedence)
     left_out: list[tuple[Path, str]] = []
+    data: list[tuple[Path, str]] = []
     files = dict.fromkeys(found.files)
     chosen: list[tuple[str, SuggestedSuite]] = []
     for kind, loader in kinds:
         request = ModulesRequest(folder=found.folder, files=tuple(files), reference=reference)
         suggested = loader.suggest_suites(request)
         left_out += suggested.left_out
+        data += suggested.data
         for path, _ in suggested.left_out:
             files.pop(path, None)
         for suite in suggested.suites:
@@ -158,12 +169,25 @@ def plan_suites(
                 files.pop(path, None)
     suffixes = {path.suffix for _, suite in chosen for path in suite.files} | {path.suffix for path, _ in left_out}
     left_out += [(path, problem) for path, problem in found.unusable if path.suffix in suffixes]
+    if chosen or left_out:
+        used = {path for kind, suite in chosen for path in _data(found.folder, registry.case_loaders[kind], suite)}
+        left_out += [(path, advice) for path, advice in data if path in files and path not in used]
     base = _base_name(found.folder, {*taken, *registry.case_loaders}, suites)
     planned = []
     for kind, suite in chosen:
         words = [base] if len(chosen) == 1 else [base, kind]
         planned.append(PlannedSuite(name="-".join([*words, *filter(None, [suite.label])]), kind=kind, suggestion=suite))
     return Plan(suites=tuple(planned), left_out=tuple(sorted(left_out)))
+
+
+def _data(folder: Path, kind: CaseLoader, suite: SuggestedSuite) -> Iterator[Path]:
+    """Yield the files of values that the cases of a suite name. What is wrong with them `retarget check` says."""
+    if not isinstance(kind, FindsModules) or not isinstance(kind, NamesDataFiles):
+        return
+    with suppress(RetargetError):
+        for module in kind.find_modules(folder, suite.files):
+            yield from module.data
+            yield from map(Path, map(os.path.normpath, kind.data_files(module, folder)))
 
 
 def _base_name(folder: Path, taken: set[str], suites: Sequence[str]) -> str:

@@ -204,12 +204,14 @@ class Commands:
         return {EXTENSIONS_VARIABLE: self._extensions} if ours else {}
 
     def _relative(self, word: str) -> str:
-        """A path below that folder is written relative to it; what is below the temporary folder goes without."""
+        """A path below that folder is written relative to it, so that it reads as no option; what is below the
+        temporary folder goes without."""
         option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
         path = Path(value)
         if not path.is_absolute() or not path.is_relative_to(self._folder) or path.parent == self._temporary:
             return word
-        return f"{option}{equals}{path.relative_to(self._folder)}"
+        short = str(path.relative_to(self._folder))
+        return f"{option}{equals}{'./' if short.startswith('-') and not option else ''}{short}"
 
 
 def _timed(argv: Sequence[str], seconds: float) -> Sequence[str]:

@@ -1,8 +1,9 @@
-"""Targets with another toolchain, and the environment of the workers of a config: its own variables, and those that
-select its toolchain."""
+"""Targets with another toolchain; the environment of a config's workers, which selects its toolchain; and its build."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import TypeVar
 
@@ -11,8 +12,12 @@ from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Toolchain
 from retarget.model.locations import SourceLocations
 from retarget.support.errors import RetargetError
+from retarget.worker.messages import DescribeBuild, Named
+from retarget.worker.process import Spawner, WorkerProcess
 
-__all__ = ["with_toolchain", "worker_environment"]
+__all__ = ["describe_build", "with_toolchain", "worker_environment"]
+
+_DESCRIBE_SECONDS = 60.0
 
 _TargetT = TypeVar("_TargetT", bound=CompileTarget | RunTarget)
 
@@ -42,6 +47,27 @@ def worker_environment(registry: Registry, config: CompilerConfig | RuntimeConfi
         hint = f"`{toolchain.install}` installs it" if toolchain.install else error.hint
         raise UnavailableError(msg, hint) from error
     return (*config.env, *selecting)
+
+
+def describe_build(registry: Registry, extensions: Sequence[str], config: CompilerConfig | RuntimeConfig) -> str:
+    """Return the build that a config uses, determined in the config's environment; or why there is none.
+
+    Empty where its compiler or driver does not report it.
+    """
+    compiler, driver = (config.compiler, "") if isinstance(config, CompilerConfig) else ("", config.driver)
+    try:
+        env = worker_environment(registry, config)
+        if not config.env:
+            return registry.describe_build(compiler=compiler, driver=driver, toolchain=config.toolchain)
+        with (
+            closing(Spawner()) as spawner,
+            closing(WorkerProcess(spawner=spawner, extensions=extensions, env=env)) as worker,
+        ):
+            message = DescribeBuild(compiler=compiler, driver=driver, toolchain=config.toolchain)
+            answer = worker.ask(message, Named, timeout=_DESCRIBE_SECONDS)
+        return answer.text if isinstance(answer, Named) else answer.summary
+    except (RetargetError, UnavailableError) as error:
+        return str(error)
 
 
 def with_toolchain(

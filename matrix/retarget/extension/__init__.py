@@ -18,7 +18,7 @@ from retarget.extension.drivers import *
 from retarget.extension.hooks import *
 from retarget.extension.suggestions import *
 from retarget.extension.transfers import *
-from retarget.support.code import code_digest as code_digest
+from retarget.support.dependencies import code_digest as code_digest
 
 if TYPE_CHECKING:
     from retarget.model.calls import Array as Array

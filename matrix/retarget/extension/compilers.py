@@ -41,13 +41,16 @@ class CompilerError(Exception):
     `verdict` declares that the compiler itself has judged the module and refuses it: with the same module, flags, files
     and build it always will. Only a verdict is stored, and only a verdict can be an expected failure. Without it the
     failure is trouble of tool or environment (a linker that is missing, a file that cannot be read), is reported, and
-    the next session tries again.
+    the next session tries again. A failure `in_front_half` is one of all configs with an equal `Resolved.front_half`.
     """
 
-    def __init__(self, summary: str, diagnostics: str = "", *, verdict: bool = False) -> None:
+    def __init__(
+        self, summary: str, diagnostics: str = "", *, verdict: bool = False, in_front_half: bool = False
+    ) -> None:
         super().__init__(summary)
         self.diagnostics = diagnostics
         self.verdict = verdict
+        self.in_front_half = in_front_half
 
 
 class UnavailableError(Exception):
@@ -69,9 +72,10 @@ class Resolved:
     value) pairs for the key, such as a device profile; `suffix_facts` are (suffix, fact) pairs and count for modules
     of that suffix only. `build` names the build for people: `iree 3.13.0 (build 1a2b3c4d5e6f)`. `front_end` is what
     the front end's output depends on, of a compiler that implements `HasFrontEnd`: its build, its flags, its facts.
-    It may have one itself. `compiler` names the compiler that runs it, where that is not the config's: what two
-    compilers begin with is done once for both. `devices` are those of this host that it is compiled for; what
-    their drivers say of them for rules is no part of the key.
+    `front_half` is the same for what a compile can keep on its way, or the front end, and where there is such a half
+    (`CompileRequest`). `compiler` names the compiler that the half is of, where that is not the config's: two
+    compilers may begin with the same one. `devices` are those of this host that it is compiled for; what their drivers
+    say of them for rules is no part of the key.
     """
 
     build_id: str
@@ -82,6 +86,7 @@ class Resolved:
     suffix_facts: tuple[tuple[str, str], ...] = ()
     build: str = ""
     front_end: Resolved | None = None
+    front_half: Resolved | None = None
     compiler: str = ""
     devices: tuple[DeviceInfo, ...] = ()
 
@@ -90,21 +95,27 @@ class Resolved:
 class CompileRequest:
     """One compile. `source` is the module's bytes, `source_name` its file name (no folder, so that artifacts do not
     depend on where a checkout lies), `source_path` the file for tools that need one. `front_end` is what
-    `run_front_end` returned; None where it was not called."""
+    `run_front_end` returned; None where it was not called. A compile that `keeps_front_half` returns it in addition:
+    other configs have an equal `Resolved.front_half`. Theirs then get it as `front_half`, may begin with it, and give
+    what they would without it."""
 
     source: bytes
     source_name: str
     source_path: Path
     resolved: Resolved
     front_end: bytes | None = None
+    front_half: bytes | None = None
+    keeps_front_half: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """A compiler's product: the artifact's bytes and what the compiler printed on the way."""
+    """A compiler's product: the artifact's bytes, what the compiler printed on the way, and the front half that was to
+    be kept. The core uses a half only where nothing was printed."""
 
     artifact: bytes
     diagnostics: str = ""
+    front_half: bytes = b""
 
 
 @runtime_checkable
@@ -145,13 +156,11 @@ class Compiler(Protocol):
 @runtime_checkable
 class HasFrontEnd(Protocol):
     """What a compiler may implement in addition to `Compiler`: a first step that takes much of the time, and whose
-    output is the same for several configs, or while the steps after it are worked on. The core keeps the output under
-    a key of its own."""
+    output stays the same while the step after it is worked on. The core keeps the output under a key of its own."""
 
     def run_front_end(self, request: CompileRequest) -> Compiled:
         """Return what `compile` continues from, as its `request.front_end`. `request.resolved` is `Resolved.front_end`;
-        where `resolve` gives none, this is not called. Where that has a front end itself, `request.front_end` is what
-        it gave. Otherwise as `compile`, whose errors it raises."""
+        where `resolve` gives none, this is not called. Otherwise as `compile`, whose errors it raises."""
 
 
 @runtime_checkable

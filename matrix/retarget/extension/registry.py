@@ -42,7 +42,7 @@ from retarget.extension.protocol_checks import SORTS, Sort, can_be_called, check
 from retarget.extension.returned import guarded
 from retarget.model import CompilerConfig, RuntimeConfig, Suite, Toolchain
 from retarget.model.names import tag_error
-from retarget.support.code import code_digest
+from retarget.support.dependencies import code_digest
 from retarget.support.errors import RetargetError, did_you_mean
 
 __all__ = [

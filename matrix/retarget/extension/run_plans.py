@@ -1,4 +1,4 @@
-"""How a case is run out of process: by its kind's tool, by its driver's, or by `python -m retarget.worker.run_case`."""
+"""How a case is run out of process: by its kind's tool, its driver's, or `python3 -m retarget.worker.run_case`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from retarget.model.outcomes import Stage
 __all__ = ["RUN_CASE", "check_command", "plan_by_hand", "run_case_plan"]
 
 RUN_CASE = "retarget.worker.run_case"
-"""What `python -m` runs."""
+"""What `python3 -m` runs."""
 _TELLING = tuple((stage, rf".*?: failed at {stage.value}: (.*)") for stage in (Stage.LOAD, Stage.RUN, Stage.COMPARE))
 """How the command reports a failure: `RunPlan.telling`."""
 

@@ -76,10 +76,14 @@ class SuggestedSuite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestions:
-    """The suites of one kind, and the files that are modules but cannot be tested as they are, each with the reason."""
+    """The suites of one kind, and the files that are modules but cannot be tested as they are, each with the reason.
+
+    `data` are files of values beside modules, each with what to do if no suite uses it.
+    """
 
     suites: tuple[SuggestedSuite, ...] = ()
     left_out: tuple[tuple[Path, str], ...] = ()
+    data: tuple[tuple[Path, str], ...] = ()
 
 
 @runtime_checkable
@@ -87,7 +91,8 @@ class SuggestsSuites(Protocol):
     """A case loader that recognises its modules for `retarget init`.
 
     Kinds are called in the order of `precedence`, the highest first; files that one has taken or left out are not shown
-    to the next. Of the kinds that come with retarget, `run-module` has 40, `check` 30, `filecheck` 20, `cases` 10.
+    to the next. Of the kinds that come with retarget, `run-module` has 40, `check` 30, `filecheck` 20, `onnx` 15,
+    `cases` 10.
     """
 
     precedence: int

@@ -53,7 +53,8 @@ class DeviceInfo:
     others, such as the host's cores. `unusable` says in one line why nothing runs on a device that is listed, such as
     what its compiler says of each program, and `remedy` what to install; it is empty for a usable one. `note` is what
     a session says of a device that it used: by what it is driven, what else was not used and why. `host` is a digest of
-    the kind of CPU of the machine that opened it (`host_identity`), empty where it is only listed.
+    the kind of CPU of the machine that opened it (`host_identity`), `arrays` the versions of what makes and compares
+    arrays there; both are empty where it is only listed.
     """
 
     driver: str
@@ -70,6 +71,7 @@ class DeviceInfo:
     remedy: str = ""
     note: str = field(default="", compare=False)
     host: str = field(default="", compare=False)
+    arrays: str = field(default="", compare=False)
     vendor: str = ""
     driver_name: str = ""
     type: str = ""
@@ -263,7 +265,8 @@ class RunOutcome:
     took the artifact, whatever came then. Seconds are wall time. `suspect`
     means that the driver itself failed: what it has open may be unusable, and must not serve another target. `started`
     is when the run began (seconds since 1970, UTC; 0 where it did not), `wait_seconds` how long it waited for its
-    devices before, `host` the worker of the cluster that did it, empty without one.
+    devices before, `host` the worker of the cluster that did it, empty without one. `dependencies` are what the values
+    of cases depend on, as in `retarget.support.dependencies`.
     """
 
     devices: tuple[DeviceInfo, ...]
@@ -279,6 +282,12 @@ class RunOutcome:
     started: float = 0.0
     wait_seconds: float = 0.0
     host: str = ""
+    dependencies: tuple[tuple[str, str, str], ...] = ()
+
+    @property
+    def dependencies_named(self) -> tuple[tuple[str, str], ...]:
+        """The sorts and names of the dependencies, without their states."""
+        return tuple((sort, name) for sort, name, _ in self.dependencies)
 
     @property
     def rung(self) -> Rung:

@@ -8,21 +8,16 @@ from enum import StrEnum
 import msgspec
 
 from retarget.model.signatures import normalise
-from retarget.results.record import Outcome, TargetRecord
+from retarget.results.record import BAD, GOOD, Outcome, TargetRecord
+from retarget.support.text import listed
 
-__all__ = ["BAD", "GOOD", "Change", "State", "change_of", "changes", "state_of"]
-
-GOOD = frozenset({Outcome.PASSED, Outcome.FLAKY, Outcome.INTERMITTENT, Outcome.XFAILED})
-"""As the expectations say."""
-
-BAD = frozenset({Outcome.FAILED, Outcome.XPASSED, Outcome.ERROR})
-"""Not as they say. The other outcomes are no verdict: blocked, skipped, not run."""
+__all__ = ["Change", "State", "change_of", "changes", "state_of"]
 
 
 class State(msgspec.Struct, frozen=True, array_like=True, order=True):
     """A result in short: the outcome, and for a failure its stage and signature, in the words of expectations.
 
-    A target that was skipped or is blocked has the reason as its signature.
+    A target that was skipped or is blocked has the reason as its signature, a partial one the cases without an outcome.
     """
 
     outcome: Outcome
@@ -54,6 +49,8 @@ def state_of(record: TargetRecord) -> State:
     outcome, seen = record.outcome, record.observation
     if outcome in {Outcome.SKIPPED, Outcome.BLOCKED}:
         return State(outcome, "", normalise(record.reason))
+    if outcome is Outcome.PARTIAL:
+        return State(outcome, "", f"no outcome of {listed(record.missing_cases)}")
     if outcome is Outcome.XPASSED:
         return State(outcome, "", "passed, but a rule expects a failure")
     if outcome not in BAD | {Outcome.XFAILED}:
@@ -70,7 +67,7 @@ class Change(StrEnum):
     BROKEN = "newly broken"
     """It fails, and did not before."""
     STOPPED = "no longer run"
-    """It was as expected or failed, and is skipped, blocked or not run now."""
+    """It was as expected or failed, and is skipped, blocked, not run or run in part now."""
     GONE = "gone"
     """It is not among the targets any more."""
     MENDED = "newly mended"

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Self, TypeVar
 import msgspec
 from msgspec.structs import force_setattr
 
-from retarget.results.record import Outcome, TargetRecord, When
+from retarget.results.record import INCOMPLETE, Outcome, TargetRecord, When
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import irregular
 
@@ -361,13 +361,13 @@ def latest(records: Sequence[TargetRecord]) -> dict[str, TargetRecord]:
 
 def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetRecord]]:
     """Return the records of each target by its id, its result last: of several sessions those of the last that came to
-    it."""
+    it, and to all of its cases."""
     found: dict[str, list[TargetRecord]] = {}
     for session in sessions:
         own: dict[str, list[TargetRecord]] = {}
         for record in sorted(session.records, key=_weight):
             own.setdefault(record.nodeid, []).append(record)
-        found |= {one: said for one, said in own.items() if one not in found or said[-1].outcome is not Outcome.NOT_RUN}
+        found |= {one: said for one, said in own.items() if one not in found or said[-1].outcome not in INCOMPLETE}
     return found
 
 

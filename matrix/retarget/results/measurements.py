@@ -16,14 +16,13 @@ Key = tuple[str, Metric, str]
 """A target's id, a metric, and a case; empty for what is of the target as a whole."""
 
 
-_GOOD = frozenset({Outcome.PASSED, Outcome.FLAKY, Outcome.INTERMITTENT})
+_GOOD = frozenset({Outcome.PASSED, Outcome.PARTIAL, Outcome.FLAKY, Outcome.INTERMITTENT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
     """One metric of a case, or of a target. `samples` are those of a series, none where there is one value alone; in
-    seconds, bytes, or dispatches. `spread` is as in `CallTimes`. `note` says where the value comes from, if not from
-    this session."""
+    seconds, bytes, or dispatches. `spread` is as in `CallTimes`."""
 
     metric: Metric
     case: str
@@ -31,11 +30,15 @@ class Measurement:
     samples: tuple[float, ...] = ()
     spread: float = 0.0
     calls: int = 0
-    note: str = ""
 
 
 def measurements(record: TargetRecord) -> Iterator[Measurement]:
-    """Yield what a record has: of a compile target its sizes and time, of a run target the times of each case."""
+    """Yield what a record has: of a compile target its sizes and time, of a run target the times of each case.
+
+    What an earlier session measured is none: results that are reused, and the time of a compile that did not happen.
+    """
+    if record.reused is not None:
+        return
     if record.runtime:
         for case in record.cases:
             yield from measurements_of_case(case)
@@ -43,9 +46,8 @@ def measurements(record: TargetRecord) -> Iterator[Measurement]:
     compiled = record.compile
     if compiled is None or not compiled.artifact:
         return
-    note = "recorded when it was compiled" if compiled.reused else ""
-    if compiled.seconds:
-        yield Measurement(metric=Metric.COMPILE_TIME, case="", value=compiled.seconds, note=note)
+    if compiled.seconds and not compiled.reused:
+        yield Measurement(metric=Metric.COMPILE_TIME, case="", value=compiled.seconds)
     exact = {
         Metric.ARTIFACT_SIZE: compiled.size or None,
         Metric.DISPATCHES: compiled.dispatches,
@@ -80,8 +82,11 @@ def measurements_of_case(case: CaseRecord) -> Iterator[Measurement]:
 
 
 def totals(record: TargetRecord) -> dict[str, float]:
-    """Return the metrics of a target in a benchmark, by their names, all its cases together; nothing of other runs."""
+    """Return the metrics of a target in a benchmark, by their names, all its cases together; nothing of other runs, nor
+    of a part of its cases."""
     found: dict[str, float] = {}
+    if record.missing_cases:
+        return found
     is_benchmark = record.compile is not None and record.compile.dispatches is not None
     if record.runtime or is_benchmark:
         for one in measurements(record):

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from retarget.results.changes import BAD, State, state_of
+from retarget.results.changes import State, state_of
 from retarget.results.files import SUFFIX, SessionResults, latest, read_results
-from retarget.results.record import Outcome, TargetRecord
+from retarget.results.record import BAD, INCOMPLETE, TargetRecord
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
 from retarget.support.locks import hold
@@ -95,13 +95,13 @@ def check_agreement(sessions: Sequence[SessionResults]) -> None:
     """Raise `RetargetError` where two sessions say different things of one target, with all that differs.
 
     They agree where outcome, stage, signature, artifact, compile key and case digest are the same; then both stay. A
-    session that ended before a target says nothing of it.
+    session that ended before a target, or ran a part of its cases, says nothing of it.
     """
     claims: dict[str, tuple[SessionResults, TargetRecord]] = {}
     problems: dict[str, str] = {}
     for session in sessions:
         for target, record in latest(session.records).items():
-            if record.outcome is Outcome.NOT_RUN:
+            if record.outcome in INCOMPLETE:
                 continue
             other, first = claims.setdefault(target, (session, record))
             if other is not session and target not in problems and (found := [*_differences(first, record)]):

@@ -13,12 +13,16 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import msgspec
+from msgspec.structs import force_setattr
 
 from retarget.expect.verdict import observed_text
 from retarget.model.devices import DeviceTraits
 from retarget.model.outcomes import CallTimes, DeviceInfo, Observation
 
 __all__ = [
+    "BAD",
+    "GOOD",
+    "INCOMPLETE",
     "CaseRecord",
     "CompileRecord",
     "DeviceRecord",
@@ -48,6 +52,8 @@ class Outcome(StrEnum):
     """What became of a target or a case, its expectations considered. Each is reported under this name."""
 
     PASSED = "passed"
+    PARTIAL = "partial"
+    """It was as expected in the cases that were run, and others have no outcome: it says nothing on the whole."""
     FLAKY = "flaky"
     """It failed as its rule says, was tried again, and passed."""
     INTERMITTENT = "intermittent"
@@ -63,6 +69,16 @@ class Outcome(StrEnum):
     """It could not run because another target failed."""
     SKIPPED = "skipped"
     NOT_RUN = "not run"
+
+
+GOOD = frozenset({Outcome.PASSED, Outcome.FLAKY, Outcome.INTERMITTENT, Outcome.XFAILED})
+"""As the expectations say."""
+
+BAD = frozenset({Outcome.FAILED, Outcome.XPASSED, Outcome.ERROR})
+"""Not as they say. The other outcomes are no verdict: partial, blocked, skipped, not run."""
+
+INCOMPLETE = frozenset({Outcome.PARTIAL, Outcome.NOT_RUN})
+"""Of a target that was to be tried, and was not, or not in all of its cases."""
 
 
 class Result(StrEnum):
@@ -112,7 +128,8 @@ class CaseRecord(_Record, frozen=True, kw_only=True):
     """One case of a target, after `seconds` of wall time.
 
     `stage` and `signature` say how it failed, as expectations do; empty where it did not. `reason` says in one line why
-    it did not simply pass. A failure with `no_verdict` says nothing of the case. `agree_with` is the compiler config
+    it did not simply pass. `excused` means that a rule has it skipped: nobody expects an outcome of it. A failure with
+    `no_verdict` says nothing of the case. `agree_with` is the compiler config
     whose results were expected, empty where that is none; `lacking` names it where it gave none. `dispatches` says how
     many each device executed (`device_a=3 device_b=1`), empty where they were not counted.
     """
@@ -123,6 +140,7 @@ class CaseRecord(_Record, frozen=True, kw_only=True):
     stage: str = ""
     signature: str = ""
     reason: str = ""
+    excused: bool = False
     no_verdict: bool = False
     agree_with: str = ""
     lacking: str = ""
@@ -257,10 +275,10 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
 
     `attempt` counts from 1; the record with the highest is the target's result, those below are of the attempts before.
 
-    `cases` are all cases of the module, where they became known; `unselected_cases` their names where
-    `--retarget-case` selects none. `siblings` are recorded
-    where a run target failed. `goldens` say what a benchmark made of the golden rules in
-    force. `case_digest` covers what the target's cases are and how it is run (SHA-256 hex),
+    `cases` are all cases of the module, where they became known; `unselected_cases` the names of those that
+    `--retarget-case` leaves out. A target that was as expected, but for `missing_cases`, is `partial` whatever outcome
+    it is given. `siblings` are recorded where a run target failed. `goldens` say what a benchmark made of the golden
+    rules in force. `case_digest` covers what the target's cases are and how it is run (SHA-256 hex),
     `trial_digest` the same without what is expected, and the module's source.
 
     `started` and `ended` are seconds since 1970, UTC. `process` is xdist's worker (`gw0`), empty without xdist.
@@ -314,6 +332,17 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     session: str = ""
     leg: str = ""
     plan: str = ""
+
+    def __post_init__(self) -> None:
+        if self.outcome in GOOD and self.missing_cases:
+            force_setattr(self, "outcome", Outcome.PARTIAL)
+
+    @property
+    def missing_cases(self) -> tuple[str, ...]:
+        """The names of the cases without an outcome, where neither a rule nor the failure that ended the run says
+        why."""
+        left = [one.name for one in self.cases if one.outcome is Outcome.NOT_RUN and not one.excused]
+        return tuple(dict.fromkeys((*self.unselected_cases, *(left if self.result is not Result.FAILED else ()))))
 
     @property
     def runtime_builds(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from retarget.expect.diagnostics import expired_diagnostics
@@ -14,7 +14,7 @@ from retarget.expect.update.suites import expanded, served_suites
 from retarget.expect.verdict import today
 from retarget.extension.registry import Registry
 from retarget.model.outcomes import Observation, Stage
-from retarget.results.record import CaseRecord, DeviceRecord, Outcome, Result, TargetRecord
+from retarget.results.record import DeviceRecord, Outcome, Result, TargetRecord
 from retarget.support.checkout import incomplete
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.text import counted
@@ -39,11 +39,8 @@ class RuleUpdate:
         self.files: set[Path] = set()
         self.left_over = False
 
-    def add(self, record: TargetRecord, *, is_selection: bool = False) -> None:
-        """Keep what was observed of a target on its devices. A later record of it there replaces an earlier one.
-
-        `is_selection` means that only some of its cases were requested.
-        """
+    def add(self, record: TargetRecord) -> None:
+        """Keep what was observed of a target on its devices. A later record of it there replaces an earlier one."""
         key = (record.suite, record.target)
         self.files.add(Path.cwd() / record.file)
         self._reported.add(key)
@@ -58,19 +55,19 @@ class RuleUpdate:
         place = key, _devices(record.devices) if record.runtime else compiled_for
         self._seen[place] = seen
         self._cases.pop(place, None)
-        self._keep_cases(place, record.cases, is_selection=is_selection)
+        self._keep_cases(place, record)
         if record.runtime:
             self._compiled.setdefault(compiled, None)
 
-    def _keep_cases(self, place: tuple[Key, Devices], cases: Sequence[CaseRecord], *, is_selection: bool) -> None:
+    def _keep_cases(self, place: tuple[Key, Devices], record: TargetRecord) -> None:
         seen = {
             one.name: Observation(stage=one.stage, signature=one.signature) if one.stage else None
-            for one in cases
+            for one in record.cases
             if one.outcome is not Outcome.NOT_RUN and not one.no_verdict
         }
         if seen:
-            names = tuple(one.name for one in cases)
-            self._cases[place] = CasesSeen(names=names, seen=seen, is_selection=is_selection)
+            names = tuple(one.name for one in record.cases)
+            self._cases[place] = CasesSeen(names=names, seen=seen, is_selection=bool(record.missing_cases))
 
     def write(self, registry: Registry, *, in_full: bool) -> Iterator[tuple[str, str]]:
         """Write the rules, and yield what to say of it as (line, colour) pairs; `in_full` names all that is counted.

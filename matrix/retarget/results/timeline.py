@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from retarget.results.changes import Change, State, change_of
 from retarget.results.history import History
-from retarget.results.record import Outcome
+from retarget.results.record import INCOMPLETE, Outcome
 
 __all__ = ["Regression", "Timeline", "Transition", "changes_between", "timeline", "timelines"]
 
 _CHANCE = frozenset({Outcome.FLAKY, Outcome.INTERMITTENT})
-_NO_VERDICT = frozenset({Outcome.SKIPPED, Outcome.BLOCKED, Outcome.NOT_RUN})
+_NO_VERDICT = frozenset({Outcome.SKIPPED, Outcome.BLOCKED, *INCOMPLETE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from retarget.support.errors import RetargetError, display_path
@@ -16,6 +19,7 @@ __all__ = [
     "UNFINISHED",
     "OutsideError",
     "can_be_written",
+    "content_digest",
     "irregular",
     "is_inside",
     "is_there",
@@ -32,6 +36,8 @@ UNFINISHED = ".new-"
 """How the name of a file begins that a killed process left half written."""
 
 _LARGEST_READ = 1 << 24
+_MOMENT_SECONDS = 1.0
+"""How long a file that was just written may change again and keep its times."""
 _SORTS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a named pipe"),
@@ -98,6 +104,36 @@ def read_bytes(path: str | Path) -> bytes:
         return data
     finally:
         os.close(descriptor)
+
+
+def content_digest(path: Path) -> str:
+    """Return a digest (SHA-256 hex) of a file's content, read once as long as it stays as it is; or why there is none.
+
+    A device or a pipe is `special`: reading it might never end.
+    """
+    path = path.absolute()
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            return "special"
+        signature = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        is_settled = time.time() - status.st_ctime > _MOMENT_SECONDS
+        return _known_digest(path, signature) if is_settled else _digest(path)
+    except FileNotFoundError:
+        return "absent"
+    except OSError as error:
+        return f"unreadable: {error.strerror}"
+
+
+@cache
+def _known_digest(path: Path, signature: tuple[int, ...]) -> str:
+    del signature
+    return _digest(path)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 __all__ = [
     "MAX_STACK_FRAMES",
@@ -14,6 +15,7 @@ __all__ = [
     "first_line",
     "is_stack_frame",
     "join_output",
+    "listed",
     "printable",
     "shown",
     "size_text",
@@ -47,6 +49,12 @@ def printable(text: str) -> str:
 def counted(number: int, noun: str) -> str:
     """Return how many there are: `1 suite`, `2 suites`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Return names as `a, b, c and 4 more`: at most so many of them."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def first_line(text: str, default: str = "") -> str:

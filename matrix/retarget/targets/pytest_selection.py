@@ -34,7 +34,10 @@ _GROUP, _NAME = "pytest11", "retarget"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionRequest:
-    """What to select, in the words of pytest's command line. `paths` may be node ids, `toolchains` are `NAME=PATH`."""
+    """What to select, in the words of pytest's command line. `paths` may be node ids, `toolchains` are `NAME=PATH`.
+
+    `judges_rules` asks for the errors of rules, too.
+    """
 
     paths: tuple[str, ...] = (".",)
     mark: str = ""
@@ -42,6 +45,7 @@ class SelectionRequest:
     ignore: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
     toolchains: tuple[str, ...] = ()
+    judges_rules: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +59,19 @@ class CollectedSuite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What was collected: suites, the toolchains of all files read, and the extensions that gave the targets' words."""
+    """What was collected: suites, the toolchains of all files read, and the extensions that gave the targets' words.
+    `notes` say why nothing is selected: words of `-m` that no target has.
+
+    Where rules are judged, `rule_errors` are those of rules that have expired or have no effect, which a session with
+    these paths reports. `named_cases` are the rules that name cases: file, key path, cases, modules as (suite, name).
+    """
 
     registry: Registry
     suites: tuple[CollectedSuite, ...] = ()
     toolchains: tuple[Toolchain, ...] = ()
+    notes: tuple[str, ...] = ()
+    rule_errors: tuple[str, ...] = ()
+    named_cases: tuple[tuple[str, str, tuple[str, ...], frozenset[tuple[str, str]]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -251,7 +251,8 @@ class Refused:
 
     `seconds` is the wall time it took. INTERNAL means that an extension raised what it should not; `text` is then the
     traceback. Of a worker that is gone `text` is what it printed last, and `cause` is `SIGFPE`, `exit status 3` or the
-    time limit, `30 s`. `host` is set by an executor: the worker of the cluster that answered.
+    time limit, `30 s`. `host` is set by an executor: the worker of the cluster that answered. `in_front_half` is as in
+    `CompilerError`.
     """
 
     refusal: Refusal
@@ -262,6 +263,7 @@ class Refused:
     seconds: float = 0.0
     resident: int = 0
     host: str = ""
+    in_front_half: bool = False
 
     @property
     def worker_ended(self) -> bool:
@@ -280,13 +282,15 @@ class ResolvedFlags(msgspec.Struct, frozen=True, kw_only=True):
 class CompiledModule:
     """An artifact, what was printed on the way, the compiler's wall time and the worker's resident bytes at the end.
 
-    `host` is as in `Refused`. `then` is what came of the step that was to follow.
+    `front_half` is what was to be kept on the way. `host` is as in `Refused`. `then` is what came of the step that was
+    to follow.
     """
 
     artifact: bytes
     diagnostics: str
     seconds: float
     resident: int
+    front_half: bytes = b""
     host: str = ""
     then: CompiledModule | Refused | None = None
 

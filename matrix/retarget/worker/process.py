@@ -1,6 +1,6 @@
 """One worker process: started, used, watched, and ended whatever it does.
 
-Compile and device workers are the same kind of process, `python -m retarget.worker.child`. The parent holds one end of
+Compile and device workers are the same kind of process, `python3 -m retarget.worker.child`. The parent holds one end of
 a socket pair for the messages and the write end of a pipe, the lifeline; the descriptors 1 and 2 of the worker go to an
 unnamed log file that the parent reads when the worker dies. Another unnamed file takes the progress of a request, which
 the parent reads when the worker dies or refuses: it is not woken for each step. A worker leads a process group of its

@@ -1,4 +1,4 @@
-"""Runs the cases of one module by hand: `python -m retarget.worker.run_case --kind=… --driver=… --artifact=… FILE…`.
+"""Runs the cases of one module by hand: `python3 -m retarget.worker.run_case --kind=… --driver=… --artifact=… FILE…`.
 
     --kind=KIND         the case loader, as in `module_test_suite.kind`
     --driver=NAME       a driver of any installed extension: local-sync, vulkan, opencl, …; that of the first device if
@@ -54,7 +54,7 @@ _ORIGIN = Origin(file=Path(__file__), key_path="")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run, and print a line per case and for each failure what differs. Return the exit status."""
-    program = "python -m retarget.worker.run_case"
+    program = "python3 -m retarget.worker.run_case"
     parser = argparse.ArgumentParser(prog=program, description="Run the cases of one module.")
     parser.add_argument("--kind", required=True, metavar="KIND", help="case loader, such as cases")
     parser.add_argument("--driver", default="", metavar="NAME", help="such as local-sync, vulkan, opencl")

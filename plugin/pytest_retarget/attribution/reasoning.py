@@ -17,7 +17,7 @@ from retarget.results.record import CaseRecord, Outcome, TargetRecord
 
 __all__ = ["conclusion", "fails", "listing", "passes", "reference", "stage_of", "unrun"]
 
-_PASSED = frozenset({Outcome.PASSED, Outcome.FLAKY, Outcome.XPASSED})
+_PASSED = frozenset({Outcome.PASSED, Outcome.PARTIAL, Outcome.FLAKY, Outcome.XPASSED})
 _FAILED = frozenset({Outcome.FAILED, Outcome.XFAILED})
 LOAD = "load"
 COMPARE = "compare"
@@ -102,6 +102,11 @@ def conclusion(failing: TargetRecord, others: Sequence[TargetRecord]) -> str:
             text = (
                 f"This says nothing of compiler config {failing.compiler}: compiler config {lacking}, whose results "
                 "are expected, gave none."
+            )
+        elif case and stage_of(mine) == LOAD and not any(map(passes, seen)):
+            text = (
+                f"This says nothing of compiler config {failing.compiler}: the inputs of the case or its expected "
+                "results could not be had, so nothing was called."
             )
         else:
             text = _against(mine, seen, agree_with, what) if agree_with else _concluded(mine, seen, what)
@@ -289,6 +294,7 @@ def _line(failing: TargetRecord, other: TargetRecord) -> str:
 _PLAIN = {
     Outcome.NOT_RUN: "not run",
     Outcome.PASSED: "passed",
+    Outcome.PARTIAL: "passed in the cases that were run",
     Outcome.FLAKY: "passed at another attempt",
     Outcome.XPASSED: "passed, though expected to fail",
 }

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 
 import pytest
-from retarget.support.errors import display_path
+from retarget.support.errors import did_you_mean, display_path
 from retarget.support.text import counted
 from retarget.targets.selection import ExpressionError, terms
 
 from pytest_retarget.collect.preselection import preselection
-from pytest_retarget.collect.unknown_words import unknown_words
 from pytest_retarget.items.base import MatrixItem
-from pytest_retarget.items.compile_item import CompileItem
+from pytest_retarget.items.targets import CompileItem
 from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.session.declared import declared
 
-__all__ = ["CollectionHooks"]
+__all__ = ["CollectionHooks", "unknown_words"]
 
 FILES_NAMED = 4
 """How many declaration files the header names; more are counted, unless -v asks for all."""
@@ -71,3 +70,13 @@ class CollectionHooks:
             f"retarget: {counted(suites, 'suite')}, {counted(compiles, 'compile target')}, "
             f"{counted(len(mine) - compiles, 'run target')}, declared in {shown}"
         ]
+
+
+def unknown_words(text: str, known: Iterable[str]) -> list[str]:
+    """Say of each word of a mark expression that it is none of `known`, with the nearest of those."""
+    names = set(known)
+    return [
+        f"-m {text!r}: no target has the tag {word!r}{did_you_mean(word, sorted(names))}"
+        for word in dict.fromkeys(term.text.partition("(")[0].rstrip() for term in terms(text))
+        if word not in names
+    ]

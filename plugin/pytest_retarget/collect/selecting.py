@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
+from retarget.engine.trial.session import plain_uses
 from retarget.model import Suite, Target
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 from retarget.targets.pytest_selection import (
@@ -25,6 +26,7 @@ from retarget.targets.pytest_selection import (
     SelectionUsageError,
 )
 
+from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.collect.suite_files import MatrixFile, SuiteCollector, SuiteFile
 from pytest_retarget.internals import determine_setup
 from pytest_retarget.items.base import MatrixItem
@@ -47,8 +49,14 @@ def select(request: SelectionRequest) -> Selection:
     collector = _Collector()
     config = _collect(request, collector)
     collector.raise_errors()
+    found, hooks = declared(config), config.pluginmanager.get_plugin("retarget-matrix")
     return Selection(
-        registry=declared(config).registry, suites=tuple(collector.suites()), toolchains=declared(config).toolchains
+        registry=found.registry,
+        suites=tuple(collector.suites()),
+        toolchains=found.toolchains,
+        notes=tuple(hooks.notes) if isinstance(hooks, CollectionHooks) else (),
+        rule_errors=tuple(found.expectation_diagnostics(config)) if request.judges_rules else (),
+        named_cases=tuple(plain_uses(found.case_uses(config))) if request.judges_rules else (),
     )
 
 

@@ -15,7 +15,7 @@ from retarget.model import RunTarget
 from retarget.support.errors import RetargetError
 
 from pytest_retarget.items.base import MatrixItem
-from pytest_retarget.items.run_item import RunItem
+from pytest_retarget.items.targets import RunItem
 from pytest_retarget.session.services import SERVICES, Services
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ import pytest
 __all__ = [
     "SECONDS",
     "folder_of_option",
+    "output_folder_of_option",
     "parse_seconds",
     "parse_whole_number",
     "path_of_option",
@@ -84,6 +85,19 @@ def folder_of_option(config: pytest.Config, name: str) -> Path | None:
     folder = path_of_option(config, name, "a folder")
     if folder is not None and os.path.exists(folder) and not folder.is_dir():  # noqa: PTH110  (of any length)
         msg = f"--retarget-{name.replace('_', '-')}: {folder} is a file, expected a folder"
+        raise pytest.UsageError(msg)
+    return folder
+
+
+def output_folder_of_option(config: pytest.Config, name: str) -> Path | None:
+    """The folder of an option that the session writes to: one that can be made and written to now."""
+    folder = folder_of_option(config, name)
+    if folder is None:
+        return None
+    there = next((one for one in (folder, *folder.parents) if os.path.lexists(one)), folder)
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        what = "cannot be written to" if there.is_dir() else "is no folder"
+        msg = f"--retarget-{name}: found {folder}, expected a folder that can be written; {there} {what}"
         raise pytest.UsageError(msg)
     return folder
 

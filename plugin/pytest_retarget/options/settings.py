@@ -20,6 +20,7 @@ from pytest_retarget.options.benchmark import BenchmarkSettings, add_benchmark_o
 from pytest_retarget.options.reading import (
     SECONDS,
     folder_of_option,
+    output_folder_of_option,
     parse_seconds,
     parse_whole_number,
     path_of_option,
@@ -242,7 +243,7 @@ class Settings:
     @classmethod
     def of(cls, config: pytest.Config) -> Settings:
         """Read and check everything. Raises `pytest.UsageError`."""
-        export = folder_of_option(config, "export")
+        export = output_folder_of_option(config, "export")
         artifacts = folder_of_option(config, "artifacts")
         no_cache = bool(config.getoption("retarget_no_cache"))
         if export and artifacts:
@@ -268,9 +269,9 @@ class Settings:
             cases=tuple(dict.fromkeys(texts_of_option(config, "case", "the name of a case or a glob over names"))),
             export=export,
             artifacts=artifacts,
-            results=folder_of_option(config, "results"),
-            report=folder_of_option(config, "report"),
-            repro=folder_of_option(config, "repro"),
+            results=output_folder_of_option(config, "results"),
+            report=output_folder_of_option(config, "report"),
+            repro=output_folder_of_option(config, "repro"),
             repro_most=_repro_most(config),
             repro_expected=bool(config.getoption("retarget_repro_xfail")),
             benchmark=BenchmarkSettings.of(config),

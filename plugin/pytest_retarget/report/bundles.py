@@ -96,7 +96,10 @@ class Bundles:
         what = f"{group.stage}: {group.signature}".rstrip(": ")
         also = f" ({counted(len(group.records), 'target')})" if len(group.records) > 1 else ""
         if done.returncode == 0:
-            self._say(f"  {output.name}  {done.stdout.strip().splitlines()[-1]}{also}")
+            _, *more, statement = done.stdout.strip().splitlines()
+            self._say(f"  {output.name}  {statement}{also}")
+            for line in more:
+                self._say(f"    {line}")
         elif done.returncode == _NOT_REPRODUCED:
             self._say(f"  not reproduced: {record.nodeid}  {what}{also}")
             for line in done.stderr.splitlines():

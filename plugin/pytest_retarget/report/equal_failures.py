@@ -3,7 +3,8 @@
 This happens where failures are shown, after all have run, so that it is the same under xdist; whatever else reads
 reports, the junit file among them, gets each failure whole. Failures are alike if stage and signature are the same, and
 the text too, but for the names of target, module and configs, for the commands, and for what differs from run to run:
-addresses and durations.
+addresses and durations. The diagnostics of a compiler are alike by their signature, whatever operations they dump; of a
+compiler that crashed, the first line counts too, which names where.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 
 import pytest
 from retarget.engine.commands import BY_HAND
+from retarget.model.outcomes import Stage
+from retarget.model.signatures import CRASH
 from retarget.results.record import Result
 from retarget.support.text import strip_colour
 
@@ -89,7 +92,10 @@ def _key(report: Any) -> object:
     compiled = f"{record.module}_{record.compiler}"
     names = [report.nodeid, record.target, compiled, record.compiler, record.runtime, record.module, record.file]
     seen = record.observation if record.result is Result.FAILED else None
-    return report.when, seen and (seen.stage, seen.signature), without_chance(without_names(text, names))
+    alike = without_chance(without_names(text, names))
+    if seen is not None and seen.signature and text.startswith(f"{Stage.COMPILE}: "):
+        alike = alike.partition("\n")[0] if seen.stage == CRASH else ""
+    return report.when, seen and (seen.stage, seen.signature), alike
 
 
 def _text(longrepr: object) -> str | None:

@@ -15,19 +15,26 @@ from typing import Any
 
 import pytest
 from retarget.results.files import SUFFIX
+from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
+from retarget_report.folder import expect_free
 
 __all__ = ["Page"]
 
 
 class Page:
     """The hooks of the process that reports. `results` is where results go. Raises `pytest.UsageError` where the page
-    cannot be written for want of a package."""
+    cannot be written for want of a package, or to a folder with other files."""
 
     def __init__(self, config: pytest.Config, site: Path, results: Path | None) -> None:
         if importlib.util.find_spec("jinja2") is None:
             msg = f"--retarget-report needs the package jinja2, which is not installed; {install_hint('report')}"
             raise pytest.UsageError(msg)
+        try:
+            expect_free(site, "--retarget-report")
+        except (OSError, RetargetError) as error:
+            msg = f"--retarget-report: {error}"
+            raise pytest.UsageError(msg) from None
         self._config = config
         self._site = site
         self._scratch = None if results is not None else tempfile.TemporaryDirectory(prefix="retarget-results-")

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from retarget.engine.trial.session import PlainUse, SessionErrors, plain_uses
 from retarget.results.record import Outcome, TargetRecord
 from retarget.support.github import group, on_github
 
-from pytest_retarget.collect.case_names import CaseNames, PlainUse, plain_uses
 from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.internals import ReprExceptionInfo, terminal_writer
 from pytest_retarget.items.base import MatrixItem
@@ -51,16 +51,10 @@ class TerminalHooks:
         self._is_worker = hasattr(config, "workerinput")
         self._collection = collection
         self._tally = Tally()
-        self._errors: dict[str, None] = {}
-        self._blocked: dict[str, str] = {}
-        self._failed: set[str] = set()
-        self._cases = CaseNames(self._settings.cases)
+        self._judged = SessionErrors(self._settings.cases)
+        self.errors: Sequence[str] = ()
+        """What is wrong besides targets, once the session has finished."""
         self._unselected: list[str] = []
-
-    @property
-    def errors(self) -> Sequence[str]:
-        """The errors of expectations, once the session has finished."""
-        return tuple(self._errors)
 
     # ------------------------------------------------------------ as targets are reported
 
@@ -71,13 +65,10 @@ class TerminalHooks:
         if self._is_worker or record is None:
             return
         was_compiled_elsewhere = self._settings.artifacts is not None and record.compile is not None
-        if record.blocked_by and not was_compiled_elsewhere:
-            self._blocked[report.nodeid] = record.blocked_by
-        elif report.failed:
-            self._failed.add(report.nodeid)
+        is_blocked = bool(record.blocked_by) and not (was_compiled_elsewhere or self._settings.update_expectations)
+        self._judged.add(record, has_failed=report.failed, is_blocked=is_blocked)
         if report.when == "call":
             log_cases(self._config, report, record)
-        self._cases.add(record)
         if isinstance(report.longrepr, ReprExceptionInfo):
             traceback = report.longrepr.reprtraceback
             one_line = self._config.getoption("tbstyle", "auto") == "line" and report.when == "call"
@@ -110,10 +101,9 @@ class TerminalHooks:
             output[OUTPUT] = findings
             return
         self._take(findings)
-        self._errors.update(dict.fromkeys((*self._cases.diagnostics(), *self._blocked_by_none())))
-        self._unselected = self._cases.unselected()
+        self.errors, self._unselected = self._judged.errors(), self._judged.unselected()
         if session.exitstatus == pytest.ExitCode.OK:
-            if self._errors or self._tally.reasons.get(NOT_RUN):
+            if self.errors or self._tally.reasons.get(NOT_RUN):
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
             elif self._unselected:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
@@ -135,7 +125,7 @@ class TerminalHooks:
         if not ignores_rules and not self._config.getoption("collectonly"):
             items = [item for item in getattr(session, "items", ()) if isinstance(item, MatrixItem)]
             found = declared(self._config)
-            found.usage.use(rule for item in items for rule in (*item.rules.wholes, *item.in_force.compiled.wholes))
+            found.usage.use(rule for item in items for rule in item.in_force.wholes)
             errors = found.expectation_diagnostics(self._config)
             uses = plain_uses(found.case_uses(self._config))
         return {
@@ -147,26 +137,15 @@ class TerminalHooks:
 
     def _take(self, findings: Mapping[str, Any]) -> None:
         self._tally.add_compiles(findings["compiles"], findings["notes"])
-        self._errors.update(dict.fromkeys(findings["errors"]))
-        self._cases.add_uses(findings["case_uses"])
-
-    def _blocked_by_none(self) -> list[str]:
-        """Targets that are blocked by one that did not fail: tried twice, a compile may fail and then pass."""
-        if self._settings.update_expectations:  # its failures are reported as rules
-            return []
-        return [
-            f"{nodeid}: blocked by {by}, which did not fail when it was tried itself; run both again"
-            for nodeid, by in self._blocked.items()
-            if by not in self._failed
-        ]
+        self._judged.add_rules(findings["errors"], findings["case_uses"])
 
     def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
         """The table, the reasons, the figures; errors even where nothing ran."""
         if config.option.no_summary:
             return
-        if self._errors:
+        if self.errors:
             terminalreporter.write_sep("=", "expectations", red=True)
-            for error in self._errors:
+            for error in self.errors:
                 terminalreporter.write_line(error, red=True)
         for missing in self._unselected:
             terminalreporter.write_line(f"ERROR: {missing}", red=True)

@@ -109,6 +109,9 @@ class Progress:
             self._erase()
             if self._reporter is not None and not self._is_worker:
                 self._reporter.ensure_newline()
+                writer = terminal_writer(self._reporter)
+                if writer.width_of_current_line:  # dots without the name of a file, as with -q and under xdist
+                    writer.line()
                 self._reporter.write_line(f"retarget: {text}")
             else:
                 sys.stderr.write(f"{_ERASE if sys.stderr.isatty() else ''}\nretarget: {text}\n")

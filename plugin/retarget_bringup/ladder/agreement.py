@@ -65,7 +65,7 @@ def disagreements(states: Iterable[TargetState], ladder: str) -> Iterator[str]:
     locations = SourceLocations()
     for one in states:
         allowed = rungs_of(one.target)
-        if one.line is None or one.is_unseen or not allowed or one.line.rung in allowed:
+        if one.line is None or not allowed or one.line.rung in allowed:
             continue
         rule = next(rule for rule in one.target.all_rules if _says(rule))
         rungs = " or ".join(rung.word for rung in sorted(allowed))

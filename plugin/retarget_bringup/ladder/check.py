@@ -1,30 +1,28 @@
-"""`--check` and `--raise`: what of a ladder does not hold, and the ladder that results raise it to.
+"""`--check`, `--raise` and `--lower`: what of a ladder does not hold, and the ladder that results make of it.
 
-Pure: states and the lines of the ladder in; problems, and lines out. A ladder only rises: an entry of `[[lowered]]`
-lets a target be lower than its line for a while, and leaves the line as it is.
+Pure: states and the lines of the ladder in; problems, and lines out. `--raise` only raises: what fell stays on its
+line, whatever changed in its module, its cases or how it is run, until `--lower` names it with a reason.
 """
 
 from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from retarget.expect.verdict import is_expired, today
 from retarget.model.rungs import Rung
-from retarget.support.errors import did_you_mean, display_path, grouped
+from retarget.support.errors import RetargetError, did_you_mean, display_path, grouped
 from retarget.support.text import counted, shown
-from retarget.support.toml.keypaths import Problem
 
 from retarget_bringup.ladder.agreement import CHANCE, disagreements, rungs_of
 from retarget_bringup.ladder.files import Ladder, Line
-from retarget_bringup.ladder.settings import Lowered, Settings
+from retarget_bringup.ladder.settings import Settings
 from retarget_bringup.ladder.states import DRIVER, Standing, TargetState
 
-__all__ = ["Checked", "Raised", "check", "holds", "raised", "summary"]
+__all__ = ["Checked", "Raised", "check", "holds", "lowered", "raised", "summary"]
 
 _SHOWN = 10
 """How many targets are named of those that `--raise` settles or that only a note is about."""
@@ -52,58 +50,50 @@ class Checked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Raised:
-    """A ladder as results raise it, and how many of its targets were raised, added, replaced or dropped."""
+    """A ladder as results change it, and how many of its targets were raised, added, changed, dropped or lowered."""
 
     lines: tuple[Line, ...]
     changes: Counter[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Moved:
-    """A target that is not on the rung of its line, and the entry that allows it."""
-
-    state: TargetState
-    line: Line
-    rung: Rung
-    entry: Lowered | None = None
-
-
-def check(settings: Settings, ladder: Ladder, states: Sequence[TargetState], *, day: date) -> Checked:
-    """Return what of a ladder does not hold on a day."""
+def check(
+    settings: Settings, ladder: Ladder, states: Sequence[TargetState], *, elsewhere: Set[str] = frozenset()
+) -> Checked:
+    """Return what of a ladder does not hold. `elsewhere` are the targets that ran on a device that the ladder was not
+    recorded on: those without a line may not be possible there."""
     name = display_path(ladder.file)
-    moved = [*_moved(settings, states, day)]
-    lower = [one for one in moved if one.rung < one.line.rung and one.entry is None]
-    excused = [one for one in moved if one.entry is not None]
+    moved = [(one, one.line, one.rung) for one in states if one.line is not None and one.rung is not None]
+    moved = [one for one in moved if not holds(*one[:2])]
+    without = [one for one in states if one.standing is Standing.UNSEEN]
+    new = [one.id for one in without if one.id not in elsewhere]
+    there = [one.id for one in without if one.id in elsewhere]
+    changed = [one.id for one in states if one.is_changed and one.is_tried]
     permanent = [one for one in states if one.is_permanent and one.line is not None]
+    raises = f"`retarget bringup {settings.name} --raise`"
     return Checked(
         failures=(
-            *_nothing_tried(states),
-            *_lower(lower, name, display_path(settings.file)),
-            *map(str, settings.diagnostics([*_entries(settings, states, moved, day)])),
+            *_nothing_judged(states),
+            *_by_reason("not of today", [one for one in states if one.is_stale]),
+            *_lower([one for one in moved if one[2] < one[1].rung], name, settings.name),
             *disagreements(states, name),
         ),
         to_raise=(
             *grouped(ladder.unsettled),
             *([] if ladder.lines else [f"{name}: found no line of a target, expected the rungs that were reached"]),
-            *_higher([one for one in moved if one.rung > one.line.rung], name),
+            *_higher([one for one in moved if one[2] > one[1].rung], name),
             *_gone(ladder, states, name),
+            *_listed(f"new: {counted(len(new), 'target')} without a line", new),
             *(f"{name}:{one.line.number}: {one.id} cannot be any more: {one.reason}" for one in permanent if one.line),
         ),
         notes=(
-            *(f"lowered: {one.state.id}, {_rungs(one)}: {one.entry.reason}" for one in excused if one.entry),
-            *_by_reason("not tried", [one for one in states if one.standing is Standing.NOT_TRIED]),
-            *_unseen([one for one in states if one.standing is Standing.UNSEEN]),
+            *(_lowered(line) for line in ladder.lines if line.lowered_from is not None),
+            *_by_reason(
+                "not tried", [one for one in states if one.standing is Standing.NOT_TRIED and not one.is_stale]
+            ),
+            *_listed(f"new on this device: {counted(len(there), 'target')}; {raises} takes them in", there),
+            *_listed(f"changed: {counted(len(changed), 'target')} of another digest; {raises} writes it", changed),
         ),
     )
-
-
-def _moved(settings: Settings, states: Iterable[TargetState], day: date) -> Iterator[_Moved]:
-    """Yield what is not on the rung of its line, of those that have one of today's digest."""
-    for one in states:
-        if one.line is not None and one.rung is not None and not one.is_unseen and not holds(one, one.line):
-            entries = (entry for entry in settings.lowered if day <= entry.until and _is_of(entry, one.id))
-            entry = next((entry for entry in entries if entry.rung <= one.rung < one.line.rung), None)
-            yield _Moved(one, one.line, one.rung, entry)
 
 
 def holds(one: TargetState, line: Line) -> bool:
@@ -115,53 +105,57 @@ def holds(one: TargetState, line: Line) -> bool:
     return one.rung is line.rung or is_stable or may_be or (by_chance and one.rung in rungs_of(one.target))
 
 
-def _is_of(entry: Lowered, target: str) -> bool:
-    return entry.target == target or fnmatchcase(target, entry.target)
+def _lowered(line: Line) -> str:
+    before = line.lowered_from.word if line.lowered_from is not None else ""
+    return f"lowered: {line.target}, {before} → {line.rung.word}: {line.reason}"
 
 
-def _rungs(one: _Moved) -> str:
-    return f"{one.line.rung.word} → {one.rung.word}"
-
-
-def _nothing_tried(states: Sequence[TargetState]) -> Iterator[str]:
-    if not any(one.is_tried or _is_as_far(one) for one in states):
-        reasons = Counter(one.reason for one in states if not one.is_permanent).most_common(1)
+def _nothing_judged(states: Sequence[TargetState]) -> Iterator[str]:
+    """Yield that no target was held against its line: checks of drivers alone judge no target."""
+    targets = [one for one in states if not one.id.startswith(DRIVER)]
+    if not any(one.line is not None and (one.is_tried or _is_as_far(one, one.line)) for one in targets):
+        reasons = Counter(one.reason for one in targets if one.reason and not one.is_permanent).most_common(1)
         why = f": {shown(reasons[0][0], _LONGEST)}" if reasons else ""
-        yield f"found no target that was tried, expected results of {counted(len(states), 'target')}{why}"
+        expected = f"expected results of {counted(len(targets), 'target')} that it has lines of"
+        yield f"found no target that was tried and is in the ladder, {expected}{why}"
 
 
-def _is_as_far(one: TargetState) -> bool:
+def _is_as_far(one: TargetState, line: Line) -> bool:
     """Whether a target that is only compiled here is expected to do no more."""
-    return one.rung is not None and (one.line is None or one.line.rung <= one.rung)
+    return one.rung is not None and line.rung <= one.rung
 
 
-def _lower(found: Sequence[_Moved], name: str, settings: str) -> Iterator[str]:
+_Moved = tuple[TargetState, Line, Rung]
+"""A target that is not on the rung of its line."""
+
+
+def _lower(found: Sequence[_Moved], name: str, ladder: str) -> Iterator[str]:
     """Yield what fell, by rung and failure, each with all of its targets and the command that runs one."""
     groups: dict[tuple[Rung, str], list[_Moved]] = {}
     for one in found:
-        failure = one.state.failure
+        failure = one[0].failure
         said = "" if failure is None else f": {failure.stage}: {shown(failure.signature, _LONGEST)}"
-        groups.setdefault((one.rung, said), []).append(one)
+        groups.setdefault((one[2], said), []).append(one)
     for (rung, said), fell in sorted(groups.items(), key=lambda one: (-len(one[1]), one[0])):
-        targets = [f"  {name}:{one.line.number}: {one.state.id}  {_rungs(one)}" for one in fell]
+        targets = [f"  {row}" for row in _rows(fell, name)]
         heading = f"lower: {counted(len(fell), 'target')} fell to {rung.word}{said}"
-        run = f"  run just that: {_command(fell[0].state.id)}"
-        yield "\n".join([heading, *targets, run, f"  mend it, or excuse it until a day with [[lowered]] in {settings}"])
+        run = f"  run just that: {_command(fell[0][0].id)}"
+        lower = f"retarget bringup {ladder} --lower {shlex.quote(fell[0][0].id)} --reason TEXT"
+        yield "\n".join([heading, *targets, run, f"  mend it, or say why it may be lower: {lower}"])
+
+
+def _rows(found: Iterable[_Moved], name: str) -> list[str]:
+    return [f"{name}:{line.number}: {one.id}  {line.rung.word} → {rung.word}" for one, line, rung in found]
 
 
 def _command(target: str) -> str:
     driver = target.removeprefix(DRIVER).partition("::")[0]
-    return f"retarget bringup driver {shlex.quote(driver)}" if target.startswith(DRIVER) else _pytest(target)
-
-
-def _pytest(target: str) -> str:
-    return f"pytest {shlex.quote(target)}"
+    command = f"retarget bringup driver {shlex.quote(driver)}"
+    return command if target.startswith(DRIVER) else f"pytest {shlex.quote(target)}"
 
 
 def _higher(found: Sequence[_Moved], name: str) -> Iterator[str]:
-    if found:
-        rows = [f"{name}:{one.line.number}: {one.state.id}  {_rungs(one)}" for one in found]
-        yield _listed(f"higher: {counted(len(found), 'target')} above the ladder", rows)
+    yield from _listed(f"higher: {counted(len(found), 'target')} above the ladder", _rows(found, name))
 
 
 def _gone(ladder: Ladder, states: Sequence[TargetState], name: str) -> Iterator[str]:
@@ -176,27 +170,7 @@ def _gone(ladder: Ladder, states: Sequence[TargetState], name: str) -> Iterator[
         near = did_you_mean(line.target, fresh) if len(rows) < _SHOWN else ""  # it is sought among all
         hint = f"; was it renamed to {same}?" if same is not None else near
         rows.append(f"{name}:{line.number}: {line.target}{hint}")
-    if rows:
-        yield _listed(f"gone: {counted(len(rows), 'target')} of the ladder, declared or selected no more", rows)
-
-
-def _entries(
-    settings: Settings, states: Sequence[TargetState], moved: Iterable[_Moved], day: date
-) -> Iterator[Problem]:
-    """Yield the entries of `[[lowered]]` that are of no use: past their date, of no target, of none that is lower."""
-    below = {one.state.id for one in moved if one.rung < one.line.rung}
-    for entry in settings.lowered:
-        path = ("lowered", entry.index)
-        matching = [one for one in states if _is_of(entry, one.id)]
-        if day > entry.until:
-            message = f"found {entry.until}, which is past; mend it, or decide anew how long it may be lower"
-            yield Problem((*path, "until"), f"{message} ({entry.reason})")
-        if not any(one.line is not None for one in matching):
-            hint = did_you_mean(entry.target, [one.id for one in states]) or "; remove it"
-            yield Problem((*path, "target"), f"found {entry.target!r}, which is no target of the ladder{hint}")
-        elif any(one.is_tried for one in matching) and not any(one.id in below for one in matching):
-            message = f"found {entry.target!r}, which is not lower than the ladder says: remove this entry"
-            yield Problem((*path, "target"), message)
+    yield from _listed(f"gone: {counted(len(rows), 'target')} of the ladder, declared or selected no more", rows)
 
 
 def _by_reason(what: str, found: Sequence[TargetState]) -> Iterator[str]:
@@ -205,43 +179,83 @@ def _by_reason(what: str, found: Sequence[TargetState]) -> Iterator[str]:
         yield f"{what}: {counted(count, 'target')}, such as {first}: {shown(reason, _LONGEST)}"
 
 
-def _unseen(found: Sequence[TargetState]) -> Iterator[str]:
-    for what, some in (
-        ("new", [one.id for one in found if one.line is None]),
-        ("of another digest than in the ladder", [one.id for one in found if one.line is not None]),
-    ):
-        if some:
-            yield _listed(f"unseen: {counted(len(some), 'target')} {what}; --raise takes them in", some)
-
-
-def _listed(heading: str, rows: Sequence[str]) -> str:
+def _listed(heading: str, rows: Sequence[str]) -> Iterator[str]:
+    """Yield a heading with the first rows below it; nothing without rows."""
     more = [f"  … and {len(rows) - _SHOWN} more"] if len(rows) > _SHOWN else []
-    return "\n".join([heading, *(f"  {row}" for row in rows[:_SHOWN]), *more])
+    if rows:
+        yield "\n".join([heading, *(f"  {row}" for row in rows[:_SHOWN]), *more])
 
 
-def raised(ladder: Ladder, states: Iterable[TargetState]) -> Raised:
-    """Return a ladder with the rungs of states: higher ones, new targets, and those whose digest changed. Lines of what
-    is no target any more, or cannot be one, go. No line of today's digest gets lower."""
+def raised(ladder: Ladder, states: Sequence[TargetState], committed: Mapping[str, Line] | None = None) -> Raised:
+    """Return a ladder with the rungs of states: higher ones, new targets, and today's digests of what did not fall.
+
+    Lines of what is no target any more, or cannot be one, go; a new target of the same digest takes the rung over. No
+    line gets lower than it is, or than it is in `committed`, from where one that was removed or lowered by hand comes
+    back.
+    """
     changes: Counter[str] = Counter()
     lines: dict[str, Line] = {}
+    known = {one.id for one in states}
+    gone = {line.digest: line for line in ladder.lines if line.target not in known}
     for one in states:
-        line = one.line
-        says_more = line is not None or bool(rungs_of(one.target))
-        if one.rung is None or one.is_permanent or (one.only_compiled and one.is_unseen and says_more):
-            if line is not None and not one.is_permanent:
-                lines[one.id] = line
+        line = _highest(one.line, (committed or {}).get(one.id))
+        if line is None and one.rung is not None and one.target.digest in gone:
+            line = replace(gone[one.target.digest], target=one.id)
+        if one.is_permanent or (line is None and (one.rung is None or (one.only_compiled and rungs_of(one.target)))):
             continue
-        now = Line(target=one.id, rung=one.rung, digest=one.target.digest)
-        if line is None or one.is_unseen:
-            lines[one.id] = now
-            changes["added" if line is None else "replaced"] += 1
-        elif now.rung > line.rung and not holds(one, line):
-            lines[one.id] = now
-            changes["raised"] += 1
-        else:
-            lines[one.id] = line
+        if line is None and one.rung is not None:
+            lines[one.id] = Line(target=one.id, rung=one.rung, digest=one.target.digest)
+            changes["added"] += 1
+        elif line is not None:
+            lines[one.id] = now = _risen(one, line)
+            if now != one.line:
+                rises = one.line is not None and now.rung > one.line.rung
+                changes["added" if one.line is None else "raised" if rises else "changed"] += 1
     changes["dropped"] = len({line.target for line in ladder.lines} - lines.keys())
     return Raised(lines=tuple(lines.values()), changes=+changes)
+
+
+def _highest(line: Line | None, committed: Line | None) -> Line | None:
+    if line is None or committed is None or line.lowered_from is not None:
+        return line or committed
+    return max(line, committed, key=lambda one: one.rung)
+
+
+def _risen(one: TargetState, line: Line) -> Line:
+    """Return the line of a target as its rung raises it, or as it is."""
+    if (
+        one.rung is None
+        or (one.rung < line.rung and not holds(one, line))
+        or (one.only_compiled and one.rung <= line.rung)
+    ):
+        return line
+    rung = line.rung if holds(one, line) else one.rung
+    is_lowered = line.lowered_from is not None and rung < line.lowered_from
+    of_today = replace(line, rung=rung, digest=one.target.digest)
+    return of_today if is_lowered else replace(of_today, lowered_from=None, reason="")
+
+
+def lowered(ladder: Ladder, states: Sequence[TargetState], target: str, reason: str) -> Raised:
+    """Return a ladder in which `target`, an id or a glob over ids, is as low as its results.
+
+    Raises `RetargetError` where nothing that it names fell.
+    """
+    found = {one.id: one for one in states if one.id == target or fnmatchcase(one.id, target)}
+    lines: dict[str, Line] = {line.target: line for line in ladder.lines}
+    changes: Counter[str] = Counter()
+    for name, one in found.items():
+        line = one.line
+        if line is not None and one.rung is not None and one.rung < line.rung and not holds(one, line):
+            before = line.lowered_from or line.rung
+            now = replace(line, rung=one.rung, digest=one.target.digest, lowered_from=before, reason=reason)
+            lines[name] = now
+            changes["lowered"] += 1
+    if not changes:
+        what = "is on its line, or was not tried" if found else "is no target of the ladder"
+        hint = "" if found else did_you_mean(target, [one.id for one in states])
+        msg = f"--lower: found {target!r}, which {what}; expected a target that `--check` says is lower{hint}"
+        raise RetargetError(msg)
+    return Raised(lines=tuple(lines.values()), changes=changes)
 
 
 def summary(name: str, states: Sequence[TargetState]) -> str:

@@ -6,7 +6,7 @@ A rung is of a device: another one may lack what a module needs, have less memor
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from glob import escape
 
@@ -36,13 +36,21 @@ def _is(device: str, recorded: str) -> bool:
 
 
 class Devices:
-    """The devices that targets ran on, and which of them a ladder was not recorded on: `recorded` are globs."""
+    """The devices that targets ran on, and which of them a ladder was not recorded on: `recorded` are globs.
 
-    def __init__(self, states: Iterable[TargetState], recorded: Sequence[str]) -> None:
+    `elsewhere` are the ids of the targets that ran on such a one.
+    """
+
+    def __init__(self, states: Sequence[TargetState], recorded: Sequence[str]) -> None:
         ran = [one.record.devices for one in states if one.is_tried and one.record is not None]
         self._ran = Counter(text for devices in ran for text in {*map(_worded, devices)})
         self._recorded = recorded
         self.new = [text for text in sorted(self._ran) if not any(_is(text, one) for one in recorded)]
+        self.elsewhere = {
+            one.id
+            for one in states
+            if recorded and one.record is not None and any(_worded(device) in self.new for device in one.record.devices)
+        }
 
     def notes(self, *, raises: bool) -> list[str]:
         """Return what is to be known first, of each device that is another than the ladder's of its driver."""

@@ -1,9 +1,9 @@
 """`bringup/NAME.ladder`: a line for each target, `ID RUNG DIGEST`, sorted by id, between comment lines.
 
-The first says which ladder it is and its version, those after it on which devices it was recorded, the last that the
-file is whole. Two branches that change different
-lines merge without a conflict. What a merge may leave, `--raise` settles: conflict markers, lines twice or not in
-order.
+`lowered from RUNG: REASON` ends the line of a target that `--lower` let fall. The first line says which ladder it is
+and its version, those after it on which devices it was recorded, the last that the file is whole. Two branches that
+change different lines merge without a conflict. What a merge may leave, `--raise` settles: conflict markers, lines
+twice or not in order.
 """
 
 from __future__ import annotations
@@ -14,10 +14,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from retarget.model.rungs import Rung
+from retarget.support.checkout import content_at
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
 from retarget.support.files import read_regular, write_atomically
 
-__all__ = ["DIGITS", "VERSION", "Ladder", "Line", "ladder_text", "parse_ladder", "read_ladder", "write_ladder"]
+__all__ = [
+    "DIGITS",
+    "VERSION",
+    "Ladder",
+    "Line",
+    "committed_lines",
+    "ladder_text",
+    "lines_at",
+    "parse_ladder",
+    "read_ladder",
+    "write_ladder",
+]
 
 VERSION = 1
 DIGITS = 12
@@ -30,17 +42,28 @@ _FIRST = re.compile(r"# retarget ladder (\d+): (\S+)")
 _DEVICE = re.compile(r"# on (\S.*)")
 _LAST = "# end"
 _MARKER = re.compile(r"(<{7}|>{7}|\|{7}|={7})( .*)?")
-_LINE = re.compile(r"(\S.*) (\S+) ([0-9a-f]{12})")
+_LINE = re.compile(r"(\S.*?) (\S+) ([0-9a-f]{12})(?: lowered from (\S+): (\S.*))?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A target's rung, and the digest of what was tried; `number` is that of the line, 0 where it is in no file."""
+    """A target's rung, and the digest of what was tried; `number` is that of the line, 0 where it is in no file.
+
+    With `lowered_from` it was on that rung before `--lower`, for a `reason` of one line.
+    """
 
     target: str
     rung: Rung
     digest: str
     number: int = 0
+    lowered_from: Rung | None = None
+    reason: str = ""
+
+    @property
+    def text(self) -> str:
+        """The line as it is written."""
+        lowered = f" lowered from {self.lowered_from.word}: {self.reason}" if self.lowered_from is not None else ""
+        return f"{self.target} {self.rung.word} {self.digest}{lowered}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +79,12 @@ class Ladder:
     unsettled: tuple[Diagnostic, ...] = ()
 
     def line_of(self, digests: dict[str, str]) -> dict[str, Line]:
-        """Return the line of each target: of several, the one with the digest of today; of these the highest."""
+        """Return the line of each target: of several, the highest; of these the one with the digest of today."""
         found: dict[str, Line] = {}
         for line in self.lines:
             known = found.setdefault(line.target, line)
             today = digests.get(line.target, "")
-            if (line.digest == today, line.rung) > (known.digest == today, known.rung):
+            if (line.rung, line.digest == today) > (known.rung, known.digest == today):
                 found[line.target] = line
         return found
 
@@ -70,7 +93,7 @@ def ladder_text(name: str, lines: Iterable[Line], devices: Iterable[str] = ()) -
     """Return the text of a file."""
     ordered = sorted(lines, key=lambda one: one.target)
     rows = [*(f"# on {one}" for one in sorted(set(devices)))]
-    rows += [f"{one.target} {one.rung.word} {one.digest}" for one in ordered]
+    rows += [one.text for one in ordered]
     return "\n".join([f"# retarget ladder {VERSION}: {name}", *rows, _LAST, ""])
 
 
@@ -104,6 +127,21 @@ def read_ladder(file: Path) -> Ladder:
         msg = f"{display_path(file)}: found bytes that are no UTF-8 text, expected a ladder"
         raise RetargetError(msg) from None
     return parse_ladder(file, text)
+
+
+def lines_at(file: Path, revision: str) -> dict[str, Line]:
+    """Return the lines of a file at a revision, by target; none where git has no such file there. Raises as
+    `read_ladder` does."""
+    text = content_at(file, revision)
+    return {line.target: line for line in parse_ladder(file, text).lines} if text is not None else {}
+
+
+def committed_lines(file: Path) -> dict[str, Line]:
+    """Return the lines that the last commit has; none where it has no such file, or one that cannot be read."""
+    try:
+        return lines_at(file, "HEAD")
+    except RetargetError:  # of another version, or a conflict that was committed
+        return {}
 
 
 def parse_ladder(file: Path, text: str) -> Ladder:
@@ -160,13 +198,16 @@ class _Reader:
         if found is None or not row.isprintable():
             expected = f"expected TARGET RUNG DIGEST, the digest of {DIGITS} hex digits"
             return self._error(number, f"found {row[:120]!r}, {expected}")
-        target, word, digest = found.groups()
-        rung = Rung.named(word)
-        if rung is None:
-            words = [one.word for one in Rung]
-            hint = did_you_mean(word, words)
-            return self._error(number, f"found the rung {word!r}, expected one of {', '.join(words)}{hint}")
-        self.lines.append(Line(target=target, rung=rung, digest=digest, number=number))
+        target, word, digest, before, reason = found.groups()
+        rungs = [Rung.named(one) for one in filter(None, (word, before))]
+        if None in rungs:
+            unknown, words = (word, before)[rungs.index(None)], [one.word for one in Rung]
+            hint = did_you_mean(unknown, words)
+            return self._error(number, f"found the rung {unknown!r}, expected one of {', '.join(words)}{hint}")
+        line = Line(target=target, rung=Rung[word.upper()], digest=digest, number=number)
+        if before:
+            line = replace(line, lowered_from=Rung[before.upper()], reason=reason)
+        self.lines.append(line)
         return None
 
     def _settle(self, content: Sequence[tuple[int, str]]) -> None:

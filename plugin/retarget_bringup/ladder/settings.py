@@ -1,25 +1,22 @@
-"""`bringup/NAME.toml`: which targets a ladder is about, and which of them may be lower than it for a while."""
+"""`bringup/NAME.toml`: which targets a ladder is about."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path, PurePosixPath
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from retarget.declare.schema.errors import schema_problems
 from retarget.model.names import name_error
-from retarget.model.rungs import Rung
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
 from retarget.support.files import is_there
 from retarget.support.toml.keypaths import Problem
 from retarget.support.toml.read import diagnostics_of, read_toml
 from retarget.targets.selection import ExpressionError, compile_selector
 
-__all__ = ["FOLDER", "Lowered", "Settings", "find_settings", "ladder_names", "read_settings"]
+__all__ = ["FOLDER", "Settings", "find_settings", "ladder_names", "read_settings"]
 
 FOLDER = "bringup"
 """The folder of all ladders of a project. Its parent is the project's root, to which paths and ids are relative."""
@@ -29,34 +26,12 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class _LoweredTable(_Table):
-    target: str
-    rung: Literal["none", "found", "opens", "transfers", "compiles", "loads", "dispatches", "completes", "matches"]
-    reason: str
-    issue: str
-    until: date
-
-
 class _SettingsTable(_Table):
     paths: list[str] = ["."]
     select: str
     reference: str = ""
     stable: int = Field(default=3, ge=2)
     drivers: list[str] = []
-    lowered: list[_LoweredTable] = []
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lowered:
-    """Until the end of a day, targets may be as low as `rung`, whatever the ladder says. `target` is an id or a glob
-    over ids, `index` counts the entries of the file."""
-
-    target: str
-    rung: Rung
-    reason: str
-    issue: str
-    until: date
-    index: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +48,6 @@ class Settings:
     reference: str
     stable: int
     drivers: tuple[str, ...]
-    lowered: tuple[Lowered, ...]
     text: str
 
     @property
@@ -136,10 +110,6 @@ def read_settings(file: Path) -> Settings:
         raise DiagnosticsError(diagnostics_of(file, text, problems)) from None
     if found := [*_problems(file, table)]:
         raise DiagnosticsError(diagnostics_of(file, text, found))
-    lowered = (
-        Lowered(**{**one.model_dump(), "rung": Rung[one.rung.upper()], "index": index})
-        for index, one in enumerate(table.lowered)
-    )
     return Settings(
         file=file,
         paths=tuple(table.paths),
@@ -147,7 +117,6 @@ def read_settings(file: Path) -> Settings:
         reference=table.reference,
         stable=table.stable,
         drivers=tuple(table.drivers),
-        lowered=tuple(lowered),
         text=text,
     )
 
@@ -164,11 +133,3 @@ def _problems(file: Path, table: _SettingsTable) -> Iterator[Problem]:
         compile_selector(table.select)
     except ExpressionError as error:
         yield Problem(("select",), f"{table.select!r}: {error.diagnostic}")
-    first: dict[str, int] = {}
-    for at, one in enumerate(table.lowered):
-        for key, text in (("reason", one.reason), ("issue", one.issue)):
-            if not text.strip():
-                yield Problem(("lowered", at, key), f"found an empty text, expected the {key}")
-        if first.setdefault(one.target, at) != at:
-            expected = f"expected it once; lowered[{first[one.target]}] has it"
-            yield Problem(("lowered", at, "target"), f"found {one.target!r} a second time, {expected}")

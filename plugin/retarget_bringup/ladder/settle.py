@@ -1,4 +1,4 @@
-"""The options `--check` and `--raise` of `retarget bringup NAME`."""
+"""The options `--check`, `--raise` and `--lower` of `retarget bringup NAME`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from retarget.expect.verdict import today
-from retarget.support.errors import display_path
+from retarget.support.errors import RetargetError, display_path
 from retarget.support.text import counted
 
-from retarget_bringup.ladder.check import check, raised, summary
+from retarget_bringup.ladder.check import check, lowered, raised, summary
 from retarget_bringup.ladder.devices import Devices
-from retarget_bringup.ladder.files import Ladder, read_ladder, write_ladder
+from retarget_bringup.ladder.files import Ladder, committed_lines, read_ladder, write_ladder
 from retarget_bringup.ladder.settings import Settings
 from retarget_bringup.ladder.states import TargetState
 
@@ -28,23 +27,43 @@ def add_arguments(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--raise", dest="raises", action="store_true", help="write what was reached to bringup/NAME.ladder"
     )
+    parser.add_argument(
+        "--lower", default="", metavar="TARGET", help="let a target that fell, or a glob over ids, be as low as it is"
+    )
 
 
-def settle(settings: Settings, ladder: Ladder, states: Sequence[TargetState], *, raises: bool) -> int:
-    """Check a ladder against states, raised before where `raises` says so; print what does not hold, and return the
-    exit status. Raises `RetargetError` for a ladder that cannot be written."""
+def settle(
+    settings: Settings,
+    ladder: Ladder,
+    states: Sequence[TargetState],
+    *,
+    raises: bool = False,
+    lower: str = "",
+    reason: str = "",
+) -> int:
+    """Check a ladder against states, raised before where `raises` says so, or with the target `lower` lowered for a
+    `reason`; print what does not hold, and return the exit status.
+
+    Raises `RetargetError` for a ladder that cannot be written, or merged, and for a target that did not fall.
+    """
     name = display_path(ladder.file)
     devices = Devices(states, ladder.devices)
     lines = devices.notes(raises=raises)
-    if raises and any(one.rung is not None for one in states):
-        now = raised(ladder, states)
-        changed = write_ladder(ladder.file, now.lines, devices.after(changed=bool(now.changes)))
+    if lower and ladder.unsettled:
+        raise RetargetError("\n".join(map(str, ladder.unsettled)))
+    now = None
+    if lower:
+        now = lowered(ladder, states, lower, reason)
+    elif raises and any(one.rung is not None for one in states):
+        now = raised(ladder, states, committed_lines(ladder.file))
+    if now is not None:
+        changed = write_ladder(ladder.file, now.lines, devices.after(changed=raises and bool(now.changes)))
         counts = ", ".join(f"{count} {what}" for what, count in now.changes.items())
         lines.append(f"{name}: {'written' if changed else 'unchanged'}{f': {counts}' if counts else ''}")
         ladder = read_ladder(ladder.file)
         by_id = {line.target: line for line in ladder.lines}
         states = [replace(one, line=by_id.get(one.id)) for one in states]
-    checked = check(settings, ladder, states, day=today())
+    checked = check(settings, ladder, states, elsewhere=devices.elsewhere)
     lines += [*checked.notes, *checked.failures, *checked.to_raise, summary(settings.name, states)]
     problems = counted(len(checked.failures) + len(checked.to_raise), "problem")
     lines.append(f"{name} holds" if checked.holds else f"{name} does not hold: {problems}")

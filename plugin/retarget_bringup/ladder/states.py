@@ -5,7 +5,7 @@ Pure: targets, digests, sessions and the ladder's lines in; states out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -15,11 +15,12 @@ from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet
 from retarget.expect.verdict import excuse, is_expired, today
 from retarget.extension import UnavailableError
-from retarget.model import Expectation, RunTarget
+from retarget.model import CompileTarget, Expectation, RunTarget
 from retarget.model.rungs import Rung
 from retarget.results.changes import State, state_of
 from retarget.results.files import SessionResults
-from retarget.results.record import CaseRecord, Outcome, Result, TargetRecord
+from retarget.results.record import INCOMPLETE, CaseRecord, Outcome, Result, TargetRecord
+from retarget.support.checkout import short
 from retarget.support.errors import RetargetError
 from retarget.targets.collected import Declared, DeclaredTarget
 
@@ -41,7 +42,7 @@ class Standing(StrEnum):
     PERMANENT = "permanent"
     """It cannot be: a rule skips it, or the device lacks what it requires."""
     UNSEEN = "unseen"
-    """It is tried, and the ladder has no line of what was tried: it is new, or its module or cases changed."""
+    """It is tried, and the ladder has no line of it."""
     NOT_TRIED = "not tried"
     """These results do not say how far it comes."""
 
@@ -102,6 +103,8 @@ class TargetState:
     """How far a target comes: `rung`, None where that is not known, which `reason` says; a permanent one has no rung.
     With `only_compiled` it comes to `rung` at least, and what would run it is not there, which `reason` says.
 
+    With `is_stale` it has a result, which is not of what is declared, compiled and checked out today: see `reason`.
+
     `record` is the one that the rung is of: of the sessions that tried this build of it, one with the lowest rung.
     `compiled` is that of its compile target in the same session. `line` is the ladder's.
     """
@@ -113,6 +116,7 @@ class TargetState:
     compiled: TargetRecord | None = None
     is_permanent: bool = False
     only_compiled: bool = False
+    is_stale: bool = False
     reason: str = ""
 
     @property
@@ -121,9 +125,9 @@ class TargetState:
         return self.target.id
 
     @property
-    def is_unseen(self) -> bool:
-        """Whether the ladder has no line of what is tried today."""
-        return self.line is None or self.line.digest != self.target.digest
+    def is_changed(self) -> bool:
+        """Whether its line is of another version of the module, its cases or how they are run."""
+        return self.line is not None and self.line.digest != self.target.digest
 
     @property
     def is_tried(self) -> bool:
@@ -137,7 +141,7 @@ class TargetState:
             return Standing.PERMANENT
         if self.rung is None or self.only_compiled:
             return Standing.NOT_TRIED
-        if self.is_unseen:
+        if self.line is None:
             return Standing.UNSEEN
         return Standing.REACHED if self.rung >= self.top else Standing.BELOW
 
@@ -199,19 +203,47 @@ def _digest(one: DeclaredTarget, digests: CaseDigests, engine: Engine) -> str:
 
 
 def states(
-    targets: Sequence[LadderTarget], sessions: Sequence[SessionResults], ladder: Ladder, *, stable: int
+    targets: Sequence[LadderTarget],
+    sessions: Sequence[SessionResults],
+    ladder: Ladder,
+    *,
+    stable: int,
+    revision: str = "",
+    key: Callable[[CompileTarget], str] = lambda _: "",
 ) -> list[TargetState]:
     """Return the state of each target, in their order.
 
-    Sessions count from the last that tried the target's digest of today back, as long as it was the same build of
-    compiler and runtime. Over them the lowest rung counts; `stable` of them that all match make it stable,
-    those apart in which it was unchanged (`--retarget-changed`).
+    Only results of today count: of the commit `revision`, of the target's digest, and of the compile key that `key`
+    returns; where one of the two is not known, it is not compared. Sessions count from the last such back, as long as
+    it was the same build of compiler and runtime. Over them the lowest rung counts; `stable` of them that all match
+    make it stable, those apart in which it was unchanged (`--retarget-changed`).
     """
     lines = ladder.line_of({one.id: one.digest for one in targets})
     by_id = [_by_id(session) for session in sessions]
     last = {name: records[-1] for session in by_id for name, records in session.items()}
     targets = [one.on(last[one.id]) if one.id in last else one for one in targets]
-    return [_state(one, lines.get(one.id), by_id, stable) for one in targets]
+    revisions = {one.start.session: one.start.revision for one in sessions}
+    keys: dict[str, str] = {}
+
+    def stale(target: LadderTarget, one: _Try) -> str:
+        if not target.digest or one.record.trial_digest[:DIGITS] != target.digest:
+            return _STALE
+        ran_at = revisions.get(one.record.session, "")
+        if ran_at and revision and ran_at.rstrip("+") != revision.rstrip("+"):
+            return (
+                f"its result is of the commit {short(ran_at)}, and the checkout is at {short(revision)}: run it again"
+            )
+        made = next(
+            (of.compile for of in (one.record, one.compiled) if of is not None and of.compile is not None), None
+        )
+        declared = target.declared
+        if declared is None or made is None or made.returns_checks != declared.compiled.returns_checks:
+            return ""
+        if (name := declared.compile_id) not in keys:
+            keys[name] = key(declared.compiled)
+        return _OTHER_COMPILE if keys[name] and made.key and made.key != keys[name] else ""
+
+    return [_state(one, lines.get(one.id), by_id, stable, stale) for one in targets]
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,25 +268,34 @@ def _builds(record: TargetRecord) -> tuple[object, object]:
 
 
 def _state(
-    target: LadderTarget, line: Line | None, sessions: Sequence[Mapping[str, list[TargetRecord]]], stable: int
+    target: LadderTarget,
+    line: Line | None,
+    sessions: Sequence[Mapping[str, list[TargetRecord]]],
+    stable: int,
+    stale: Callable[[LadderTarget, _Try], str],
 ) -> TargetState:
     if (rule := target.skipped_by) is not None:
         return TargetState(target=target, line=line, is_permanent=True, reason=excuse(rule))
     tries: list[_Try] = []
     last: TargetRecord | None = None
-    is_stale = False
+    why = ""
     for session in sessions:
         for record in session.get(target.id, ())[-1:]:
             last = record
-        found = [*_tries(target, session)]
-        of_today = [one for one in found if target.digest and one.record.trial_digest[:DIGITS] == target.digest]
-        is_stale = is_stale or len(of_today) < len(found)
+        of_today: list[_Try] = []
+        for one in _tries(target, session):
+            if said := stale(target, one):
+                why = said
+            else:
+                of_today.append(one)
         if of_today:
             tries.append(min(of_today, key=lambda one: (one.only_compiled, one.rung)))
     if not tries:
         permanent = last is not None and last.unsuitable
-        reason = _STALE if is_stale else last.reason or last.message if last is not None else "it has no result"
-        return TargetState(target=target, line=line, record=last, is_permanent=permanent, reason=reason)
+        reason = _why_untried(last) if last is not None else "it has no result"
+        return TargetState(
+            target=target, line=line, record=last, is_permanent=permanent, is_stale=bool(why), reason=why or reason
+        )
     tries = [one for one in tries if not one.only_compiled] or tries[-1:]
     tries = [one for one in tries if one.is_of_build(tries[-1])]
     lowest = min(reversed(tries), key=lambda one: one.rung)
@@ -269,11 +310,23 @@ def _state(
         record=record,
         compiled=lowest.compiled,
         only_compiled=only_compiled,
-        reason=record.reason or record.message if only_compiled else "",
+        reason=_why_untried(record) if only_compiled else "",
     )
 
 
 _STALE = "its result is of another version of the module or its cases, or of an older retarget: run it again"
+_OTHER_COMPILE = (
+    "its result is of another compile than today's, such as with other flags or by another build: run it again"
+)
+
+
+def _why_untried(record: TargetRecord) -> str:
+    """Return why a record says nothing of how far its target comes. It is never empty."""
+    if record.reason or record.message:
+        return record.reason or record.message
+    if record.unselected_cases or any(one.outcome is Outcome.NOT_RUN for one in record.cases):
+        return "only some of its cases were run: run it without --retarget-case"
+    return f"its result is {record.outcome}, without a reason: run it again"
 
 
 def _tries(target: LadderTarget, session: Mapping[str, list[TargetRecord]]) -> Iterator[_Try]:
@@ -305,11 +358,10 @@ def rung_of(record: TargetRecord, compiled: TargetRecord | None = None) -> Rung 
     `compiled` is the record of its compile target in the same session. Older results do not say the rung: it follows
     from stage, observation and cases then.
     """
+    if record.outcome in INCOMPLETE:
+        return None
     if (said := Rung.named(record.rung)) is not None:
         return said
-    is_part = record.result is Result.PASSED and any(one.outcome is Outcome.NOT_RUN for one in record.cases)
-    if record.unselected_cases or record.outcome is Outcome.NOT_RUN or is_part:  # `--retarget-case` left some out
-        return None
     if record.result is Result.PASSED:
         runs = record.runtime or record.stage == "compare"
         return Rung.MATCHES if runs else Rung.COMPILES

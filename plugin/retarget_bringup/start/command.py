@@ -105,7 +105,6 @@ def _files(name: str, root: Path, configs: Configs) -> Iterator[tuple[Path, str 
     paths = configs.paths or (f"bringup/{name}",)
     words = {
         "name": name,
-        "path": paths[0],
         "configs": configs.text,
         "targets": toml_list(configs.targets),
         "paths": toml_list(paths),

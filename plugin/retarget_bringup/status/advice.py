@@ -84,4 +84,5 @@ class Situation:
 
 def _mend(blocker: Blocker, why: str) -> Next:
     where = f"{blocker.stage}: " if blocker.stage else ""
-    return Next(what=f"mend in {blocker.module}: {where}{blocker.signature}", why=why, command=blocker.command)
+    said = (blocker.message or blocker.signature).removeprefix(where)
+    return Next(what=f"mend in {blocker.module}: {where}{said}", why=why, command=blocker.command)

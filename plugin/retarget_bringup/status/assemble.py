@@ -67,7 +67,7 @@ def status_of(
 
 def _rung(one: TargetState) -> Rung | None:
     """Return the rung of a target. What matches in fewer runs than it takes stays stable if the ladder says so."""
-    is_stable = one.line is not None and not one.is_unseen and one.line.rung is Rung.STABLE
+    is_stable = one.line is not None and one.line.rung is Rung.STABLE
     return Rung.STABLE if is_stable and one.rung is Rung.MATCHES else one.rung
 
 

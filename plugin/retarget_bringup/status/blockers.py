@@ -11,7 +11,7 @@ from retarget.extension import ModuleSize
 from retarget.model.rungs import Rung
 from retarget.results.record import TargetRecord
 from retarget.support.errors import display_path
-from retarget.support.text import shown
+from retarget.support.text import first_line, shown
 
 from retarget_bringup.ladder.states import TargetState
 from retarget_bringup.sizes import size_text
@@ -61,6 +61,7 @@ def blockers(
                 module=smallest.module,
                 size=own,
                 measure=size_text(measured[target]) if target in measured else "",
+                message=first_line(smallest.message) if smallest.observation is not None else "",
                 diagnostic=_diagnostic(smallest),
                 known=known,
                 command=_command(smallest.nodeid, root, known=bool(known)),

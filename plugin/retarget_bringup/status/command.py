@@ -58,6 +58,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     parser.add_argument("--all", action="store_true", help=f"all blockers and moves, not the first {TOP}")
     parser.add_argument("--log", action="store_true", help="also what each commit of the ladder moved")
+    parser.add_argument("--reason", default="", metavar="TEXT", help="with --lower: why it may be lower")
     shape = parser.add_mutually_exclusive_group()
     add_arguments(shape)
     shape.add_argument("--next", action="store_true", help="print the one thing to do next, and why")
@@ -76,11 +77,16 @@ def _status(arguments: argparse.Namespace) -> int:
     if arguments.results and (arguments.runs > 1 or more or arguments.watch):
         msg = "--results: found it with an option that runs targets, expected one or the other: it only reads results"
         raise argparse.ArgumentError(None, msg)
+    if bool(arguments.lower) != bool(arguments.reason.strip()) or not arguments.reason.isprintable():
+        given = f"--lower {arguments.lower!r} and --reason {arguments.reason!r}"
+        msg = f"found {given}, expected both, the reason in one line"
+        raise argparse.ArgumentError(None, msg)
     if arguments.watch:
         return _watch(settings, arguments, more)
     found = _gathered(settings, arguments, more)
-    if arguments.check or arguments.raises:
-        return settle(settings, found.ladder, found.states, raises=arguments.raises)
+    if arguments.check or arguments.raises or arguments.lower:
+        lower = {"lower": arguments.lower, "reason": " ".join(arguments.reason.split())}
+        return settle(settings, found.ladder, found.states, raises=arguments.raises, **lower)
     status, _ = _of(found, arguments)
     if arguments.json:
         print(msgspec.json.format(msgspec.json.encode(status), indent=1).decode())

@@ -12,12 +12,13 @@ from pathlib import Path
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
 from retarget.engine.run.driver_checks import check_drivers
-from retarget.extension import ModuleSize
+from retarget.extension import ModuleSize, UnavailableError
 from retarget.model import CompileTarget, Origin, RunTarget, RuntimeConfig, Target
 from retarget.model.rungs import Rung
 from retarget.results.files import SessionResults, read_results, results_of
 from retarget.results.record import TargetRecord
-from retarget.support.errors import DiagnosticsError, did_you_mean
+from retarget.support.checkout import revision
+from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.text import counted
 from retarget.support.toml.keypaths import Problem
 from retarget.targets.collected import Declared, collect
@@ -74,7 +75,14 @@ def read_found(
         selected = _selected(settings, declared)
         configs = {one.name for one in _runtimes(settings, selected)}
         targets = [*driver_targets(sessions, ladder, configs), *ladder_targets(selected, engine)]
-        found = states(targets, sessions, ladder, stable=settings.stable)
+        found = states(
+            targets,
+            sessions,
+            ladder,
+            stable=settings.stable,
+            revision=revision(settings.root),
+            key=partial(_key, engine),
+        )
         sizes = _sizes(found, declared, engine) if measures else {}
     return Found(
         settings=settings,
@@ -103,6 +111,14 @@ def _bytes(target: CompileTarget) -> int:
         return target.module.path.stat().st_size
     except OSError:  # generated when it is needed
         return 0
+
+
+def _key(engine: Engine, target: CompileTarget) -> str:
+    """Return the compile key of today; empty where it is not known here, and none at all where flags are refused."""
+    try:
+        return engine.compile_key(target) or "refused"
+    except (UnavailableError, RetargetError):
+        return ""
 
 
 def _selected(settings: Settings, declared: Declared) -> Declared:

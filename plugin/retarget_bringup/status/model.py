@@ -89,8 +89,9 @@ class Blocker(_Part, frozen=True, kw_only=True):
     """Targets that stop at one rung for one reason: each is freed when it is mended.
 
     `smallest` is the target of the smallest module, which is what `command` runs; where the module does not compile,
-    its compile target. `size` is that of its file in bytes, `measure` what a compiler counts in it. `diagnostic` are
-    the first lines of its failure. `known` is the reason of the expectation rule.
+    its compile target. `size` is that of its file in bytes, `measure` what a compiler counts in it. `message` is that
+    of its failure, as the tool says it, and `diagnostic` the first lines that say more. `known` is the reason of the
+    expectation rule.
     """
 
     rung: str
@@ -102,6 +103,7 @@ class Blocker(_Part, frozen=True, kw_only=True):
     module: str = ""
     size: int = 0
     measure: str = ""
+    message: str = ""
     diagnostic: tuple[str, ...] = ()
     known: str = ""
     command: str

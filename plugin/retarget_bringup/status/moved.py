@@ -7,12 +7,12 @@ from pathlib import Path
 
 from msgspec.structs import replace
 from retarget.model.rungs import Rung
-from retarget.support.checkout import commits_of, content_at, short
+from retarget.support.checkout import commits_of, short
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.text import first_line
 
 from retarget_bringup.ladder.check import holds
-from retarget_bringup.ladder.files import Line, parse_ladder
+from retarget_bringup.ladder.files import Line, lines_at
 from retarget_bringup.ladder.states import DRIVER, TargetState
 from retarget_bringup.status.model import Commit, Move, Moves
 
@@ -23,12 +23,11 @@ Lines = Mapping[str, Line]
 
 
 def moves(before: Lines, after: Lines) -> Moves:
-    """Return what moved between two ladders. A target whose digest changed is new. One that is only in `before` has not
-    moved."""
+    """Return what moved between two ladders. A target that is only in `before` has not moved."""
     found: dict[str, list[Move]] = {"up": [], "down": [], "new": []}
     for target in sorted(after):
         now, was = after[target], before.get(target)
-        if was is None or was.digest != now.digest:
+        if was is None:
             found["new"].append(Move(target=target, after=now.rung.word))
         elif now.rung != was.rung:
             move = Move(target=target, before=was.rung.word, after=now.rung.word)
@@ -41,7 +40,7 @@ def lines_of(states: Iterable[TargetState]) -> list[Line]:
     its line allows; what cannot be has none."""
     found = []
     for one in states:
-        if one.line is not None and (one.rung is None or (not one.is_unseen and holds(one, one.line))):
+        if one.line is not None and (one.rung is None or holds(one, one.line)):
             found += [] if one.is_permanent else [one.line]
         elif one.rung is not None:
             found.append(Line(target=one.id, rung=one.rung, digest=one.target.digest))
@@ -55,7 +54,7 @@ def moves_since_commit(ladder: Path, now: Iterable[Line]) -> Moves:
         return Moves(unknown=f"git has no committed {display_path(ladder)}")
     revision = short(commits[0].revision)
     try:
-        before = _lines_at(ladder, commits[0].revision)
+        before = lines_at(ladder, commits[0].revision)
     except RetargetError as error:
         return Moves(unknown=f"the ladder of commit {revision} cannot be read: {first_line(str(error))}")
     return replace(moves(before, {one.target: one for one in now}), revision=revision, subject=commits[0].subject)
@@ -69,7 +68,7 @@ def log(ladder: Path, limit: int, tops: Mapping[str, Rung]) -> tuple[Commit, ...
     for commit in reversed(commits_of(ladder, limit + 1)):
         own = Commit(revision=short(commit.revision), date=commit.date, subject=commit.subject)
         try:
-            after = _lines_at(ladder, commit.revision)
+            after = lines_at(ladder, commit.revision)
         except RetargetError as error:
             found.append(replace(own, error=first_line(str(error))))
             continue
@@ -89,9 +88,3 @@ def log(ladder: Path, limit: int, tops: Mapping[str, Rung]) -> tuple[Commit, ...
         )
         before = after
     return tuple(reversed(found[-limit:]))
-
-
-def _lines_at(ladder: Path, revision: str) -> Lines:
-    """Return the lines of a ladder at a revision; none where it was removed. Raises `RetargetError`."""
-    text = content_at(ladder, revision)
-    return {line.target: line for line in parse_ladder(ladder, text).lines} if text is not None else {}

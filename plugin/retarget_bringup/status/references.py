@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 
 from msgspec.structs import replace
+from retarget.results.changes import state_of
 from retarget.results.record import Result, TargetRecord
 
 from retarget_bringup.ladder.states import LadderTarget, TargetState
@@ -36,10 +37,11 @@ def _reference(target: str, config: str, known: Results, *, is_declared: bool) -
         return Reference(config=config, outcome="has no target of this module")
     if record is None:
         return Reference(config=config, target=target, outcome="was not run", signature="it is not in these results")
-    if record.result is Result.PASSED:
+    if record.result is Result.PASSED and not record.missing_cases:
         return Reference(config=config, target=target, outcome="passes")
     compiled = known.get(f"{target.removesuffix(record.target)}{record.module}_{record.compiler}")
     state = TargetState(target=LadderTarget(id=target, digest=""), record=record, compiled=compiled)
     if (failure := state.failure) is None:
-        return Reference(config=config, target=target, outcome="was not run", signature=record.reason or record.message)
+        why = record.reason or record.message or str(state_of(record))
+        return Reference(config=config, target=target, outcome="was not run", signature=why)
     return Reference(config=config, target=target, outcome="fails", stage=failure.stage, signature=failure.signature)

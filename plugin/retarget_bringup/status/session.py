@@ -31,7 +31,7 @@ if sys.platform == "linux":
     ctypes.CDLL(None).prctl(1, 2, 0, 0, 0)  # PR_SET_PDEATHSIG, SIGINT
 runpy.run_module("pytest", run_name="__main__", alter_sys=True)
 """
-"""`python -m pytest`, for which the end of the process that started it is a Ctrl-C."""
+"""`python3 -m pytest`, for which the end of the process that started it is a Ctrl-C."""
 
 
 def new_folder(name: str) -> Path:

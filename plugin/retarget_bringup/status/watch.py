@@ -6,7 +6,6 @@ import importlib.metadata
 import importlib.util
 import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -85,9 +84,7 @@ def difference(files: Sequence[Path], before: tuple[Status, Lines], after: tuple
         rest = f" and {len(files) - 1} more" if len(files) > 1 else ""
         yield f"changed: {display_path(files[0])}{rest}"
     (old, old_lines), (new, new_lines) = before, after
-    moved = moves(
-        *({target: replace(line, digest="") for target, line in one.items()} for one in (old_lines, new_lines))
-    )
+    moved = moves(old_lines, new_lines)
     lines = [
         line
         for found, word in ((moved.down, "down"), (moved.up, "up"), (moved.new, "new"))

@@ -8,7 +8,7 @@ from pathlib import Path
 from retarget.support.datapaths import DataFiles
 from retarget.support.errors import RetargetError
 
-__all__ = ["SUFFIX", "cases_file_of", "module_stem", "path_problem"]
+__all__ = ["SUFFIX", "cases_file_of", "data_sets", "module_stem", "path_problem"]
 
 SUFFIX = ".cases.toml"
 _SURELY_READ = 1 << 28
@@ -18,6 +18,11 @@ _SURELY_READ = 1 << 28
 def cases_file_of(source: Path) -> Path:
     """Return the cases file of a module: `foo.cases.toml` for `foo.mlir`."""
     return source.with_name(module_stem(source) + SUFFIX)
+
+
+def data_sets(model: Path) -> list[Path]:
+    """Return the files in the folders `test_data_set_N` beside an ONNX model, sorted."""
+    return sorted(model.parent.glob("test_data_set_*/*.pb"))
 
 
 def module_stem(source: Path) -> str:

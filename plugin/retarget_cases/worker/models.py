@@ -39,7 +39,7 @@ def model_readings(request: CaseRequest, function: str, *, only_checks: bool = F
         raise RetargetError(msg)
     written = [path for path in request.data if path.name.endswith(SUFFIX)]
     file = _without_file(request) if not written else read_cases_file(written[0], request.folder, of_model=True)
-    beside = replace(file, path=request.source.parent / file.path.name)  # what lies beside the model may be elsewhere
+    beside = replace(file, path=request.source, text="")  # the model may be elsewhere, and its data sets beside it
     sets = [(beside, case) for case in _data_sets(request.data)]
     cases = [(file, case) for case in file.cases] + sets or [(file, _generated_case(file))]
     names = case_names([case for _, case in cases], [FunctionInfo(name=function, arguments=len(model.inputs))])
@@ -48,6 +48,9 @@ def model_readings(request: CaseRequest, function: str, *, only_checks: bool = F
             bound, info = _bound(case, model, function)
         except _ProblemsError as error:
             bound, info, problems = case, None, error.problems
+            if not written:
+                where = f"in {cases_file_of(request.source).name} beside it"
+                problems = [Problem(one.path, f"{one.message} {where}") for one in problems]
         is_beside = origin is beside
         yield Reading(
             file=origin,
@@ -63,7 +66,7 @@ def model_readings(request: CaseRequest, function: str, *, only_checks: bool = F
             types_of_model=True,
             only_checks=only_checks,
             inputs=tuple(value.name for value in model.inputs),
-            problems=() if info else diagnostics_of(file.path, file.text, problems),
+            problems=() if info else diagnostics_of(origin.path, origin.text, problems),
         )
 
 
@@ -74,13 +77,9 @@ class _ProblemsError(Exception):
 
 
 def _without_file(request: CaseRequest) -> CasesFile:
+    """Return what stands for the file that nobody wrote: errors are those of the model."""
     return CasesFile(
-        path=cases_file_of(request.source),
-        text="",
-        parameters=(),
-        tolerance=Overrides(),
-        cases=(),
-        table=ModelFileTable(),
+        path=request.source, text="", parameters=(), tolerance=Overrides(), cases=(), table=ModelFileTable()
     )
 
 

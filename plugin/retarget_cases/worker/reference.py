@@ -86,9 +86,12 @@ class References:
 
 
 def _read_only(array: Array) -> Array:
-    view = np.asarray(array).view()
-    view.flags.writeable = False
-    return view
+    """Return an array of the same memory that cannot be made writable: that is what the device is going to get."""
+    given = np.ascontiguousarray(array)
+    if not given.size:
+        return np.array(array)
+    memory = given.reshape(-1).view(np.uint8).data.toreadonly()
+    return np.frombuffer(memory, np.uint8).view(given.dtype).reshape(np.shape(array))
 
 
 def _failed(error: BaseException, path: Path, what: str) -> RetargetError:

@@ -131,7 +131,7 @@ class CiFileTable(_Table):
     """All labels that machines of this project have. A runner with another one is an error, and so is one without a
     runner."""
 
-    setup: list[str] = Field(default=[], examples=[["python -m pip install -e .[all]"]])
+    setup: list[str] = Field(default=[], examples=[["python3 -m pip install -e .[all]"]])
     """Shell commands that every leg begins with."""
 
     env: dict[str, str] = Field(default={}, examples=[{"PIP_CACHE_DIR": ".cache/pip"}])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from retarget_ci.lock import LOCK_FILE
 from retarget_ci.model import CI_FILE, CiConfig
 from retarget_ci.planning.coverage import Coverage, coverage_of
 from retarget_ci.schema import add_file_argument, declared_ci
-from retarget_ci.verify.declared import budget_problems, declared_problems, file_problems, waived
+from retarget_ci.verify.declared import budget_problems, declared_problems, file_problems, skipped_by_rules, waived
 from retarget_ci.verify.results import verify_results
 
 __all__ = ["add"]
@@ -79,7 +79,7 @@ def _verify_declared(arguments: argparse.Namespace) -> int:
     else:
         diagnostics += declared_problems(config, declared, coverage, day)
         diagnostics += budget_problems(config, coverage) if arguments.history else ()
-        done = [*_summary(config, coverage, day)]
+        done = [*_summary(config, coverage, skipped_by_rules(declared), day)]
     if diagnostics or others:
         found = DiagnosticsError(tuple(dict.fromkeys(diagnostics))).diagnostics
         lines = [*map(str, found), *(line for text in others for line in text.splitlines())]
@@ -101,10 +101,11 @@ def _durations(history: str) -> Mapping[str, float]:
     return durations(found)
 
 
-def _summary(config: CiConfig, coverage: Coverage, day: date) -> Iterator[str]:
-    """Yield what was verified."""
+def _summary(config: CiConfig, coverage: Coverage, skipped: Collection[str], day: date) -> Iterator[str]:
+    """Yield what was verified. Rules skip the targets `skipped`, which no leg runs then."""
     events = ", ".join(
-        f"{name!r} runs {len(coverage.runs[name])} in {counted(len(plan.legs), 'leg')}"
+        f"{name!r} runs {len(coverage.runs[name].keys() - skipped)} in {counted(len(plan.legs), 'leg')}"
+        + (f" (rules skip {more} more)" if (more := len(coverage.runs[name].keys() & skipped)) else "")
         for name, plan in coverage.plans.items()
     )
     without = len(waived(config, coverage, day))

@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 
-from retarget.expect.matching import RuleSet
+from retarget.engine.trial.rules import RulesInForce
+from retarget.expect.matching import Assignment, RuleSet
 from retarget.expect.usage import RuleUsage
 from retarget.model import Origin, RunTarget, Suite, Target
 from retarget.model.locations import diagnostics_at
@@ -25,7 +26,7 @@ from retarget_ci.model import CiConfig, Event, Waiver
 from retarget_ci.planning.coverage import Coverage, lock_of
 from retarget_ci.planning.plan import ByWords
 
-__all__ = ["budget_problems", "declared_problems", "file_problems", "waived"]
+__all__ = ["budget_problems", "declared_problems", "file_problems", "skipped_by_rules", "waived"]
 
 _SHOWN = 3
 """How many modules a dead cell names."""
@@ -104,16 +105,34 @@ def _budget_problems(config: CiConfig, coverage: Coverage) -> Found:
             yield event.origin, Problem(("budget",), f"{found}: {longest}, and {how}; {expected}")
 
 
+def skipped_by_rules(declared: Declared) -> Collection[str]:
+    """Return the ids of the targets that rules skip on any device."""
+    return {
+        one.id
+        for _, targets, assignment in _assigned(declared)
+        for one in targets
+        if RulesInForce.of(one.target, assignment).skipping is not None
+    }
+
+
+def _assigned(declared: Declared) -> Iterator[tuple[Suite, list[DeclaredTarget], Assignment]]:
+    """Yield each suite with its targets and what its rules say of them."""
+    suites: dict[str, list[DeclaredTarget]] = {}
+    for one in declared.targets:
+        suites.setdefault(one.home, []).append(one)
+    for targets in suites.values():
+        suite = targets[0].suite
+        checks = declared.registry.artifact_checker(suite.kind) is not None
+        rules = RuleSet(suite.expectations, checks_artifacts=checks)
+        yield suite, targets, rules.assign([one.target for one in targets])
+
+
 def _rule_problems(declared: Declared) -> tuple[Diagnostic, ...]:
     """Return the errors of expectations: rules that match nothing, words that no target has, and what has ended."""
     usage = RuleUsage()
-    suites: dict[str, tuple[Suite, list[Target]]] = {}
-    for one in declared.targets:
-        suites.setdefault(one.home, (one.suite, []))[1].append(one.target)
     files: dict[Path, list[Suite]] = {}
-    for suite, targets in suites.values():
-        checks = declared.registry.artifact_checker(suite.kind) is not None
-        usage.add(suite, RuleSet(suite.expectations, checks_artifacts=checks).assign(targets), targets)
+    for suite, targets, assignment in _assigned(declared):
+        usage.add(suite, assignment, [one.target for one in targets])
         usage.collected(suite.origin.file, suite)
         files.setdefault(suite.origin.file, []).append(suite)
     return usage.diagnostics(files, whole=True)

@@ -14,23 +14,18 @@ from dataclasses import dataclass
 from retarget.expect.verdict import observed_text
 from retarget.results.files import SessionResults, latest
 from retarget.results.plan import Leg, Plan
-from retarget.results.record import Outcome, TargetRecord
+from retarget.results.record import BAD, Outcome, TargetRecord
 from retarget.support.checkout import short
 from retarget.support.errors import did_you_mean, display_path
-from retarget.support.text import counted, first_line, shown
+from retarget.support.text import counted, first_line, listed, shown
 
 __all__ = ["Verified", "verify_results"]
-
-_SHOWN = 3
-"""How many targets a problem names."""
 
 _LONGEST = 200
 """Characters of a signature or reason that are shown."""
 
 _DIGITS = 12
 """Digits of a digest that are shown."""
-
-_FAILURES = frozenset({Outcome.FAILED, Outcome.ERROR, Outcome.XPASSED})
 
 _EXIT_STATUSES = {
     2: "it was interrupted, or a collection failed",
@@ -142,8 +137,14 @@ class _Results:
             if end.status in _EXIT_STATUSES or end.status < 0:
                 why = _EXIT_STATUSES.get(end.status, "a signal")
                 yield f"{where}: pytest ended with status {end.status}: {why}"
-            elif end.status and not any(record.outcome in _FAILURES for record in latest(session.records).values()):
-                yield f"{where}: pytest ended with status {end.status}, but no target failed; see the log of the leg"
+            elif end.status and not any(record.outcome in BAD for record in latest(session.records).values()):
+                excuses = Counter(_one_line(record.reason) for record in session.records if record.excused)
+                is_all = session.records and excuses.total() == len(session.records)
+                nothing = (
+                    f"rules skip all of its targets ({'; '.join(excuses)[:_LONGEST]}): a leg that runs nothing fails"
+                )
+                why = nothing if is_all else "no target failed; see the log of the leg"
+                yield f"{where}: pytest ended with status {end.status}, but {why}"
         planned = set(leg.ids)
         others: dict[str, list[str]] = {}
         for one in sorted(ids - planned):
@@ -175,8 +176,8 @@ class _Results:
             return f"found no device or tool, which the runner {leg.runner!r} promises: {said}"
         if record.outcome is Outcome.SKIPPED and not record.excused:
             return f'skipped, and no rule with outcome = "skip" says so: {said}'
-        if record.unselected_cases and record.outcome not in _FAILURES:
-            return "ran without some of their cases: --retarget-case selects none of those"
+        if record.outcome is Outcome.PARTIAL:
+            return f"ran without some of their cases: {_one_line(listed(record.missing_cases))}"
         return self._unblocked(record) if record.outcome is Outcome.BLOCKED else self._other_compile(leg, record)
 
     def _unblocked(self, record: TargetRecord) -> str:
@@ -195,7 +196,7 @@ class _Results:
             return ""
         if cause is None:
             return f"blocked by {name}, which the plan does not have: {_one_line(record.reason)}"
-        if cause.outcome in _FAILURES | {Outcome.NOT_RUN} or (cause.outcome is Outcome.SKIPPED and not cause.excused):
+        if cause.outcome in BAD | {Outcome.NOT_RUN} or (cause.outcome is Outcome.SKIPPED and not cause.excused):
             return ""
         return f"blocked by {cause.nodeid}, which has no failed result ({cause.outcome}): {_one_line(record.reason)}"
 
@@ -227,7 +228,7 @@ class _Results:
         blocked = Counter(_blocker(record) for record in self.results.values() if record.outcome is Outcome.BLOCKED)
         groups: dict[str, list[str]] = {}
         for record in self.results.values():
-            if record.outcome in _FAILURES and not (record.unavailable and record.outcome is Outcome.ERROR):
+            if record.outcome in BAD and not (record.unavailable and record.outcome is Outcome.ERROR):
                 groups.setdefault(f"{record.outcome}: {_signature(record)}", []).append(record.nodeid)
         for what, ids in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
             follows = sum(blocked[one] for one in ids)
@@ -283,5 +284,4 @@ def _missing(ids: Sequence[str]) -> str:
 
 def _listing(what: str, ids: Sequence[str]) -> str:
     """Return a statement on targets with the first few of them."""
-    more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
-    return f"{what}: {', '.join(ids[:_SHOWN])}{more}"
+    return f"{what}: {listed(ids)}"

@@ -18,7 +18,7 @@ from retarget.engine.cache.folder import cache_of_command
 from retarget.support.errors import RetargetError
 from retarget.worker.process import available_cores
 
-from retarget_cluster.security import expect_distributed, security_for
+from retarget_cluster.security import address_of, expect_distributed, security_for
 
 if TYPE_CHECKING:
     from retarget_cluster.worker.site import SiteOptions
@@ -30,7 +30,8 @@ _PATIENCE = 60.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what it takes."""
-    parser.add_argument("address", metavar="ADDRESS", help="the scheduler: tls://HOST:PORT, or tcp:// on this machine")
+    help_text = "the scheduler: tls://HOST:PORT, or tcp:// on this machine"
+    parser.add_argument("address", type=address_of, metavar="ADDRESS", help=help_text)
     parser.add_argument("--cores", type=whole_number, metavar="N", help="compiles at a time (all cores)")
     parser.add_argument("--name", default="", help="what it is called in reports (the name of this machine)")
     parser.add_argument(

@@ -75,10 +75,8 @@ class LocalEngine:
         except (UnavailableError, NotBuiltError, RetargetError) as error:
             return str(error)
         known = {resolved.build_id}
-        front_end = resolved.front_end
-        while front_end is not None:
-            known.add(front_end.build_id)
-            front_end = front_end.front_end
+        if resolved.front_end is not None:
+            known.add(resolved.front_end.build_id)
         if not known.issuperset(ask.build_ids):
             return f"it has {resolved.build or resolved.build_id}, another build than the session"
         return ""

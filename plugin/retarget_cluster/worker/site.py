@@ -103,6 +103,8 @@ class Site:
 
         self._engine(())  # an extension that cannot be loaded is an error at once
         probing = asyncio.ensure_future(self._probe())
+        seconds = f"{self._options.patience:g} s"
+        self.say(f"waiting for the scheduler at {self._options.address}, for {seconds} at most")
         deadline = time.monotonic() + self._options.patience
         while not self._ended.is_set():
             try:
@@ -125,8 +127,10 @@ class Site:
                 if self._ended.is_set():
                     break
                 if time.monotonic() > deadline:
-                    seconds = f"{self._options.patience:g} s"
-                    msg = f"no scheduler has answered at {self._options.address} for {seconds}; is one there?"
+                    msg = (
+                        f"no scheduler has answered at {self._options.address} for {seconds}; `retarget cluster start` "
+                        "starts one and prints its address"
+                    )
                     raise RetargetError(msg) from error
                 await asyncio.sleep(_AGAIN)
                 continue
@@ -140,7 +144,7 @@ class Site:
             await asyncio.wait([ending, finished], return_when=asyncio.FIRST_COMPLETED)
             self._connected.clear()
             if finished.done() and not self._ended.is_set():
-                self.say(f"lost the connection to {self._options.address}; trying again")
+                self.say(f"lost the connection to {self._options.address}; trying again, for {seconds} at most")
             deadline = time.monotonic() + self._options.patience
             await worker.close(timeout=1, executor_wait=False)
         probing.cancel()

@@ -1,4 +1,4 @@
-"""`python -m retarget_iree.checks MODULE -o FILE`: a check module as tools without a check module run it.
+"""`python3 -m retarget_iree.checks MODULE -o FILE`: a check module as tools without a check module run it.
 
     MODULE              .mlir or .mlirbc
     -o FILE             the text of the module whose functions return what they would check
@@ -22,7 +22,7 @@ __all__ = ["main"]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Rewrite, and return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m retarget_iree.checks", description="Let checks be results.")
+    parser = argparse.ArgumentParser(prog="python3 -m retarget_iree.checks", description="Let checks be results.")
     parser.add_argument("module", type=Path, metavar="MODULE", help=".mlir or .mlirbc")
     parser.add_argument("-o", required=True, type=Path, dest="output", metavar="FILE", help="file to write")
     options = parser.parse_args(argv)

@@ -1,7 +1,7 @@
 """Rewrites check modules for tools that know no check module: what a check compares becomes results of its function.
 
 The results follow the function's own, in the order of the checks; `returned` has what is to hold for them. Needs the
-compiler's Python bindings: imported in compile workers, and by `python -m retarget_iree.checks`.
+compiler's Python bindings: imported in compile workers, and by `python3 -m retarget_iree.checks`.
 """
 
 from __future__ import annotations

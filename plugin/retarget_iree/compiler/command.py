@@ -20,9 +20,9 @@ __all__ = ["compile_command", "reduce_command", "shrink_command"]
 def compile_command(target: CompileTarget, flags: Sequence[str], output: Path) -> tuple[str, ...]:
     """Return the command that compiles a target to `output`.
 
-    `iree-compile` for what it reads; an ONNX model goes through `python -m retarget_iree.compile_onnx`, which imports
+    `iree-compile` for what it reads; an ONNX model goes through `python3 -m retarget_iree.compile_onnx`, which imports
     it with the importer of IREE's package first. A target that only a device or the compiler can name is named by
-    `python -m retarget_iree.compile_for`. Where the flags name a phase to compile to, the output is text and has
+    `python3 -m retarget_iree.compile_for`. Where the flags name a phase to compile to, the output is text and has
     the suffix of a program instead of an artifact's.
     """
     toolchain = target.compiler.toolchain

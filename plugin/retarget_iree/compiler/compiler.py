@@ -39,6 +39,7 @@ from retarget_iree.compiler.flags import (
 )
 from retarget_iree.compiler.hostcpu import explicit_host
 from retarget_iree.compiler.library import (
+    FRONT_PHASE,
     compile_with_library,
     in_one_step_if_it_prints,
     library_answer,
@@ -110,15 +111,11 @@ class IreeCompiler:
         _check_flags(build, complete)
         explicit = explicit_host(complete, _precompile)
         asked = asked_devices(config, flags)
-        return replace(_resolved(build, explicit, front_end=front_half(explicit)), devices=asked)
+        return replace(_resolved(build, explicit), front_half=front_half(explicit), devices=asked)
 
     def compile(self, request: CompileRequest) -> Compiled:
         """Compile one module. Raises `CompilerError` whose summary is the compiler's first error."""
         return in_one_step_if_it_prints(_compile, request)
-
-    def run_front_end(self, request: CompileRequest) -> Compiled:
-        """Compile one module to where devices are assigned. Implements `retarget.extension.HasFrontEnd`."""
-        return compile_with_library(_mlir(request), request, is_front=True)
 
     def tags(self, config: CompilerConfig) -> Sequence[str]:
         """Return backend, platform and chip words that the config's flags and devices imply."""
@@ -180,8 +177,8 @@ def tool_only_flags(flags: Sequence[str]) -> tuple[str, ...]:
 
 
 def _compile(request: CompileRequest) -> Compiled:
-    if request.front_end is not None:
-        return compile_with_library(request.front_end, request)
+    if request.front_half is not None:
+        return compile_with_library(request.front_half, request)
     content, build = _mlir(request), find_compiler()
     if not _loads(build) or tool_only_flags(without_phase(request.resolved.flags)):
         return compile_with_tool(build, content, request)
@@ -196,12 +193,12 @@ def front_half(flags: Sequence[str]) -> Resolved | None:
     build, kept = find_compiler(), front_flags(flags)
     if kept is None or not _loads(build) or tool_only_flags(flags):
         return None
-    return _resolved(build, kept, compiler=IreeCompiler.name)
+    resolved = _resolved(build, kept)
+    # The fact tells it from a whole compile with these flags.
+    return replace(resolved, compiler=IreeCompiler.name, facts=(*resolved.facts, ("compiled to", FRONT_PHASE)))
 
 
-def _resolved(
-    build: CompilerBuild, flags: tuple[str, ...], *, front_end: Resolved | None = None, compiler: str = ""
-) -> Resolved:
+def _resolved(build: CompilerBuild, flags: tuple[str, ...]) -> Resolved:
     return Resolved(
         build_id=build.build_id(),
         flags=flags,
@@ -210,8 +207,6 @@ def _resolved(
         facts=environment_facts(),
         suffix_facts=((".onnx", f"onnx {onnx_version()}"),),
         build=build.describe(),
-        front_end=front_end,
-        compiler=compiler,
     )
 
 

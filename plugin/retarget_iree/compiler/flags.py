@@ -14,6 +14,7 @@ from retarget.model import CompilerConfig
 from retarget_iree.compiler.devices import full_specification
 
 __all__ = [
+    "LAST_PHASE",
     "PHASE_FLAG",
     "architecture",
     "device_flags",

@@ -13,7 +13,7 @@ from typing import Any
 from retarget.extension import Compiled, CompileRequest, CompilerError, UnavailableError
 
 from retarget_iree.compiler.capture import CapturedStderr
-from retarget_iree.compiler.flags import PHASE_FLAG, flag_value, phase_of, without_phase
+from retarget_iree.compiler.flags import LAST_PHASE, PHASE_FLAG, flag_value, phase_of, without_phase
 from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 from retarget_iree.toolchain import compiler_api
 
@@ -125,35 +125,40 @@ def set_phases(invocation: Any, start: str, end: str) -> None:
 
 
 def in_one_step_if_it_prints(step: Callable[[CompileRequest], Compiled], request: CompileRequest) -> Compiled:
-    """Compile what the front half gave for a module; all of the module where diagnostics come of that, or nothing is
-    given: bytecode has no source, of which diagnostics show the line. Raises what `step` does."""
-    if request.front_end is not None:
+    """Compile a module from its front half on; all of the module where diagnostics come of that, or there is no half:
+    bytecode has no source, of which diagnostics show the line. Raises what `step` does."""
+    if request.front_half is not None:
         with suppress(CompilerError):
             compiled = step(request)
             if not compiled.diagnostics:
                 return compiled
-    return step(replace(request, front_end=None))
+    return step(replace(request, front_half=None))
 
 
-def compile_with_library(content: bytes, request: CompileRequest, *, is_front: bool = False) -> Compiled:
-    """Compile one module, or what the front half gave for it if the request has that; with `is_front` the front half
-    alone, to bytecode. Raises as `IreeCompiler.compile` does."""
+def compile_with_library(content: bytes, request: CompileRequest) -> Compiled:
+    """Compile one module, or its front half if the request has that. Where the request keeps the front half, the
+    compile halts after it, and goes on. Raises as `IreeCompiler.compile` does."""
     api = compiler_api()
     # Text must end in a null byte, or the library copies and checks it anew; bytecode must not.
     buffer = content if content[:4] == b"ML\xefR" else content + b"\0"
     artifact: bytes | None = None
-    diagnostic = ""
+    half, diagnostic = b"", ""
     with CapturedStderr() as captured, api.Session() as session:
         session.set_flags(*without_phase(request.resolved.flags))
         invocation = session.invocation()
         invocation.enable_console_diagnostics()
-        end = FRONT_PHASE if is_front else flag_value(request.resolved.flags, PHASE_FLAG)
-        set_phases(invocation, "" if request.front_end is None else FRONT_PHASE, end)
+        end = FRONT_PHASE if request.keeps_front_half else flag_value(request.resolved.flags, PHASE_FLAG)
+        set_phases(invocation, "" if request.front_half is None else FRONT_PHASE, end)
         source = api.Source.wrap_buffer(session, buffer, buffer_name=request.source_name)
         try:
-            if invocation.parse_source(source) and invocation.execute():
+            done = invocation.parse_source(source) and invocation.execute()
+            if done and request.keeps_front_half:
+                half = _output(api, invocation.output_ir_bytecode)
+                set_phases(invocation, FRONT_PHASE, LAST_PHASE)
+                done = invocation.execute()
+            if done:
                 write = invocation.output_ir if phase_of(request.resolved.flags) else invocation.output_vm_bytecode
-                artifact = _output(api, invocation.output_ir_bytecode if is_front else write)
+                artifact = _output(api, write)
         except ValueError as error:
             diagnostic = str(error)
         invocation.close()
@@ -162,5 +167,6 @@ def compile_with_library(content: bytes, request: CompileRequest, *, is_front: b
         summary = (
             first_error(diagnostics) or diagnostic or f"{request.source_name}: the compiler failed and did not say why"
         )
-        raise CompilerError(summary, diagnostics=diagnostics, verdict=is_verdict(diagnostics))
-    return Compiled(artifact=artifact, diagnostics=diagnostics)
+        in_front_half = request.keeps_front_half and not half
+        raise CompilerError(summary, diagnostics, verdict=is_verdict(diagnostics), in_front_half=in_front_half)
+    return Compiled(artifact=artifact, diagnostics=diagnostics, front_half=half)

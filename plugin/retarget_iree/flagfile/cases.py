@@ -31,7 +31,7 @@ from retarget.support.files import OutsideError, is_inside, resolve_inside
 from retarget_iree.flagfile.lines import Flag, flags_of, read_text
 from retarget_iree.flagfile.parse import FlagFile, load_flagfile, parse_flagfile
 from retarget_iree.flagfile.values import Location, Written, packed_text, parse_value, quoted
-from retarget_iree.runtime.drivers import DRIVERS
+from retarget_iree.runtime.drivers import IreeDriver
 from retarget_iree.runtime.tool.command import run_module_command
 
 __all__ = ["cases_of", "data_diagnostics", "find_modules", "flagfile_suites", "named_files", "parameters_of", "plan_of"]
@@ -116,7 +116,7 @@ def parameters_of(request: CaseRequest) -> Sequence[tuple[str, Path]]:
 
 def plan_of(config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str) -> RunPlan | None:
     """See `RunModuleCaseLoader`. None also for a flagfile that is gone."""
-    if config.driver not in {driver.name for driver in DRIVERS}:
+    if artifact.suffix not in IreeDriver.artifact_suffixes:
         return None
     for path, name in zip(module.data, _case_names(module.data, folder), strict=True):
         if name == case or not case or len(module.data) == 1:

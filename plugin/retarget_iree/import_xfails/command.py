@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from retarget.cli.support import output_folder
-from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
+from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, fitted
 from retarget.model.names import name_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.support.files import write_files
@@ -67,9 +67,12 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write("\n".join(printed))
         sys.stderr.write(_counts(imported))
         return 0
-    texts = [(arguments.output / name, text) for name, text in files.items()]
+    texts = {arguments.output / name: text for name, text in files.items()}
+    if (matrix := arguments.output / MATRIX_FILE) in texts:
+        texts[matrix], notes = fitted(matrix, texts[matrix], beside=texts)
+        imported = replace(imported, notes=(*imported.notes, *notes))
     remedy = "import into another folder, or replace them with --force"
-    write_files(texts, force=arguments.force, remedy=remedy)
+    write_files(texts.items(), force=arguments.force, remedy=remedy)
     sys.stdout.write(_counts(imported))
     return 0
 

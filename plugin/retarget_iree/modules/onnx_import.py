@@ -46,17 +46,17 @@ def import_onnx(content: bytes, name: str) -> bytes:
         model = onnx.load_from_string(content)
     except Exception as error:  # protobuf's own error type has no stubs
         msg = f"{name}: not an ONNX model: {_first_line(error)}"
-        raise CompilerError(msg, verdict=not isinstance(error, _UNRELATED)) from error
+        raise CompilerError(msg, verdict=not isinstance(error, _UNRELATED), in_front_half=True) from error
     if not model.graph.node and not model.graph.output:
         msg = f"{name}: not an ONNX model: it holds no graph"
-        raise CompilerError(msg, verdict=True)
+        raise CompilerError(msg, verdict=True, in_front_half=True)
     outside = _external_files(model)
     if outside:
         msg = (
             f"{name}: tensors lie in other files ({', '.join(outside)}), which the compile key does not cover; "
             "expected a model of one file: save it with onnx.save_model(model, path, save_as_external_data=False)"
         )
-        raise CompilerError(msg, verdict=True)
+        raise CompilerError(msg, verdict=True, in_front_half=True)
     with ScratchFolder("onnx") as folder:
         source, output = folder.path / "model.onnx", folder.path / "model.mlir"
         source.write_bytes(content)
@@ -68,7 +68,8 @@ def import_onnx(content: bytes, name: str) -> bytes:
             text = str(error).replace(str(source), name)
             msg = f"{name}: the ONNX importer refused the model: {_first_line(error).replace(str(source), name)}"
             diagnostics = f"{type(error).__name__}: {text}"
-            raise CompilerError(msg, diagnostics=diagnostics, verdict=not isinstance(error, _UNRELATED)) from error
+            is_verdict = not isinstance(error, _UNRELATED)
+            raise CompilerError(msg, diagnostics, verdict=is_verdict, in_front_half=True) from error
         return output.read_bytes()
 
 

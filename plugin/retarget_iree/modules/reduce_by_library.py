@@ -1,4 +1,4 @@
-"""`python -m retarget_iree.modules.reduce_by_library SCRIPT MODULE -o FILE`: `iree-reduce`.
+"""`python3 -m retarget_iree.modules.reduce_by_library SCRIPT MODULE -o FILE`: `iree-reduce`.
 
 Wheels have no such tool, but its entry point in the compiler's library. Options and exit status are its own.
 """

@@ -1,4 +1,4 @@
-"""`python -m retarget_iree.modules.shrink MODULE -o FOLDER`: variants of a module, each smaller in one way.
+"""`python3 -m retarget_iree.modules.shrink MODULE -o FOLDER`: variants of a module, each smaller in one way.
 
     MODULE              .mlir, .mlirbc or .onnx
     -o FOLDER           where they are written
@@ -44,7 +44,7 @@ _NUMBER = re.compile(r"(?<![\w.%#@\"<x-])\d+(?![\w.\"])")
 def main(argv: Sequence[str] | None = None) -> int:
     """Write variants, and return 0; 1 for a module that does not parse."""
     parser = argparse.ArgumentParser(
-        prog="python -m retarget_iree.modules.shrink", description="Write smaller variants."
+        prog="python3 -m retarget_iree.modules.shrink", description="Write smaller variants."
     )
     parser.add_argument("module", type=Path, metavar="MODULE", help=".mlir, .mlirbc or .onnx")
     parser.add_argument("-o", required=True, type=Path, dest="output", metavar="FOLDER", help="where to write them")

@@ -1,4 +1,4 @@
-"""The HAL drivers of the IREE runtime: `local-sync`, `local-task`, `vulkan`, `cuda`, `hip`."""
+"""The HAL drivers of the IREE runtime. `DRIVERS` has those of IREE's own builds; a fork registers one more."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from typing import Any, ClassVar
 from retarget.extension import Device, DriverError, FunctionInfo, RunPlan, UnavailableError
 from retarget.model import CompilerConfig, RuntimeConfig, Toolchain
 from retarget.model.outcomes import DeviceInfo
-from retarget.support.errors import did_you_mean
 
 from retarget_iree.builds import RUNTIME_PACKAGE
 from retarget_iree.noise import clean_status
 from retarget_iree.runtime.apis.complaints import library_complaints, vulkan_complaints
 from retarget_iree.runtime.apis.features import host_vendor, live_features
-from retarget_iree.runtime.devices.identity import describe_device
+from retarget_iree.runtime.devices.identity import HOST_DRIVERS, describe_device
 from retarget_iree.runtime.devices.selection import driver_of, select_device
 from retarget_iree.runtime.needs import artifact_needs
 from retarget_iree.runtime.tool.command import run_module_command
@@ -38,7 +37,6 @@ class IreeDriver:
     """
 
     artifact_suffixes: ClassVar[Sequence[str]] = (".vmfb",)
-    opens_with: ClassVar[Sequence[str]] = ("local-sync", "local-task", "vulkan", "cuda", "hip")
 
     name: str
     words: tuple[str, ...] = ()
@@ -46,6 +44,11 @@ class IreeDriver:
     broken: str = ""
     complaints: Callable[[], Sequence[str]] = tuple
     hint: str = ""
+
+    @property
+    def opens_with(self) -> Sequence[str]:
+        """The drivers whose devices it opens beside its own. Implements `retarget.extension.OpensTogether`."""
+        return tuple(driver.name for driver in DRIVERS)
 
     def import_ahead(self) -> None:
         """Import the runtime. Implements `retarget.extension.ImportsAhead`."""
@@ -65,7 +68,7 @@ class IreeDriver:
         bindings have no recorder, and put no Vulkan device into a group ("queue frontier already assigned" in 3.13).
         """
         toolchain = config.toolchain
-        is_group = len(config.devices) > 1 and not {"local-sync", "local-task"}.issuperset(config.drivers)
+        is_group = len(config.devices) > 1 and not HOST_DRIVERS.issuperset(config.drivers)
         if config.run_under or config.host is not None or is_group or any(one is not None for one in config.used):
             return True
         if toolchain is None or toolchain.run_with:
@@ -96,7 +99,7 @@ class IreeDriver:
 
             if not config.run_under and config.host is None and config.toolchain is None:
                 for name in config.drivers:
-                    _named(name).records()  # says in more words than the tool why there is no device
+                    self._named(name).records()  # says in more words than the tool why there is no device
             return open_tool(config)
         parse_runtime_flags(config)
         drivers: dict[str, tuple[Any, tuple[DeviceInfo, ...], list[dict[str, Any]]]] = {}
@@ -106,7 +109,7 @@ class IreeDriver:
         for wanted in config.devices or ("0",):
             name = driver_of(wanted, config)
             if name not in drivers:
-                drivers[name] = _named(name).records()
+                drivers[name] = self._named(name).records()
             driver, infos, records = drivers[name]
             info = select_device(wanted, infos, driver=name)
             try:
@@ -149,8 +152,7 @@ class IreeDriver:
 
     def tags(self, config: RuntimeConfig) -> Sequence[str]:
         """Return the names of the devices' drivers and their further words (`rocm` for `hip`)."""
-        drivers = [one for name in config.drivers for one in DRIVERS if one.name == name]
-        return tuple(word for one in drivers for word in (one.name, *one.words))
+        return tuple(word for one in map(self._named, config.drivers) for word in (one.name, *one.words))
 
     def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
         """Return the command that runs one function by hand; None where no tool takes the config's devices, of a check
@@ -187,6 +189,10 @@ class IreeDriver:
             infos.append(replace(info, runtime=describe_runtime(), features=features, vendor=vendor))
         return driver, tuple(infos), records
 
+    def _named(self, name: str) -> IreeDriver:
+        """Return this driver, one of IREE's own, or one of which only the runtime knows more than its name."""
+        return next((driver for driver in (self, *DRIVERS) if driver.name == name), IreeDriver(name=name))
+
     def _unavailable(self, message: str) -> UnavailableError:
         for pattern, reason in self.missing:
             if re.search(pattern, message):
@@ -194,15 +200,6 @@ class IreeDriver:
                 return UnavailableError(f"{self.broken}: {said}" if said else reason, hint=self.hint)
         first = clean_status(message).partition("\n")[0]
         return UnavailableError(f"the driver {self.name} does not start: {first}")
-
-
-def _named(name: str) -> IreeDriver:
-    for driver in DRIVERS:
-        if driver.name == name:
-            return driver
-    known = [driver.name for driver in DRIVERS]
-    msg = f"the driver {name!r} is none of the IREE runtime: {', '.join(known)}{did_you_mean(name, known)}"
-    raise DriverError(msg)
 
 
 def _dump(driver: Any, record: dict[str, Any]) -> str:

@@ -273,13 +273,13 @@ class IreeProgram:
     def device_seconds(self, function: str, inputs: Sequence[Array], calls: int, artifact: Path) -> Sequence[float]:
         """Return what the dispatches of each call took, by IREE's own tools: in this process the runtime takes no
         profile. Implements `retarget.extension.TimesDevice`."""
-        from retarget_iree.runtime.tool.profiled import PROFILED_DRIVERS, seconds_on_device  # only benchmarks need it
+        from retarget_iree.runtime.tool.profiled import seconds_on_device  # only benchmarks need it
         from retarget_iree.runtime.tool.values import input_flag
         from retarget_iree.toolchain import find_runtime
 
         [info, *others] = self._device.infos
-        tool = find_runtime().tool
-        if others or self._has_parameters or info.driver not in PROFILED_DRIVERS or tool is None:
+        tool, is_host = find_runtime().tool, not info.exclusive  # the host's cores have no clock of their own
+        if others or self._has_parameters or is_host or tool is None:
             return ()
         kinds = self._signatures[function].passed(function, len(inputs))
 

@@ -32,7 +32,7 @@
   function table(label, rows) {
     const body = el("tbody", {});
     const rest = many(rows, row => el("tr", {},
-      el("th", {scope: "row"}, targetLink(row.target)), el("td", {class: "number", title: row.note}, shown(row.now, row.quantity), row.note ? " *" : ""),
+      el("th", {scope: "row"}, targetLink(row.target)), el("td", {class: "number"}, shown(row.now, row.quantity)),
       el("td", {class: "number"}, before(row) === undefined ? "" : shown(before(row), row.quantity)),
       el("td", {class: "number"}, before(row) === undefined ? "" : signed(change(row))), el("td", {}, spark(row))), {list: body});
     return [scroll(label, el("table", {class: "figures"},
@@ -48,7 +48,7 @@
     const select = el("select", {id: "metric", onchange: () => Retarget.go({metric: select.value})}, metrics.map(one => el("option", {value: one, selected: one === metric}, one)));
     root.replaceChildren(
       el("h2", {class: "hidden"}, "Benchmarks"),
-      el("p", {class: "tools"}, el("label", {for: "metric"}, "metric "), select, el("span", {class: "note"}, "all cases of a target together; * recorded when it was compiled")),
+      el("p", {class: "tools"}, el("label", {for: "metric"}, "metric "), select, el("span", {class: "note"}, "all cases of a target together")),
       el("section", {}, el("h3", {}, "Largest changes against the run before"), ...(changed.length ? table("largest changes", changed) : [el("p", {class: "note"}, "none: no run before this one has this metric, or nothing changed")])),
       el("section", {}, el("h3", {}, "The slowest, or largest"), ...table("the slowest", [...rows].sort((one, other) => other.now - one.now))));
   }

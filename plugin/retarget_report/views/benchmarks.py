@@ -11,7 +11,7 @@ from typing import Any
 
 from retarget.model.metrics import Metric
 from retarget.results.history import History
-from retarget.results.measurements import measurements, totals
+from retarget.results.measurements import totals
 
 from retarget_report.read import Report
 from retarget_report.views.matrix import numbered
@@ -30,7 +30,6 @@ class Row:
     quantity: str
     now: float
     past: Sequence[float | None] = ()
-    note: str = ""
 
 
 def has_benchmarks(report: Report) -> bool:
@@ -51,16 +50,8 @@ def rows(report: Report) -> list[Row]:
     for number, target in enumerate(numbered(report)):
         if target.record is None:
             continue
-        notes = {one.metric: one.note for one in measurements(target.record) if one.note}
         for metric, now in totals(target.record).items():
             past = tuple(run.get(metric, {}).get(target.id) for run in known)
-            row = Row(
-                target=number,
-                metric=metric,
-                quantity=Metric(metric).quantity,
-                now=now,
-                past=past,
-                note=notes.get(Metric(metric), ""),
-            )
+            row = Row(target=number, metric=metric, quantity=Metric(metric).quantity, now=now, past=past)
             found.append(row)
     return found

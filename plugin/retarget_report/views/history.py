@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from retarget.results.changes import BAD, GOOD, State, change_of
+from retarget.results.changes import State, change_of
 from retarget.results.history import History, Run
-from retarget.results.record import Outcome
+from retarget.results.record import BAD, GOOD, Outcome
 from retarget.results.timeline import timeline
 
 from retarget_report.read import Report

@@ -1,23 +1,29 @@
-"""The subcommand `bisect`."""
+"""`retarget bisect`: tries versions of a toolchain between a good and a bad one, and words what came of them."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
 
 from retarget.cli.support import whole_number
 from retarget.engine.cache.folder import cache_of_command
-from retarget.extension import HasReleases, UsesToolchains
-from retarget.model import RunTarget
+from retarget.engine.commands import BY_HAND
+from retarget.engine.engine import Engine
+from retarget.engine.toolchains import with_toolchain
+from retarget.extension import HasReleases, UnavailableError, UsesToolchains
+from retarget.model import Origin, RunTarget, Target, Toolchain
 from retarget.support.errors import RetargetError, did_you_mean
 
-from retarget_repro.attempt import Chosen, add_target_arguments, chosen_target
+from retarget_repro.attempt import Attempt, Chosen, add_target_arguments, attempt, by_hand, chosen_target
 from retarget_repro.bisect.releases import RELEASES_FOLDER, Releases
-from retarget_repro.bisect.trying import Bisection, Result, boundary
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["Bisection", "Result", "Tried", "Verdict", "add_arguments", "boundary", "run"]
 
 _PARTS = ("compiler", "runtime")
 
@@ -119,3 +125,180 @@ def _between(known: Sequence[str], good: str, bad: str) -> tuple[str, ...]:
         msg = f"found {good} for --good and for --bad, expected two versions"
         raise argparse.ArgumentError(None, msg)
     return tuple(known[first : last + 1] if first < last else reversed(known[last : first + 1]))
+
+
+# ---------------------------------------------------------------- versions that are tried
+
+
+class Verdict(StrEnum):
+    """What is known of a version."""
+
+    GOOD = "good"
+    BAD = "bad"
+    SKIP = "skip"
+    """It cannot be told: it does not install, or the target fails in another way."""
+
+
+def boundary(versions: Sequence[str], judge: Callable[[str], Verdict]) -> tuple[int, int]:
+    """Return the indices of the last good version and of the next one that is known to be bad.
+
+    `versions` begin with one that is good and end with one that is bad; neither is judged again. All between the two
+    that are returned were judged, and of none of them can it be told. As `git bisect`, it goes to the nearest other
+    version where it cannot tell.
+    """
+    good, bad = 0, len(versions) - 1
+    skipped: set[int] = set()
+    while left := [index for index in range(good + 1, bad) if index not in skipped]:
+        at = min(left, key=lambda index: abs(2 * index - good - bad))
+        match judge(versions[at]):
+            case Verdict.GOOD:
+                good = at
+            case Verdict.BAD:
+                bad = at
+            case Verdict.SKIP:
+                skipped.add(at)
+    return good, bad
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """A version, what the target did with it, and what that says. `commands` do it by hand where it failed."""
+
+    version: str
+    verdict: Verdict
+    attempt: Attempt
+    folder: Path | None = None
+    commands: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        return f"{self.version}  {self.verdict:<4}  {self.attempt}"
+
+    def json(self) -> Mapping[str, Any]:
+        """Return it as plain data."""
+        observation = self.attempt.observation
+        return {
+            "version": self.version,
+            "verdict": self.verdict.value,
+            "stage": observation.stage if observation is not None else "",
+            "signature": observation.signature if observation is not None else "",
+            "message": str(self.attempt),
+            "builds": list(self.attempt.builds),
+            "seconds": round(self.attempt.seconds, 3),
+            "folder": str(self.folder or ""),
+            "commands": list(self.commands),
+        }
+
+
+@dataclass(slots=True, kw_only=True)
+class Bisection:
+    """Tries versions, and prints a line for each. What fails as the first one that failed is bad.
+
+    `parts` are those of the toolchain that are replaced: `compiler`, `runtime`.
+    """
+
+    arguments: argparse.Namespace
+    chosen: Chosen
+    parts: Mapping[str, Sequence[str]]
+    releases: Releases
+    tried: dict[str, Tried] = field(default_factory=dict)
+    bad: Attempt | None = None
+
+    def verify(self, good: str, bad: str) -> None:
+        """See that the bad version is bad and the good one good. Raises `RetargetError`."""
+        if self.judge(bad) is not Verdict.BAD:
+            msg = f"--bad: with {bad} the target {_does(self.tried[bad])}; expected a version with which it fails"
+            raise RetargetError(msg)
+        if self.judge(good) is not Verdict.GOOD:
+            same = " as with the bad one" if self.tried[good].verdict is Verdict.BAD else ""
+            found = f"with {good} the target {_does(self.tried[good])}{same}"
+            msg = f"--good: {found}; expected a version with which it passes"
+            raise RetargetError(msg)
+
+    def judge(self, version: str) -> Verdict:
+        """Try a version, print its line, and return what it is."""
+        tried = self.tried[version] = self._tried(version)
+        self.say(str(tried))
+        return tried.verdict
+
+    def say(self, line: str) -> None:
+        """Print a line of the report; where it is JSON, to standard error."""
+        stream = sys.stderr if self.arguments.json else sys.stdout
+        stream.write(f"{line}\n")
+        stream.flush()
+
+    def _tried(self, version: str) -> Tried:
+        try:
+            folder = self.releases.installed(version)
+        except UnavailableError as error:
+            return Tried(version=version, verdict=Verdict.SKIP, attempt=Attempt(unavailable=str(error)))
+        toolchain = Toolchain(name=version, path=folder, origin=Origin(file=folder, key_path=""))
+        chosen = replace(self.chosen, target=self._moved(self.chosen.target, toolchain))
+        extensions = self.arguments.retarget_extension
+        with Engine(
+            registry=chosen.registry,
+            cache=cache_of_command().folder,
+            extensions=extensions,
+            cases=self.arguments.case,
+            note=self.say,
+        ) as engine:
+            found = attempt(engine, chosen)
+            for _ in range(1, self.arguments.runs if isinstance(chosen.target, RunTarget) else 1):
+                found = attempt(engine, chosen) if found.passed else found
+            commands = () if found.observation is None else by_hand(engine, chosen, found, extensions)
+        if found.passed:
+            verdict = Verdict.GOOD
+        elif found.observation is None or (self.bad is not None and not found.same(self.bad)):
+            verdict = Verdict.SKIP
+        else:
+            verdict, self.bad = Verdict.BAD, self.bad or found
+        return Tried(version=version, verdict=verdict, attempt=found, folder=folder, commands=commands)
+
+    def _moved(self, target: Target, toolchain: Toolchain) -> Target:
+        moved = {part: part in self.parts for part in ("compiler", "runtime")}
+        return with_toolchain(self.chosen.registry, target, toolchain, **moved)
+
+
+def _does(tried: Tried) -> str:
+    attempt = tried.attempt
+    return "passes" if attempt.passed else f"fails ({attempt})" if attempt.failure else f"cannot be tried ({attempt})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The last good version and the next one that is bad; `unknown` are those between. `is_newer`: the bad one is."""
+
+    target: str
+    parts: Mapping[str, Sequence[str]]
+    is_newer: bool
+    good: Tried
+    bad: Tried
+    unknown: Sequence[Tried]
+    tried: Sequence[Tried]
+
+    def text(self) -> Iterator[str]:
+        """Yield the lines below those of the versions."""
+        word, first, other = ("bad", self.bad, self.good) if self.is_newer else ("good", self.good, self.bad)
+        if self.unknown:
+            between = self.unknown if self.is_newer else self.unknown[::-1]
+            which = " or ".join(one.version for one in (*between, first))
+            yield f"the first {word} version is {which}: of the others it cannot be told"
+        else:
+            yield f"the first {word} version is {first.version}"
+        for one in (other, first):
+            yield f"  {one.version}: {one.attempt}"
+            yield from (f"    {build}" for build in one.attempt.builds)
+        yield BY_HAND
+        yield from (f"  {line}" for line in self.bad.commands)
+
+    def json(self) -> Mapping[str, Any]:
+        """Return all of it as plain data."""
+        first = self.bad if self.is_newer else self.good
+        return {
+            "target": self.target,
+            "packages": {part: list(packages) for part, packages in self.parts.items()},
+            "good": self.good.version,
+            "bad": self.bad.version,
+            "first": None if self.unknown else first.version,
+            "unknown": [one.version for one in self.unknown],
+            "tried": [one.json() for one in self.tried],
+        }

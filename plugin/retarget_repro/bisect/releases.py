@@ -115,4 +115,4 @@ def _why(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def _shown(*words: str) -> str:
-    return shlex.join(("python", "-m", "pip", *words))
+    return shlex.join(("python3", "-m", "pip", *words))

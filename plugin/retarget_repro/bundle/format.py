@@ -81,7 +81,10 @@ class DeviceUse(_Part, frozen=True, kw_only=True):
 
 
 class RunStep(_Part, frozen=True, kw_only=True):
-    """How the artifact is run; its cases are in `cases/cases.json`. The fields are those of a runtime config."""
+    """How the artifact is run; its cases are in `cases/cases.json`. The fields are those of a runtime config.
+
+    `{bundle}` in `run_under` stands for the folder of the bundle, which holds the scripts that the command names.
+    """
 
     driver: str
     devices: tuple[DeviceUse, ...]
@@ -90,6 +93,12 @@ class RunStep(_Part, frozen=True, kw_only=True):
     used: tuple[bool | None, ...] = ()
     run_under: tuple[str, ...] = ()
     timeout: float
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The words of `run_under` that name programs and files which the bundle does not hold."""
+        words = [word for word in self.run_under[1:] if "/" in word]
+        return tuple(word for word in (*self.run_under[:1], *words) if not word.startswith("{bundle}/"))
 
 
 class CheckStep(_Part, frozen=True, kw_only=True):
@@ -147,6 +156,11 @@ class Bundle(_Part, frozen=True, kw_only=True):
     builds: tuple[str, ...] = ()
     packages: tuple[Package, ...] = ()
     files: dict[str, Digest] = {}
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the variables of `env` whose values it holds."""
+        return tuple(dict.fromkeys((*self.compile.env, *(self.run.env if self.run is not None else ()))))
 
 
 def read_bundle(folder: Path) -> Bundle:

@@ -1,6 +1,6 @@
 """Reproduces one failure of a compiler or of a device, and says whether it still occurs.
 
-    python repro.py [--compile-only | --run-only] [--device URI]... [--toolchain PATH] [--timeout SECONDS]
+    python3 repro.py [--compile-only | --run-only] [--device URI]... [--toolchain PATH] [--timeout SECONDS]
 
 `bundle.json` says what is compiled and run, with which flags, and what failed where the bundle was written. Needs
 Python 3.11 or later and the packages of compiler and runtime: for IREE `iree-base-compiler` and `iree-base-runtime`,
@@ -212,7 +212,8 @@ def _compile(step: Mapping[str, Any], options: argparse.Namespace, artifact: Pat
         source = imported
     tool = _tool("iree-compile", "compiler", options.toolchain)
     print(f"compiling with {tool}", flush=True)
-    argv = [str(tool), source.name, *_here(step["flags"]), "-o", str(artifact)]
+    name = f"./{source.name}" if source.name.startswith("-") else source.name  # else it would be an option
+    argv = [str(tool), name, *_here(step["flags"]), "-o", str(artifact)]
     status, text = _finished(argv, source.parent, env, limit)
     if status == 0:
         return []
@@ -229,9 +230,9 @@ def _compile(step: Mapping[str, Any], options: argparse.Namespace, artifact: Pat
     return [Failure(stage=Stage.COMPILE, summary=error)]
 
 
-def _here(flags: Sequence[str]) -> list[str]:
-    """Return flags with the folder of the bundle for `{bundle}`."""
-    return [flag.replace("{bundle}", str(HERE)) for flag in flags]
+def _here(words: Sequence[str]) -> list[str]:
+    """Return flags, or the words of a command, with the folder of the bundle for `{bundle}`."""
+    return [word.replace("{bundle}", str(HERE)) for word in words]
 
 
 def _tool(name: str, part: str, toolchain: Path | None) -> Path:
@@ -360,7 +361,10 @@ def _run(bundle: Mapping[str, Any], options: argparse.Namespace, artifact: Path)
     from retarget.arrays.judging import failing_checks, failing_results
     from retarget.model.calls import Check, DriverError, Tolerance
 
-    run = bundle["run"]
+    run = {**bundle["run"], "run_under": _here(bundle["run"]["run_under"])}
+    for word in run["run_under"]:
+        if word.startswith(f"{HERE}{os.sep}"):
+            Path(word).chmod(0o755)  # a bundle is unpacked without any file that can be executed
     if bundle["toolchain"] == "iree":
         device = _open(run, options.device)
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,13 +33,14 @@ class Attempt:
         return lines[-1] if lines else f"exit status {self.status}: {self.text.strip().rpartition(chr(10))[2]}"
 
 
-def attempt(folder: Path, arguments: Sequence[str] = ()) -> Attempt:
-    """Run the `repro.py` of an unpacked bundle once, with the code of the bundle and no variables of Python.
+def attempt(folder: Path, arguments: Sequence[str] = (), *, hidden: Collection[str] = ()) -> Attempt:
+    """Run the `repro.py` of an unpacked bundle once, with its code, without `hidden` variables and those of Python.
 
     Where the toolchain is `retarget`, its packages are found as this process finds them. Raises `RetargetError`.
     """
     isolated = read_bundle(folder).toolchain == "iree"
-    env = {name: value for name, value in os.environ.items() if not (isolated and name in _HIDDEN)}
+    hidden = {*hidden, *(_HIDDEN if isolated else ())}
+    env = {name: value for name, value in os.environ.items() if name not in hidden}
     argv = [sys.executable, *(["-I"] if isolated else []), "-B", str(folder / "repro.py"), *arguments]
     try:
         done = subprocess.run(
@@ -59,12 +60,14 @@ def default_runs(stage: str) -> int:
     return {"crash": 3, "timeout": 3, "compile": 1}.get(stage, 2)
 
 
-def reproduce(folder: Path, *, runs: int, toolchain: Path | None = None) -> Reproduced:
-    """Reproduce the failure of an unpacked bundle several times. `others` has what runs said that did not show it.
+def reproduce(folder: Path, *, runs: int, toolchain: Path | None = None, hidden: Collection[str] = ()) -> Reproduced:
+    """Reproduce the failure of an unpacked bundle several times, without `hidden` variables of the environment.
+
+    `others` has what runs said that did not show it.
 
     Raises `RetargetError`.
     """
     arguments = [] if toolchain is None else [f"--toolchain={toolchain.absolute()}"]
-    made = [attempt(folder, arguments) for _ in range(runs)]
+    made = [attempt(folder, arguments, hidden=hidden) for _ in range(runs)]
     others = dict.fromkeys(one.line for one in made if one.status != _BAD)
     return Reproduced(runs=runs, same=sum(one.status == _BAD for one in made), others=tuple(others))

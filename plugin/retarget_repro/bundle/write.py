@@ -12,7 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Literal
@@ -21,6 +21,7 @@ import msgspec
 from retarget.engine.engine import Engine
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 from retarget.engine.references import ReferenceRuns
+from retarget.extension import HasReleases
 from retarget.model import CompileTarget, RunTarget
 from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.files import profile_text
@@ -29,8 +30,8 @@ from retarget.support.errors import RetargetError
 from retarget.support.scratch import ScratchFolder
 from retarget.support.text import first_line, strip_colour
 
+from retarget_repro.attempt import FailedTarget
 from retarget_repro.bundle.archive import pack, unpack
-from retarget_repro.bundle.failure import FailedTarget
 from retarget_repro.bundle.format import (
     Bundle,
     CheckStep,
@@ -44,9 +45,9 @@ from retarget_repro.bundle.format import (
 )
 from retarget_repro.bundle.reproduce import default_runs, reproduce
 
-__all__ = ["NotReproducedError", "copy_library", "fill", "foreign_code", "write_bundle"]
+__all__ = ["NotReproducedError", "copy_library", "fill", "foreign_code", "packed_command", "write_bundle"]
 
-_IREE_DRIVERS = {"local-sync", "local-task", "vulkan", "cuda", "hip"}
+_IREE_RUNTIME = ("iree-base-runtime",)
 _LIBRARY = (
     "retarget.arrays.comparison",
     "retarget.arrays.dtypes",
@@ -91,11 +92,13 @@ def write_bundle(
     engine: Engine,
     runs: int | None = None,
     keep: bool = False,
+    without: Collection[str] = (),
     note: Callable[[str], None] = lambda _: None,
 ) -> Bundle:
     """Write the bundle of a failure to `output`, if the failure occurs `runs` times, or some of them, from it alone.
 
     The cases that failed are tried first, then all cases. With `keep` it is written in any case and says what differed.
+    Variables `without` values in the bundle are not set when it is tried.
     Raises `NotReproducedError`, and `RetargetError` for what cannot be packed or written.
     """
     wanted = default_runs(failed.way.stage) if runs is None else runs
@@ -104,11 +107,11 @@ def write_bundle(
         selections = [failed.cases, ()] if failed.cases and len(failed.ran.names if failed.ran else ()) > 1 else [()]
         for number, cases in enumerate(selections):
             folder = scratch.path / str(number) / _folder_name(failed)
-            bundle = fill(folder, failed, engine=engine, cases=cases)
+            bundle = fill(folder, failed, engine=engine, cases=cases, without=without)
             pack(folder, archive := scratch.path / f"{number}.tar.zst")
             unpack(archive, again := scratch.path / f"again{number}")
-            note(f"reproducing it from the bundle alone{f', {wanted} times' if wanted > 1 else ''}")
-            found = reproduce(again, runs=wanted, toolchain=toolchain)
+            note(f"reproducing it from the bundle{f', {wanted} times' if wanted > 1 else ''}")
+            found = reproduce(again, runs=wanted, toolchain=toolchain, hidden=without)
             if found.same or not any(line.startswith("good: ") for line in found.others):
                 break
         if not found.same and not keep:
@@ -123,8 +126,11 @@ def write_bundle(
         return pack(folder, output)
 
 
-def fill(folder: Path, failed: FailedTarget, *, engine: Engine, cases: Sequence[str] = ()) -> Bundle:
-    """Write what a failure is reproduced with to a new folder; of its cases those named, all if there are none.
+def fill(
+    folder: Path, failed: FailedTarget, *, engine: Engine, cases: Sequence[str] = (), without: Collection[str] = ()
+) -> Bundle:
+    """Write what a failure is reproduced with to a new folder; of its cases those named, all if there are none. The
+    variables `without` are left out of the environments.
 
     Raises `RetargetError` for what cannot be packed.
     """
@@ -143,7 +149,7 @@ def fill(folder: Path, failed: FailedTarget, *, engine: Engine, cases: Sequence[
         ),
         expectation=failed.expectation(),
         reproduced=Reproduced(runs=0, same=0),
-        compile=_compile_step(folder, failed, compile_target, engine, toolchain),
+        compile=_compile_step(folder, failed, compile_target, engine, toolchain=toolchain, without=without),
         machine=f"{platform.platform()}, Python {platform.python_version()}",
         packages=tuple(_packages(_toolchain(failed))),
     )
@@ -154,7 +160,7 @@ def fill(folder: Path, failed: FailedTarget, *, engine: Engine, cases: Sequence[
         shutil.copyfile(artifact.path, folder / name)
         bundle = msgspec.structs.replace(bundle, artifact=name)
     if artifact is not None and ran is not None and isinstance(failed.chosen.target, RunTarget):
-        run = _run_step(failed.chosen.target, ran.devices)
+        run = _run_step(folder, failed.chosen.target, ran.devices, without)
         for number, info in enumerate(ran.devices):
             profile = profile_text(profile_of_device(info, info.runtime or info.driver))
             (folder / f"device{number}.toml").write_text(profile)
@@ -197,15 +203,15 @@ def copy_library(folder: Path) -> None:
 
 
 def foreign_code(folder: Path) -> tuple[str, ...]:
-    """Return the files of an unpacked bundle that Python might import, and all in `lib/`, but those that are, byte for
-    byte, what is written here."""
+    """Return the files of an unpacked bundle that Python might import, and all in `lib/` and `run_under/`, but those
+    that are, byte for byte, what is written here."""
     with ScratchFolder("bundle") as own:
         copy_library(own.path / "lib")
         shutil.copyfile(Path(__file__).with_name("repro.py"), own.path / "repro.py")
         found = []
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             file = path.relative_to(folder)
-            if path.suffix.lower() not in _IMPORTED and file.parts[0].lower() != "lib":
+            if path.suffix.lower() not in _IMPORTED and file.parts[0].lower() not in {"lib", "run_under"}:
                 continue
             ours = own.path / file
             if not ours.is_file() or ours.read_bytes() != path.read_bytes():
@@ -221,7 +227,10 @@ def _kind_of_toolchain(failed: FailedTarget, engine: Engine) -> Literal["iree", 
     is_iree = failed.chosen.compiled.compiler.compiler == "iree"
     if isinstance(failed.chosen.target, RunTarget):
         runtime = failed.chosen.target.runtime
-        is_iree &= _IREE_DRIVERS.issuperset(runtime.drivers) and not engine.registry.runs_by_tool(runtime)
+        drivers = [engine.registry.driver(name) for name in runtime.drivers]
+        is_iree &= not engine.registry.runs_by_tool(runtime) and all(
+            isinstance(one, HasReleases) and tuple(one.release_packages()) == _IREE_RUNTIME for one in drivers
+        )
     elif failed.ran is not None:
         is_iree = False  # the artifact is judged by an extension
     return "iree" if is_iree else "retarget"
@@ -239,7 +248,13 @@ def _toolchain(failed: FailedTarget) -> Path | None:
 
 
 def _compile_step(
-    folder: Path, failed: FailedTarget, target: CompileTarget, engine: Engine, toolchain: str
+    folder: Path,
+    failed: FailedTarget,
+    target: CompileTarget,
+    engine: Engine,
+    *,
+    toolchain: str,
+    without: Collection[str],
 ) -> CompileStep:
     """Write the source, and the files that flags name. Raises `RetargetError`."""
     resolved, inputs = engine.resolved(failed.chosen.compiled)
@@ -274,7 +289,7 @@ def _compile_step(
         source=source.name,
         flags=tuple(flags),
         facts=() if toolchain == "iree" else resolved.facts,
-        env=dict(target.compiler.env),
+        env={name: value for name, value in target.compiler.env if name not in without},
         timeout=COMPILE_TIMEOUT if target.timeout is None else target.timeout,
     )
 
@@ -290,7 +305,7 @@ def _imported(source: Path) -> Path:
     return source
 
 
-def _run_step(target: RunTarget, infos: Sequence[DeviceInfo]) -> RunStep:
+def _run_step(folder: Path, target: RunTarget, infos: Sequence[DeviceInfo], without: Collection[str]) -> RunStep:
     runtime = target.runtime
     parameters = [device.partition("?")[2] for device in runtime.devices] or [""] * len(infos)
     return RunStep(
@@ -305,11 +320,34 @@ def _run_step(target: RunTarget, infos: Sequence[DeviceInfo]) -> RunStep:
             for info, words in zip(infos, parameters, strict=True)
         ),
         flags=runtime.flags,
-        env=dict(runtime.env),
+        env={name: value for name, value in runtime.env if name not in without},
         used=runtime.used,
-        run_under=runtime.run_under,
+        run_under=packed_command(folder, runtime.run_under),
         timeout=RUN_TIMEOUT if target.timeout is None else target.timeout,
     )
+
+
+def packed_command(folder: Path, words: Sequence[str]) -> tuple[str, ...]:
+    """Copy the scripts that a command names by their paths to `run_under/` of a bundle, and return the command with the
+    copies in it. Programs that are no text stay where they are, and so does what a script names itself."""
+    found = []
+    for number, word in enumerate(words):
+        if "/" in word and _is_text(Path(word)):
+            place = Path("run_under") / str(number) / Path(word).name
+            (folder / place).parent.mkdir(parents=True)
+            shutil.copyfile(word, folder / place)
+            found.append(f"{{bundle}}/{place.as_posix()}")
+        else:
+            found.append(word)
+    return tuple(found)
+
+
+def _is_text(path: Path) -> bool:
+    """Whether a path is that of a file of text in UTF-8."""
+    try:
+        return path.is_file() and path.read_text("utf-8") is not None
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def _write_cases(folder: Path, failed: FailedTarget, engine: Engine, cases: Sequence[str]) -> None:
@@ -326,14 +364,15 @@ def _write_cases(folder: Path, failed: FailedTarget, engine: Engine, cases: Sequ
 
 def _commands(folder: Path, bundle: Bundle) -> Iterable[str]:
     """Yield the commands that do the same by hand, in the folder of the bundle."""
-    yield "python repro.py"
+    yield "python3 repro.py"
     if bundle.toolchain != "iree":
         return
     step = bundle.compile
     flags = [flag.replace("{bundle}/", "") for flag in step.flags]
     if step.source.endswith(".onnx"):
         return
-    yield _line(step.env, ["iree-compile", step.source, *flags, "-o", "artifact.vmfb"])
+    source = f"./{step.source}" if step.source.startswith("-") else step.source
+    yield _line(step.env, ["iree-compile", source, *flags, "-o", "artifact.vmfb"])
     if bundle.run is not None and (argv := _run_command(folder, bundle.run, bundle.artifact)):
         yield _line(bundle.run.env, argv)
 

@@ -108,6 +108,19 @@ def test_what_cannot_be_loaded_anywhere_may_be_the_data() -> None:
     )
 
 
+def test_a_case_whose_values_could_not_be_had_says_nothing_of_the_compiler() -> None:
+    failing = with_cases("a/r", one=UNREAD, fine={})
+    silent = (
+        "This says nothing of compiler config a: the inputs of the case or its expected results could not be had, so "
+        "nothing was called."
+    )
+    assert conclusion(failing, [with_cases("a/s", one=UNREAD, fine={})]) == silent
+    assert conclusion(failing, [with_cases("b/r", one=UNREAD, fine={})]) == silent
+    assert conclusion(failing, [seen("b/r", "passed")]) == (
+        "This points to compiler config a: what b made of this module passes on r."
+    )
+
+
 def test_each_case_is_distinguished_where_the_others_fail_in_other_cases() -> None:
     failing = with_cases("a/r", odd=COMPARE, empty=CRASH, last=COMPARE, fine={})
     others = [with_cases("b/s", odd=COMPARE, empty={}, last={}, fine={}), with_cases("c/s", odd=COMPARE)]
@@ -146,6 +159,7 @@ def test_a_case_that_was_not_come_to_says_nothing() -> None:
     )
 
 
+UNREAD = {"stage": "load", "signature": "onnxruntime cannot evaluate m.onnx"}
 AGREE = {**COMPARE, "agree_with": "ref"}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pytest_retarget.collect.unknown_words import unknown_words
+from pytest_retarget.collect.hooks import unknown_words
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,55 @@
-"""What of two failures' texts is not compared: names with positions in their files, addresses, durations."""
+"""Which failures are alike; what of their texts is not compared: names with positions, addresses, durations."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
-from pytest_retarget.report.equal_failures import without_chance, without_names
+from pytest_retarget.items.reprs import text_repr
+from pytest_retarget.record import RECORD
+from pytest_retarget.report.equal_failures import _key, without_chance, without_names
+from retarget.model.outcomes import Observation
+from retarget.results.record import Outcome, Result, TargetRecord
+
+DUMPS = ("%0 = foo.conv(%a) : tensor<3xf32>", "%7 = foo.conv(%b, %c) : tensor<9xi8>")
+CRASHED = "compile: iree crashed: SIGABRT in {}\n\nwhile it read {}"
+
+
+def key(text: str, name: str, *, stage: str, signature: str) -> object:
+    record = TargetRecord(
+        nodeid=name,
+        target=name,
+        module=name,
+        compiler="vmvx",
+        outcome=Outcome.FAILED,
+        result=Result.FAILED,
+        observation=Observation(stage=stage, signature=signature),
+    )
+    report = SimpleNamespace(nodeid=record.nodeid, when="call", longrepr=text_repr(text, "suite.toml"))
+    setattr(report, RECORD, record)
+    return _key(report)
+
+
+@pytest.mark.parametrize(
+    ("texts", "stage", "signatures", "are_alike"),
+    [
+        ([f"compile: error: illegal: {dump}" for dump in DUMPS], "compile", ["illegal", "illegal"], True),
+        ([f"compile: error: illegal: {dump}" for dump in DUMPS], "compile", ["illegal", "illegal: foo"], False),
+        ([CRASHED.format("fold", dump) for dump in DUMPS], "crash", ["SIGABRT", "SIGABRT"], True),
+        ([CRASHED.format(place, "x") for place in ("fold", "lower")], "crash", ["SIGABRT", "SIGABRT"], False),
+        ([f"compile: timed out; {dump}" for dump in DUMPS], "timeout", ["", ""], False),
+        ([f"run: illegal: {dump}" for dump in DUMPS], "run", ["illegal", "illegal"], False),
+    ],
+    ids=["one signature", "two signatures", "crash in one place", "crash in two", "no signature", "a run"],
+)
+def test_failures_of_a_compiler_are_alike_by_their_signature(
+    texts: list[str], stage: str, signatures: list[str], *, are_alike: bool
+) -> None:
+    first, second = (
+        key(text, name, stage=stage, signature=signature)
+        for text, name, signature in zip(texts, ("conv", "gemm"), signatures, strict=True)
+    )
+    assert (first == second) is are_alike
 
 
 @pytest.mark.parametrize(

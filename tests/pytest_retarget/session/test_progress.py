@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from functools import partial
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from _pytest._io import TerminalWriter
 from _pytest._io.wcwidth import wcswidth
 from pytest_retarget.session.progress import Progress, _fitting, status
 from retarget.engine.compile.activity import BuildActivity
@@ -21,7 +23,7 @@ class Log:
 
     def __init__(self, verbosity: int = 0) -> None:
         self.verbosity = verbosity
-        self._tw = SimpleNamespace(_file=SimpleNamespace())
+        self._tw = TerminalWriter(io.StringIO())
         self.lines: list[str] = []
 
     def ensure_newline(self) -> None:
@@ -52,6 +54,20 @@ def test_a_log_gets_a_line_now_and_then_and_only_while_something_is_waited_for(m
         "retarget: compiled 29 of 60: linalg/matmul (llvm-cpu) 1 s",
         "retarget: compiled 59 of 60: linalg/matmul (llvm-cpu) 1 s",
     ]
+
+
+def test_a_note_is_a_line_of_its_own_also_within_a_row_of_dots() -> None:
+    log = Log(verbosity=-1)
+    log.write_line = log._tw.line  # type: ignore[method-assign]
+    progress = progress_in(log)
+    progress.note("at the start of a line")
+    for dot in "..F":
+        log._tw.write(dot)
+    progress.note("waiting for a device")
+    log._tw.write(".")
+    assert log._tw._file.getvalue() == (  # type: ignore[attr-defined]
+        "retarget: at the start of a line\n..F\nretarget: waiting for a device\n."
+    )
 
 
 @pytest.mark.parametrize("log", [None, Log(verbosity=-1)], ids=["no terminal reports", "quiet"])

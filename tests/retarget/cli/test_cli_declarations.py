@@ -109,6 +109,15 @@ foo_cc_elsewhere  first  run first cc backend-of-cc fast all odd elsewhere toy i
     )
 
 
+@pytest.mark.parametrize("command", [["list"], ["explain"], ["run"], ["emit", "ctest", "-o", "out"]])
+def test_a_tag_that_no_target_has_is_named(
+    project: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    status, _, err = run(capsys, *command, "-m", "fasst")
+    assert err.splitlines()[0] == "note: -m 'fasst': no target has the tag 'fasst'; did you mean 'fast'?"
+    assert status == (0 if command == ["list"] else 2)
+
+
 @pytest.mark.parametrize("words", [("list", "compile", "-m", "rt"), ("list", "-m", "odd and compile", "./suites")])
 def test_a_selection_needs_its_compile_targets(
     project: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]

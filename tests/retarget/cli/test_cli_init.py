@@ -112,6 +112,48 @@ def test_modules_that_have_cases_keep_them(here: Path) -> None:
     assert 'targets = ["cpu", "vulkan"]' in (here / "suite.toml").read_text()
 
 
+def test_models_with_data_sets_are_tested_against_them(here: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    value = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [2])
+    result = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [2])
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Neg", ["x"], ["y"])], "negates", [value], [result])
+    for folder in ("negates", "inputs-only"):
+        sets = here / folder / "test_data_set_0"
+        sets.mkdir(parents=True)
+        onnx.save(onnx.helper.make_model(graph), here / folder / "model.onnx")
+        (sets / "input_0.pb").touch()
+    (here / "negates" / "test_data_set_0" / "output_0.pb").touch()
+
+    assert main(["init"]) == 0
+
+    text = (here / "suite.toml").read_text()
+    kinds = [line for line in text.splitlines() if line.startswith(("kind", "srcs", "exclude", "#   "))]
+    assert [line.partition(" holds")[0] for line in kinds[:-1]] == [
+        'srcs = ["**/*.onnx"]',
+        'exclude = ["inputs-only/model.onnx"]',
+        'kind = "onnx"',
+        'srcs = ["**/*.onnx"]',
+        'exclude = ["negates/model.onnx"]',
+        'kind = "cases"',
+        "#   'inputs-only/test_data_set_0/input_0.pb'",
+    ]
+    assert "negates/test_data_set_0" not in text
+    assert not (here / "negates" / "model.cases.toml").exists()
+
+
+def test_values_beside_modules_are_used_or_named(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(here, a_mlir=SCALE, b_mlir=SCALE, run__model_mlir=SCALE)
+    write(here, run__flags_txt="--input=@run.npy\n--expected_output=1x3xf32=1\n")
+    for name in ("used.npy", "unused.npz", "run/run.npy"):
+        (here / name).touch()
+    (here / "a.cases.toml").write_text('[[case]]\ninputs = ["used.npy"]\nexpected = [{ fill = 1, shape = [2, 3] }]\n')
+
+    assert main(["init"]) == 0
+
+    left_out = [line for line in capsys.readouterr().out.splitlines() if line.startswith("left out")]
+    assert [line.partition(" holds values that no suite uses")[0] for line in left_out] == ["left out: unused.npz"]
+
+
 def test_a_mixture_makes_a_suite_of_each_kind(here: Path) -> None:
     write(here, a_mlir=CHECK, sub__scale_mlir=SCALE, lit__text_mlir=TEXT, run__model_mlir=SCALE)
     write(here, run__flags_txt="--input=1x3xf32=1\n--expected_output=1x3xf32=1\n", notes_txt="--input of nothing")

@@ -5,14 +5,19 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from declaration_texts import compiler, declarations, runtime, suite, table, target
+from retarget.declare.configs.resolve import _bases_first
 from retarget.declare.load import DeclarationLoader, discover, load_all
+from retarget.declare.schema.kept import Declared
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, RunTarget, RuntimeConfig, Suite
 from retarget.support.errors import DiagnosticsError, RetargetError
+from retarget.support.toml.keypaths import Problem
 from retarget.targets.expansion import expand
 
 ROOT = Path(__file__).parents[3]
@@ -207,6 +212,31 @@ def test_requirements_come_from_the_runtime_then_the_suite_then_the_module_with_
         "module_test_suite[0].module[0].requires[0]",
     ]
     assert runtime_of(path, "rt").profile == str(path.parent / "a" / "x.toml")
+
+
+class CountedLookups(dict[str, str]):
+    """A mapping that counts how often it is asked."""
+
+    lookups = 0
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.lookups += 1
+        return super().get(key, default)
+
+
+@pytest.mark.parametrize("ends", [True, False], ids=["a chain", "a cycle"])
+def test_a_long_chain_of_bases_is_walked_once(*, ends: bool) -> None:
+    names = [f"c{number}" for number in range(2000)]
+    bases = CountedLookups(pairwise(names))
+    if not ends:
+        bases[names[-1]] = names[0]
+    good: Any = {name: Declared(path=(name,), table=None) for name in names}  # type: ignore[type-var]
+    problems: list[Problem] = []
+    ordered, cyclic = _bases_first(good, bases, problems)
+    assert ordered == names[::-1]
+    assert len(cyclic) == (0 if ends else 2000)
+    assert len(problems) == (0 if ends else 1)
+    assert bases.lookups <= 2000
 
 
 def test_a_config_can_extend_one_of_a_file_above(write: Write) -> None:

@@ -89,6 +89,17 @@ def test_a_command_that_an_extension_fails_to_give_does_not_hide_the_failure() -
     ]
 
 
+def test_a_module_whose_file_begins_with_a_dash_is_no_option() -> None:
+    commands = Commands(registry=registry_of({"mine": Extension}), folder=Path("/project"), compiles=False)
+    module = Module(name="-flag", path=Path("/project/-flag.mlir"))
+    runtime = RuntimeConfig(name="r", driver="toy", run_under=("nice",), origin=ORIGIN)
+    compiled = replace(TARGET, name="-flag_c", module=module)
+    target = RunTarget(name="-flag_c_r", compile=compiled, runtime=runtime, timeout=None, tags=())
+    case = CaseOutcome(name="f", function="f", seconds=0.0)
+    [line] = commands.run(target, Artifact(digest="", size=0, path="/project/-flag.bin"), [case])
+    assert line.endswith(" --artifact=-flag.bin --case=f ./-flag.mlir")
+
+
 def test_behind_run_under_a_tool_is_named_so_that_every_shell_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
     commands = Commands(registry=registry_of({"mine": Extension}), folder=Path("/project"), compiles=False)

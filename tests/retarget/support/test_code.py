@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from retarget.support.code import code_digest
+from retarget.support.dependencies import code_digest
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""`python -m retarget.worker.run_case`: which cases it runs."""
+"""`python3 -m retarget.worker.run_case`: which cases it runs."""
 
 from __future__ import annotations
 

@@ -2,47 +2,45 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace as with_fields
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
-from laddered import compiles, fails, id_of, ladder, passes, record, rule, session, target
+from hypothesis import given
+from hypothesis import strategies as st
+from laddered import DIGEST, compiles, fails, id_of, ladder, passes, record, rule, session, target
 from msgspec.structs import replace
 from retarget.expect.cases import RankedRule, TargetRules
 from retarget.model import Origin
 from retarget.model.rungs import Rung
 from retarget.results.files import SessionResults
-from retarget.results.record import Outcome
+from retarget.results.record import CompileRecord, Outcome, Result, TargetRecord
+from retarget.support.errors import RetargetError
 from retarget_bringup.ladder.agreement import rungs_of
-from retarget_bringup.ladder.check import Checked, check, raised, summary
-from retarget_bringup.ladder.files import Ladder
-from retarget_bringup.ladder.settings import Lowered, Settings
+from retarget_bringup.ladder.check import Checked, check, lowered, raised, summary
+from retarget_bringup.ladder.files import Ladder, Line
+from retarget_bringup.ladder.settings import Settings
 from retarget_bringup.ladder.states import LadderTarget, Standing, TargetState, states
 
-DAY = date(2026, 6, 1)
 M = id_of("m")
+SETTINGS = Settings(file=Path("bringup/x.toml"), paths=(".",), select="c", reference="", stable=3, drivers=(), text="")
+OTHER = "f" * 12
+"""The digest of another version of a module."""
 
 
-def settings(*lowered: Lowered, text: str = "") -> Settings:
-    return Settings(
-        file=Path("bringup/x.toml"), paths=(".",), select="c", reference="", stable=3, drivers=(), lowered=lowered,
-        text=text,
-    )  # fmt: skip
-
-
-def lowered(rung: Rung = Rung.LOADS, glob: str = M, until: date = DAY, index: int = 0) -> Lowered:
-    return Lowered(target=glob, rung=rung, reason="a driver bug", issue="https://x/1", until=until, index=index)
+NOTHING = "found no target that was tried and is in the ladder, expected results of 1 target that it has lines of"
 
 
 def found(ladder: Ladder, *sessions: SessionResults, targets: Sequence[LadderTarget] = ()) -> list[TargetState]:
     return states(targets or [target()], sessions, ladder, stable=3)
 
 
-def checked(ladder: Ladder, *sessions: SessionResults, entries: Sequence[Lowered] = (), **more: Any) -> Checked:
-    text = "".join('[[lowered]]\ntarget = "x"\nuntil = 2026-01-01\n' for _ in entries)
-    return check(settings(*entries, text=text), ladder, found(ladder, *sessions, **more), day=DAY)
+def checked(ladder: Ladder, *sessions: SessionResults, **more: Any) -> Checked:
+    return check(SETTINGS, ladder, found(ladder, *sessions, **more))
 
 
 def rungs(ladder: Ladder, *sessions: SessionResults, **more: Any) -> dict[str, str]:
@@ -64,11 +62,11 @@ def test_what_fell_is_named_with_both_rungs_its_failure_and_the_command() -> Non
         f"  bringup/x.ladder:2: {id_of('m')}  stable → completes\n"
         f"  bringup/x.ladder:3: {id_of('n')}  matches → completes\n"
         f"  run just that: pytest {id_of('m')}\n"
-        "  mend it, or excuse it until a day with [[lowered]] in bringup/x.toml",
+        f"  mend it, or say why it may be lower: retarget bringup x --lower {id_of('m')} --reason TEXT",
         "lower: 1 target fell to compiles: load: no\n"
         f"  bringup/x.ladder:4: {id_of('o')}  dispatches → compiles\n"
         f"  run just that: pytest {id_of('o')}\n"
-        "  mend it, or excuse it until a day with [[lowered]] in bringup/x.toml",
+        f"  mend it, or say why it may be lower: retarget bringup x --lower {id_of('o')} --reason TEXT",
     )
 
 
@@ -94,17 +92,119 @@ def test_stable_is_kept_by_fewer_runs_than_it_took_and_reached_by_as_many() -> N
     assert checked(ladder(m="matches"), runs[0], runs[1], unchanged).to_raise == ()
 
 
-def test_what_the_ladder_has_not_seen_neither_fails_nor_counts() -> None:
-    before, results = ladder(m="matches", n=("matches", "f" * 12)), session(passes("m"), fails("n"), fails("o"))
-    three = [target("m"), target("n"), target("o")]
-    found_here = checked(before, results, targets=three)
-    assert found_here.holds
+HIDDEN: dict[str, tuple[Ladder, TargetRecord]] = {
+    "its module, cases or time limit changed": (ladder(m="matches", n=("matches", OTHER)), fails("n")),
+    "its digest was edited": (ladder(m="matches", n=("stable", OTHER)), fails("n", "compile")),
+    "its line was deleted": (ladder(m="matches"), fails("n")),
+    "its line was deleted, and it matches": (ladder(m="matches"), passes("n")),
+    "its rung was raised by hand": (ladder(m="matches", n="stable"), fails("n", "compare")),
+    "its result is of another version": (ladder(m="matches", n="matches"), passes("n", trial_digest="e" * 64)),
+    "its result is of another compile": (ladder(m="matches", n="matches"), passes("n", compile=CompileRecord(key="x"))),
+    "its result is of a commit before": (ladder(m="matches", n="matches"), passes("n", session="old")),
+}
+
+
+@pytest.mark.parametrize("how", HIDDEN)
+def test_nothing_hides_that_a_target_fell(how: str) -> None:
+    before, record_of_n = HIDDEN[how]
+    sessions = [session(passes("m"), record_of_n)]
+    if record_of_n.session:
+        old = session(record_of_n, name="old")
+        sessions = [
+            session(passes("m")),
+            SessionResults(start=replace(old.start, revision="a" * 40), records=old.records),
+        ]
+    both = [target("m"), target("n")]
+    now = states(both, sessions, before, stable=3, revision="b" * 40, key=lambda _: "k")
+    assert not check(SETTINGS, before, now).holds
+    committed = ladder(m="matches", n="matches").line_of({})
+    after = {line.target: line.rung for line in raised(before, now, committed).lines}
+    assert after[id_of("n")] >= Rung.MATCHES
+
+
+@given(
+    line=st.sampled_from(Rung), committed=st.sampled_from([None, *Rung]), digest=st.sampled_from([DIGEST, OTHER]),
+    stage=st.sampled_from(["compile", "load", "run", "compare", ""]), is_lowered=st.booleans(),
+)  # fmt: skip
+def test_raising_never_lowers_and_what_is_lower_never_holds(
+    line: Rung, committed: Rung | None, digest: str, stage: str, is_lowered: bool
+) -> None:
+    own = Line(target=M, rung=line, digest=digest, number=2, lowered_from=Rung.STABLE if is_lowered else None)
+    before = Ladder(file=Path("bringup/x.ladder"), lines=(own,))
+    (one,) = found(before, session(fails(stage=stage) if stage else passes()))
+    assert one.rung is not None
+    known = {} if committed is None else {M: with_fields(own, rung=committed)}
+    (after,) = raised(before, [one], known).lines
+    floor = max(line, committed or line) if not is_lowered else line
+    assert after.rung >= floor
+    assert check(SETTINGS, before, [one]).failures == () or one.rung < line
+    assert check(SETTINGS, before, [one]).holds is (one.rung == line or (line is Rung.STABLE and stage == ""))
+
+
+def test_another_digest_is_written_where_the_target_did_not_fall() -> None:
+    before = ladder(m=("stable", OTHER), n=("loads", OTHER))
+    both, results = [target("m"), target("n")], session(passes("m"), passes("n"))
+    found_here = checked(before, results, targets=both)
+    assert found_here.failures == ()
     assert found_here.notes == (
-        f"unseen: 1 target new; --raise takes them in\n  {id_of('o')}",
-        f"unseen: 1 target of another digest than in the ladder; --raise takes them in\n  {id_of('n')}",
+        f"changed: 2 targets of another digest; `retarget bringup x --raise` writes it\n  {id_of('m')}\n  {id_of('n')}",
     )
-    assert summary("x", found(before, results, targets=three)) == "x: 1 of 1 target match (100.0 %); 2 unseen"
-    assert rungs(before, results, targets=three) == {"m": "matches", "n": "loads", "o": "loads"}
+    assert rungs(before, results, targets=both) == {"m": "stable", "n": "matches"}
+    assert {line.digest for line in raised(before, found(before, results, targets=both)).lines} == {DIGEST}
+    assert summary("x", found(before, results, targets=both)) == "x: 2 of 2 targets match (100.0 %)"
+
+
+def test_a_target_without_a_line_is_taken_in_by_raise_and_only_told_of_on_another_device() -> None:
+    before, results = ladder(m="matches"), session(passes("m"), fails("o"))
+    both = [target("m"), target("o")]
+    assert checked(before, results, targets=both).to_raise == (f"new: 1 target without a line\n  {id_of('o')}",)
+    there = check(SETTINGS, before, found(before, results, targets=both), elsewhere={id_of("o")})
+    assert there.holds
+    assert there.notes[0].startswith("new on this device: 1 target; `retarget bringup x --raise` takes them in\n")
+    assert rungs(before, results, targets=both) == {"m": "matches", "o": "loads"}
+
+
+def test_results_that_are_not_of_today_are_refused_with_the_reason() -> None:
+    of_before, now = passes(compile=CompileRecord(key="flags of before")), ladder(m="matches")
+    found_here = check(SETTINGS, now, states([target()], [session(of_before)], now, stable=3, key=lambda _: "k"))
+    why = "its result is of another compile than today's, such as with other flags or by another build: run it again"
+    assert found_here.failures == (f"{NOTHING}: {why}", f"not of today: 1 target, such as {M}: {why}")
+    again = states([target()], [session(of_before, at=1), session(passes(), at=2)], now, stable=3, key=lambda _: "k")
+    assert check(SETTINGS, now, again).holds
+
+
+def test_lowering_names_the_target_and_the_reason_and_lasts_until_it_rises_again() -> None:
+    before, both = ladder(m="matches", n="matches"), [target("m"), target("n")]
+    results = session(fails("m"), fails("n"))
+    now = lowered(before, found(before, results, targets=both), "*::m_*", "a driver bug")
+    after = Ladder(file=before.file, lines=now.lines)
+    assert [line.text for line in now.lines] == [
+        f"{M} loads {DIGEST} lowered from matches: a driver bug",
+        f"{id_of('n')} matches {DIGEST}",
+    ]
+    found_here = checked(after, results, targets=both)
+    assert found_here.notes == (f"lowered: {M}, matches → loads: a driver bug",)
+    assert len(found_here.failures) == 1
+    assert raised(after, found(after, session(fails("m", "compare"), fails("n")), targets=both)).lines[0].text == (
+        f"{M} completes {DIGEST} lowered from matches: a driver bug"
+    )
+    risen = raised(after, found(after, session(passes("m"), fails("n")), targets=both))
+    assert risen.lines[0].text == f"{M} matches {DIGEST}"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (M, f"--lower: found '{M}', which is on its line, or was not tried; expected a target that `--check` says is "
+            "lower"),
+        ("s/suite.toml::s::mm_c_r", "--lower: found 's/suite.toml::s::mm_c_r', which is no target of the ladder; "
+            f"expected a target that `--check` says is lower; did you mean '{M}'?"),
+    ],
+)  # fmt: skip
+def test_only_what_fell_can_be_lowered(name: str, message: str) -> None:
+    before = ladder(m="matches")
+    with pytest.raises(RetargetError, match=f"^{re.escape(message)}$"):
+        lowered(before, found(before, session(passes())), name, "why")
 
 
 def test_what_was_not_tried_is_reported_and_keeps_its_line() -> None:
@@ -128,7 +228,7 @@ def test_what_compiles_where_its_driver_is_missing_is_at_that_rung_at_least() ->
     assert rungs(ladder(), here, targets=[target(rules=rules("compare"))]) == {}  # the rule would disagree
     assert found(ladder(), session(passes(), at=0.0), here)[0].rung is Rung.MATCHES
     (nothing,) = checked(ladder(m="stable"), here).failures
-    assert nothing == "found no target that was tried, expected results of 1 target: no driver"
+    assert nothing == f"{NOTHING}: no driver"
 
 
 def test_a_compile_that_fails_costs_the_rungs_of_a_target_whose_driver_is_missing() -> None:
@@ -139,8 +239,13 @@ def test_a_compile_that_fails_costs_the_rungs_of_a_target_whose_driver_is_missin
 
 def test_a_check_of_which_nothing_was_tried_fails() -> None:
     gone = record(outcome=Outcome.SKIPPED, reason="found no device", unavailable=True)
-    assert checked(ladder(m="matches"), session(gone)).failures == (
-        "found no target that was tried, expected results of 1 target: found no device",
+    assert checked(ladder(m="matches"), session(gone)).failures == (f"{NOTHING}: found no device",)
+    check_of_driver = LadderTarget(id="driver:r::fill", digest=DIGEST)
+    passed = record(nodeid=check_of_driver.id, rung="transfers", outcome=Outcome.PASSED, result=Result.PASSED)
+    line = Line(target=check_of_driver.id, rung=Rung.TRANSFERS, digest=DIGEST)
+    before = with_fields(ladder(m="matches"), lines=(line, *ladder(m="matches").lines))
+    assert checked(before, session(passed, gone), targets=[check_of_driver, target()]).failures == (
+        f"{NOTHING}: found no device",
     )
 
 
@@ -153,6 +258,8 @@ def test_what_is_no_target_any_more_is_settled_by_raise() -> None:
         f"  bringup/x.ladder:4: {id_of('old')}; was it renamed to {id_of('new')}?",
     )
     assert rungs(before, session(passes("m")), targets=three) == {"m": "matches"}
+    renamed = session(passes("m"), fails("new", trial_digest="e" * 64))
+    assert rungs(before, renamed, targets=three) == {"m": "matches", "new": "matches"}
 
 
 def test_what_cannot_be_any_more_is_settled_by_raise() -> None:
@@ -161,38 +268,6 @@ def test_what_cannot_be_any_more_is_settled_by_raise() -> None:
         f"bringup/x.ladder:2: {M} cannot be any more: hangs",
     )
     assert rungs(ladder(m="matches"), session(passes()), targets=[skipped]) == {}
-
-
-def test_an_entry_lets_a_target_be_as_low_as_it_says() -> None:
-    results = session(fails())
-    excused = checked(ladder(m="matches"), results, entries=[lowered()])
-    assert (excused.holds, excused.notes) == (True, (f"lowered: {M}, matches → loads: a driver bug",))
-    assert checked(ladder(m="matches"), results, entries=[lowered(glob="*::m_*")]).holds
-    assert len(checked(ladder(m="matches"), results, entries=[lowered(Rung.DISPATCHES)]).failures) == 1
-    assert rungs(ladder(m="matches"), results) == {"m": "matches"}
-
-
-@pytest.mark.parametrize(
-    ("entry", "results", "message"),
-    [
-        (lowered(until=date(2026, 5, 31)), fails(),
-         "bringup/x.toml:3: lowered[0].until: found 2026-05-31, which is past; mend it, or decide anew how long it may "
-         "be lower (a driver bug)"),
-        (lowered(glob="s/suite.toml::s::mm_c_r"), passes(),
-         "bringup/x.toml:2: lowered[0].target: found 's/suite.toml::s::mm_c_r', which is no target of the ladder; did "
-         "you mean 's/suite.toml::s::m_c_r'?"),
-        (lowered(), passes(),
-         f"bringup/x.toml:2: lowered[0].target: found '{M}', which is not lower than the ladder says: remove this "
-         "entry"),
-    ],
-)  # fmt: skip
-def test_an_entry_of_no_use_is_an_error(entry: Lowered, results: Any, message: str) -> None:
-    assert message in checked(ladder(m="matches"), session(results), entries=[entry]).failures
-
-
-def test_an_entry_of_what_was_not_tried_is_none() -> None:
-    both = [target("m"), target("n")]
-    assert checked(ladder(m="matches", n="matches"), session(passes("n")), targets=both, entries=[lowered()]).holds
 
 
 def test_chance_neither_fails_nor_raises_where_a_rule_allows_it() -> None:

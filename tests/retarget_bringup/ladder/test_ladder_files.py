@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,14 @@ def test_what_is_written_is_read(rungs: dict[str, Rung]) -> None:
     assert not parse_ladder(FILE, text).unsettled
 
 
+@given(_TARGETS, st.sampled_from(Rung), st.text("ab: 0", min_size=1, max_size=30).map(str.strip).filter(bool))
+def test_a_lowered_line_keeps_its_rung_before_and_the_reason(target: str, before: Rung, reason: str) -> None:
+    for why in (reason, f"as {B} none 0123456789ab", f"none 0123456789ab lowered from loads: {reason}"):
+        one = replace(line(target, Rung.NONE), lowered_from=before, reason=why)
+        (read,) = parse_ladder(FILE, ladder_text("x", [one])).lines
+        assert replace(read, number=0) == one
+
+
 @given(_RUNGS, _RUNGS, _RUNGS)
 def test_two_branches_that_raised_a_ladder_are_settled_by_raise(
     base: dict[str, Rung], one: dict[str, Rung], two: dict[str, Rung]
@@ -59,11 +68,11 @@ def test_two_branches_that_raised_a_ladder_are_settled_by_raise(
         assert without_numbers(settled) == [(key, rung, "0123456789ab") for key, rung in sorted(wanted.items())]
 
 
-def test_of_two_lines_of_a_target_that_of_today_counts_then_the_higher() -> None:
-    text = f"# retarget ladder 1: x\n{A} stable {'f' * 12}\n{A} loads 0123456789ab\n{A} completes 0123456789ab\n# end\n"
-    ladder = parse_ladder(FILE, text)
-    assert ladder.line_of({A: "0123456789ab"})[A].rung is Rung.COMPLETES
-    assert ladder.line_of({})[A].rung is Rung.STABLE
+def test_of_two_lines_of_a_target_the_higher_counts_then_that_of_today() -> None:
+    rows = [f"{A} completes 0123456789ab", f"{A} stable {'f' * 12}", f"{A} stable {'e' * 12}"]
+    ladder = parse_ladder(FILE, "\n".join(["# retarget ladder 1: x", *rows, "# end", ""]))
+    assert ladder.line_of({A: "0123456789ab"})[A].rung is Rung.STABLE
+    assert ladder.line_of({A: "e" * 12})[A].digest == "e" * 12
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,8 @@ def case(stage: str, dispatches: str = "") -> CaseRecord:
         (record(outcome=Outcome.ERROR, message="no driver"), None),
         (passes(unselected_cases=("g",)), None),
         (passes(cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN),)), None),
-        (passes(rung="matches", cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN),)), Rung.MATCHES),
+        (passes(rung="matches", cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN),)), None),
+        (passes(rung="matches", cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN, excused=True),)), Rung.MATCHES),
     ],
 )
 def test_the_rung_of_a_record_is_the_lowest_of_its_cases(said: TargetRecord, rung: Rung | None) -> None:
@@ -95,10 +96,32 @@ def test_a_result_of_another_version_of_the_module_says_nothing() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (record(outcome=Outcome.SKIPPED, reason="no device", message="m"), "no device"),
+        (record(outcome=Outcome.ERROR, message="no driver"), "no driver"),
+        (passes(unselected_cases=("g",)), "only some of its cases were run: run it without --retarget-case"),
+        (
+            passes(cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN),)),
+            "only some of its cases were run: run it without --retarget-case",
+        ),
+        (record(outcome=Outcome.NOT_RUN), "its result is not run, without a reason: run it again"),
+        (record(outcome=Outcome.SKIPPED), "its result is skipped, without a reason: run it again"),
+    ],
+)
+def test_what_was_not_tried_has_a_reason(said: TargetRecord, reason: str) -> None:
+    found = state(session(said), m="matches")
+    assert (found.standing, found.reason) == (Standing.NOT_TRIED, reason)
+    only_compiled = state(session(compiles(), record(outcome=Outcome.NOT_RUN)), m="matches")
+    assert only_compiled.reason == "its result is not run, without a reason: run it again"
+
+
 def test_what_the_ladder_does_not_know_is_unseen() -> None:
     tried = session(passes())
     assert state(tried).standing is Standing.UNSEEN
-    assert state(tried, m=("matches", "f" * 12)).standing is Standing.UNSEEN
+    changed = state(tried, m=("matches", "f" * 12))
+    assert (changed.standing, changed.is_changed) == (Standing.REACHED, True)
     assert state(tried, m="matches").standing is Standing.REACHED
     assert state(session(), m="matches").reason == "it has no result"
 

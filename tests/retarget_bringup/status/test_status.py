@@ -174,7 +174,7 @@ def test_a_driver_comes_as_far_as_the_check_that_comes_least_far(root: Path) -> 
                 failed("ccc", Rung.LOADS, "run", "y"),
             ],
             {},
-            "mend in bb: run: y",
+            "mend in bb: run: error: y",
             "it frees 2 targets, more than any other does",
             f"pytest '{node_id('bb_gpu_gpu')}'",
             id="then the blocker that frees the most",
@@ -190,7 +190,7 @@ def test_a_driver_comes_as_far_as_the_check_that_comes_least_far(root: Path) -> 
                     revision="abc", down=(Move(target=node_id("a_gpu_gpu"), before="matches", after="loads"),)
                 )
             },
-            "mend in a: run: x",
+            "mend in a: run: error: x",
             "1 target fell by it since abc, and a ladder only rises",
             f"pytest '{node_id('a_gpu_gpu')}'",
             id="but what fell before all others",
@@ -252,7 +252,7 @@ def test_where_the_driver_is_missing_the_compiler_comes_first(root: Path) -> Non
     missing = check("gpu", "copies", None, reason="no libcuda.so")
     compiled = [state(name, Rung.COMPILES, only_compiled=True, reason="no libcuda.so") for name in ("a", "bb")]
     step = made([missing, not_compiled("ccc", "op is illegal"), *compiled], root).next
-    assert step.what == "mend in ccc: compile: op is illegal"
+    assert step.what == "mend in ccc: compile: error: op is illegal"
     status = made([missing, *compiled], root)
     assert (status.next.what, status.blockers) == (
         "mend the driver gpu, which is not found, first copies: no libcuda.so", ()

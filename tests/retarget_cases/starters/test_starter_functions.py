@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from retarget.support.errors import RetargetError
-from retarget_cases.starters.functions import mlir_functions, onnx_functions
+from retarget_cases.starters import mlir_functions, onnx_functions
 
 
 def functions(tmp_path: Path, text: str) -> list[tuple[str, list[str]]]:

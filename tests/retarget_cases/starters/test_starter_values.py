@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from retarget.extension import ModulesRequest
-from retarget_cases.starters.suggest import cases_suites
+from retarget_cases.starters import cases_suites
 
 
 @pytest.mark.parametrize(

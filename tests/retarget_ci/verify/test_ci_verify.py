@@ -5,10 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from ci_trees import declare, emit, write
+from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
+from mlir_modules import GOOD
 from msgspec.structs import replace
 from planned_results import BUILD, PLAN, RUN, records_of, write_leg
 from retarget.cli import main
 from retarget.results.plan import write_plan
+from retarget_ci.files.read import read_ci
+from retarget_ci.verify.declared import skipped_by_rules
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +47,35 @@ def test_a_change_that_concerns_no_target_has_no_results_and_is_in_order(capsys:
     assert printed == "verified the plan of the event 'pr' (0 legs): 0 targets with one result each\n"
     assert main(["ci", "verify", "--results", "none"]) == 1
     assert capsys.readouterr().err.startswith("none: found no such file or folder")
+
+
+def test_what_rules_skip_is_not_said_to_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    of_runtime = '[[expectation]]\nmatch = "*"\nwhen = "run"\noutcome = "skip"\nreason = "hangs"\n'
+    of_one = '[[expectation]]\nmatch = "one"\noutcome = "skip"\nreason = "too large"\n'
+    expired = of_runtime.replace("reason", "until = 2020-01-01\nreason")
+    files = {
+        "ci.toml": 'paths = ["s"]\nlabels = ["u"]\n[[runner]]\nname = "linux"\nlabels = ["u"]\nbuilds = true\n'
+        'drivers = ["local-sync"]\n[[event]]\nname = "pr"\non = ["pull_request"]\nbudget = "20 min"\n',
+        "s/suite.toml": declarations(
+            compiler("vmvx", flags=VMVX_FLAGS),
+            runtime("sync", driver="local-sync"),
+            target("t", "vmvx", ["sync"]),
+            suite("s", targets=["t"]),
+        ),
+        "s/one.mlir": GOOD,
+        "s/two.mlir": GOOD,
+    }
+    for rules, said in (
+        ("", "'pr' runs 4 in 2 legs"),
+        (of_runtime, "'pr' runs 2 in 2 legs (rules skip 2 more)"),
+        (of_one, "'pr' runs 2 in 2 legs (rules skip 2 more)"),
+    ):
+        write(tmp_path, {**files, "s/expectations.toml": rules})
+        emit(tmp_path)
+        assert main(["ci", "verify"]) == 0
+        assert capsys.readouterr().out.startswith(f"verified ci.toml: 4 targets: {said}\n")
+    write(tmp_path, {"s/expectations.toml": expired})
+    assert len(skipped_by_rules(declare(read_ci(tmp_path / "ci.toml")))) == 0
 
 
 def test_each_problem_of_results_has_a_line_and_the_status_is_1(capsys: pytest.CaptureFixture[str]) -> None:

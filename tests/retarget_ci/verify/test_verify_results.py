@@ -13,7 +13,7 @@ from planned_results import BUILD, PLAN, RUN, compile_id, id_of, records_of, wri
 from retarget.model.outcomes import Observation
 from retarget.results.files import read_results
 from retarget.results.plan import Leg
-from retarget.results.record import CompileRecord, Outcome, TargetRecord
+from retarget.results.record import CaseRecord, CompileRecord, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
 from retarget_ci.verify.results import Verified, verify_results
 
@@ -230,7 +230,7 @@ def test_a_target_that_did_not_run_or_not_all_of_its_cases_is_an_error(tmp_path:
     )
     assert found.lost == (
         f"leg 'run-linux-1': 1 target did not run: the session ended: {ADD}",
-        f"leg 'run-linux-1': 1 target ran without some of their cases: --retarget-case selects none of those: {DOT}",
+        f"leg 'run-linux-1': 1 target ran without some of their cases: a: {DOT}",
     )
 
 
@@ -251,6 +251,17 @@ def test_a_session_that_did_not_end_well_is_an_error(
     write_leg(tmp_path, BUILD)
     file = write_leg(tmp_path, RUN, status=status)
     assert verified(tmp_path).lost == (f"leg 'run-linux-1': {file.name}: pytest ended with status {why}",)
+
+
+def test_a_leg_of_which_rules_skip_everything_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_leg(tmp_path, BUILD)
+    skipped = {one: {"outcome": Outcome.SKIPPED, "excused": True, "reason": "no bf16 (#12)"} for one in RUN.ids}
+    file = write_leg(tmp_path, RUN, records=changed(RUN, skipped), status=1)
+    assert verified(tmp_path).problems == (
+        f"leg 'run-linux-1': {file.name}: pytest ended with status 1, but rules skip all of its targets "
+        "(no bf16 (#12)): a leg that runs nothing fails",
+    )
 
 
 def test_a_failed_compile_counts_once_with_the_run_targets_that_it_blocks(tmp_path: Path) -> None:
@@ -362,6 +373,7 @@ BREAKAGES: dict[str, Callable[[TargetRecord], Sequence[TargetRecord]]] = {
     "passed unexpectedly": lambda record: [replace(record, outcome=Outcome.XPASSED)],
     "skipped": lambda record: [replace(record, outcome=Outcome.SKIPPED)],
     "not run": lambda record: [replace(record, outcome=Outcome.NOT_RUN)],
+    "run in part": lambda record: [replace(record, cases=(CaseRecord(name="a", outcome=Outcome.NOT_RUN),))],
     "blocked": lambda record: [replace(record, outcome=Outcome.BLOCKED, blocked_by="x")],
     "of another plan": lambda record: [replace(record, plan="x")],
     "of another leg": lambda record: [replace(record, leg="x")],

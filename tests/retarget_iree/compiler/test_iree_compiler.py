@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from iree_modules import ARITHMETIC
 from iree_support import LLVM_CPU, ORIGIN, VMVX, Compile, OpenDevice, checks_of, compiler_config
+from model_targets import compile_target
+from retarget.engine.compile.steps import key_of
 from retarget.extension import CompileRequest, CompilerError, Resolved, UnavailableError
 from retarget.model import CompileTarget, Module
 from retarget_iree import builds, toolchain
@@ -230,8 +232,8 @@ def test_the_tool_names_the_hosts_cpu_as_the_library_does(iree: IreeCompiler, mo
     by_library = resolve(iree, *LLVM_CPU)
     only_tool(monkeypatch)
     by_tool = resolve(iree, *LLVM_CPU)
-    assert by_tool.front_end is None  # its steps are the library's
-    assert by_tool == replace(by_library, front_end=None)
+    assert by_tool.front_half is None  # its steps are the library's
+    assert by_tool == replace(by_library, front_half=None)
 
 
 def only_tool(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -372,31 +374,46 @@ def test_the_front_half_is_one_for_configs_of_several_targets_and_changes_no_art
     fronts = []
     for flags in targets:
         resolved = resolve(iree, *flags, "--iree-input-demote-f64-to-f32=false")
-        assert resolved.front_end is not None
-        assert resolved.front_end.flags == ("--iree-input-demote-f64-to-f32=false",)
+        assert resolved.front_half is not None
+        assert resolved.front_half.flags == ("--iree-input-demote-f64-to-f32=false",)
         whole = replace(request(ARITHMETIC, "a.mlir"), resolved=resolved)
-        front = iree.run_front_end(replace(whole, resolved=resolved.front_end)).artifact
-        assert iree.compile(replace(whole, front_end=front)).artifact == iree.compile(whole).artifact
-        fronts.append((resolved.front_end, front))
+        keeping = iree.compile(replace(whole, keeps_front_half=True))
+        assert keeping.artifact == iree.compile(whole).artifact
+        assert iree.compile(replace(whole, source=b"", front_half=keeping.front_half)).artifact == keeping.artifact
+        fronts.append((resolved.front_half, keeping.front_half))
     assert fronts[0] == fronts[1]
 
 
 def test_a_failure_after_the_front_half_shows_its_line_of_source(iree: IreeCompiler) -> None:
-    resolved = resolve(iree, *VMVX)
-    assert resolved.front_end is not None
-    whole = replace(request(UNSUPPORTED, "a.mlir"), resolved=resolved)
-    front = iree.run_front_end(replace(whole, resolved=resolved.front_end)).artifact
+    whole = replace(request(UNSUPPORTED, "a.mlir"), resolved=resolve(iree, *VMVX))
+    half = iree.compile(replace(request("func.func @f() { return }", "a.mlir"), keeps_front_half=True)).front_half
+    assert half[:4] == b"ML\xefR"
     said = []
-    for front_end in (None, front):
+    for one in (whole, replace(whole, keeps_front_half=True), replace(whole, front_half=half[:50])):
         with pytest.raises(CompilerError) as raised:
-            iree.compile(replace(whole, front_end=front_end))
+            iree.compile(one)
         said.append((str(raised.value), raised.value.diagnostics))
-    assert said[0] == said[1]
+        assert not raised.value.in_front_half
+    assert said[0] == said[1] == said[2]
     assert "%0 = math.sin %a" in said[0][1]
+
+
+@pytest.mark.parametrize(("name", "source"), [("bad.mlir", BROKEN), ("bad.onnx", "no model")])
+def test_a_failure_in_the_front_half_is_one_of_all_configs(iree: IreeCompiler, name: str, source: str) -> None:
+    with pytest.raises(CompilerError) as raised:
+        iree.compile(replace(request(source, name, *VMVX), keeps_front_half=True))
+    assert raised.value.in_front_half
+
+
+def test_a_front_half_has_another_key_than_a_compile_with_its_flags(iree: IreeCompiler) -> None:
+    half = resolve(iree, *VMVX).front_half
+    assert half is not None
+    target = compile_target(compiler=compiler_config())
+    assert key_of(target, b"", half, ()) != key_of(target, b"", resolve(iree), ())
 
 
 @pytest.mark.parametrize("flags", [("--compile-to=flow",), ("--mlir-disable-threading",)])
 def test_flags_that_name_a_phase_or_are_the_tools_have_all_done_in_one_step(
     iree: IreeCompiler, flags: tuple[str, ...]
 ) -> None:
-    assert resolve(iree, *VMVX, *flags).front_end is None
+    assert resolve(iree, *VMVX, *flags).front_half is None

@@ -1,4 +1,4 @@
-"""ONNX models: the import, and `python -m retarget_iree.compile_onnx` that compiles one by hand."""
+"""ONNX models: the import, and `python3 -m retarget_iree.compile_onnx` that compiles one by hand."""
 
 from __future__ import annotations
 

@@ -354,5 +354,5 @@ def test_the_command_runs_in_the_folder_of_the_flagfile(tmp_path: Path) -> None:
     assert small is not None
     assert small.argv[3:-1] == ("--input=4xi4=21 43",)
     assert LOADER.run_case_outside(config, Path("m.vmfb"), module, tmp_path, "c") is None
-    assert LOADER.run_case_outside(runtime_config("opencl"), Path("m.vmfb"), module, tmp_path, "a") is None
+    assert LOADER.run_case_outside(runtime_config("opencl"), Path("m.oclx"), module, tmp_path, "a") is None
     assert LOADER.run_case_outside(runtime_config("vulkan", "1"), Path("m.vmfb"), module, tmp_path, "a") is None

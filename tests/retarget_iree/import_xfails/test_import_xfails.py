@@ -148,6 +148,20 @@ def test_what_is_there_is_not_overwritten_unless_forced(folder: Path, capsys: py
     assert "cpu-llvm-sync" in (folder / "matrix.toml").read_text()
 
 
+def test_names_of_other_declarations_are_not_declared_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "matrix.toml").write_text(runtime("local-sync"))
+    assert main(["import-xfails", "cpu.json", "--output", "onnx"]) == 0
+    said = capsys.readouterr().out
+    assert "note: onnx/matrix.toml has `root = true` and sees no file above it, because matrix.toml declares " in said
+    assert DeclarationLoader().read_matrix_file(folder / "onnx" / "matrix.toml") == ()
+    (folder / "matrix.toml").unlink()
+    (folder / "below").mkdir()
+    (folder / "below" / "matrix.toml").write_text(runtime("local-sync"))
+    assert main(["import-xfails", "cpu.json", "--output", "."]) == 1
+    assert "\n  below/matrix.toml declares runtime_config 'local-sync'\n" in capsys.readouterr().err
+    assert not (folder / "matrix.toml").exists()
+
+
 def test_configs_that_run_alike_share_a_runtime_config(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import-xfails", "cpu.json", "cpu-O3=cpu.json"]) == 0
     printed = capsys.readouterr()

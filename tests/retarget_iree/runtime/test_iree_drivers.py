@@ -17,7 +17,7 @@ from retarget.extension.run_plans import run_case_plan
 from retarget.model.outcomes import DeviceInfo
 from retarget_iree.runtime.devices.identity import describe_device
 from retarget_iree.runtime.devices.selection import select_device
-from retarget_iree.runtime.drivers import DRIVERS
+from retarget_iree.runtime.drivers import DRIVERS, IreeDriver
 from retarget_iree.toolchain import command, select_runtime
 
 CUDA_DUMP = "- gpu-compute-capability: 9.0\n- driver-max-cuda-version: 13.0\n\n- gpu-warp-size: 32\n"
@@ -116,6 +116,16 @@ def test_local_drivers_offer_the_cpu(name: str) -> None:
 def test_every_driver_of_the_runtime_is_there_and_gives_its_words() -> None:
     assert [driver.name for driver in DRIVERS] == ["local-sync", "local-task", "vulkan", "cuda", "hip"]
     assert driver_named("hip").tags(runtime_config("hip")) == ("hip", "rocm")
+
+
+def test_a_driver_that_a_fork_registers_has_its_words_opens_beside_irees_own_and_is_missing_elsewhere() -> None:
+    driver = IreeDriver(name="mychip", words=("npu",))
+    config = runtime_config("mychip", "mychip://", "local-task://")
+    assert driver.tags(config) == ("mychip", "npu", "local-task")
+    assert "local-task" in driver.opens_with
+    for one in (runtime_config("mychip"), config):
+        with pytest.raises(UnavailableError, match=r"^this IREE runtime was built without the driver mychip$"):
+            driver.open(one)
 
 
 @pytest.mark.parametrize(

@@ -288,7 +288,7 @@ def test_an_index_that_does_not_answer_is_an_error_with_the_command_that_asks_it
     assert _bisected("broke_tiny") == 1
     assert capsys.readouterr().err == (
         "pip names no versions of tiny-compiler: No matching distribution found for tiny-compiler; "
-        "expected an index that has it, as in `python -m pip index versions tiny-compiler`\n"
+        "expected an index that has it, as in `python3 -m pip index versions tiny-compiler`\n"
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from retarget.engine.engine import Engine
 from retarget_repro.attempt import attempt, chosen_target
-from retarget_repro.reduce.reducing import Reduced, reduce_failure
+from retarget_repro.reduce import Reduced, reduce_failure
 
 EXTENSION = '''\
 """Modules are words. One that has both `bad` and `worse` fails; the compiler can leave out a word."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from retarget.cli.support import table
-from retarget.results.changes import BAD, state_of
+from retarget.results.changes import state_of
 from retarget.results.files import SessionResults, latest, read_results, results_of
 from retarget.results.overview import by_config, by_outcome, failure_groups, not_reached
-from retarget.results.record import Outcome, TargetRecord
+from retarget.results.record import BAD, INCOMPLETE, Outcome, TargetRecord
 from retarget.support.errors import display_path
 from retarget.support.files import user_path
 from retarget.support.text import counted, shown
@@ -49,7 +49,9 @@ def selected(arguments: argparse.Namespace) -> Callable[[TargetRecord], bool]:
 
 def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare `show`."""
-    does = "count outcomes by config and failures by signature; exit status 1 where a target failed or did not run"
+    does = (
+        "count outcomes by config and failures by signature; exit status 1 where a target or case failed or was not run"
+    )
     parser = actions.add_parser("show", help=does, description=f"{does}.")
     add_paths(parser)
     add_selection(parser)
@@ -74,7 +76,7 @@ def _show(arguments: argparse.Namespace) -> int:
         print(json.dumps(_content(sessions, results, missing, listed if arguments.outcome else None), indent=1))
     else:
         print("\n".join(_text(sessions, results, missing, listed)))
-    bad = any(record.outcome in BAD or record.outcome is Outcome.NOT_RUN for record in results.values())
+    bad = any(record.outcome in BAD | INCOMPLETE for record in results.values())
     return 1 if bad or any(missing.values()) or not all(session.is_complete for session in sessions) else 0
 
 

@@ -30,9 +30,8 @@ def _update(arguments: argparse.Namespace) -> int:
             files = ", ".join(map(display_path, session.files))
             msg = f"{files}: found a session that did not end, which may say too little: run it again, or leave it out"
             raise RetargetError(msg)
-        is_selection = any("--retarget-case" in argument for argument in session.start.arguments)
         for _, records in sorted(attempts_of([session]).items()):
-            update.add(records[-1], is_selection=is_selection)
+            update.add(records[-1])
     for line, _ in update.write(load_extensions((), folders=[Path.cwd()]), in_full=False):
         print(line)
     return 1 if update.left_over else 0

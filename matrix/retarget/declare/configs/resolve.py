@@ -124,11 +124,12 @@ def _heirs(
             unsound.add(declaration.table.name)
     is_complete = above.is_complete and above.sort not in tables.hiding
     bases = {name: entry.table.extends for name, entry in good.items() if entry.table.extends is not None}
-    invalid = bad | above.invalid | tables.invalid.get(above.sort, frozenset()) | _cyclic(bases, good, problems)
+    in_order, cyclic = _bases_first(good, bases, problems)
+    invalid = bad | above.invalid | tables.invalid.get(above.sort, frozenset()) | cyclic
     configs = dict(above.configs)
     complete = dict(above.tables)
     reported: Counter[KeyPath] = Counter()
-    for name in sorted((name for name in good if name not in invalid), key=lambda name: len(_chain(name, bases))):
+    for name in (name for name in in_order if name not in invalid):
         entry = good[name]
         base = bases.get(name)
         if base is not None and base not in configs:
@@ -191,24 +192,31 @@ def _inherited(own: _HeirTableT, base: CompilerConfigTable | RuntimeConfigTable)
     return cast("_HeirTableT", own.model_copy(update=taken))
 
 
-def _cyclic(bases: Mapping[str, str], good: Mapping[str, Declared[_HeirTableT]], problems: list[Problem]) -> set[str]:
-    """Return the names that extend themselves by way of others; each cycle is reported once."""
+def _bases_first(
+    good: Mapping[str, Declared[_HeirTableT]], bases: Mapping[str, str], problems: list[Problem]
+) -> tuple[list[str], set[str]]:
+    """Return the names, each after its base, and those that extend themselves by way of others.
+
+    Each cycle is reported once, at the first of its configs. Linear in the number of names.
+    """
+    position = {name: at for at, name in enumerate(good)}
+    ordered: dict[str, None] = {}
     cyclic: set[str] = set()
     for first in good:
-        chain = _chain(first, bases)
-        if bases.get(chain[-1]) == first and first not in cyclic:
-            cyclic.update(chain)
-            message = f"found a cycle: {' → '.join([*chain, first])}; expected a chain that ends"
-            problems.append(Problem((*good[first].path, "extends"), message))
-    return cyclic
-
-
-def _chain(name: str, bases: Mapping[str, str]) -> list[str]:
-    """Return a name and the bases above it; stops where a cycle closes."""
-    chain = [name]
-    while (base := bases.get(chain[-1])) is not None and base not in chain:
-        chain.append(base)
-    return chain
+        chain: dict[str, None] = {}
+        name = first
+        while name in good and name not in ordered and name not in chain:
+            chain[name] = None
+            name = bases.get(name, "")
+        if name in chain:
+            cycle = [*chain][[*chain].index(name) :]
+            start = cycle.index(min(cycle, key=position.__getitem__))
+            cycle = cycle[start:] + cycle[:start]
+            cyclic.update(cycle)
+            message = f"found a cycle: {' → '.join([*cycle, cycle[0]])}; expected a chain that ends"
+            problems.append(Problem((*good[cycle[0]].path, "extends"), message))
+        ordered |= dict.fromkeys(reversed(chain))
+    return [*ordered], cyclic
 
 
 # ---------------------------------------------------------------- the sorts

@@ -12,13 +12,13 @@ import itertools
 import os
 import re
 import shlex
-import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from retarget.support.errors import RetargetError
+from retarget.support.files import content_digest
 
 __all__ = ["InputDigests", "Inputs", "candidates", "files_below"]
 
@@ -45,7 +45,6 @@ _MOST_FILES = 200_000
 _MOMENT_SECONDS = 1.0
 """How long an answer is taken for true where it only says which outcome to reuse."""
 
-Signature = tuple[int, int, int, int, int]
 _Question = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...], tuple[Path, ...]]
 
 
@@ -83,7 +82,6 @@ class InputDigests:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._files: dict[Path, tuple[Signature, str]] = {}
         self._answers: dict[_Question, tuple[float, Inputs]] = {}
 
     def of(
@@ -109,7 +107,7 @@ class InputDigests:
         for flag in flags:
             self._add(flag, found, depth=0)
         for _, value in env:
-            found.update((part, self._file(Path(part))) for part in _parts(value) if _holds(Path.is_file, part))
+            found.update((part, content_digest(Path(part))) for part in _parts(value) if _holds(Path.is_file, part))
         found.update((str(path), self._digest(path)) for path in files)
         answer = tuple(sorted(found.items()))
         with self._lock:
@@ -126,29 +124,7 @@ class InputDigests:
                     self._add(word, found, depth=depth + 1)
 
     def _digest(self, path: Path) -> str:
-        return self._tree(path) if path.is_dir() else self._file(path)
-
-    def _file(self, path: Path) -> str:
-        path = path.absolute()
-        try:
-            status = path.stat()
-            if not stat.S_ISREG(status.st_mode):
-                return "special"  # a device or a pipe: reading it might never end
-            signature = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-            with self._lock:
-                known = self._files.get(path)
-            if known is not None and known[0] == signature:
-                return known[1]
-            with path.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-        except FileNotFoundError:
-            return "absent"
-        except OSError as error:
-            return f"unreadable: {error.strerror}"
-        if time.time() - status.st_ctime > _MOMENT_SECONDS:  # else it may change again and keep its signature
-            with self._lock:
-                self._files[path] = (signature, digest)
-        return digest
+        return self._tree(path) if path.is_dir() else content_digest(path)
 
     def _tree(self, folder: Path) -> str:
         folder = folder.absolute()
@@ -162,7 +138,7 @@ class InputDigests:
         by_content = len(files) <= _LARGEST_TREE
         digest = hashlib.sha256()
         for name in sorted(files):
-            content = self._file(folder / name) if by_content else _stated(folder / name)
+            content = content_digest(folder / name) if by_content else _stated(folder / name)
             digest.update(f"{name}\0{content}\n".encode("utf-8", "surrogateescape"))
         return f"tree {digest.hexdigest()}"
 

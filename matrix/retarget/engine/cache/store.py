@@ -179,6 +179,7 @@ class Store:
             if (artifact := outcome.artifact) is not None and not self._has(artifact):
                 content = self._remote.artifact(artifact.digest, artifact.size, body["artifact"]["suffix"])
                 if content is None:
+                    self._remote.count_as_absent()
                     return None
                 write_atomically(Path(artifact.path), content)
                 self._unmeasured += artifact.size

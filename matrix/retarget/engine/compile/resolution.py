@@ -20,7 +20,7 @@ from retarget.worker.messages import ResolvedFlags
 
 __all__ = ["NotBuiltError", "Resolver"]
 
-_FORMAT = 6
+_FORMAT = 7
 
 
 class NotBuiltError(Exception):
@@ -116,8 +116,9 @@ class Resolver:
 
 
 def _encode(resolved: Resolved) -> dict[str, Any]:
-    front_end = None if resolved.front_end is None else _encode(resolved.front_end)
-    return asdict(resolved) | {"files": [str(path) for path in resolved.files], "front_end": front_end}
+    parts = {"front_end": resolved.front_end, "front_half": resolved.front_half}
+    encoded = {name: None if part is None else _encode(part) for name, part in parts.items()}
+    return asdict(resolved) | encoded | {"files": [str(path) for path in resolved.files]}
 
 
 def _decode(body: dict[str, Any]) -> Resolved | None:
@@ -125,11 +126,9 @@ def _decode(body: dict[str, Any]) -> Resolved | None:
         lists: dict[str, Any] = {name: tuple(body[name]) for name in ("flags", "not_inputs")}
         pairs: dict[str, Any] = {name: tuple(map(_pair, body[name])) for name in ("facts", "suffix_facts")}
         files = tuple(map(Path, body["files"]))
-        front_end = None if body["front_end"] is None else _decode(body["front_end"])
-        build_id, build, compiler = body["build_id"], body["build"], body["compiler"]
-        return Resolved(
-            build_id=build_id, build=build, compiler=compiler, files=files, front_end=front_end, **lists, **pairs
-        )
+        names = {name: body[name] for name in ("build_id", "build", "compiler")}
+        parts: dict[str, Any] = {name: body[name] and _decode(body[name]) for name in ("front_end", "front_half")}
+        return Resolved(files=files, **names, **parts, **lists, **pairs)
     except (KeyError, TypeError, ValueError):
         return None
 

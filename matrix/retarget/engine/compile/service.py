@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter, OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -114,7 +115,7 @@ class BuildService:
         self._notes: list[str] = []
         self._changed = threading.Condition()
         self._jobs: dict[CompileTarget, _Job] = {}
-        self._modules: Counter[Path] = Counter()  # how many targets each module has
+        self._modules: defaultdict[Path, list[CompileTarget]] = defaultdict(list)  # the targets of each module
         self._retried: set[CompileTarget] = set()
         self._pending: OrderedDict[CompileTarget, _Job] = OrderedDict()
         self._running: dict[CompileTarget, _Job] = {}
@@ -160,8 +161,8 @@ class BuildService:
             new = [target for target in dict.fromkeys(targets) if target not in self._jobs]
             if not new:
                 return  # nothing that would wake a builder
-            self._modules.update(target.module.path for target in new)
             for target in new:
+                self._modules[target.module.path].append(target)
                 self._jobs[target] = self._pending[target] = _Job(target)
             workers = min(self._executor.compiles if self._executor is not None else self._workers, len(self._jobs))
             while self._pending and len(self._threads) < workers and not self._closed:
@@ -389,8 +390,8 @@ class BuildService:
                     return None  # a folder has changed since it was looked into: look again
                 if (stored := self._store.lookup(key)) is not None:
                     return stored
-                anew, alone = target in self._retried, self._modules[target.module.path] == 1
-                outcome = self._steps.compile(target, key, source, resolved, inputs, anew=anew, at_once=alone)
+                anew, is_shared = target in self._retried, partial(self._is_shared, target)
+                outcome = self._steps.compile(target, key, source, resolved, inputs, anew=anew, is_shared=is_shared)
                 if outcome is None or outcome.reused:
                     return outcome
                 return replace(outcome, started=time.time() - outcome.seconds)
@@ -399,6 +400,20 @@ class BuildService:
         except StoreError as error:
             self._store_error = error
             raise
+
+    def _is_shared(self, target: CompileTarget, half: Resolved) -> bool:
+        """Whether another target of the module begins with the same front half, and is still to be compiled."""
+        with self._changed:
+            jobs = [self._jobs.get(one) for one in self._modules[target.module.path] if one != target]
+            others = [job.target for job in jobs if job is not None and not job.done]
+        for other in others:
+            with suppress(NotBuiltError, UnavailableError, RetargetError):
+                resolved, source = self._resolved(other)
+                if (resolved.front_end or resolved).front_half == half and other.compiler.env == target.compiler.env:
+                    key = key_of(other, source, resolved, self._inputs_of(other, resolved))
+                    if self._store.lookup(key) is None:
+                        return True
+        return False
 
     def _inputs_of(self, target: CompileTarget, resolved: Resolved, *, fresh: bool = False) -> Inputs:
         """Return what the compile reads in addition to the module, as it is now."""

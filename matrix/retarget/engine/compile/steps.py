@@ -1,4 +1,4 @@
-"""A compile that the store does not have: one step, or the compiler's front end and what comes after it."""
+"""A compile that the store does not have: in one step or after a front end, and what other compiles can begin with."""
 
 from __future__ import annotations
 
@@ -15,27 +15,25 @@ from retarget.engine.compile.pool import compile_failure
 from retarget.extension import CompileRequest, Resolved
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget
-from retarget.model.outcomes import CompileOutcome
-from retarget.support.locks import HeldLock
+from retarget.model.outcomes import Artifact, CompileOutcome
 from retarget.support.text import join_output
 from retarget.worker.artifact import read_artifact
 from retarget.worker.messages import CompiledModule, CompileModule, Refusal, Refused
 
 __all__ = ["CompileSteps", "key_of", "with_fact"]
 
-_FRONT_END_SUFFIX = ".front"
-"""The suffix of what a compiler's front end gives, in the store."""
+_FRONT_SUFFIX = ".front"
+"""The suffix of what a compiler's front end or front half gives, in the store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Step:
-    """A step that is to be done, and the key that it is stored under. Its `lock` is held; the caller has that of the
-    last step, which gives the artifact."""
+    """What is to be done, and the key that it is stored under."""
 
     key: str
     resolved: Resolved
     inputs: Inputs
-    lock: HeldLock | None = None
+    is_front_end: bool = False
 
 
 class CompileSteps:
@@ -60,6 +58,7 @@ class CompileSteps:
         self._inputs_of = inputs_of
         self._note = note
         self._default_timeout = default_timeout
+        self._not_kept: set[str] = set()  # keys of front halves whose first compile failed or printed something
 
     def compile(
         self,
@@ -70,75 +69,108 @@ class CompileSteps:
         inputs: Inputs,
         *,
         anew: bool = False,
-        at_once: bool = False,
+        is_shared: Callable[[Resolved], bool],
     ) -> CompileOutcome | None:
-        """Compile in one step; in more, where the compiler's front end has a key of its own. Compile keys with the same
-        front end share what it gives; it may itself be of two steps. None if the front end's lock is held elsewhere.
+        """Compile, after the front end where that has a key of its own; a worker does both in one request. None if a
+        lock that is needed is held elsewhere.
 
-        `inputs` are those that the key covers. A failure of the front end is stored under the front end's key alone;
-        `anew` tries what is stored as a failure again. `at_once` has a worker do all steps that are to be done at a
-        time: where other targets wait for the front end, they would wait for all of it. Raises `RetargetError`.
+        Where `is_shared` says that other targets have a front half to begin with, too, the first compile keeps it for
+        them, unless it fails later or prints something: they would have to be compiled again from the source, of which
+        diagnostics show lines. `inputs` are those that the key covers. A failure of the front end is stored under the
+        front end's key alone, one of a front half for all that share it; `anew` tries what is stored as a failure
+        again. Raises `RetargetError`.
         """
+        path = target.module.path
+        request = CompileRequest(source=source, source_name=path.name, source_path=path, resolved=resolved)
         steps = [_Step(key=key, resolved=resolved, inputs=inputs)]
-        outcome: CompileOutcome | None = None
+        front: CompileOutcome | None = None
+        half: _Step | None = None
         with ExitStack() as locks:
-            while outcome is None and (front_end := steps[-1].resolved.front_end) is not None:
-                read = self._inputs_of(target, front_end)
-                front_key = key_of(target, source, front_end, read)
-                if (outcome := self._stored(front_key, anew=anew)) is not None:
-                    break
-                lock = self._store.try_lock(front_key, step=len(steps))
-                if lock is None:
-                    return None
-                locks.callback(lock.release)
-                if (outcome := self._stored(front_key, anew=anew)) is None:
-                    steps.append(_Step(key=front_key, resolved=front_end, inputs=read, lock=lock))
-            while steps and (outcome is None or outcome.artifact is not None):
-                outcome = self._do(target, source, steps, outcome, at_once=at_once)
-        return None if outcome is None else replace(outcome, key=key)
+            if resolved.front_end is not None:
+                step = self._step(target, source, resolved.front_end)
+                if (front := self._stored(step.key, anew=anew)) is None:
+                    if not self._hold(locks, step.key, 1):
+                        return None
+                    front = self._stored(step.key, anew=anew)
+                if front is None:
+                    steps.insert(0, replace(step, is_front_end=True))
+                elif front.artifact is None:
+                    return replace(front, key=key)
+                else:
+                    request = replace(request, front_end=_content(front.artifact))
+            if front is None and steps[0].resolved.front_half is not None:
+                half = self._step(target, source, steps[0].resolved.front_half)
+                kept = self._stored(half.key, anew=anew)
+                if kept is None and half.key not in self._not_kept and is_shared(half.resolved):
+                    if not self._hold(locks, half.key, 2):
+                        return None
+                    kept = self._stored(half.key, anew=anew)
+                    request = replace(request, keeps_front_half=kept is None and half.key not in self._not_kept)
+                if kept is not None and kept.artifact is None:
+                    return replace(kept, key=key)
+                if kept is not None and kept.artifact is not None:
+                    request = replace(request, front_half=_content(kept.artifact))
+            return replace(self._do(target, steps, request, front, half), key=key)
+
+    def _step(self, target: CompileTarget, source: bytes, resolved: Resolved) -> _Step:
+        inputs = self._inputs_of(target, resolved)
+        return _Step(key=key_of(target, source, resolved, inputs), resolved=resolved, inputs=inputs)
 
     def _stored(self, key: str, *, anew: bool) -> CompileOutcome | None:
         stored = self._store.lookup(key)
         return None if stored is not None and stored.failure is not None and anew else stored
 
+    def _hold(self, locks: ExitStack, key: str, step: int) -> bool:
+        lock = self._store.try_lock(key, step=step)
+        if lock is not None:
+            locks.callback(lock.release)
+        return lock is not None
+
     def _do(
-        self, target: CompileTarget, source: bytes, steps: list[_Step], front: CompileOutcome | None, *, at_once: bool
+        self,
+        target: CompileTarget,
+        steps: list[_Step],
+        request: CompileRequest,
+        front: CompileOutcome | None,
+        half: _Step | None,
     ) -> CompileOutcome:
-        """Have a worker do the last of the steps, or all of them from the last to the first, and store what comes of
-        it. Takes what is done from `steps`, and returns its outcome. `front` is the outcome of the step before."""
-        first = steps[-1]
-        todo = steps[::-1] if at_once else [first]
+        """Have a worker do the steps, of which `request` is the first, and store what comes of them. Return the last
+        outcome. `front` is that of the front end, where the store has it."""
         message: CompileModule | None = None
-        for step in reversed(todo):
-            message = self._message(target, source if step is first else b"", step, then=message)
+        later = replace(request, source=b"", front_half=None, keeps_front_half=False)  # of the second of two
+        for step in reversed(steps):
+            message = CompileModule(
+                compiler=target.compiler.compiler,
+                rewriting=target.kind if target.returns_checks else "",
+                front_end=step.is_front_end,
+                request=replace(request if step is steps[0] else later, resolved=step.resolved),
+                then=message,
+            )
         assert message is not None  # noqa: S101  (for the type checker)
-        if front is not None and front.artifact is not None:
-            made = read_artifact(Path(front.artifact.path), front.artifact.digest)
-            message = replace(message, request=replace(message.request, front_end=made))
-        inputs = tuple(dict.fromkeys(one for step in todo for one in step.inputs))
+        inputs = tuple(dict.fromkeys(one for step in steps for one in step.inputs))
         timeout = self._default_timeout if target.timeout is None else target.timeout
         start = time.monotonic()
         answer = self._work(target, message, inputs, timeout)
-        while True:
-            step = steps.pop()
+        if half is not None and request.keeps_front_half:
+            self._keep_half(target, half, answer)
+        for step in steps:
             front = self._keep(target, step, answer if front is None else _after(front, answer), start)
-            if step.lock is not None:
-                step.lock.release()
             if not isinstance(answer, CompiledModule) or answer.then is None:
-                return front
+                break
             answer = replace(answer.then, host=answer.host)
+        assert front is not None  # noqa: S101  (for the type checker)
+        return front
 
-    def _message(
-        self, target: CompileTarget, source: bytes, step: _Step, *, then: CompileModule | None
-    ) -> CompileModule:
-        path, resolved = target.module.path, step.resolved
-        return CompileModule(
-            compiler=resolved.compiler or target.compiler.compiler,
-            rewriting=target.kind if target.returns_checks else "",
-            front_end=step.lock is not None,
-            request=CompileRequest(source=source, source_name=path.name, source_path=path, resolved=resolved),
-            then=then,
-        )
+    def _keep_half(self, target: CompileTarget, half: _Step, answer: CompiledModule | Refused) -> None:
+        """Store the front half that a compile has kept, if other compiles may begin with it, or how it failed."""
+        is_sure = self._inputs_of(target, half.resolved) == half.inputs
+        if is_sure and isinstance(answer, CompiledModule) and answer.front_half and not answer.diagnostics:
+            self._store.put_artifact(half.key, answer.front_half, suffix=_FRONT_SUFFIX, seconds=0.0, diagnostics="")
+        elif is_sure and isinstance(answer, Refused) and answer.in_front_half and answer.refusal is Refusal.COMPILER:
+            failure, seconds = compile_failure(answer), answer.seconds
+            self._store.put_failure(half.key, failure, seconds=seconds, diagnostics=answer.text)
+        else:
+            self._not_kept.add(half.key)
 
     def _keep(
         self, target: CompileTarget, step: _Step, answer: CompiledModule | Refused, start: float
@@ -156,11 +188,11 @@ class CompileSteps:
                 f"{', '.join(sorted(changed))} changed while {target.name} was compiled: its outcome is not reused"
             )
         if isinstance(answer, CompiledModule):
-            compiler = self._registry.compiler(resolved.compiler or target.compiler.compiler)
+            compiler = self._registry.compiler(target.compiler.compiler)
             outcome = self._store.put_artifact(
                 key,
                 answer.artifact,
-                suffix=compiler.artifact_suffix if step.lock is None else _FRONT_END_SUFFIX,
+                suffix=_FRONT_SUFFIX if step.is_front_end else compiler.artifact_suffix,
                 seconds=answer.seconds,
                 diagnostics=answer.diagnostics,
                 entry=not changed,
@@ -176,7 +208,7 @@ class CompileSteps:
 
 
 def key_of(target: CompileTarget, source: bytes, resolved: Resolved, inputs: Inputs) -> str:
-    """Return the compile key of a target, or of its front end where `resolved` is that of it."""
+    """Return the compile key of a target, or of its front end or front half where `resolved` is that of it."""
     return compile_key(
         compiler=resolved.compiler or target.compiler.compiler,
         source=source,
@@ -189,18 +221,18 @@ def key_of(target: CompileTarget, source: bytes, resolved: Resolved, inputs: Inp
 
 def with_fact(resolved: Resolved, fact: tuple[str, str]) -> Resolved:
     """Return what is resolved with a further fact, which is one of all steps: it is the first that reads the source."""
-    front_end = None if resolved.front_end is None else with_fact(resolved.front_end, fact)
-    return replace(resolved, facts=(*resolved.facts, fact), front_end=front_end)
+    front_end = resolved.front_end and with_fact(resolved.front_end, fact)
+    front_half = resolved.front_half and with_fact(resolved.front_half, fact)
+    return replace(resolved, facts=(*resolved.facts, fact), front_end=front_end, front_half=front_half)
+
+
+def _content(artifact: Artifact) -> bytes:
+    return read_artifact(Path(artifact.path), artifact.digest)
 
 
 def _after(front: CompileOutcome, answer: CompiledModule | Refused) -> CompiledModule | Refused:
     """Return the answer of a step with what the one before printed, and the time that it took, if it was done now."""
     seconds = answer.seconds + (0.0 if front.reused else front.seconds)
     if isinstance(answer, CompiledModule):
-        return replace(answer, seconds=seconds, diagnostics=_joined(front.diagnostics, answer.diagnostics))
-    return replace(answer, seconds=seconds, text=_joined(front.diagnostics, answer.text))
-
-
-def _joined(before: str, after: str) -> str:
-    """Join what two steps printed; the second may have done all again."""
-    return after if after.startswith(before) else join_output(before, after)
+        return replace(answer, seconds=seconds, diagnostics=join_output(front.diagnostics, answer.diagnostics))
+    return replace(answer, seconds=seconds, text=join_output(front.diagnostics, answer.text))

@@ -24,6 +24,7 @@ from retarget.extension import Tolerance
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig
 from retarget.model.driver_checks import CheckState, DriverCheck
 from retarget.model.outcomes import Artifact, DeviceInfo, Failure, OutputComparison, RunOutcome, Stage
+from retarget.support.dependencies import versions_of_arrays
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import (
     CheckArtifact,
@@ -372,7 +373,7 @@ class RunService:
         self._ahead.close()
 
     def _here(self, infos: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
-        return tuple(replace(info, host=self._host) for info in infos)
+        return tuple(replace(info, host=self._host, arrays=versions_of_arrays()) for info in infos)
 
     @cached_property
     def _host(self) -> str:

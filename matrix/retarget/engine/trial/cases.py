@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from retarget.expect.cases import TargetRules, TargetVerdict
-from retarget.expect.verdict import Ruling, excuse
+from retarget.expect.verdict import Ruling, excuse, is_expired, today
+from retarget.model.case_names import is_one_of
 from retarget.model.outcomes import CaseOutcome, Failure
 from retarget.model.signatures import observe
 from retarget.results.record import CaseRecord, Outcome, TimesRecord
@@ -15,16 +16,18 @@ __all__ = ["case_records"]
 
 
 def case_records(
-    rules: TargetRules, verdict: TargetVerdict, cases: Sequence[CaseOutcome], names: Sequence[str], why_not: str
+    rules: TargetRules, verdict: TargetVerdict, cases: Sequence[CaseOutcome], names: Sequence[str], only: Sequence[str]
 ) -> Iterator[CaseRecord]:
-    """Yield a record of each case of a target, in order. `why_not` says why some were not run that no rule skips."""
+    """Yield a record of each case of a target, in order. `only` are the cases that `--retarget-case` selects."""
     ran = {case.name: case for case in cases}
     for name in names or ran:
         case = ran.get(name)
         if case is None:
             rule = rules.of(name)
-            reason = excuse(rule) if rule is not None and rule.outcome == "skip" else why_not
-            yield CaseRecord(name=name, outcome=Outcome.NOT_RUN, reason=reason)
+            is_excused = rule is not None and rule.outcome == "skip" and not is_expired(rule, today())
+            why_not = "the run ended before it" if is_one_of(name, only) else "not selected by --retarget-case"
+            reason = excuse(rule) if rule is not None and is_excused else why_not
+            yield CaseRecord(name=name, outcome=Outcome.NOT_RUN, reason=reason, excused=is_excused)
         elif case.failure is None:
             one = verdict.of(name)
             is_unexpected = one is not None and bool(one.case) and one.ruling is Ruling.PASSED

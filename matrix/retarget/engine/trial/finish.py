@@ -12,11 +12,9 @@ from retarget.engine.trial.failures import failure_fields
 from retarget.engine.trial.trial import Trial
 from retarget.expect.verdict import excuse
 from retarget.model import RunTarget
-from retarget.results.record import Outcome, Sibling, TargetRecord
+from retarget.results.record import BAD, Outcome, Sibling, TargetRecord
 
 __all__ = ["finished", "outcome_of"]
-
-_FAILURES = frozenset({Outcome.FAILED, Outcome.XPASSED, Outcome.ERROR})
 
 
 def outcome_of(trial: Trial, error: BaseException | None, *, was_tried: bool) -> tuple[Outcome, str]:
@@ -63,7 +61,7 @@ def finished(
         blocked_by=error.by if isinstance(error, Blocked) else "",
         excused=isinstance(error, ExcusedByRule),
         unchanged=trial.record.unchanged and outcome in {Outcome.PASSED, Outcome.XFAILED},
-        siblings=_siblings(trial, trial.target) if outcome in _FAILURES and isinstance(trial.target, RunTarget) else (),
+        siblings=_siblings(trial, trial.target) if outcome in BAD and isinstance(trial.target, RunTarget) else (),
         **(trial.digests if with_digests else {}),
         started=trial.record.started or started,
         ended=ended,

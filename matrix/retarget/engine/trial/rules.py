@@ -33,6 +33,11 @@ class RulesInForce:
         return cls(rules=rules, compiled=of_compiled, deferred=deferred)
 
     @property
+    def wholes(self) -> tuple[Expectation, ...]:
+        """All that are about the whole target or the compile target."""
+        return (*self.rules.wholes, *self.compiled.wholes)
+
+    @property
     def asks_devices(self) -> bool:
         """Whether devices decide which rules are in force."""
         return bool(self.rules.possible or self.compiled.possible)

@@ -163,8 +163,10 @@ class Trial:
         """Enter how the target ended, before anything is made of it. `rules` are those by which it is judged."""
         verdict = tried.verdict(rules) if rules is not None else None
         if verdict is not None and rules is not None:
-            why_not = "not selected by --retarget-case" if tried.error is None else "the run ended before it"
-            self.enter(cases=tuple(case_records(rules, verdict, tried.cases, tried.names, why_not)))
+            only = self.services.settings.cases
+            cases = tuple(case_records(rules, verdict, tried.cases, tried.names, only))
+            left_out = tuple(case.name for case in cases if not (case.excused or is_one_of(case.name, only)))
+            self.enter(cases=cases, unselected_cases=left_out)
         if tried.error is None:
             result = Result.PASSED
         else:

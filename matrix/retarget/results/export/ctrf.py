@@ -23,6 +23,7 @@ _SPECIFICATION = "0.0.0"
 
 _STATUS = {
     Outcome.PASSED: "passed",
+    Outcome.PARTIAL: "other",
     Outcome.FLAKY: "passed",
     Outcome.INTERMITTENT: "other",
     Outcome.XFAILED: "other",

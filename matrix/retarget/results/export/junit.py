@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from retarget.results.changes import state_of
 from retarget.results.export.properties import properties
 from retarget.results.files import Attribution, SessionResults, results_of
 from retarget.results.history import seconds_of
-from retarget.results.record import Outcome, Result, TargetRecord
+from retarget.results.record import INCOMPLETE, Outcome, Result, TargetRecord
 from retarget.support.text import strip_colour
 
 __all__ = ["junit"]
@@ -74,8 +75,8 @@ def _case(record: TargetRecord, said: Attribution | None) -> Element:
         SubElement(case, "error", message=message).text = _text(whole)
     elif outcome is Outcome.XFAILED or (outcome is Outcome.INTERMITTENT and record.result is Result.FAILED):
         SubElement(case, "skipped", type="pytest.xfail", message=_text(record.reason))
-    elif outcome in {Outcome.SKIPPED, Outcome.BLOCKED, Outcome.NOT_RUN}:
-        reason = record.reason or str(outcome)
+    elif outcome in {Outcome.SKIPPED, Outcome.BLOCKED, *INCOMPLETE}:
+        reason = record.reason or str(state_of(record))
         where = f"{record.file}:{record.line + 1}: {reason}"
         SubElement(case, "skipped", type="pytest.skip", message=_text(reason)).text = _text(where)
     return case

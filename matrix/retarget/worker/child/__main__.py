@@ -1,4 +1,4 @@
-"""`python -m retarget.worker.child`: started by `retarget.worker.process` only."""
+"""`python3 -m retarget.worker.child`: started by `retarget.worker.process` only."""
 
 from __future__ import annotations
 

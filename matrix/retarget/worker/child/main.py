@@ -1,4 +1,4 @@
-"""The worker process: `python -m retarget.worker.child SOCKET LIFELINE PROGRESS PARENT [ahead]`.
+"""The worker process: `python3 -m retarget.worker.child SOCKET LIFELINE PROGRESS PARENT [ahead]`.
 
 Started by `retarget.worker.process` only. The arguments are three inherited descriptors and the parent's process id (0:
 ask the kernel for no parent-death signal); one that is started ahead of need imports what a device worker needs before
@@ -128,7 +128,7 @@ class _Server:
     def answer(self, message: object) -> object:
         """Return the answer to one request. Never raises `Exception`: what goes wrong is a `Refused`."""
         self._output.start()
-        start = time.perf_counter()
+        start, in_front_half = time.perf_counter(), False
         try:
             return self._dispatch(message)
         except UnavailableError as error:
@@ -136,6 +136,7 @@ class _Server:
             summary = str(error)
         except CompilerError as error:
             kind, text, hint = Refusal.COMPILER if error.verdict else Refusal.TOOL, error.diagnostics, ""
+            in_front_half = error.in_front_half
             summary = first_line(str(error)) or first_line(error.diagnostics, "the compiler refused it without a word")
         except DriverError as error:
             kind, text, hint = Refusal.DRIVER, str(error), error.hint
@@ -156,6 +157,7 @@ class _Server:
             hint=hint,
             seconds=time.perf_counter() - start,
             resident=_resident_bytes(),
+            in_front_half=in_front_half,
         )
 
     def close(self) -> None:
@@ -233,6 +235,7 @@ class _Server:
             artifact=artifact,
             diagnostics=diagnostics,
             seconds=seconds,
+            front_half=compiled.front_half,
             resident=_resident_bytes(),
             then=then,  # type: ignore[arg-type]  # the answer to a CompileModule
         )

@@ -1,6 +1,6 @@
 """What the CUDA driver API says of the devices here, with the names of `cudaDeviceProp`. By ctypes, in workers.
 
-To check it on a machine with an NVIDIA GPU: `python -m retarget_iree.runtime.apis.cuda`.
+To check it on a machine with an NVIDIA GPU: `python3 -m retarget_iree.runtime.apis.cuda`.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from retarget.model.outcomes import FeatureValue
 
 from retarget_iree.runtime.apis.cuda import cuda_features
 from retarget_iree.runtime.apis.vulkan import vulkan_features
+from retarget_iree.runtime.devices.identity import HOST_DRIVERS
 
 __all__ = ["host_memory", "host_triple", "host_vendor", "live_features"]
 
@@ -41,7 +42,7 @@ def live_features(driver: str, path: str, dump: str, *, complete: bool) -> tuple
     Those of the CPU are what `iree-cpuinfo` reports; `complete` ones are also all that LLVM knows, which takes IREE's
     compiler a quarter of a second.
     """
-    if driver in {"local-sync", "local-task"}:
+    if driver in HOST_DRIVERS:
         return _cpu_features(complete=complete)
     uuid = _UUID.search(path)
     key = uuid[0].replace("-", "").lower() if uuid is not None else ""

@@ -8,10 +8,13 @@ from collections.abc import Mapping
 from retarget.model.devices import vendor_name
 from retarget.model.outcomes import DeviceInfo
 
-__all__ = ["describe_device"]
+__all__ = ["HOST_DRIVERS", "describe_device"]
 
 _VENDORS = {"cuda": "NVIDIA", "hip": "AMD"}
 _LOCAL = {"local-sync": "CPU, in the calling thread", "local-task": "CPU, in a pool of threads"}
+HOST_DRIVERS = frozenset(_LOCAL)
+"""The drivers whose devices are the host's cores."""
+
 _UUID = re.compile(r"^(?:GPU-)?([0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12})$")
 _FIELD = re.compile(r"^(?P<name>[\w .\[\]-]+?): (?P<value>\S.*)$")
 _NOT_SHOWN = {"name", "path", "driver", "driver_info", "device_uuid", "driver_uuid", "driver-max-cuda-version"}

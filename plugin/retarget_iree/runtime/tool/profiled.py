@@ -8,10 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-__all__ = ["PROFILED_DRIVERS", "seconds_of_calls", "seconds_on_device"]
-
-PROFILED_DRIVERS = frozenset({"vulkan", "cuda", "hip"})
-"""Drivers whose devices time dispatches; the runtime in this process takes no profile (IREE 3.13)."""
+__all__ = ["seconds_of_calls", "seconds_on_device"]
 
 _TIMEOUT = 60.0
 _CALLS = 64

@@ -305,15 +305,71 @@ def test_what_a_front_end_gave_is_kept_for_other_builds_of_what_comes_after_it(
     assert steps(log)[3:] == ["front", "compile"]
 
 
-def test_a_front_end_that_configs_share_runs_once(make: Make, tmp_path: Path, log: Path) -> None:
-    flags = [("--shared-front-end",), ("--shared-front-end", "--small"), ("--shared-front-end", "--fast")]
-    targets = [compile_target(tmp_path, "a", "@@sleep 0.2\npass a", flags=one) for one in flags]
+HALVES = [("--half",), ("--half", "--small"), ("--half", "--fast")]
+
+
+def halves(log: Path) -> list[str]:
+    """What each compile had to do with a front half."""
+    compiles = (line.split() for line in lines_of(log) if line.split()[0] in {"front", "compile"})
+    return [next((word for word in line if word.endswith("-half")), "in one step") for line in compiles]
+
+
+@pytest.mark.parametrize("more", [(), ("--front-end",)])
+def test_the_first_compile_of_a_module_keeps_the_front_half_for_the_others(
+    make: Make, tmp_path: Path, log: Path, more: tuple[str, ...]
+) -> None:
+    flags = [(*HALVES[0], *more), *HALVES[1:]]
+    targets = [compile_target(tmp_path, "a", "@sleep 0.1\npass a", flags=one) for one in flags]
     service = make(workers=2)
     service.submit(targets)
     outcomes = [service.result(target) for target in targets]
-    assert sorted(steps(log)) == ["compile", "compile", "compile", "front"]
+    expected = ["keeps-half", "begins-with-half", "begins-with-half", *(["in one step"] if more else [])]
+    assert sorted(halves(log)) == sorted(expected)  # what goes on from the front end needs no half
+    assert {one.diagnostics for one in outcomes} == {""}
     assert len({one.key for one in outcomes}) == 3
-    assert {one.diagnostics for one in outcomes} == {"front end\n"}
+    assert len([*(tmp_path / "cache").rglob("*.front")]) == 1 + len(more)
+
+
+def test_a_front_half_is_kept_only_for_targets_that_are_selected_and_not_cached(
+    make: Make, tmp_path: Path, log: Path
+) -> None:
+    targets = [compile_target(tmp_path, "a", "pass a", flags=one) for one in HALVES]
+    make().result(targets[0])
+    service = make(workers=1)
+    service.submit(targets[:2])  # the first one is cached: nobody shares it with the second
+    service.result(targets[1])
+    service = make(workers=1)
+    service.submit([*targets, compile_target(tmp_path, "b", "pass b", flags=HALVES[0])])  # another module
+    service.finish()
+    service = make(workers=1)
+    service.submit([compile_target(tmp_path, "c", "pass c", flags=one) for one in (HALVES[0], (), ("--absent",))])
+    service.finish()
+    assert halves(log) == ["in one step"] * 6
+
+
+@pytest.mark.parametrize("first", ["@print seen", "@refuse no such op", "@crash SIGSEGV", "@trouble no linker"])
+def test_a_module_whose_first_compile_fails_or_prints_is_compiled_in_one_step(
+    make: Make, tmp_path: Path, log: Path, first: str
+) -> None:
+    targets = [compile_target(tmp_path, "a", f"{first}\npass a", flags=one) for one in HALVES]
+    service = make(workers=1)
+    service.submit(targets)
+    outcomes = [service.result(target) for target in targets]
+    assert halves(log) == ["keeps-half", "in one step", "in one step"]
+    assert len({(one.diagnostics, one.failure) for one in outcomes}) == 1
+    assert not [*(tmp_path / "cache").rglob("*.front")]
+
+
+def test_a_failure_in_the_front_half_is_one_of_all_targets_that_share_it(make: Make, tmp_path: Path, log: Path) -> None:
+    targets = [compile_target(tmp_path, "a", "@reject", flags=one) for one in HALVES]
+    service = make(workers=1)
+    service.submit(targets)
+    outcomes = [service.result(target) for target in targets]
+    assert halves(log) == ["keeps-half"]
+    assert [(one.failure and one.failure.summary, one.diagnostics) for one in outcomes] == [
+        ("rejected", "error: rejected\n")
+    ] * 3
+    assert [one.reused for one in outcomes] == [False, True, True]
 
 
 def test_what_a_front_end_refuses_is_stored_and_tried_again_where_that_is_asked(
@@ -367,27 +423,21 @@ def test_a_crash_after_a_front_end_is_tried_again_from_the_front_end_on(make: Ma
     assert steps(log) == ["front", "compile", "front", "compile"]
 
 
-def test_a_worker_does_all_steps_at_once_unless_other_targets_wait_for_the_front_end(
+def test_a_worker_does_all_steps_in_one_request(
     make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[tuple[str, int]] = []
+    asked: list[int] = []
     compile_one = CompilePool.compile
 
     def counted(pool: CompilePool, env: Environment, message: CompileModule, *, timeout: float) -> object:
-        asked.append((message.request.source_name, 1 if message.then is None else 2))
+        asked.append(1 if message.then is None else 2)
         return compile_one(pool, env, message, timeout=timeout)
 
     monkeypatch.setattr(CompilePool, "compile", counted)
-    flags = [("--shared-front-end",), ("--shared-front-end", "--small")]
-    shared = [compile_target(tmp_path, "shared", "pass a", flags=one) for one in flags]
-    alone = compile_target(tmp_path, "alone", "@@print seen\npass b", flags=flags[0])
-    service = make(workers=1)
-    service.submit([*shared, alone])
-    outcomes = [service.result(target) for target in (*shared, alone)]
-    assert asked == [("shared.txt", 1), ("shared.txt", 1), ("shared.txt", 1), ("alone.txt", 2)]
-    assert outcomes[-1].diagnostics.splitlines() == ["front end", "seen to 1", "seen to 2", "seen by stdio"]
-    assert len([*(tmp_path / "cache").rglob("*.front")]) == 2
-    assert steps(log) == ["front", "compile", "compile", "front", "compile"]
+    outcome = make().result(compile_target(tmp_path, "a", "@@print seen\npass b", flags=("--front-end",)))
+    assert asked == [2]
+    assert outcome.diagnostics.splitlines() == ["front end", "seen to 1", "seen to 2", "seen by stdio"]
+    assert steps(log) == ["front", "compile"]
 
 
 @pytest.mark.slow

@@ -44,7 +44,10 @@ _ASK_AGAIN_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteStatistics:
-    """Outcomes and bytes that came from the shared store, outcomes that it did not have, and what was uploaded."""
+    """Outcomes and bytes that came from the shared store, outcomes that it did not have, and what was uploaded.
+
+    An outcome of no use, such as a damaged one, counts as one that it did not have; its bytes came all the same.
+    """
 
     fetched: int = 0
     absent: int = 0
@@ -98,6 +101,7 @@ class RemoteStore:
             body = _body(data, name, kind, key)
         except DamagedError as error:
             self._reject(name, str(error))
+            self._missed += 1
             return None
         self._fetched += 1
         return body
@@ -116,9 +120,15 @@ class RemoteStore:
         return data
 
     def reject(self, kind: str, key: str, reason: str) -> None:
-        """Note that a body is of no use, and ask no more for it."""
+        """Note that a body that was read is of no use, and ask no more for it."""
         name = _name(kind, key)
         self._reject(name, f"{name}: {reason}")
+        self.count_as_absent()
+
+    def count_as_absent(self) -> None:
+        """Count a body that was read among those that are not there: it is of no use, or its artifact is not there."""
+        self._fetched -= 1
+        self._missed += 1
 
     def forget(self, kind: str, key: str) -> None:
         """Ask no more for a body, which is to be made anew."""

@@ -5,38 +5,44 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 from retarget.engine.cache.host import host_identity
+from retarget.engine.cache.inputs import InputDigests
 from retarget.engine.cache.key import digest_of
 from retarget.engine.cache.store import Store
-from retarget.engine.compile.builds import describe_build
 from retarget.engine.run.reuse.case_digest import CaseDigests
 from retarget.engine.run.reuse.kept_results import KeptResult, KeptResults
+from retarget.engine.toolchains import describe_build, worker_environment
 from retarget.expect.cases import TargetRules
 from retarget.expect.verdict import today
 from retarget.extension import code_digest
 from retarget.extension.registry import Registry
-from retarget.model import RunTarget, RuntimeConfig
+from retarget.model import CompileTarget, RunTarget, RuntimeConfig
 from retarget.model.outcomes import Artifact, DeviceInfo, RunOutcome
+from retarget.support.datapaths import LIMIT_VARIABLE
+from retarget.support.dependencies import Dependency, state_of, versions_of_arrays
+from retarget.support.errors import RetargetError
 
 __all__ = ["ReusableResults", "RunDependencies"]
 
-_FORMAT = "2"
+_FORMAT = "3"
 """Raised whenever what the digest covers, or what is kept under it, changes."""
 
 _CORE = ("retarget.arrays", "retarget.engine.run", "retarget.model", "retarget.worker")
-_VARIABLES = ("LD_*", "DYLD_*", "*ICD*", "*VISIBLE_DEVICES", "*DRIVER_FILES*", "*LAYER*")
+_OF_LOADERS = ("LD_*", "DYLD_*", "*ICD*", "*VISIBLE_DEVICES", "*DRIVER_FILES*", "*LAYER*")
+_OF_ARRAYS = ("NPY_*", "OMP_*", "OPENBLAS_*", "MKL_*", LIMIT_VARIABLE)
+_VARIABLES = (*_OF_LOADERS, *_OF_ARRAYS)
 
 
 class RunDependencies:
     """What the result of each target depends on, as a digest. What several of them share is determined once.
 
     It covers the artifact, the case digest, the devices as their drivers report them, the builds of driver and runtime,
-    the code that makes and compares cases, the kind of host, and the variables by which loaders choose drivers. Of what
-    runs behind `run_under` nothing is reported: there the content of the command counts.
+    the code and the packages that make and compare cases, the kind of host, the variables by which loaders choose
+    drivers and libraries of numbers their code, and the files that flags, variables and the command of `run_under`
+    name. Of what runs behind that command nothing is reported.
     """
 
     def __init__(self, registry: Registry, extensions: Sequence[str]) -> None:
@@ -44,15 +50,20 @@ class RunDependencies:
         self._registry = registry
         self._extensions = tuple(extensions)
         self._known: dict[RuntimeConfig | str, str] = {}
+        self._inputs = InputDigests()
 
     def of(
         self, target: RunTarget, artifact: str, case_digest: str, devices: Sequence[DeviceInfo], *more: object
     ) -> str:
         """Return the digest (SHA-256 hex) for a target, the digest of its artifact, and its devices. `more` is covered,
-        too. It is empty where devices, and what stands for them, are not known."""
+        too. It is empty where devices, and what stands for them, are not known, and where a flag or the command names a
+        folder with too many files."""
         if not devices and not target.runtime.run_under:
             return ""
-        about = [self._of_kind(target.compile.kind), self._of_runtime(target.runtime), [*map(_identity, devices)]]
+        try:
+            about = [self._of_kind(target.compile.kind), self._of_runtime(target.runtime), [*map(_identity, devices)]]
+        except RetargetError:
+            return ""
         return digest_of(json.dumps([_FORMAT, artifact, case_digest, *about, *more]).encode())
 
     def _of_kind(self, kind: str) -> str:
@@ -65,20 +76,28 @@ class RunDependencies:
         if runtime not in self._known:
             drivers = [self._registry.code_of(self._registry.drivers[name]) for name in runtime.drivers]
             build = describe_build(self._registry, self._extensions, runtime)
-            command = shutil.which(runtime.run_under[0]) if runtime.run_under else None
-            under = digest_of(Path(command).read_bytes()) if command is not None else ""
             variables = sorted(
                 one for one in os.environ.items() if any(fnmatchcase(one[0], like) for like in _VARIABLES)
             )
-            host = host_identity() if runtime.run_under else ""
-            self._known[runtime] = digest_of(json.dumps([drivers, build, under, variables, host]).encode())
+            here = [host_identity(), versions_of_arrays()] if runtime.run_under else []
+            files = self._inputs.of((*runtime.flags, *_commands(runtime)), env=runtime.env)
+            self._known[runtime] = digest_of(json.dumps([drivers, build, variables, here, files]).encode())
         return self._known[runtime]
+
+
+def _commands(runtime: RuntimeConfig) -> Iterator[str]:
+    """Yield the words of `run_under`, and the programs on the config's PATH that they name."""
+    path = dict(runtime.env).get("PATH")
+    for word in runtime.run_under:
+        yield word
+        if (program := shutil.which(word, path=path)) is not None:
+            yield program
 
 
 def _identity(device: DeviceInfo) -> list[object]:
     """What a driver reports of a device, but for where it is listed and what may change from one moment to the next."""
     about = [device.driver, device.name, device.physical_id, device.driver_version, device.runtime, device.host]
-    return [*about, device.features]
+    return [*about, device.features, device.arrays]
 
 
 class ReusableResults:
@@ -98,6 +117,8 @@ class ReusableResults:
         """`extensions` are those of `RunDependencies`, `only` the selected cases. If it `runs_elsewhere`, nothing but
         its devices says where a target runs."""
         self._kept = KeptResults(store)
+        self._registry = registry
+        self._extensions = tuple(extensions)
         self._dependencies = RunDependencies(registry, extensions)
         self._only = tuple(only)
         self._case_digests = case_digests
@@ -107,7 +128,7 @@ class ReusableResults:
         self, target: RunTarget, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo]
     ) -> KeptResult | None:
         """Return what `Engine.kept_result` does."""
-        key = self._key(target, artifact, rules, devices)
+        key = self._with_states(self._key(target, artifact, rules, devices), target)
         return self._kept.find(key, rules, today()) if key else None
 
     def keep(
@@ -119,16 +140,46 @@ class ReusableResults:
         devices: Sequence[DeviceInfo],
     ) -> None:
         """Do what `Engine.keep_result` does."""
-        if key := self._key(target, artifact, rules, devices):
+        key = self._key(target, artifact, rules, devices)
+        if self._case_digests.calls_code(target.compile):
+            named = self._case_digests.dependencies_key(target.compile)
+            self._kept.keep_dependencies(named, {*outcome.dependencies_named, *(self._kept.dependencies(named) or ())})
+        if key and outcome.dependencies:
+            self._kept.keep_dependencies(key, outcome.dependencies_named)
+            key = self._with(key, outcome.dependencies)
+        elif outcome.failure is not None:  # a worker that crashed told of none
+            key = self._with_states(key, target)
+        if key:
             self._kept.keep(key, rules, outcome, today())
+
+    def known_dependencies(self, target: CompileTarget) -> Sequence[tuple[str, str]] | None:
+        """Return what `Engine.case_dependencies` does."""
+        return self._kept.dependencies(self._case_digests.dependencies_key(target))
 
     @property
     def notes(self) -> Sequence[str]:
         """Why results are not kept, in at most one line."""
         return self._kept.notes
 
+    def _with_states(self, key: str, target: RunTarget) -> str:
+        """Return a key as `_with` does, for the states of now of the dependencies that are known."""
+        names = self._kept.dependencies(key) if key else None
+        if not names:
+            return key
+        env = {**os.environ, **dict(worker_environment(self._registry, target.runtime))}
+        return self._with(key, [(*name, state_of(*name, target.compile.folder, env)) for name in names])
+
+    def _with(self, key: str, dependencies: Sequence[Dependency]) -> str:
+        """Return a key for what cases depend on, too; empty where that cannot be told: something was done that nothing
+        is known of, or another machine does it."""
+        if self._runs_elsewhere or any(sort == "unseen" for sort, *_ in dependencies):
+            return ""
+        return digest_of(json.dumps([key, sorted(dependencies)]).encode())
+
     def _key(self, target: RunTarget, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo]) -> str:
         if self._runs_elsewhere and not devices:
             return ""
-        cases = self._case_digests.of(target)
-        return self._dependencies.of(target, artifact.digest, cases, devices, self._only, rules.skipping(today()))
+        more: list[object] = [self._only, rules.skipping(today())]
+        if self._case_digests.calls_code(target.compile):  # which may import what was imported before
+            more.append(code_digest(*self._extensions))
+        return self._dependencies.of(target, artifact.digest, self._case_digests.of(target), devices, *more)

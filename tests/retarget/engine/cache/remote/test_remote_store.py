@@ -267,6 +267,7 @@ def test_a_damaged_or_hostile_entry_is_not_used_but_noted(
     assert len(store.notes) == 1
     assert store.notes[0].startswith(start)
     assert store.notes[0].endswith(reason)
+    assert (remote(store).statistics.fetched, remote(store).statistics.absent) == (0, 1)
     assert not [path for path in tmp_path.rglob("*escaped*") if share not in path.parents]
     put(store)
     assert machine("second").lookup(KEY) is not None
@@ -291,6 +292,7 @@ def test_a_damaged_artifact_is_not_used_but_noted(machine: Machine, share: Path,
         f"the shared store {share} has 1 object of no use, made again here: "
         f"the content of {STORED} has another SHA-256 or size",
     )
+    assert (remote(store).statistics.fetched, remote(store).statistics.absent) == (0, 1)
     assert not (store.folder / STORED).exists()
     put(store)
     assert machine("third").lookup(KEY) is not None

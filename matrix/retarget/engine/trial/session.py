@@ -1,7 +1,9 @@
-"""Names and globs of cases that no case has: of expectations, and of `--retarget-case`.
+"""What makes a session fail besides its targets, for pytest and for `retarget run` alike.
 
-Cases become known where targets run, so that only the process that shows the reports knows them; the rules come from
-those that collected. A rule is judged where the cases of all modules that it reaches are known.
+rules                  those that have expired or have no effect, as the processes that collected say
+names of cases         of rules and of `--retarget-case`, that no case has: cases become known where targets run, so
+                       a rule is judged where the cases of all modules that it reaches are known
+blocked targets        by one that did not fail itself
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from retarget.model.case_names import is_one_of
 from retarget.results.record import TargetRecord
 from retarget.support.errors import did_you_mean
 
-__all__ = ["CaseNames", "PlainUse", "plain_uses"]
+__all__ = ["PlainUse", "SessionErrors", "plain_uses"]
 
 PlainUse = tuple[str, str, tuple[str, ...], frozenset[tuple[str, str]]]
 """A `CaseUse`: its origin's file and key path, its cases, its modules."""
@@ -25,33 +27,47 @@ _SHOWN = 8
 """How many cases are named where none is like what was requested."""
 
 
-class CaseNames:
-    """What is known of cases in one session."""
+class SessionErrors:
+    """What is known in one session."""
 
     def __init__(self, selected: Sequence[str]) -> None:
-        """`selected` are those of `--retarget-case`."""
+        """`selected` are the cases of `--retarget-case`."""
         self._selected = selected
         self._names: dict[tuple[str, str], dict[str, None]] = {}
         self._uses: dict[Origin, CaseUse] = {}
+        self._rules: dict[str, None] = {}
+        self._blocked: dict[str, str] = {}
+        self._failed: set[str] = set()
 
-    def add_uses(self, uses: Iterable[PlainUse]) -> None:
-        """Enter rules that name cases, as `plain_uses` gives them."""
+    def add_rules(self, errors: Iterable[str], uses: Iterable[PlainUse]) -> None:
+        """Enter errors of rules, and rules that name cases, as `plain_uses` gives them."""
+        self._rules.update(dict.fromkeys(errors))
         for file, key_path, cases, modules in uses:
             origin = Origin(file=Path(file), key_path=key_path)
             self._uses[origin] = CaseUse(origin=origin, cases=cases, modules=modules)
 
-    def add(self, record: TargetRecord) -> None:
-        """Enter the cases that a target's record names."""
+    def add(self, record: TargetRecord, *, has_failed: bool, is_blocked: bool) -> None:
+        """Enter a target that was reported as failed, blocked or neither."""
         names = [case.name for case in record.cases] or record.unselected_cases
         if names:
             self._names.setdefault((record.suite, record.module), {}).update(dict.fromkeys(names))
+        if is_blocked:
+            self._blocked[record.nodeid] = record.blocked_by
+        elif has_failed:
+            self._failed.add(record.nodeid)
 
-    def diagnostics(self) -> list[str]:
-        """The entries of rules that match no case of the modules they reach."""
-        return [str(diagnostic) for diagnostic in unknown_case_diagnostics(self._uses.values(), self._names)]
+    def errors(self) -> list[str]:
+        """Return what is wrong, once all targets were entered: a session with one fails."""
+        cases = map(str, unknown_case_diagnostics(self._uses.values(), self._names))
+        blocked = (
+            f"{nodeid}: blocked by {by}, which did not fail when it was tried itself; run both again"
+            for nodeid, by in self._blocked.items()
+            if by not in self._failed
+        )
+        return list(dict.fromkeys((*self._rules, *cases, *blocked)))
 
     def unselected(self) -> list[str]:
-        """What `--retarget-case` asks for that no case is; nothing where no cases became known."""
+        """Return what `--retarget-case` asks for that no case is; nothing where no cases became known."""
         known = list(dict.fromkeys(name for names in self._names.values() for name in names))
         return [
             f"--retarget-case: found {one!r}, which matches no case of the modules that were run{_nearest(one, known)}"

@@ -1,9 +1,10 @@
-"""A run target as a pytest item."""
+"""Compile targets and run targets as pytest items."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 
+from retarget.engine.trial.compile_trial import CompileTrial
 from retarget.engine.trial.run_trial import RunTrial
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig
@@ -12,10 +13,21 @@ from retarget.support.errors import RetargetError
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.session.services import SERVICES
 
-__all__ = ["RunItem"]
+__all__ = ["CompileItem", "RunItem"]
 
 _MAY_SKIP = frozenset({"skip", "skipif", "xfail"})
 """Marks of pytest's by which a target may not be run."""
+
+
+class CompileItem(MatrixItem):
+    """One module, compiled one way."""
+
+    target: CompileTarget
+    _sort = CompileTrial
+
+    @property
+    def compile_target(self) -> CompileTarget:
+        return self.target
 
 
 class RunItem(MatrixItem):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import worker_doubles
-from retarget.engine.compile.builds import describe_build
+from retarget.engine.toolchains import describe_build
 from retarget.extension.registry import Registry, registry_of
 from targets_of_doubles import EXTENSIONS, compile_target, runtime_config, toolchain
 

@@ -1,10 +1,20 @@
-"""Tries smaller cases and modules with the real compiler and device, and keeps those that fail in the same way."""
+"""`retarget repro --reduce`: the smallest case and module that still fail at the same stage with the same signature.
+
+Smaller cases and modules are tried with the real compiler and device. What a compiler has to make a module smaller are
+variants of it, and its own tool, which asks this process what still fails.
+"""
 
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
+import socket
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import chdir
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,15 +22,27 @@ from retarget.engine.engine import Engine
 from retarget.engine.limits import COMPILE_TIMEOUT
 from retarget.engine.toolchains import worker_environment
 from retarget.extension import ShrinksModules
+from retarget.extension.registry import extensions_environment
 from retarget.model import CompileTarget, RunTarget, Target
 from retarget.model.outcomes import Stage
 from retarget.model.signatures import TIMEOUT
 from retarget.support.errors import RetargetError
+from retarget.support.text import first_line
 
 from retarget_repro.attempt import Attempt, Chosen, attempt
-from retarget_repro.reduce.tool import SCRIPT, Variant, reduce_by_tool, smaller_variants
 
 __all__ = ["Reduced", "reduce_failure"]
+
+_SCRIPT = "fails-in-the-same-way"
+"""The executable that the tool runs, in the folder of the reduction: exit status 0 for a module that still fails."""
+
+_ASK = """\
+import socket, sys
+asked = socket.socket(socket.AF_UNIX)
+asked.connect("asked")
+asked.sendall(sys.argv[1].encode())
+sys.exit(asked.recv(1) != b"y")
+"""
 
 _SLOWER = 5
 """How many times longer than the failure a candidate may take."""
@@ -146,7 +168,7 @@ class _Reduction:
                 folder = self.folder / f"{number}"
                 folder.mkdir()
                 try:
-                    some = smaller_variants(compiler, path, folder, refused=refused, keep_types=keep_types, env=env)
+                    some = _smaller_variants(compiler, path, folder, refused=refused, keep_types=keep_types, env=env)
                 except RetargetError as error:
                     self.why_not = f"; {error}"
                     break
@@ -173,7 +195,7 @@ class _Reduction:
         return first or size, has or size
 
     def _smaller(
-        self, found: Sequence[Variant], cases: Sequence[str], engine: Engine, refused: dict[str, None]
+        self, found: Sequence[_Variant], cases: Sequence[str], engine: Engine, refused: dict[str, None]
     ) -> Path | None:
         """Keep the first variant that fails, and return its file; None where none does. Each one tried is `refused`."""
         for one in found if self.steps else found[:1]:
@@ -194,7 +216,7 @@ class _Reduction:
         """Have the compiler's own tool reduce a module. Return what is left where that is less and fails, else None."""
         (folder := self.folder / "tool").mkdir()
         output = folder / f"reduced{path.suffix}"
-        command = compiler.reduce_command(path, output, folder / SCRIPT)
+        command = compiler.reduce_command(path, output, folder / _SCRIPT)
         if not command:
             return None
         self.note("the compiler's own tool reduces what is left")
@@ -202,7 +224,7 @@ class _Reduction:
         def made(candidate: Path) -> Chosen:
             return replace(self.chosen, target=_with_module(self.chosen.target, candidate))
 
-        is_done = reduce_by_tool(
+        is_done = _reduce_by_tool(
             command,
             folder,
             fails=lambda candidate: self.fails(made(candidate), cases, engine),
@@ -238,3 +260,103 @@ def _with_module(target: Target, path: Path) -> Target:
         return replace(target, module=replace(target.module, path=path))
     compiled = replace(target.compile, module=replace(target.compile.module, path=path))
     return replace(target, compile=compiled)
+
+
+# ---------------------------------------------------------------- what the compiler has
+
+
+def _reduce_by_tool(
+    command: Sequence[str],
+    folder: Path,
+    *,
+    fails: Callable[[Path], bool],
+    is_over: Callable[[], bool],
+    env: Mapping[str, str],
+) -> bool:
+    """Run a tool in `folder`, where it finds `_SCRIPT`, until it ends or it is over. Return whether it succeeded."""
+    asking = shlex.join((sys.executable, "-I", "-S", "-c", _ASK))
+    (folder / _SCRIPT).write_text(f'#!/bin/sh\ncd {shlex.quote(str(folder))} || exit 1\nexec {asking} "$1"\n')
+    (folder / _SCRIPT).chmod(0o755)
+    with socket.socket(socket.AF_UNIX) as server, (folder / "log").open("wb") as log:
+        with chdir(folder):  # a path of a socket may be no longer than a hundred characters
+            server.bind("asked")
+        server.listen()
+        server.settimeout(0.2)
+        tool = subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**os.environ, **extensions_environment(), **env},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
+        try:
+            while tool.poll() is None and not is_over():
+                try:
+                    asked, _ = server.accept()
+                except TimeoutError:
+                    continue
+                with asked:
+                    asked.settimeout(None)
+                    asked.sendall(b"y" if fails(Path(asked.recv(1 << 16).decode())) else b"n")
+        finally:
+            if tool.poll() is None:
+                tool.kill()
+            tool.wait()
+    return tool.returncode == 0
+
+
+_SECONDS = 120
+"""How long a compiler may take to write variants."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Variant:
+    """A module's file, and what was done to make it smaller."""
+
+    name: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Variants:
+    """Some variants of a module, and what the module has: `3 functions, 40 ops`."""
+
+    has: str
+    found: Sequence[_Variant]
+
+
+def _smaller_variants(
+    compiler: ShrinksModules,
+    source: Path,
+    folder: Path,
+    *,
+    refused: Iterable[str] = (),
+    keep_types: bool,
+    env: Mapping[str, str],
+) -> _Variants:
+    """Have a compiler write variants of a module to a folder, but those whose names are `refused`.
+
+    Raises `RetargetError` where it fails, as for a module that does not parse.
+    """
+    command = [*compiler.shrink_command(source, folder, keep_types)]
+    try:
+        done = subprocess.run(
+            command,
+            input="\n".join(refused),
+            env={**os.environ, **extensions_environment(), **env},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        msg = f"{command[0]} writes no smaller variants: {error}"
+        raise RetargetError(msg) from error
+    has, *lines = done.stdout.splitlines() or [""]
+    if done.returncode or not has:
+        msg = f"no smaller variants can be made: {first_line(done.stderr, f'exit status {done.returncode}')}"
+        raise RetargetError(msg)
+    written = [line.partition("\t") for line in lines]
+    return _Variants(has=has, found=[_Variant(name=name, path=Path(path)) for path, _, name in written if name])

@@ -1,1 +1,0 @@
-"""What `retarget init` writes for modules whose functions take arguments."""
