@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
@@ -26,9 +27,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     left_out = [name for name in ("slow", "exhaustive") if not config.getoption(f"--run-{name}")]
-    if deselected := [item for item in items if any(map(item.get_closest_marker, left_out))]:
-        config.hook.pytest_deselected(items=deselected)
-        items[:] = [item for item in items if not any(map(item.get_closest_marker, left_out))]
+    selected = [item for item in items if not any(map(item.get_closest_marker, left_out))]
+    if "slow" in left_out:
+        selected = _sampled(selected)
+    if len(selected) < len(items):
+        kept = set(selected)
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = selected
+
+
+def _sampled(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the items without those that are no sample of their test's parameters, as the marker `sampled` says.
+
+    A sample is spread over the parameters: the first, the last, and those between in equal steps.
+    """
+    of_test: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            of_test[item.nodeid.partition("[")[0]].append(item)
+    dropped: set[pytest.Item] = set()
+    for all_of_one in of_test.values():
+        (count,) = all_of_one[0].get_closest_marker("sampled").args
+        kept = {all_of_one[round(at * (len(all_of_one) - 1) / max(count - 1, 1))] for at in range(count)}
+        dropped.update(item for item in all_of_one if item not in kept)
+    return [item for item in items if item not in dropped]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

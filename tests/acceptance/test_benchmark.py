@@ -56,6 +56,7 @@ def test_without_the_option_nothing_is_measured(sums: Project) -> None:
     assert found["sum_llvm-cpu"].compile.dispatches is None
 
 
+@pytest.mark.slow
 def test_a_target_that_breaks_a_golden_rule_fails_and_says_why(sums: Project) -> None:
     rules = (
         '[[golden]]\nmatch = "sum"\nmetric = "latency"\nmax = "1 ns"\nreason = "light takes a foot"\nissue = "#7"\n'

@@ -89,6 +89,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Any:
     return lambda number: monkeypatch.setenv("DOUBLE_MODEL", str(number))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("number", "ended"), [(9000, {"passed": 4}), (9001, {"passed": 2, "skipped": 1, "xfailed": 1})]
 )
@@ -113,6 +114,7 @@ def test_a_rule_that_does_not_hold_here_excuses_nothing(project: Project) -> Non
     assert "= expectations =" not in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_requirements_ask_for_the_same_traits(project: Project, model: Any) -> None:
     project.doubles(a="f: pass")
     asked = 'requires = ["device.vendor = \'acm*\'", "device.version >= 9.1", "device.name != \'*9001\'"]\n'

@@ -54,6 +54,7 @@ def test_the_build_that_compiles_is_shown_and_counts(project: Project) -> None:
     run("9.2", 1, 0)
 
 
+@pytest.mark.slow
 def test_a_build_in_a_folder_with_a_space_links_here_and_by_hand(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -85,6 +85,7 @@ def test_a_target_that_a_project_skips_does_not_run(project: Project, conftest: 
     assert [runs(project, module) for module in "ab"] == [1, 0]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("arguments", "following"),
     [((), "b_dc_dr None"), (("--pdb",), "None None"), (("--retarget-reuse-results",), "None None")],

@@ -22,6 +22,7 @@ def records(project: Project) -> dict[str, TargetRecord]:
     return {record.target: record for record in latest(session.records).values()}
 
 
+@pytest.mark.slow
 @alone_and_xdist(1)
 def test_what_a_lost_device_leaves_untried_is_not_run(
     project: Project, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]

@@ -186,6 +186,7 @@ def test_a_python_that_nobody_has_is_not_here() -> None:
         machine_setup._find_python("3.99", None)
 
 
+@pytest.mark.slow
 def test_a_command_that_takes_too_long_ends_with_all_that_it_has_started(tmp_path: Path) -> None:
     place = Place(
         checkout=tmp_path,
@@ -200,6 +201,7 @@ def test_a_command_that_takes_too_long_ends_with_all_that_it_has_started(tmp_pat
     assert run_in(place, ["true"], tmp_path / "log", limit=5) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("qemu-x86_64") is None, reason="needs qemu-x86_64 (Debian: qemu-user)")
 def test_each_python_that_a_python_of_another_cpu_starts_is_on_that_cpu(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / ".venv"], check=True)

@@ -74,6 +74,7 @@ def written(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("like", KNOWN.split(", "))
 def test_what_is_written_for_a_backend_is_free_of_errors(
     here: Path, like: str, capsys: pytest.CaptureFixture[str]
@@ -212,6 +213,7 @@ def package(here: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "retarget_npu_2"
 
 
+@pytest.mark.slow
 def test_the_driver_of_the_package_passes_every_check_of_rungs_0_to_2(package: str) -> None:
     with RunService(extensions=(package,), default_timeout=60.0) as service:
         config = RuntimeConfig(name="npu-2", driver="npu-2", origin=ORIGIN)

@@ -60,6 +60,7 @@ SELECTIONS = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("arguments", "errors"), SELECTIONS)
 def test_rules_without_effect_and_expired_ones_are_errors(
     arguments: list[str], errors: list[str], capsys: pytest.CaptureFixture[str]

@@ -12,6 +12,7 @@ from build_files import FIRST, import_here, write
 from retarget.cli import main
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("text", "message"),
     [

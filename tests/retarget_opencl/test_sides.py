@@ -96,6 +96,7 @@ def imported(code: str, content: bytes) -> list[str]:
     return sorted(set(names) - packages)
 
 
+@pytest.mark.slow
 def test_the_build_of_the_compile_side_covers_what_a_compile_imports_and_nothing_of_the_run_side() -> None:
     covered = (*FRONT_END, *TRANSLATION)
     names = imported(COMPILE, MODULE.encode())
@@ -132,6 +133,7 @@ func.func @{name}(%x: tensor<2048xi32>) -> tensor<2048xi32> {{
 """
 
 
+@pytest.mark.slow
 def test_what_is_kept_of_the_front_end_translates_to_the_same_artifact() -> None:
     compiler, config = OpenClCompiler(), compiler_config("--opencl-profile=cpu")
     resolved = compiler.resolve(config, config.flags)

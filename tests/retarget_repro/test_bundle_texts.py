@@ -307,18 +307,18 @@ def test_the_command_by_hand_is_given_where_the_tool_takes_it(
     first = ["iree-run-module", "--device=local-sync", "--module=a.vmfb", "--function=f"]
     assert found == ([] if flags is None else [*first, *flags])
     compiles = "A=1 iree-compile m.mlir --x=inputs/0/y -o artifact.vmfb"
-    run = ["python repro.py", compiles, *([" ".join(found)] if found else [])]
+    run = ["python3 repro.py", compiles, *([" ".join(found)] if found else [])]
     assert list(write._commands(tmp_path, made(run=RUN, artifact="a.vmfb"))) == run
 
 
 def test_other_commands_by_hand_are_left_out(tmp_path: Path) -> None:
     model = msgspec.structs.replace(STEP, source="m.onnx")
     assert list(write._commands(tmp_path, made())) == [
-        "python repro.py",
+        "python3 repro.py",
         "A=1 iree-compile m.mlir --x=inputs/0/y -o artifact.vmfb",
     ]
-    assert list(write._commands(tmp_path, made(toolchain="retarget"))) == ["python repro.py"]
-    assert list(write._commands(tmp_path, made(compile=model))) == ["python repro.py"]
+    assert list(write._commands(tmp_path, made(toolchain="retarget"))) == ["python3 repro.py"]
+    assert list(write._commands(tmp_path, made(compile=model))) == ["python3 repro.py"]
 
 
 def test_the_digest_of_a_package_is_that_of_its_own_files() -> None:

@@ -97,6 +97,7 @@ def _ours(item: pytest.Item) -> tuple[object, ...]:
 ID = "first/suite.toml::first::{}"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("arguments", "count", "made"),
     [

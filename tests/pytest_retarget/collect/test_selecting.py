@@ -68,6 +68,7 @@ def listed(project: Path, capsys: pytest.CaptureFixture[str]) -> Listed:
     return both
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("folder", "arguments", "count"),
     [

@@ -663,6 +663,7 @@ def test_an_unknown_command_is_compared_with_the_known_ones(capsys: pytest.Captu
     assert "; expected one of init, list, check, " in run(capsys, "xyz")[2]
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("command", list(load_commands().provided))
 def test_help_has_examples_that_parse_and_the_exit_status(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, command, "--help")

@@ -189,6 +189,7 @@ def test_warnings_are_kept_on_success_with_their_noise_cut(iree: IreeCompiler) -
     assert lines[2].strip() == "%0 = arith.addf %a, %a : tensor<4xf32>"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "flags",
     [
@@ -211,6 +212,7 @@ def test_the_tool_refuses_flags_as_the_library_does(
     assert by_tool.value.verdict == by_library.value.verdict
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("source", "flags"), [(BROKEN, VMVX), (UNSUPPORTED, VMVX), (WARNED, LLVM_CPU[:2])])
 def test_the_tool_says_of_modules_what_the_library_says(
     iree: IreeCompiler, monkeypatch: pytest.MonkeyPatch, source: str, flags: tuple[str, ...]

@@ -67,6 +67,7 @@ def test_with_a_flag_that_only_the_tool_takes_a_phase_gives_the_same_text(iree: 
     assert b"flow.dispatch" in text
 
 
+@pytest.mark.slow
 def test_the_phase_end_gives_an_artifact(iree: IreeCompiler, arithmetic: bytes) -> None:
     assert compiled(iree, ARITHMETIC, *VMVX, "--compile-to=end", name="test.mlir") == arithmetic
 

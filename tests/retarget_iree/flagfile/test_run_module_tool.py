@@ -243,6 +243,7 @@ Row = tuple[str, list[str], list[str], bool]
 """Function, inputs (and flags among them), expected results, our verdict."""
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("row", AGREED)
 def test_the_verdict_is_that_of_the_tool(folder: Path, device: Device, row: Row) -> None:
     function, inputs, expected, passes = row
@@ -252,6 +253,7 @@ def test_the_verdict_is_that_of_the_tool(folder: Path, device: Device, row: Row)
     assert (outcome.failure is None) is passes, printed(outcome)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("row", DIFFERENT)
 def test_where_the_verdict_is_another_the_tool_errs_or_looks_away(folder: Path, device: Device, row: Row) -> None:
     function, inputs, expected, passes = row

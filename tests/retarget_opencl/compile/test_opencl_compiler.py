@@ -136,6 +136,7 @@ func.func @three(%a: tensor<1024xf32>) -> tensor<1024xf32> {
 )
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("largest", "sizes"),
     [(2**30, [12288]), (8192, [8192, 4096]), (5000, [4096, 4096, 4096]), (1024, [4096, 4096, 4096])],

@@ -101,6 +101,7 @@ def test_libraries_are_another_list_once_one_is_replaced_or_its_file_written_aga
     assert icd_libraries() not in (before, replaced)
 
 
+@pytest.mark.slow
 def test_kernels_are_built_where_the_home_folder_takes_no_files(tmp_path: Path) -> None:
     (tmp_path / ".cache").touch()  # as a read-only home folder, also for root
     given = {name: value for name, value in os.environ.items() if name not in {"XDG_CACHE_HOME", "POCL_CACHE_DIR"}}

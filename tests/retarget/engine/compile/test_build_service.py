@@ -314,6 +314,7 @@ def halves(log: Path) -> list[str]:
     return [next((word for word in line if word.endswith("-half")), "in one step") for line in compiles]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("more", [(), ("--front-end",)])
 def test_the_first_compile_of_a_module_keeps_the_front_half_for_the_others(
     make: Make, tmp_path: Path, log: Path, more: tuple[str, ...]
@@ -347,6 +348,7 @@ def test_a_front_half_is_kept_only_for_targets_that_are_selected_and_not_cached(
     assert halves(log) == ["in one step"] * 6
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("first", ["@print seen", "@refuse no such op", "@crash SIGSEGV", "@trouble no linker"])
 def test_a_module_whose_first_compile_fails_or_prints_is_compiled_in_one_step(
     make: Make, tmp_path: Path, log: Path, first: str
@@ -389,6 +391,7 @@ def test_what_a_front_end_refuses_is_stored_and_tried_again_where_that_is_asked(
     assert service.result(target).reused is False
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("damage", [b"", b"pass c"])
 def test_a_damaged_output_of_a_front_end_is_made_again(
     make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes

@@ -70,6 +70,7 @@ def opened(log: Path) -> int:
     return sum(line.startswith("open") for line in lines_of(log))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "rung"),
     [
@@ -557,6 +558,7 @@ def test_runs_of_two_processes_share_a_device_as_its_concurrency_says(
     assert (abs(first - second) >= 1.0) == apart
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("exclusive", "concurrency", "waits"),
     [(True, None, True), (False, None, False), (False, 1, True), (True, 2, False)],

@@ -43,6 +43,7 @@ def _exact(name: str, kind: str) -> int:
     return int(left.astype(np.int64) @ right.astype(np.int64))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["SDot", "UDot", "SUDot"])
 @pytest.mark.parametrize(
     ("kind", "result"),
@@ -99,6 +100,7 @@ func.func @main(%a: tensor<64x64xi8>, %b: tensor<64x64xi8>) -> tensor<64x64xi32>
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("dot", "text", "needs"),
     [

@@ -38,6 +38,7 @@ def compiled(text: str, profile: DeviceProfile = NVIDIA) -> OpenClArtifact:
     return read_artifact(OpenClCompiler().compile_bytes(text.encode(), "main.mlir", (), profile).artifact)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("factor", "total", "sizes"),
     [
@@ -53,6 +54,7 @@ def test_a_large_product_is_padded_to_sizes_that_have_tiles(factor: str, total: 
     assert ("mma.sync" in joined(artifact.sources)) == (factor != "f32")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "profile"),
     [
