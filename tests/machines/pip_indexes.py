@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import os
 import subprocess
 import sys
@@ -41,7 +42,12 @@ def as_uv_variables(listing: str) -> dict[str, str]:
 
 
 def uv_variables(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the variables by which uv installs from where pip does here; what is set for uv itself has priority."""
+    """Return the variables by which uv installs from where pip does here; what is set for uv itself has priority.
+
+    Where there is no pip, as in an environment that uv has made, uv needs none.
+    """
+    if importlib.util.find_spec("pip") is None:
+        return {}
     listing = subprocess.run(
         [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True, env=environment
     ).stdout
