@@ -174,17 +174,20 @@ def _content(file: Path) -> object:
     try:
         text = read_regular(file).decode("utf-8-sig")
         try:
-            return json.loads(text)  # json5 takes a hundred times as long
+            data = json.loads(text)  # json5 takes a hundred times as long
         except json.JSONDecodeError:
             import json5
 
-            return json5.loads(text)
+            data = json5.loads(text)
+        json.dumps(data, ensure_ascii=False).encode()  # half a surrogate pair is no text that can be written
     except OSError as error:
         message = f"cannot be read: {error.strerror or error}; expected a config file"
     except RecursionError:
         message = "found values nested too deeply, expected a config file"
     except ValueError as error:
-        message = f"found no JSON, expected a config file: {str(error).replace('<string>:', 'line ')}"
+        message = f"found no valid JSON: {str(error).replace('<string>:', 'line ')}"
+    else:
+        return data
     raise DiagnosticsError([Diagnostic(file=file, message=message)])
 
 

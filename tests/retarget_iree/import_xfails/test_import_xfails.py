@@ -176,9 +176,7 @@ def test_an_entry_of_two_lists_is_taken_once_and_that_is_reported(
 
 
 ERRORS = {  # text of the list, what is written for it, the error
-    '["node/test_dft"': {
-        '["node/test_dft" 3': 'cpu.json: found no JSON, expected a config file: line 13 Unexpected "3" at column 49'
-    },
+    '["node/test_dft"': {'["node/test_dft" 3': 'cpu.json: found no valid JSON: line 13 Unexpected "3" at column 49'},
     '"config_name": "cpu_llvm_sync",': {"": "cpu.json: Object missing required field `config_name`"},
     '"cpu_llvm_sync"': {
         "3": "cpu.json: config_name: Expected `str`, got `int`",
@@ -195,6 +193,10 @@ ERRORS = {  # text of the list, what is written for it, the error
     },
     '["node/test_det"]': {
         '{"node/test_det": 1}': "cpu.json: skip_compile_tests: Expected `array`, got `object`",
+        '["\\ud800"]': (
+            "cpu.json: found no valid JSON: 'utf-8' codec can't encode character '\\ud800' in "
+            "position 210: surrogates not allowed"
+        ),
         "[null]": "cpu.json: skip_compile_tests[0]: Expected `str`, got `null`",
         '["node/test_*"]': "cpu.json: skip_compile_tests: found 'node/test_*', expected a test's name and no glob",
     },
@@ -227,8 +229,7 @@ def test_the_errors_of_all_files_are_reported_at_once(folder: Path, capsys: pyte
     assert main(["import-xfails", "cpu.json", "gpu.json", "none.json"]) == 1
     assert capsys.readouterr().err.splitlines() == [
         "cpu.json: Expected `object`, got `array`",
-        "gpu.json: found no JSON, expected a config file: 'utf-8' codec can't decode byte 0xff in position 0: invalid "
-        "start byte",
+        "gpu.json: found no valid JSON: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",
         "none.json: cannot be read: No such file or directory; expected a config file",
     ]
 
