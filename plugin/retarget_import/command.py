@@ -64,19 +64,19 @@ def run(arguments: argparse.Namespace) -> int:
     remedy = "import into another folder, or replace them with --force"
     written = write_files([*texts.items(), *_copies(output, folders).items()], force=arguments.force, remedy=remedy)
     every = [table for mine in tables.values() for table in mine]
-    sorts = {"compiler_config": "compiler config", "runtime_config": "runtime config", "target_config": "target config"}
-    sorts |= {"module_test_suite": "suite"}
-    counts = [counted(sum(one.startswith(f"[[{key}]]") for one in every), word) for key, word in sorts.items()]
+    sorts = ("compiler config", "runtime config", "target config", "module test suite")
+    counts = [counted(sum(one.startswith(f"[[{sort.replace(' ', '_')}]]") for one in every), sort) for sort in sorts]
     tests = counted(sum(len(folder.tests) for folder in folders), "test")
     lines = [f"{display_path(path)}: {'written' if path in written else 'unchanged'}" for path in texts]
     lines += [f"{tests} became {', '.join(counts[:-1])} and {counts[-1]}", *left_out]
-    differences = verify(output, folders, registry) if arguments.verify else []
-    lines += differences
-    if differences:
-        lines.append(f"{counted(len(differences), 'difference')} from the original")
-    elif arguments.verify:
-        lines.append(f"verified: {tests} of the original, and the result has no other targets")
     sys.stdout.write("\n".join([*lines, ""]))
+    if not arguments.verify:
+        return 0
+    differences = verify(output, folders, registry)
+    last = f"verified: {tests} of the original, and the result has no other targets"
+    if differences:
+        last = f"{counted(len(differences), 'difference')} from the original"
+    sys.stdout.write("\n".join([*differences, last, ""]))
     return 1 if differences else 0
 
 

@@ -16,7 +16,7 @@ def test_one_call_becomes_one_config_of_each_sort_and_a_suite(folder: Path, caps
     assert import_here("--verify") == 0
     assert capsys.readouterr().out == (
         "matrix.toml: written\nsuite.toml: written\n"
-        "2 tests became 1 compiler config, 1 runtime config, 1 target config and 1 suite\n"
+        "2 tests became 1 compiler config, 1 runtime config, 1 target config and 1 module test suite\n"
         "verified: 2 tests of the original, and the result has no other targets\n"
     )
     assert Path("matrix.toml").read_text() == (
