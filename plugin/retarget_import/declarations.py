@@ -1,243 +1,235 @@
-"""Plan → the text of `matrix.toml` and of each `suite.toml`.
+"""Tests → the text of `matrix.toml` and of each `suite.toml`: few configs, one suite for each folder and kind.
 
-A folder has one suite, with overrides that say why a module is left out of a target config. Where most modules of a
-folder would have to be taken out of a target config, its few modules get a suite of their own, and so do modules that
-most other target configs do not have.
+A module's type of input, and all flags of a lit test, are of the module, or of a suite whose modules have the same.
+Other flags are of a compiler config, and the configs of one backend extend one. A tag is of a suite where all its tests
+have it, else of a target config. A target config with fewer than half of the folder's modules gets a suite of its own;
+modules that another one does not have are excluded from it, with the reason.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from retarget.declare.files import MATRIX_FILE, SUITE_FILE
 from retarget.model.names import as_config_name, name_error
 from retarget.support.toml.write import toml_table
 
-from retarget_import.plan import Compiler, Placed, Plan, Runtime, TargetConfig, unique
-from retarget_import.read import CheckTest, Folder
+from retarget_import.backends import backend_flags, sorted_flags
+from retarget_import.read import INPUT_TYPE, CheckTest, Folder
 
-__all__ = ["matrix_text", "plan_suites", "suite_text"]
+__all__ = ["declarations_of"]
 
-_MANY = 6
-"""A target config gets a suite of its own if more modules of the folder than this, and three times as many as it has,
-would be taken out of it."""
-
-_SHOWN = 3
+_VALUE = re.compile(r"(?!true$|false$)[A-Za-z][A-Za-z0-9._-]{0,31}")
+"""The value of a flag that names a compiler config."""
 
 
-def matrix_text(plan: Plan, sources: Sequence[str]) -> str:
-    """Return the text of `matrix.toml`. `sources` are the BUILD files."""
-    named = ", ".join(sources[:4]) + (f" and {len(sources) - 4} more" if len(sources) > 4 else "")
-    tables = [*map(_compiler, plan.compilers), *map(_runtime, plan.runtimes), *map(_target, plan.targets)]
-    return "\n\n".join([f"# Imported from {named} by `retarget import-bazel`.", *tables]) + "\n"
+@dataclass(eq=False, slots=True, kw_only=True)
+class _Config:
+    """A compiler or runtime config: what is for a backend or a driver with flags, and the tests that use it."""
+
+    base: str
+    flags: tuple[str, ...]
+    arch: str = ""
+    tests: list[CheckTest] = field(default_factory=list)
+    name: str = ""
 
 
-def suite_text(folder: Folder, suites: Sequence[str]) -> str:
-    """Return the text of a folder's `suite.toml`. `suites` are its tables."""
-    return "\n\n".join([f"# Imported from {folder.build.path.name} by `retarget import-bazel`.", *suites]) + "\n"
+@dataclass(eq=False, slots=True, kw_only=True)
+class _Target:
+    """A target config and, by folder, the tests that use it."""
+
+    compiler: _Config
+    runtime: _Config | None
+    tags: frozenset[str]
+    tests: dict[Folder, list[CheckTest]] = field(default_factory=lambda: defaultdict(list))
+    name: str = ""
+
+    @property
+    def uses(self) -> set[str]:
+        """The names of its configs."""
+        return {self.compiler.name, *([self.runtime.name] if self.runtime else [])}
 
 
-def _compiler(compiler: Compiler) -> str:
-    parent = compiler.parent
-    name = "iree-opt" if compiler.backend == "iree-opt" else "iree"
-    return toml_table(
-        "compiler_config",
-        name=compiler.name,
-        extends=parent.name if parent is not None else None,
-        compiler=None if parent is not None else name,
-        flags=compiler.own_flags or None,
-    )
+def declarations_of(folders: Sequence[Folder]) -> dict[Path, list[str]]:
+    """Return the tables of each file for the tests of folders. Paths are below the folder of the result."""
+    compilers: dict[object, _Config] = {}
+    runtimes: dict[object, _Config] = {}
+    targets: dict[object, _Target] = {}
+    own_flags = {folder: _own_flags(folder) for folder in folders}
+    tags = {folder: frozenset.intersection(*(test.tags for test in folder.tests)) for folder in folders}
+    for folder in folders:
+        for test in folder.tests:
+            flags = tuple(flag for flag in test.flags if flag not in own_flags[folder][test.module])
+            compiler = compilers.setdefault(
+                (test.backend, sorted_flags(flags)), _Config(base=test.backend, flags=flags)
+            )
+            compiler.tests.append(test)
+            runtime = None
+            if test.driver:
+                new = _Config(base=test.driver, flags=test.runner_flags, arch=test.arch)
+                runtime = runtimes.setdefault((test.driver, test.runner_flags, test.arch), new)
+                runtime.tests.append(test)
+            left = test.tags - tags[folder]
+            target = _Target(compiler=compiler, runtime=runtime, tags=left)
+            targets.setdefault((compiler, runtime, left), target).tests[folder].append(test)
+    configs = (*_compiler_tables([*compilers.values()]), *_runtime_tables([*runtimes.values()]))
+    files = defaultdict(list, {Path(MATRIX_FILE): [*configs, *_target_tables([*targets.values()])]})
+    for folder in folders:
+        files[Path(folder.path, SUITE_FILE)] += _suites(folder, [*targets.values()], own_flags[folder], tags[folder])
+    return files
 
 
-def _runtime(runtime: Runtime) -> str:
-    requires_gpu = any(tag.startswith("requires-gpu") for tag in runtime.tags) and runtime.driver == "vulkan"
-    return toml_table(
-        "runtime_config",
-        name=runtime.name,
-        driver=runtime.driver,
-        flags=runtime.flags or None,
-        host_arch=runtime.arch or None,
-        device_type="gpu" if requires_gpu else None,
-        tags=sorted(runtime.tags) or None,
-    )
+def _own_flags(folder: Folder) -> dict[str, tuple[str, ...]]:
+    """Return for each module what is not of a compiler config: its type of input, all flags of a lit test."""
+    found: dict[str, tuple[str, ...]] = {}
+    for test in folder.tests:
+        flags = tuple(flag for flag in test.flags if folder.kind == "filecheck" or flag.startswith(INPUT_TYPE))
+        found[test.module] = flags if found.get(test.module, flags) == flags else ()
+    return found
 
 
-def _target(target: TargetConfig) -> str:
-    return toml_table(
-        "target_config",
-        name=target.name,
-        compiler=target.compiler.name,
-        runtimes=[runtime.name for runtime in target.runtimes],
-        tags=sorted(target.tags) or None,
-    )
+# ---------------------------------------------------------------- configs
+
+
+def _unique(name: str, taken: Collection[str]) -> str:
+    number, found = 2, name
+    while found in taken:
+        found, number = f"{name}-{number}", number + 1
+    return found
+
+
+def _compiler_tables(compilers: Sequence[_Config]) -> Iterator[str]:
+    """Yield the compiler configs, those of one backend behind what they extend, and give them names."""
+    names: set[str] = set()
+    for backend in dict.fromkeys(one.base for one in compilers):
+        mine = sorted((one for one in compilers if one.base == backend), key=lambda one: len(one.flags))
+        common = tuple(flag for flag in mine[0].flags if all(flag in one.flags for one in mine))
+        if common != mine[0].flags:
+            mine.insert(0, _Config(base=backend, flags=common))
+        first, *others = mine
+        first.name = _unique(as_config_name(backend) or "iree", names)
+        names.add(first.name)
+        tool = "iree-opt" if backend == "iree-opt" else "iree"
+        flags = (*backend_flags(backend), *common)
+        yield toml_table("compiler_config", name=first.name, compiler=tool, flags=flags or None)
+        for one in others:
+            own = tuple((Counter(one.flags) - Counter(common)).elements())
+            value = own[0].partition("=")[2] if len(own) == 1 else ""
+            word = as_config_name(value) if _VALUE.fullmatch(value) else one.tests[0].words
+            one.name = _unique("-".join(filter(None, (first.name, word))), names)
+            names.add(one.name)
+            yield toml_table("compiler_config", name=one.name, extends=first.name, flags=own)
+
+
+def _runtime_tables(runtimes: Sequence[_Config]) -> Iterator[str]:
+    """Yield the runtime configs, and give them names."""
+    names: set[str] = set()
+    for one in runtimes:
+        words = (as_config_name(one.base), one.tests[0].words if one.flags else "", as_config_name(one.arch))
+        one.name = _unique("-".join(filter(None, words)), names)
+        names.add(one.name)
+        is_gpu = one.base == "vulkan" and all("requires-gpu" in " ".join(test.tags) for test in one.tests)
+        yield toml_table(
+            "runtime_config",
+            name=one.name,
+            driver=one.base,
+            flags=one.flags or None,
+            host_arch=one.arch or None,
+            device_type="gpu" if is_gpu else None,
+        )
+
+
+def _target_tables(targets: Sequence[_Target]) -> Iterator[str]:
+    """Yield the target configs, and give them names: that of the compiler config where no other one has it.
+
+    A suite that excludes a name excludes all target configs that use a config of this name.
+    """
+    names = {name for target in targets for name in target.uses}
+    for target in targets:
+        name = target.compiler.name
+        if any(name in other.uses for other in targets if other is not target):
+            tag = next(iter(sorted(target.tags)), "")
+            word = tag or (target.runtime.name if target.runtime else "compile-only")
+            name = _unique(f"{name}-{as_config_name(word)}", names)
+        target.name = name
+        names.add(name)
+        runtimes = [target.runtime.name] if target.runtime else []
+        tags = sorted(target.tags) or None
+        yield toml_table("target_config", name=name, compiler=target.compiler.name, runtimes=runtimes, tags=tags)
 
 
 # ---------------------------------------------------------------- suites
 
 
-def plan_suites(plan: Plan, folders: Sequence[Folder]) -> dict[str, list[str]]:
-    """Return the suites for the tests of a plan, each as TOML with its overrides, by the paths of their folders.
-
-    Gives its target configs names.
-    """
-    suites: dict[str, list[str]] = defaultdict(list)
-    taken: set[str] = set()
-    placed = {folder: [one for one in plan.placed if one.folder is folder] for folder in folders}
-    split = {folder: _split(mine) for folder, mine in placed.items() if mine}
-    _name_targets(plan.targets, list(chain.from_iterable(split.values())))
-    for folder, groups in split.items():
-        name = _folder_name(folder, "-lit" if folder.kind == "filecheck" else "", taken)
-        for at, targets in enumerate(groups):
-            own = name if at == 0 else f"{name}-{targets[0].name}"
-            taken.add(own)
-            mine = [one for one in placed[folder] if one.target in targets]
-            suites[folder.path].append(_suite(plan, folder, mine, own))
-    return suites
+def _suites(
+    folder: Folder, targets: Sequence[_Target], own_flags: Mapping[str, tuple[str, ...]], tags: Collection[str]
+) -> Iterator[str]:
+    """Yield the tables of a folder's suite, then those for target configs with few of its modules."""
+    groups: dict[frozenset[str], list[_Target]] = {frozenset(): []}
+    for target in targets:
+        if mine := frozenset(test.module for test in target.tests[folder]):
+            groups.setdefault(mine if 2 * len(mine) < len(own_flags) else frozenset(), []).append(target)
+    name = _suite_name(folder)
+    for few, group in groups.items():
+        if group:
+            yield from _suite(folder, f"{name}-{group[0].name}" if few else name, group, own_flags, tags)
 
 
-def _name_targets(targets: Sequence[TargetConfig], groups: Sequence[Sequence[TargetConfig]]) -> None:
-    """Give names to target configs, those of most tests first; `groups` are those of one suite.
-
-    The name of a config that another target config of the suite uses is not taken: it would exclude that one, too.
-    """
-    for target in sorted(targets, key=lambda one: (not one.runtimes, -len(one.uses))):
-        taken = {one.name for one in targets}
-        for one in chain.from_iterable(group for group in groups if target in group):
-            if one is not target:
-                taken |= {one.compiler.name, *(runtime.name for runtime in one.runtimes)}
-        compiler = target.compiler.name
-        runtime = target.runtimes[0].name if target.runtimes else "compile-only"
-        together = runtime if runtime.startswith(compiler) else f"{compiler}-{runtime}"
-        tagged = [f"{compiler}-{as_config_name(tag)}" for tag in sorted(target.tags)[:1]]
-        names = [compiler, *tagged, together, f"{together}-plain"]
-        target.name = next((name for name in names if name not in taken), unique(names[-1], taken))
+def _suite_name(folder: Folder) -> str:
+    path = folder.build.resolve().parent
+    name = path.parent.name if path.name == "test" else path.name
+    name = name if name_error(name) is None else f"suite-{as_config_name(name)}"
+    return f"{name}-lit" if folder.kind == "filecheck" else name
 
 
-def _folder_name(folder: Folder, suffix: str, taken: Collection[str]) -> str:
-    parts = [part for part in (folder.build.path.parent.resolve() / ".").parts if part not in ("/", ".")]
-    parts = parts[:-1] if parts[-1:] == ["test"] else parts
-    for length in range(1, len(parts) + 1):
-        name = "-".join(parts[-length:]).strip("._-+") + suffix
-        if name not in taken and name_error(name) is None:
-            return name
-    number = 2
-    while f"suite-{number}" in taken:
-        number += 1
-    return f"suite-{number}"
-
-
-def _split(placed: Sequence[Placed]) -> list[list[TargetConfig]]:
-    """Return the target configs of the folder's suite, then those of each further suite."""
-    modules: dict[TargetConfig, set[str]] = {}
-    for one in placed:
-        if one.target is not None:
-            modules.setdefault(one.target, set()).add(one.test.module)
-    everything = set().union(*modules.values())
-    widest = max(modules.values(), key=len)
-    main: list[TargetConfig] = []
-    others: dict[frozenset[str], list[TargetConfig]] = {}
-    for target, mine in modules.items():
-        excluded = len(everything - mine)
-        is_narrow = excluded > _MANY and excluded > 3 * len(mine)
-        alone = mine.difference(*(other for other in modules.values() if other != mine))
-        if mine != widest and (is_narrow or 2 * len(alone) > len(mine)):
-            others.setdefault(frozenset(mine), []).append(target)
-        else:
-            main.append(target)
-    return [main, *others.values()]
-
-
-def _suite(plan: Plan, folder: Folder, placed: Sequence[Placed], name: str) -> str:
-    modules = list(dict.fromkeys(one.test.module for one in placed))
-    targets = list(dict.fromkeys(one.target for one in placed if one.target is not None))
-    srcs, exclude = _sources(folder, modules)
-    timeouts = [one.test.timeout for one in placed if one.test.timeout is not None]
-    suite = toml_table(
+def _suite(
+    folder: Folder,
+    name: str,
+    targets: Sequence[_Target],
+    own_flags: Mapping[str, tuple[str, ...]],
+    tags: Collection[str],
+) -> Iterator[str]:
+    """Yield a suite and its overrides: flags of modules, and what takes modules out of target configs."""
+    tests = [test for target in targets for test in target.tests[folder]]
+    modules = sorted({test.module for test in tests})
+    others = sorted(folder.files.difference(modules))
+    is_glob = folder.files.issuperset(modules) and len(others) < len(modules)
+    flags = _grouped({module: own_flags[module] for module in modules})
+    yield toml_table(
         "module_test_suite",
         name=name,
-        srcs=srcs,
-        exclude=exclude or None,
+        srcs=["*.mlir"] if is_glob else modules,
+        exclude=others if is_glob and others else None,
         kind=folder.kind,
         targets=[target.name for target in targets],
-        compiler_flags=plan.suite_flags[folder] or None,
-        tags=sorted(plan.suite_tags[folder]) or None,
-        timeout=max(timeouts, default=None),
+        compiler_flags=next(iter(flags)) or None if len(flags) == 1 else None,
+        tags=sorted(tags) or None,
+        timeout=max(test.timeout for test in tests) or None,
     )
-    overrides = (*_additions(plan, folder, placed), *_exclusions(folder, placed, modules, targets))
-    above = [f"# {file}: {comment}\n" for file in exclude if (comment := _comment_on(file, placed))]
-    return "\n\n".join(["".join(above) + suite, *overrides])
-
-
-def _override(files: Iterable[str], **keys: str | Sequence[str]) -> str:
-    """Return what a suite says of some modules."""
-    names = sorted(Path(file).with_suffix("").as_posix() for file in files)
-    given = {key: value or None for key, value in keys.items()}
-    return toml_table("module_test_suite.module", match=names[0] if len(names) == 1 else names, **given)
-
-
-def _sources(folder: Folder, modules: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return globs of sources, and of what they match besides: a list of files only where a glob says no more."""
-    left_out = tuple(file for file in folder.files if file not in modules)
-    if set(modules) <= set(folder.files) and len(left_out) <= min(len(modules) - 1, 4):
-        return ("*.mlir",), left_out
-    return tuple(sorted(modules)), ()
-
-
-def _comment_on(file: str, placed: Sequence[Placed]) -> str:
-    calls = dict.fromkeys((one.folder, line) for one in placed for _, line in one.test.calls)
-    return next(filter(None, (folder.build.comments.on(file, line) for folder, line in calls)), "")
-
-
-def _additions(plan: Plan, folder: Folder, placed: Sequence[Placed]) -> Iterator[str]:
-    """Yield the flags and tags of modules, those that have the same together."""
-    groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
-    for module in dict.fromkeys(one.test.module for one in placed):
-        tags = tuple(sorted(plan.module_tags.get((folder, module), ())))
-        groups[plan.module_flags.get((folder, module), ()), tags].append(module)
-    for (flags, tags), files in groups.items():
-        if flags or tags:
-            yield _override(files, tags=tags, flags=flags)
-
-
-def _exclusions(
-    folder: Folder, placed: Sequence[Placed], modules: Sequence[str], targets: Sequence[TargetConfig]
-) -> Iterator[str]:
-    """Yield what takes modules out of target configs: those with one comment together, others in few overrides."""
-    tests: dict[str, list[CheckTest]] = defaultdict(list)
-    for one in placed:
-        if one.target is not None:
-            tests[one.target.name].append(one.test)
-    calls = {name: tuple(dict.fromkeys(call for test in mine for call in test.calls)) for name, mine in tests.items()}
-    by_comment: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for module in modules:
-        for target in targets:
-            if not any(test.module == module for test in tests[target.name]):
-                comments = (folder.build.comments.on(module, line) for _, line in calls[target.name])
-                by_comment[next(filter(None, comments), "")].append((module, target.name))
-    file = folder.build.path.name
-    for comment, pairs in by_comment.items():
-        for matched, excluded in _fewest(pairs):
-            names = list(dict.fromkeys(name for target in excluded for name, _ in calls[target]))
-            shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
-            reason = f"{comment or f'not in the sources of {shown}'} ({file})"
+    for own, matched in flags.items():
+        if own and len(flags) > 1:
+            yield _override(matched, flags=own)
+    having = {target.name: {test.module for test in target.tests[folder]} for target in targets}
+    lacking = {module: tuple(name for name, mine in having.items() if module not in mine) for module in modules}
+    for excluded, matched in _grouped(lacking).items():
+        calls = [call for one in targets if one.name in excluded for test in one.tests[folder] for call in test.calls]
+        reason = f"not in the sources of {', '.join(dict.fromkeys(calls))} ({folder.build.name})"
+        if excluded:
             yield _override(matched, exclude_targets=excluded, reason=reason)
 
 
-def _fewest(pairs: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return pairs of (module, target) as few pairs of (modules, targets)."""
-    by_modules = [(modules, targets) for targets, modules in _grouped(pairs)]
-    by_targets = _grouped([(target, module) for module, target in pairs])
-    return min(by_modules, by_targets, key=len)
+def _grouped(modules: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, ...], list[str]]:
+    """Return the modules that have the same, by what they have."""
+    groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for module, own in modules.items():
+        groups[own].append(module)
+    return groups
 
 
-def _grouped(pairs: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return the seconds that each first has, with the firsts that share them."""
-    seconds: dict[str, list[str]] = defaultdict(list)
-    for first, second in pairs:
-        seconds[first].append(second)
-    firsts: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for first, own in seconds.items():
-        firsts[tuple(own)].append(first)
-    return [(own, tuple(group)) for own, group in firsts.items()]
+def _override(modules: Sequence[str], **keys: str | Sequence[str]) -> str:
+    names = [Path(module).with_suffix("").as_posix() for module in modules]
+    return toml_table("module_test_suite.module", match=names[0] if len(names) == 1 else names, **keys)

@@ -16,11 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 from retarget.support.files import read_regular
 from retarget.support.installing import install_hint
-
-from retarget_import.comments import Comments
 
 __all__ = ["BUILD_FILES", "CHECK_RULES", "LIT_RULES", "BuildFile", "Call", "package_of", "read_build_file"]
 
@@ -39,11 +37,9 @@ _NATIVE = (
 )
 """Rules that a BUILD file can call without `load`. See https://bazel.build/reference/be/overview."""
 
-_TAKEN = frozenset({*CHECK_RULES, *LIT_RULES})
-_RULES = (*CHECK_RULES, *LIT_RULES, *_QUIET, *_NATIVE)
+_TAKEN = (*CHECK_RULES, *LIT_RULES)
+_RULES = (*_TAKEN, *_QUIET, *_NATIVE)
 _FUNCTIONS = ("glob", "enforce_glob", "select")
-
-_DEEPEST = 200
 
 _DEFAULT = "//conditions:default"
 _FRAME = re.compile(r"^\s*\* (?P<file>.*):(?P<line>\d+), in ", re.MULTILINE)
@@ -67,7 +63,7 @@ def {rule}(*args, **kwargs):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A call of a rule: its name, the line of the BUILD file that made it, 1-based, and its arguments."""
+    """A call of a rule: its name, the line of the BUILD file that made it, 1-based, and its arguments but None."""
 
     rule: str
     line: int
@@ -76,34 +72,31 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildFile:
-    """What a BUILD file says. `others` counts calls of rules that are not taken over; `notes` say what was assumed."""
+    """What a BUILD file says. `others` counts calls of rules that are not taken over; `left_out` says what else is."""
 
     path: Path
-    comments: Comments
     calls: tuple[Call, ...]
     others: Counter[str]
-    notes: tuple[str, ...]
+    left_out: tuple[str, ...]
 
 
 def read_build_file(path: Path) -> BuildFile:
     """Evaluate a file. Raises `DiagnosticsError` for what is no BUILD file, `RetargetError` without the interpreter.
 
-    A file with none of the rules that cannot be evaluated has a note: it may use what only Bazel has.
+    A file with none of the rules that cannot be evaluated is left out: it may use what only Bazel has.
     """
     evaluation = _Evaluation(_starlark(), path)
     text = _text(path)
-    notes: Sequence[str] = ()
     try:
         evaluation.run(text)
     except DiagnosticsError as error:
         if _calls_rules(text):
             raise
-        first = error.diagnostics[0]
-        notes = [f"line {first.line}: {first.message}; the file is left out: it has none of the rules"]
+        left_out = (f"{error.diagnostics[0]}; the file has none of the rules that are taken over",)
+        return BuildFile(path=path, calls=(), others=Counter(), left_out=left_out)
     calls = tuple(call for call in evaluation.calls if call.rule in _TAKEN)
     others = Counter(call.rule for call in evaluation.calls if call.rule not in {*_TAKEN, *_QUIET})
-    notes = tuple(dict.fromkeys(evaluation.notes if calls else notes))
-    return BuildFile(path=path, comments=Comments(text), calls=calls, others=others, notes=notes)
+    return BuildFile(path=path, calls=calls, others=others, left_out=tuple(evaluation.left_out) if calls else ())
 
 
 def _calls_rules(text: str) -> bool:
@@ -128,18 +121,14 @@ def _starlark() -> Any:
 
 
 def _is_too_deep(text: str) -> bool:
-    """Return whether a file is nested so deep that the interpreter's parser would overflow this process's stack."""
+    """Return whether a file is nested deeper than Python takes: the interpreter would overflow this process's stack."""
     try:
         ast.parse(text)
-    except (RecursionError, MemoryError):  # of its parser: a sum of thousands of lists
+    except (RecursionError, MemoryError):
         return True
-    except (SyntaxError, ValueError):
-        pass  # the interpreter says what is wrong
-    depth = deepest = 0
-    for character in re.findall(r"[\[\](){}]", text):
-        depth = depth + 1 if character in "[({" else max(depth - 1, 0)
-        deepest = max(deepest, depth)
-    return deepest > _DEEPEST
+    except (SyntaxError, ValueError) as error:  # the interpreter says what else is wrong
+        return "too many nested" in str(error)
+    return False
 
 
 def _text(path: Path) -> str:
@@ -158,7 +147,7 @@ class _Evaluation:
 
     def __init__(self, starlark: Any, path: Path) -> None:
         self.calls: list[Call] = []
-        self.notes: list[str] = []
+        self.left_out: list[str] = []
         self._starlark = starlark
         self._path = path
         self._root, _ = package_of(path.parent)
@@ -203,11 +192,11 @@ class _Evaluation:
 
     def _load(self, label: str, symbols: Sequence[str]) -> Any:
         """Return what a .bzl file has: its own values where they matter, else recording functions."""
-        path = self._bzl_file(label)
-        if set(symbols) <= {*_RULES, *_FUNCTIONS} or path is None or path in self._loading:
-            return self._with_rules(symbols).freeze()
-        text = _text(path)
-        if not any(map(str.isupper, symbols)) and not _calls_rules(text):
+        package, _, name = label.rpartition(":")
+        path = (self._root / package.removeprefix("//") if package else self._path.parent) / name
+        is_own = not package.startswith("@") and not set(symbols) <= {*_RULES, *_FUNCTIONS}
+        text = _text(path) if is_own and path not in self._loading and path.is_file() else ""
+        if not _calls_rules(text) and not (text and any(map(str.isupper, symbols))):
             return self._with_rules(symbols).freeze()
         self._loading.append(path)
         try:
@@ -215,19 +204,12 @@ class _Evaluation:
         finally:
             self._loading.pop()
 
-    def _bzl_file(self, label: str) -> Path | None:
-        package, _, name = label.rpartition(":")
-        if package.startswith("@"):
-            return None
-        folder = self._root / package.removeprefix("//") if package.startswith("//") else self._path.parent
-        path = folder / name
-        return path if path.is_file() else None
-
     # ------------------------------------------------------------ what a file calls
 
     def _record(self, rule: str, stack: str, positional: Sequence[object], arguments: Mapping[str, Any]) -> None:
         named = dict(zip(("name", "srcs"), positional, strict=False)) | dict(arguments)
-        self.calls.append(Call(rule=rule, line=self._line(stack), arguments=named))
+        given = {key: value for key, value in named.items() if value is not None}
+        self.calls.append(Call(rule=rule, line=self._line(stack), arguments=given))
 
     def _line(self, stack: str) -> int:
         """Return the innermost line of the BUILD file itself."""
@@ -238,9 +220,9 @@ class _Evaluation:
         if not isinstance(branches, dict) or _DEFAULT not in branches:
             msg = f"found a select without {_DEFAULT!r}, expected one: its value is what is taken over"
             raise ValueError(msg)
-        left = ", ".join(branch for branch in branches if branch != _DEFAULT)
-        if left:
-            self.notes.append(f"line {self._line(stack)}: of select, {_DEFAULT} is taken over; left out: {left}")
+        if others := ", ".join(branch for branch in branches if branch != _DEFAULT):
+            place = f"{display_path(self._path)}:{self._line(stack)}"
+            self.left_out.append(f"{place}: {others} of a select; {_DEFAULT} is taken over")
         return branches[_DEFAULT]
 
     def _glob(self, include: object, exclude: object) -> list[str]:
@@ -269,7 +251,7 @@ class _Evaluation:
     def _diagnostic(self, text: str) -> Diagnostic:
         error, place = _ERROR.search(text), _PLACE.search(text)
         message = error["message"] if error is not None else text.strip().partition("\n")[0]
-        file, line, column = self._path, self._line(text), 0
         if place is not None and place["file"] != _PRELUDE_NAME:
-            file, line, column = Path(place["file"]), int(place["line"]), int(place["column"])
-        return Diagnostic(file=file, line=line, column=column, key_path="", message=message)
+            line, column = int(place["line"]), int(place["column"])
+            return Diagnostic(file=Path(place["file"]), line=line, column=column, message=message)
+        return Diagnostic(file=self._path, line=self._line(text), message=message)

@@ -1,7 +1,8 @@
-"""Calls of check rules → the tests that they make, one for each source, backend and driver.
+"""Calls of rules → the tests that they make, one for each source, backend and driver.
 
 The macros are those of IREE's `build_tools/bazel/iree_check_test.bzl`; variants of CPU features are understood as by
-the function of this name in `build_tools/cmake/iree_check_test.cmake`, since the macro ignores them.
+the function of this name in `build_tools/cmake/iree_check_test.cmake`, since the macro ignores them. Lit tests are read
+by `runlines`.
 """
 
 from __future__ import annotations
@@ -9,29 +10,20 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import msgspec
-from retarget.model.names import is_tag
-from retarget.support.errors import Diagnostic
+from retarget.model.names import as_config_name, is_tag
+from retarget.support.errors import Diagnostic, DiagnosticsError, display_path
 
-from retarget_import.evaluate import BuildFile, Call, package_of
+from retarget_import.backends import sorted_flags
+from retarget_import.evaluate import CHECK_RULES, BuildFile, Call, package_of
+from retarget_import.runlines import UnsupportedError, command_of
 
-__all__ = [
-    "INPUT_TYPE",
-    "CheckTest",
-    "Folder",
-    "LeftOut",
-    "argument_errors",
-    "left_out_of",
-    "sorted_flags",
-    "source_file",
-    "tags_of",
-    "tests_of",
-]
+__all__ = ["INPUT_TYPE", "CheckTest", "Folder", "read_tests"]
 
 INPUT_TYPE = "--iree-input-type="
 
@@ -39,44 +31,52 @@ _DEFAULT_PAIRS = (("vmvx", "local-task"), ("vulkan-spirv", "vulkan"), ("llvm-cpu
 """`DEFAULT_TARGET_BACKENDS_AND_DRIVERS` of iree_check_test.bzl."""
 
 _SECONDS = {"short": 60, "moderate": 300, "long": 900, "eternal": 3600}
-_SIZES = {"small": "short", "medium": "moderate", "large": "long", "enormous": "eternal"}
-"""See https://bazel.build/reference/be/common-definitions#common-attributes-tests."""
+_SECONDS |= {"small": 60, "medium": 300, "large": 900, "enormous": 3600}
+"""Of a timeout and of a size. See https://bazel.build/reference/be/common-definitions#common-attributes-tests."""
 
 _ARCHITECTURES = {"x86_64": "x86_64", "x86_32": "x86", "arm_64": "arm64", "arm_32": "arm"}
 _ARCHITECTURES |= {"riscv_64": "riscv64", "riscv_32": "riscv32"}
 """`IREE_ARCH` → `host_arch`."""
 
-_VARIANTS: Mapping[str, tuple[str, ...]] = {
-    "default": (),
-    "generic": ("--iree-llvmcpu-target-cpu=generic",),
-    "host": ("--iree-llvmcpu-target-cpu=host",),
-}
-"""Variants of CPU features that are of no architecture → flags."""
-
-_STRINGS = (list[str], "a list of strings")
-_FORMS: Mapping[str, tuple[Any, str]] = {
-    **dict.fromkeys(("srcs", "compiler_flags", "runner_args", "tags", "target_cpu_features_variants"), _STRINGS),
-    **dict.fromkeys(("src", "test_file", "target_backend", "driver", "input_type"), (str, "a string")),
-    "target_backends_and_drivers": (list[tuple[str, str | None]], "a list of (backend, driver)"),
-    "target_cpu_features": (str | list[str], "a string or a list of strings"),
-}
-"""The arguments of the rules with their types, and these in words."""
-
-_NEEDED: Mapping[str, Sequence[str]] = {
-    "iree_check_single_backend_test_suite": ("srcs", "target_backend"),
-    "iree_check_test_suite": ("srcs",),
-    "iree_check_test": ("src", "target_backend"),
-    "iree_lit_test_suite": ("srcs",),
-    "iree_lit_test": ("test_file",),
-}
-
-_UNDERSTOOD = {
-    *("name", "src", "srcs", "target_backend", "driver", "target_backends_and_drivers", "compiler_flags", "input_type"),
-    *("runner_args", "tags", "target_cpu_features", "target_cpu_features_variants", "timeout", "size"),
-}
 _OF_TOOL = ("--expect_failure", "--gtest_")
 _WITHOUT_EFFECT = {"deps", "visibility", "testonly", "licenses", "features"}
 _MAKE_VARIABLE = re.compile(r"\$\((?:\w+ )?[^)]*\)")
+_SAYS_NOTHING = {"", "check", "test", "tests", "suite", "e2e"}
+"""Words in the names of calls."""
+
+_Variant = Annotated[str, msgspec.Meta(pattern=rf"^(default|generic|host|({'|'.join(_ARCHITECTURES)}):[^:]*:[^:]*)$")]
+
+
+class _Lit(msgspec.Struct, kw_only=True):
+    """The arguments of lit rules. A rule of one source has it in a list."""
+
+    name: str = ""
+    srcs: list[str]
+    tags: list[str] = []
+
+
+class _Check(_Lit, kw_only=True):
+    """The arguments of check rules."""
+
+    target_backend: str = ""
+    driver: str = ""
+    target_backends_and_drivers: list[tuple[str, str | None]] = []
+    compiler_flags: list[str] = []
+    input_type: str = ""
+    runner_args: list[str] = []
+    target_cpu_features: str | list[str] = ""
+    target_cpu_features_variants: list[_Variant] = []
+    timeout: Annotated[str, msgspec.Meta(pattern="^(short|moderate|long|eternal)$")] = ""
+    size: Annotated[str, msgspec.Meta(pattern="^(small|medium|large|enormous)$")] = ""
+
+    def __post_init__(self) -> None:
+        """Split flags as the tool gets them: Bazel hands them to a shell, which removes quotes and backslashes."""
+        self.compiler_flags = [part for word in self.compiler_flags for part in shlex.split(word)]
+        self.runner_args = [part for word in self.runner_args for part in shlex.split(word)]
+
+
+class _SingleBackend(_Check, kw_only=True):
+    target_backend: str  # without a default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,212 +84,183 @@ class CheckTest:
     """One module for one backend and driver. `driver` is empty for a compile alone.
 
     `module` is relative to the folder. `flags` are those of the call with `--iree-input-type`, without the backend.
-    `arch` is the `host_arch` of a variant of CPU features. `timeout` is in seconds. `calls` are the names and lines of
-    the calls that make it.
+    `arch` is the `host_arch` of a variant of CPU features. `timeout` is in seconds. `calls` are the names of the calls
+    that make it, and `words` what the first has in its name besides backend and driver, else the folder's name.
     """
 
     module: str
     backend: str
-    driver: str
+    driver: str = ""
     flags: tuple[str, ...] = ()
     runner_flags: tuple[str, ...] = ()
     arch: str = ""
     tags: frozenset[str] = frozenset()
-    timeout: float | None = None
-    calls: tuple[tuple[str, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
-    """What is not taken over: where it is written, what it is, and why."""
-
-    path: Path
-    line: int
-    what: str
-    reason: str
+    timeout: int = 0
+    calls: tuple[str, ...] = ()
+    words: str = ""
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class Folder:
-    """One BUILD file and its tests of one kind. `path` is the folder below the common one, as `.` or `a/b`.
+    """The tests of one kind of one BUILD file. `path` is the folder below the common one, as `.` or `a/b`.
 
     `files` are the modules that the folder of the result has, tested or not.
     """
 
     path: str
-    kind: str = "check"
-    build: BuildFile
-    files: tuple[str, ...]
+    kind: str
+    build: Path
+    files: frozenset[str]
     tests: tuple[CheckTest, ...]
 
 
-def tests_of(build: BuildFile, calls: Sequence[Call]) -> tuple[tuple[CheckTest, ...], tuple[LeftOut, ...]]:
-    """Return the tests of calls of check rules without `argument_errors`, each once, and what is left out."""
-    tests: dict[tuple[object, ...], CheckTest] = {}
-    left_out: list[LeftOut] = []
-    for call in calls:
-        files, missing = _sources(build, call)
-        found, reason = _of_call(call, files)
-        unknown = ", ".join(sorted(call.arguments.keys() - _UNDERSTOOD - _WITHOUT_EFFECT))
-        what = f"{call.rule} {call.arguments.get('name', '')}"
-        left_out += missing
-        left_out += [
-            LeftOut(path=build.path, line=call.line, what=what, reason=one)
-            for one in (reason, unknown and f"the arguments {unknown}")
-            if one
-        ]
-        for test in found:
-            key = (test.module, test.backend, test.driver, sorted_flags(test.flags), test.runner_flags, test.arch)
-            other = tests.get(key)
-            tests[key] = test if other is None else _united(other, test)
-    return tuple(tests.values()), tuple(left_out)
+def read_tests(build: BuildFile, drivers: Collection[str]) -> tuple[list[CheckTest], list[CheckTest], list[str]]:
+    """Return the check tests and the lit tests of a file, each once, and what is left out.
 
-
-def sorted_flags(flags: Sequence[str]) -> tuple[str, ...]:
-    """Return flags in an order that equal sets of them share. Flags of one name keep theirs: the last one counts."""
-    return tuple(sorted(flags, key=lambda flag: flag.lstrip("-").partition("=")[0]))
-
-
-def tags_of(call: Call) -> frozenset[str]:
-    """Return the tags of a call; without those that name driver and backend, which every target has as words."""
-    words = call.arguments.get("tags") or ()
-    return frozenset(word for word in words if is_tag(word) and not word.startswith(("driver=", "target=")))
-
-
-def source_file(build: BuildFile, label: str) -> str:
-    """Return the file of a label, relative to the BUILD file's folder; empty where it is of another package."""
-    package, _, name = label.rpartition(":")
-    if label.startswith("@") or {"", ".", ".."} & {*name.split("/")}:
-        return ""
-    folder = build.path.parent.resolve()
-    own = package_of(folder)[1]
-    wanted = package.removeprefix("//")
-    is_own = f"/{folder.as_posix()}".endswith(f"/{wanted}") if own is None else wanted == own
-    return name if is_own or not package else ""
-
-
-def left_out_of(build: BuildFile, call: Call, reasons: Mapping[str, Sequence[str]]) -> list[LeftOut]:
-    """Return what is left out of a call: for each reason the labels of files."""
-    name = call.arguments.get("name", call.rule)
-    return [
-        LeftOut(path=build.path, line=call.line, what=f"{', '.join(labels)} of {name}", reason=reason)
-        for reason, labels in reasons.items()
-    ]
-
-
-def _sources(build: BuildFile, call: Call) -> tuple[list[str], list[LeftOut]]:
-    labels = [call.arguments["src"]] if call.rule == "iree_check_test" else call.arguments["srcs"]
-    files: list[str] = []
-    left_out: dict[str, list[str]] = {}
-    for label in labels:
-        file = source_file(build, label)
-        if file and os.path.isfile(build.path.parent / file):  # noqa: PTH113  (Path.is_file raises for a name that is too long)
-            files.append(file)
-            continue
-        reason = "there is no such file; a rule may generate it" if file else "it is a file of another package"
-        left_out.setdefault(reason, []).append(label)
-    return files, left_out_of(build, call, left_out)
-
-
-def _of_call(call: Call, files: Sequence[str]) -> tuple[list[CheckTest], str]:
-    """Return the tests of a call, and why there are no others."""
-    arguments = call.arguments
-    flags = [*_words(arguments, "compiler_flags"), *_features(arguments.get("target_cpu_features"))]
-    if arguments.get("input_type"):
-        flags.append(f"{INPUT_TYPE}{arguments['input_type']}")
-    runner = _words(arguments, "runner_args")
-    written = (*(arguments.get("compiler_flags") or ()), *(arguments.get("runner_args") or ()))
-    variable = next((found[0] for word in written if (found := _MAKE_VARIABLE.search(word))), "")
-    if variable:
-        return [], f"its flags have {variable}, which Bazel replaces"
-    pairs = arguments.get("target_backends_and_drivers")
-    reason = ""
-    if arguments.get("target_backend") is not None:
-        pairs = [(arguments["target_backend"], arguments.get("driver"))]
-    elif not pairs:
-        pairs = _DEFAULT_PAIRS
-    if of_tool := next((word for word in runner if word.startswith(_OF_TOOL)), ""):
-        reason = f"the runs with {of_tool}, a flag of iree-check-module, not of a driver; its modules are compiled"
-        pairs, runner = [(backend, None) for backend, _ in pairs], []
-    timeout = arguments.get("timeout") or _SIZES.get(arguments.get("size") or "")
-    common = CheckTest(
-        module="",
-        backend="",
-        driver="",
-        flags=tuple(flags),
-        runner_flags=tuple(runner),
-        tags=tags_of(call),
-        timeout=_SECONDS[timeout] if timeout else None,
-        calls=((str(arguments.get("name", "")), call.line),),
-    )
-    return [
-        replace(common, module=file, backend=backend, driver=driver or "", flags=(*common.flags, *extra), arch=arch)
-        for backend, driver in pairs
-        for extra, arch in (_variants(arguments) if backend == "llvm-cpu" else [((), "")])
-        for file in files
-    ], reason
-
-
-def _variants(arguments: Mapping[str, Any]) -> list[tuple[tuple[str, ...], str]]:
-    """Return the further flags and the architecture of each variant of CPU features."""
-    variants: Sequence[str] = arguments.get("target_cpu_features_variants") or ["default"]
-    found: list[tuple[tuple[str, ...], str]] = []
-    for variant in variants:
-        arch, _, rest = variant.partition(":")
-        features = rest.rpartition(":")[2]
-        found.append((_VARIANTS[arch], "") if arch in _VARIANTS else (_features(features), _ARCHITECTURES[arch]))
-    return found
-
-
-def _features(features: str | Sequence[str] | None) -> tuple[str, ...]:
-    if not features:
-        return ()
-    text = features if isinstance(features, str) else ",".join(features)
-    return (f"--iree-llvmcpu-target-cpu-features={text}",)
-
-
-def _words(arguments: Mapping[str, Any], key: str) -> list[str]:
-    """Return flags as the tool gets them: Bazel hands them to a shell, which removes quotes and backslashes."""
-    return [part for word in arguments.get(key) or () for part in shlex.split(word)]
-
-
-def _united(one: CheckTest, other: CheckTest) -> CheckTest:
-    timeouts = [test.timeout for test in (one, other) if test.timeout is not None]
-    return replace(
-        one, tags=one.tags | other.tags, timeout=max(timeouts, default=None), calls=(*one.calls, *other.calls)
-    )
-
-
-def argument_errors(build: BuildFile) -> list[Diagnostic]:
-    """Return an error for each argument of a call that its rule does not take."""
-    return [
-        Diagnostic(file=build.path, line=call.line, key_path=call.rule, message=message)
-        for call in build.calls
-        for message in _argument_messages(call)
-    ]
-
-
-def _argument_messages(call: Call) -> Iterator[str]:
-    arguments = {key: value for key, value in call.arguments.items() if value is not None}
-    yield from (f"found no {key}, expected one" for key in _NEEDED[call.rule] if key not in arguments)
-    for key, (sort, form) in _FORMS.items():
+    Tests for others than `drivers` are only compiled. Raises `DiagnosticsError` for arguments of another type.
+    """
+    checks: dict[tuple[object, ...], CheckTest] = {}
+    lits: dict[tuple[object, ...], CheckTest] = {}
+    errors: list[Diagnostic] = []
+    left_out: list[str] = []
+    for call in build.calls:
+        is_check = call.rule in CHECK_RULES
+        tests = checks if is_check else lits
         try:
-            if key in arguments:
-                msgspec.convert(arguments[key], sort)
-        except msgspec.ValidationError:
-            yield f"{key}: found {arguments.pop(key)!r}, expected {form}"
-    for key in ("compiler_flags", "runner_args"):
-        for word in arguments.get(key) or ():
+            reader = _Reader(build.path, call)
+            for test in reader.check_tests(drivers) if is_check else reader.lit_tests():
+                key = (test.module, test.backend, test.driver, sorted_flags(test.flags), test.runner_flags, test.arch)
+                other = tests.get(key, test)
+                tags, timeout = other.tags | test.tags, max(other.timeout, test.timeout)
+                calls = tuple(dict.fromkeys((*other.calls, *test.calls)))
+                tests[key] = replace(other, tags=tags, timeout=timeout, calls=calls)
+            left_out += reader.left_out
+        except msgspec.ValidationError as error:
+            errors.append(Diagnostic(file=build.path, line=call.line, key_path=call.rule, message=_message(error)))
+    if errors:
+        raise DiagnosticsError(errors)
+    return [*checks.values()], [*lits.values()], left_out
+
+
+def _message(error: msgspec.ValidationError) -> str:
+    what, _, key = str(error).partition(" - at `$.")
+    return f"{key.rstrip('`')}: {what}" if key else what
+
+
+class _Reader:
+    """One call: its tests, and what is `left_out` of it. Raises `msgspec.ValidationError`, also later."""
+
+    def __init__(self, path: Path, call: Call) -> None:
+        self._rule = call.rule
+        self._arguments = dict(call.arguments)
+        for key in {"src", "test_file"} & call.arguments.keys():
+            self._arguments["srcs"] = [self._arguments.pop(key)]
+        common = msgspec.convert(self._arguments, _Lit)
+        self._folder = path.parent
+        self._place = f"{display_path(path)}:{call.line}"
+        self._name = common.name or call.rule
+        self._labels = common.srcs
+        # Every target has the words of its driver and compiler config.
+        tags = (tag for tag in common.tags if is_tag(tag) and not tag.startswith(("driver=", "target=")))
+        self._tags = frozenset(tags)
+        self.left_out: list[str] = []
+
+    def _leave_out(self, what: str, reason: str) -> None:
+        self.left_out.append(f"{self._place}: {what} of {self._name}: {reason}")
+
+    def lit_tests(self) -> Iterator[CheckTest]:
+        """Yield the tests that FileCheck judges."""
+        for label in self._labels:
             try:
-                shlex.split(word)
-            except ValueError:
-                yield f"{key}: found {word!r}, expected closed quotes"
-    for key, known in (("timeout", _SECONDS), ("size", _SIZES)):
-        if key in arguments and arguments[key] not in [*known]:
-            yield f"{key}: found {arguments[key]!r}, expected one of {', '.join(known)}"
-    for variant in arguments.get("target_cpu_features_variants") or ():
-        if variant not in _VARIANTS and (len(parts := variant.split(":")) != 3 or parts[0] not in _ARCHITECTURES):
-            yield (
-                f"target_cpu_features_variants: found {variant!r}, expected {', '.join(map(repr, _VARIANTS))} or "
-                f"'ARCHITECTURE:NAME:FEATURES' with an architecture of {', '.join(_ARCHITECTURES)}"
-            )
+                file = self._file(label)
+                backend, flags = command_of(self._folder / file)
+            except UnsupportedError as error:
+                self._leave_out(label, str(error))
+            else:
+                yield CheckTest(module=file, backend=backend, flags=flags, tags=self._tags, calls=(self._name,))
+
+    def check_tests(self, drivers: Collection[str]) -> Iterator[CheckTest]:
+        """Yield the tests of a check rule."""
+        arguments = msgspec.convert(
+            self._arguments, _Check if self._rule == "iree_check_test_suite" else _SingleBackend
+        )
+        if unknown := self._arguments.keys() - {*arguments.__struct_fields__} - _WITHOUT_EFFECT:
+            self._leave_out(f"the arguments {', '.join(sorted(unknown))}", "they are not taken over")
+        flags, runner_flags = arguments.compiler_flags, tuple(arguments.runner_args)
+        if variable := _MAKE_VARIABLE.search(" ".join((*flags, *runner_flags))):
+            self._leave_out("all", f"its flags have {variable[0]}, which Bazel replaces")
+            return
+        if features := arguments.target_cpu_features:
+            flags = [*flags, *_features(features if isinstance(features, str) else ",".join(features))]
+        if arguments.input_type:
+            flags = [*flags, f"{INPUT_TYPE}{arguments.input_type}"]
+        pairs: Sequence[tuple[str, str | None]] = arguments.target_backends_and_drivers or _DEFAULT_PAIRS
+        if arguments.target_backend:
+            pairs = [(arguments.target_backend, arguments.driver)]
+        of_tool = next((flag for flag in runner_flags if flag.startswith(_OF_TOOL)), "")
+        files = [*self._check_files()]
+        for backend, driver in pairs:
+            reason = f"{of_tool} is a flag of iree-check-module, not of a driver" if driver and of_tool else ""
+            if driver and driver not in drivers:
+                reason = "no extension here has this driver"
+            if reason:
+                self._leave_out(f"the runs on {driver}", f"{reason}; they are compiled")
+            runs = driver if driver and not reason else ""
+            for variant in (arguments.target_cpu_features_variants if backend == "llvm-cpu" else ()) or ["default"]:
+                further, arch, word = _variant(variant)
+                for file in files:
+                    yield CheckTest(
+                        module=file,
+                        backend=backend,
+                        driver=runs,
+                        flags=(*flags, *further),
+                        runner_flags=runner_flags if runs else (),
+                        arch=arch if runs else "",
+                        tags=self._tags,
+                        timeout=_SECONDS.get(arguments.timeout or arguments.size, 0),
+                        calls=(self._name,),
+                        words=self._words({backend, driver or "", word}, word),
+                    )
+
+    def _check_files(self) -> Iterator[str]:
+        for label in self._labels:
+            try:
+                file = self._file(label)
+            except UnsupportedError as error:
+                self._leave_out(label, str(error))
+                continue
+            if os.path.isfile(self._folder / file):  # noqa: PTH113  (Path.is_file raises for a name that is too long)
+                yield file
+            else:
+                self._leave_out(label, "there is no such file; a rule may generate it")
+
+    def _file(self, label: str) -> str:
+        """Return the file of a label, relative to the folder. Raises `UnsupportedError` for one of another package."""
+        package, _, name = label.rpartition(":")
+        folder = self._folder.resolve()
+        own, wanted = package_of(folder)[1], package.removeprefix("//")
+        is_own = f"/{folder.as_posix()}".endswith(f"/{wanted}") if own is None else wanted == own
+        if label.startswith("@") or {"", ".", ".."} & {*name.split("/")} or (package and not is_own):
+            msg = "it is a file of another package"
+            raise UnsupportedError(msg)
+        return name
+
+    def _words(self, known: Collection[str], variant: str) -> str:
+        folder = self._folder.resolve().name
+        said = {*known, *_SAYS_NOTHING, *folder.split("_")}
+        words = [*(word for word in self._name.split("_") if word not in said), variant]
+        return as_config_name("-".join(filter(None, words)) or folder)
+
+
+def _variant(text: str) -> tuple[tuple[str, ...], str, str]:
+    """Return the further flags, the architecture and the word of a variant of CPU features."""
+    if text == "default":
+        return (), "", ""
+    if ":" not in text:
+        return (f"--iree-llvmcpu-target-cpu={text}",), "", text
+    arch, word, features = text.split(":")
+    return _features(features), _ARCHITECTURES[arch], word
+
+
+def _features(text: str) -> tuple[str, ...]:
+    return (f"--iree-llvmcpu-target-cpu-features={text}",) if text else ()

@@ -3,7 +3,7 @@ other way round. The result is read from its files, as pytest reads it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from retarget.declare.files import SUITE_FILE
@@ -13,8 +13,8 @@ from retarget.model import CompileTarget, RunTarget, Suite, Target
 from retarget.support.errors import DiagnosticsError
 from retarget.targets.expansion import expand
 
-from retarget_import.plan import split_backend
-from retarget_import.read import CheckTest, Folder, sorted_flags
+from retarget_import.backends import sorted_flags, split_backend
+from retarget_import.read import CheckTest, Folder
 
 __all__ = ["verify"]
 
@@ -28,23 +28,31 @@ def verify(output: Path, folders: Sequence[Folder], registry: Registry) -> list[
     Raises `DiagnosticsError` for errors of its declarations.
     """
     wanted = {_key_of_test(folder, test): test for folder in folders for test in folder.tests}
+    vocabulary = {tag for test in wanted.values() for tag in test.tags}
     loader = DeclarationLoader(registry)
-    found: dict[_Key, tuple[Suite, Target]] = {}
+    found: dict[_Key, tuple[str, set[str]]] = {}
     for path in dict.fromkeys(output / folder.path / SUITE_FILE for folder in folders):
         suites, diagnostics = loader.read_suite_file(path)
         if diagnostics:
             raise DiagnosticsError(diagnostics)
         for suite in suites:
+            vocabulary -= _words(suite)
             for target in expand(suite, registry):
-                found[_key_of_target(output, target)] = (suite, target)
+                found[_key_of_target(output, target)] = (f"{target.name} of suite {suite.name}", set(target.tags))
     runs = {key[:2] + key[3:4] for key in found if key[2]}
-    vocabulary = {tag for test in wanted.values() for tag in test.tags}
-    differences = [f"not in the result: {_shown(key, test.calls)}" for key, test in wanted.items() if key not in found]
-    for key, (suite, target) in found.items():
-        if key in wanted:
-            differences += _tag_differences(key, wanted[key], suite, target, vocabulary)
-        elif key[2] or key[:2] + key[3:4] not in runs:
-            differences.append(f"not in the original: {_shown(key, ())} ({target.name} of suite {suite.name})")
+    differences = []
+    for key, test in wanted.items():
+        shown = f"{_shown(key)} ({', '.join(test.calls)})"
+        place, tags = found.get(key, ("", set(test.tags)))
+        if not place:
+            differences.append(f"not in the result: {shown}")
+        if missing := test.tags - tags:
+            differences.append(f"without the tags {', '.join(sorted(missing))}: {shown} ({place})")
+        if further := (vocabulary & tags) - test.tags:
+            differences.append(f"with further tags {', '.join(sorted(further))}: {shown} ({place})")
+    for key, (place, _) in found.items():
+        if key not in wanted and (key[2] or key[:2] + key[3:4] not in runs):
+            differences.append(f"not in the original: {_shown(key)} ({place})")
     return differences
 
 
@@ -66,15 +74,6 @@ def _key_of_target(output: Path, target: Target) -> _Key:
     return module, backend, "", sorted_flags(flags), (), ""
 
 
-def _tag_differences(key: _Key, test: CheckTest, suite: Suite, target: Target, vocabulary: set[str]) -> Iterator[str]:
-    missing = test.tags - set(target.tags)
-    further = (vocabulary & set(target.tags)) - test.tags - _words(suite)
-    for words, tags in (("without the tags", missing), ("with further tags", further)):
-        if tags:
-            shown = _shown(key, test.calls)
-            yield f"{words} {', '.join(sorted(tags))}: {shown} ({target.name} of suite {suite.name})"
-
-
 def _words(suite: Suite) -> set[str]:
     """Return the words that targets have by the names of suite, configs and drivers."""
     words = {suite.name, *(target.name for target in suite.targets)}
@@ -82,8 +81,6 @@ def _words(suite: Suite) -> set[str]:
     return words.union(*((one.name, one.driver) for target in suite.targets for one in target.runtimes))
 
 
-def _shown(key: _Key, calls: Sequence[tuple[str, int]]) -> str:
+def _shown(key: _Key) -> str:
     module, backend, driver, flags, runner, arch = key
-    parts = [module, backend or "no backend", driver or "compile only", *flags, *runner, *([arch] if arch else [])]
-    names = f" ({', '.join(name for name, _ in calls)})" if calls else ""
-    return " ".join(parts) + names
+    return " ".join(filter(None, [module, backend or "no backend", driver or "compile only", *flags, *runner, arch]))

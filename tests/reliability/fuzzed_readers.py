@@ -49,12 +49,11 @@ from retarget_cases.loader import CasesLoader
 from retarget_ci.files.read import read_ci
 from retarget_ci.lock import lock_problems
 from retarget_filecheck.directives import directive_diagnostics
-from retarget_import.evaluate import CHECK_RULES, LIT_RULES, read_build_file
-from retarget_import.read import argument_errors, tests_of
-from retarget_import.runlines import lit_tests_of
+from retarget_import.evaluate import read_build_file
+from retarget_import.read import read_tests
 from retarget_iree.flagfile.loader import RunModuleCaseLoader
 from retarget_iree.flagfile.parse import load_flagfile
-from retarget_iree.import_xfails.read import read_config_lists
+from retarget_iree.import_xfails.read import read_config_file
 from retarget_onnx.manifest_file import read_manifest
 from retarget_opencl.artifact.file import ArtifactError, KernelSource, OpenClArtifact, read_artifact, write_artifact
 from retarget_opencl.artifact.program import Constant, Export, Function, Kernel, Program
@@ -205,7 +204,7 @@ def _data(project: Path, folder: Path) -> list[Kind]:
         Kind(name="cases files", files=sorted(project.rglob("*.cases.toml")), read=case_file, weight=2),
         Kind(name="flagfiles", files=sorted(project.rglob("*.txt")), read=flagfile, weight=2),
         Kind(name="arrays", files=[*sorted(project.rglob("*.npy")), npz], read=array),
-        Kind(name="config lists", files=[xfails], read=read_config_lists),
+        Kind(name="config lists", files=[xfails], read=read_config_file),
         Kind(name="BUILD files", files=[build], read=_build_file),
         Kind(name="ONNX manifests", files=[project / "onnx" / "nodes.toml"], read=read_manifest, weight=0.3),
         Kind(name="FileCheck", files=checks, read=_directives, names_file=False),
@@ -213,13 +212,7 @@ def _data(project: Path, folder: Path) -> list[Kind]:
 
 
 def _build_file(path: Path) -> None:
-    build = read_build_file(path)
-    if errors := argument_errors(build):
-        raise DiagnosticsError(errors)
-    tests_of(build, [call for call in build.calls if call.rule in CHECK_RULES])
-    lit_tests_of(build, [call for call in build.calls if call.rule in LIT_RULES])
-    for call in build.calls:
-        build.comments.on("b.mlir", call.line)
+    read_tests(read_build_file(path), ("local-sync", "local-task", "vulkan"))
 
 
 def _directives(path: Path) -> None:

@@ -15,8 +15,8 @@ def test_one_call_becomes_one_config_of_each_sort_and_a_suite(folder: Path, caps
     write(folder, FIRST, "a.mlir", "b.mlir")
     assert import_here("--verify") == 0
     assert capsys.readouterr().out == (
-        "matrix.toml: written\nsuite.toml: written\ncalls: 1 of iree_check_single_backend_test_suite\n"
-        "2 tests became 1 compiler config, 1 runtime config, 1 target config and 1 suite\n"
+        "matrix.toml: written\nsuite.toml: written\n"
+        "2 tests became 1 compiler config, 1 runtime config, 1 target config and 1 module test suite\n"
         "verified: 2 tests of the original, and the result has no other targets\n"
     )
     assert Path("matrix.toml").read_text() == (
@@ -154,7 +154,6 @@ def test_a_module_with_two_types_of_input_has_two_compiler_configs(folder: Path)
     other = FIRST.replace('["a.mlir", "b.mlir"]', '["a.mlir"]').replace('"check_', '"plain_')
     write(folder, call + other, "a.mlir", "b.mlir", "c.mlir")
     assert import_here("--verify") == 0
-    assert suite_text().count("[[module_test_suite]]") == 1
     assert 'extends = "llvm-cpu"\nflags = ["--iree-input-type=stablehlo"]' in Path("matrix.toml").read_text()
 
 
@@ -176,71 +175,19 @@ def test_flags_of_the_runner_become_runtime_configs(folder: Path) -> None:
     assert runtime("cuda-graph", "cuda", flags=["--cuda_use_streams=false"]) in Path("matrix.toml").read_text()
 
 
-def test_comments_on_files_become_reasons(folder: Path) -> None:
-    text = """
-ALL = [
-    # As slow
-    # as it gets.
-    "a.mlir",
-    "b.mlir",
-    "c.mlir",
-    "d.mlir",
-    "e.mlir",
-    "f.mlir",
-]
-iree_check_single_backend_test_suite(
-    name = "check_llvm-cpu", srcs = ALL, driver = "local-task", target_backend = "llvm-cpu",
-)
-SOME = enforce_glob(
-    # keep sorted
-    [
-        # \x07Without a lowering.
-        # "f.mlir",
-        "a.mlir",
-    ],
-    include = ["*.mlir"],
-    exclude = [
-        "b.mlir",  # issue 7
-        # Wrong values
-        # since spring.
-        "c.mlir",
-        "d.mlir",
-        "e.mlir",
-        "f.mlir",
-    ],
-)
-iree_check_single_backend_test_suite(
-    name = "check_vmvx",
-    srcs = SOME,
-    driver = "local-sync",
-    target_backend = "vmvx",
-)
-"""
-    write(folder, text, "a.mlir", "b.mlir", "c.mlir", "d.mlir", "e.mlir", "f.mlir")
+def test_a_file_that_a_call_leaves_out_is_excluded_with_the_name_of_the_call(folder: Path) -> None:
+    sources = '["a.mlir", "b.mlir", "c.mlir"]'
+    other = FIRST.replace("llvm-cpu", "vmvx")
+    write(folder, FIRST.replace('["a.mlir", "b.mlir"]', sources) + other, "a.mlir", "b.mlir", "c.mlir", "d.mlir")
     assert import_here("--verify") == 0
-    assert [line for line in suite_text().splitlines() if line.startswith(("match", "reason"))] == [
-        'match = "b"',
-        'reason = "issue 7 (BUILD.bazel)"',
-        'match = "c"',
-        'reason = "Wrong values since spring. (BUILD.bazel)"',
-        'match = ["d", "e"]',
-        'reason = "not in the sources of check_vmvx (BUILD.bazel)"',
-        'match = "f"',
-        'reason = "Without a lowering. (BUILD.bazel)"',
-    ]
+    assert '\nsrcs = ["*.mlir"]\nexclude = ["d.mlir"]\n' in suite_text()
+    assert suite_text().endswith(
+        'match = "c"\nexclude_targets = ["vmvx"]\n'
+        'reason = "not in the sources of check_vmvx_local-task (BUILD.bazel)"\n'
+    )
 
 
-def test_the_comment_on_a_file_of_no_test_is_kept(folder: Path) -> None:
-    sources = """glob(
-        ["*.mlir"],
-        exclude = ["c.mlir"],  # crashes
-    )"""
-    write(folder, FIRST.replace('["a.mlir", "b.mlir"]', sources), "a.mlir", "b.mlir", "c.mlir")
-    assert import_here("--verify") == 0
-    assert "\n# c.mlir: crashes\n[[module_test_suite]]\n" in suite_text()
-
-
-def test_tags_are_kept_of_runtime_suite_module_and_target(folder: Path) -> None:
+def test_tags_are_kept_of_suite_and_target(folder: Path) -> None:
     text = """
 iree_check_single_backend_test_suite(
     name = "check_llvm-cpu", srcs = ["a.mlir", "b.mlir"], driver = "local-task", target_backend = "llvm-cpu",
@@ -271,7 +218,7 @@ iree_check_single_backend_test_suite(
         "b_vmvx_local-task": ["everywhere"],
         "a_vulkan-spirv_vulkan": ["everywhere", "requires-gpu-nvidia"],
     }
-    assert 'driver = "vulkan"\ndevice_type = "gpu"\ntags = ["requires-gpu-nvidia"]' in Path("matrix.toml").read_text()
+    assert 'driver = "vulkan"\ndevice_type = "gpu"\n' in Path("matrix.toml").read_text()
 
 
 def test_timeouts_are_seconds_of_the_suite(folder: Path) -> None:
@@ -292,7 +239,7 @@ def test_without_better_words_the_folder_gives_the_names(folder: Path) -> None:
     assert 'name = "deep"\n' in Path("deep/test/suite.toml").read_text()
 
 
-def test_the_target_config_of_most_tests_has_the_name_of_its_compiler_where_it_excludes_no_other(folder: Path) -> None:
+def test_a_target_config_has_the_name_of_its_compiler_where_no_other_one_has_it(folder: Path) -> None:
     tagged = FIRST.replace('["a.mlir", "b.mlir"]', '["a.mlir"]').replace(
         "    driver", '    tags = ["slow"],\n    driver'
     )
@@ -300,12 +247,7 @@ def test_the_target_config_of_most_tests_has_the_name_of_its_compiler_where_it_e
     write(folder / "second", FIRST, "a.mlir", "b.mlir")
     assert import_here("--verify") == 0
     assert 'targets = ["llvm-cpu-slow", "vmvx"]' in Path("first/suite.toml").read_text()
-    assert 'targets = ["llvm-cpu"]' in Path("second/suite.toml").read_text()
-    sync = FIRST.replace('["a.mlir", "b.mlir"]', '["a.mlir"]').replace("local-task", "local-sync")
-    write(folder / "second", FIRST + sync, "a.mlir", "b.mlir")
-    assert import_here("--verify", "--force") == 0
-    assert 'targets = ["llvm-cpu-local-task", "llvm-cpu-local-sync"]' in Path("second/suite.toml").read_text()
-    assert 'targets = ["llvm-cpu", "vmvx"]' in Path("first/suite.toml").read_text()
+    assert 'targets = ["llvm-cpu-local-task"]' in Path("second/suite.toml").read_text()
 
 
 def test_a_narrow_call_in_a_large_folder_gets_a_suite_of_its_own(folder: Path) -> None:
@@ -317,17 +259,6 @@ def test_a_narrow_call_in_a_large_folder_gets_a_suite_of_its_own(folder: Path) -
     assert suite_text().endswith('-vmvx"\nsrcs = ["m0.mlir"]\nkind = "check"\ntargets = ["vmvx"]\n')
 
 
-def test_a_call_whose_modules_no_other_has_gets_a_suite_of_its_own(folder: Path) -> None:
-    other = FIRST.replace('["a.mlir", "b.mlir"]', '["b.mlir", "c.mlir", "d.mlir"]').replace("llvm-cpu", "vmvx")
-    write(folder, FIRST + other, "a.mlir", "b.mlir", "c.mlir", "d.mlir")
-    assert import_here("--verify") == 0
-    assert "reason" in suite_text()
-    write(folder, FIRST + other.replace('"b.mlir", ', ""), "a.mlir", "b.mlir", "c.mlir", "d.mlir")
-    assert import_here("--verify", "--force") == 0
-    assert "reason" not in suite_text()
-    assert suite_text().count("[[module_test_suite]]") == 2
-
-
 def test_runs_of_some_functions_are_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(
         folder,
@@ -337,8 +268,8 @@ def test_runs_of_some_functions_are_left_out(folder: Path, capsys: pytest.Captur
     )
     assert import_here("--verify") == 0
     assert (
-        "left out: BUILD.bazel:10: iree_check_single_backend_test_suite check_llvm-cpu_local-task: the runs with "
-        "--gtest_filter=-*_slow, a flag of iree-check-module, not of a driver; its modules are compiled\n"
+        "left out: BUILD.bazel:10: the runs on local-task of check_llvm-cpu_local-task: --gtest_filter=-*_slow is a "
+        "flag of iree-check-module, not of a driver; they are compiled\n"
     ) in capsys.readouterr().out
     assert [target.name for target in targets(folder)] == ["a_llvm-cpu", "b_llvm-cpu"]
 
@@ -387,15 +318,17 @@ iree_check_test(name = "compiled", src = "a.mlir", target_backend = "vmvx", tags
     write(folder, text, "a.mlir")
     assert import_here("--verify") == 0
     out = capsys.readouterr().out
-    assert [line for line in out.splitlines() if line.startswith(("note", "left", "not", "verified"))] == [
-        "note: BUILD.bazel: line 26: of select, //conditions:default is taken over; left out: //build:arm",
+    assert [line for line in out.splitlines() if line.startswith(("left", "verified"))] == [
+        "left out: BUILD.bazel:26: //build:arm of a select; //conditions:default is taken over",
+        "left out: BUILD.bazel:13: the arguments data of check_all: they are not taken over",
         "left out: BUILD.bazel:13: made.mlir of check_all: there is no such file; a rule may generate it",
-        "left out: BUILD.bazel:13: //other/folder:b.mlir, ../c.mlir of check_all: it is a file of another package",
-        "left out: BUILD.bazel:13: iree_check_single_backend_test_suite check_all: the arguments data",
-        "left out: BUILD.bazel:20: iree_check_test flagged: its flags have $(location :spec.mlir), which Bazel "
-        "replaces",
-        "left out: BUILD.bazel:13: the runs of 1 test on webgpu: no extension here has this driver; they are compiled",
-        "not taken over: calls of cc_test (1), iree_genrule (1)",
+        "left out: BUILD.bazel:13: //other/folder:b.mlir of check_all: it is a file of another package",
+        "left out: BUILD.bazel:13: ../c.mlir of check_all: it is a file of another package",
+        "left out: BUILD.bazel:13: the runs on webgpu of check_all: no extension here has this driver; they are "
+        "compiled",
+        "left out: BUILD.bazel:20: all of flagged: its flags have $(location :spec.mlir), which Bazel replaces",
+        "left out: 1 call of cc_test",
+        "left out: 1 call of iree_genrule",
         "verified: 2 tests of the original, and the result has no other targets",
     ]
     assert main(["check", "."]) == 0

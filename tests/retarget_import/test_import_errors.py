@@ -37,37 +37,37 @@ from retarget.cli import main
         ),
         (
             '\niree_lit_test_suite(name = "lit", srcs = ["a.mlir"], tags = 3)\n',
-            "BUILD.bazel:10: iree_lit_test_suite: tags: found 3, expected a list of strings",
+            "BUILD.bazel:10: iree_lit_test_suite: tags: Expected `array`, got `int`",
         ),
         (
             '\niree_lit_test_suite(name = "lit", srcs = "a.mlir")\n',
-            "BUILD.bazel:10: iree_lit_test_suite: srcs: found 'a.mlir', expected a list of strings",
+            "BUILD.bazel:10: iree_lit_test_suite: srcs: Expected `array`, got `str`",
         ),
         (
             '\niree_check_test(name = "x", src = "a.mlir")\n',
-            "BUILD.bazel:10: iree_check_test: found no target_backend, expected one",
+            "BUILD.bazel:10: iree_check_test: Object missing required field `target_backend`",
         ),
         (
             FIRST.replace('["a.mlir", "b.mlir"]', '"a.mlir"'),
-            "BUILD.bazel:10: iree_check_single_backend_test_suite: srcs: found 'a.mlir', expected a list of strings",
+            "BUILD.bazel:10: iree_check_single_backend_test_suite: srcs: Expected `array`, got `str`",
         ),
         (
             FIRST.replace("    driver", "    target_cpu_features = [3],\n    driver"),
-            "target_cpu_features: found [3], expected a string or a list of strings",
+            "target_cpu_features[0]: Expected `str`, got `int`",
         ),
         (
             FIRST.replace("    driver", "    target_cpu_features_variants = 3,\n    driver"),
-            "target_cpu_features_variants: found 3, expected a list of strings",
+            "target_cpu_features_variants: Expected `array`, got `int`",
         ),
         (
             FIRST.replace("    driver", '    target_cpu_features_variants = ["sparc:x:+y"],\n    driver'),
-            "target_cpu_features_variants: found 'sparc:x:+y', expected 'default', 'generic', 'host' or "
-            "'ARCHITECTURE:NAME:FEATURES' with an architecture of x86_64, x86_32, arm_64, arm_32, riscv_64, riscv_32",
+            "target_cpu_features_variants[0]: Expected `str` matching regex '^(default|generic|host|(x86_64|x86_32|"
+            "arm_64|arm_32|riscv_64|riscv_32):[^:]*:[^:]*)$'",
         ),
         (
             FIRST.replace("    driver", '    timeout = "soon",\n    driver'),
-            "BUILD.bazel:10: iree_check_single_backend_test_suite: timeout: found 'soon', expected one of short, "
-            "moderate, long, eternal",
+            "BUILD.bazel:10: iree_check_single_backend_test_suite: timeout: Expected `str` matching regex "
+            "'^(short|moderate|long|eternal)$'",
         ),
         (
             FIRST.replace("    driver", '    tags = select({"//a": []}),\n    driver'),
@@ -85,7 +85,7 @@ def test_errors_of_a_file_have_its_place(
     assert sorted(path.name for path in folder.iterdir()) == ["BUILD.bazel", "a.mlir", "b.mlir"]
 
 
-def test_a_file_without_the_rules_that_only_bazel_evaluates_has_a_note(
+def test_a_file_without_the_rules_that_only_bazel_evaluates_is_left_out(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(folder, FIRST, "a.mlir", "b.mlir")
@@ -93,12 +93,12 @@ def test_a_file_without_the_rules_that_only_bazel_evaluates_has_a_note(
     write(folder / "more", 'cc_library(deps = select({":x": [], "//conditions:default": []}))\n', load="")
     assert import_here("--verify") == 0
     note = (
-        "note: lib/BUILD.bazel: line 2: Object of type `function` has no attribute `deps`; the file is left out: it "
-        "has none of the rules\n"
+        "left out: lib/BUILD.bazel:2:27: Object of type `function` has no attribute `deps`; the file has none of the "
+        "rules that are taken over\n"
     )
     out = capsys.readouterr().out
     assert note in out
-    assert out.count("note: ") == 1
+    assert out.count("left out: ") == 2
     assert main(["import-bazel", "lib", "-o", "other"]) == 1
     assert capsys.readouterr().err.endswith(note)
 
@@ -133,7 +133,7 @@ def test_a_file_without_tests_and_a_path_without_files(folder: Path, capsys: pyt
         "found no BUILD.bazel in bare; expected BUILD.bazel files, or folders that hold some" in capsys.readouterr().err
     )
     assert main(["import-bazel", "missing", "-o", "."]) == 2
-    assert "found no file or folder missing; expected" in capsys.readouterr().err
+    assert "cannot read missing: No such file or directory; expected" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

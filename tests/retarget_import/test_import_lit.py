@@ -41,10 +41,10 @@ def test_lit_tests_become_filecheck_suites(folder: Path) -> None:
         (OPT.replace("{}", "") * 2, "it has 2 RUN lines; one is taken over"),
         (
             OPT.replace("iree-opt", "iree-run-mlir"),
-            "its RUN line is iree-run-mlir | FileCheck; iree-opt or iree-compile piped into FileCheck is taken over",
+            "its RUN line is iree-run-mlir …; iree-opt or iree-compile piped into FileCheck is taken over",
         ),
-        ("// RUN: iree-opt %s 2>&1 | FileCheck %s\n", "its RUN line has >&; one pipe is taken over"),
-        ("// RUN: iree-opt %s > %t | FileCheck %s\n", "its RUN line has >; one pipe is taken over"),
+        ("// RUN: iree-opt %s 2>&1 | FileCheck %s\n", "its RUN line has 2; flags and one %s are taken over"),
+        ("// RUN: iree-opt %s > %t | FileCheck %s\n", "its RUN line has >; flags and one %s are taken over"),
         ("// RUN: iree-opt 'x %s | FileCheck %s\n", "its RUN line cannot be split into words: No closing quotation"),
         ("// RUN: iree-opt --x=%S/a %s | FileCheck %s\n", "its RUN line has --x=%S/a; flags and one %s are taken over"),
         (

@@ -8,15 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from retarget.cli.support import output_folder
-from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, fitted
-from retarget.model.names import name_error
+from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
+from retarget.model.names import as_config_name, name_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.support.files import write_files
+from retarget.support.text import counted
 from retarget.support.toml.write import toml_table
 
-from retarget_iree.import_xfails.convert import Imported, config_errors, import_configs
-from retarget_iree.import_xfails.golden import GoldenValue
-from retarget_iree.import_xfails.read import ConfigLists, read_config_lists, read_golden_values
+from retarget_iree.import_xfails.convert import config_errors, config_tables, golden_rules, rules_of
+from retarget_iree.import_xfails.read import ConfigLists, GoldenValue, read_config_file
 
 __all__ = ["add_arguments", "run"]
 
@@ -57,23 +57,34 @@ def run(arguments: argparse.Namespace) -> int:
     """Write or print the files, then the counts. Returns 0; raises `DiagnosticsError` and `RetargetError`."""
     if arguments.suite is not None and (diagnostic := name_error(arguments.suite)):
         raise argparse.ArgumentError(None, f"argument --suite: {diagnostic}")
-    imported = _imported([_named(text) for text in arguments.config], arguments.chip)
-    files = {MATRIX_FILE: imported.matrix} if imported.entries else {}
-    files[EXPECTATIONS_FILE] = imported.expectations
+    named = [_named(text) for text in arguments.config]
+    configs, golden, notes = _read(named, arguments.chip)
+    names = [as_config_name(config.name) for config in configs]
+    rules = rules_of(configs, notes)
+    tables = {MATRIX_FILE: config_tables(configs)} if configs else {}
+    tables[EXPECTATIONS_FILE] = [*rules, *golden_rules(golden, names)]
+    about = f"# Taken over from {', '.join(dict.fromkeys(path.name for _, path in named))}."
+    files = {name: "\n\n".join([about, *mine]) + "\n" for name, mine in tables.items()}
     if arguments.suite is not None:
-        files[SUITE_FILE] = _suite(arguments.suite, list(imported.entries))
+        srcs = ["**/run_module_io_flags.txt"]
+        suite = toml_table("module_test_suite", name=arguments.suite, srcs=srcs, kind="run-module", targets=names)
+        files[SUITE_FILE] = f"{suite}\n"
+    lines = [f"note: {note}" for note in notes]
+    if configs:
+        entries = sum(len(tests) for config in configs for tests in config.lists.values())
+        found = f"{counted(entries, 'listed test')} of {counted(len(configs), 'config')}"
+        lines.append(f"{found} became {counted(len(rules), 'rule')}")
+    if golden:
+        lines.append(f"{counted(len(golden), 'golden value')} became [[golden]] rules")
+    counts = "\n".join([*lines, ""])
     if arguments.output is None:
-        printed = [f"# {name}\n{text}" for name, text in files.items()]
-        sys.stdout.write("\n".join(printed))
-        sys.stderr.write(_counts(imported))
+        sys.stdout.write("\n".join(f"# {name}\n{text}" for name, text in files.items()))
+        sys.stderr.write(counts)
         return 0
-    texts = {arguments.output / name: text for name, text in files.items()}
-    if (matrix := arguments.output / MATRIX_FILE) in texts:
-        texts[matrix], notes = fitted(matrix, texts[matrix], beside=texts)
-        imported = replace(imported, notes=(*imported.notes, *notes))
     remedy = "import into another folder, or replace them with --force"
-    write_files(texts.items(), force=arguments.force, remedy=remedy)
-    sys.stdout.write(_counts(imported))
+    texts = ((arguments.output / name, text) for name, text in files.items())
+    write_files(texts, force=arguments.force, remedy=remedy)
+    sys.stdout.write(counts)
     return 0
 
 
@@ -82,56 +93,35 @@ def _named(text: str) -> tuple[str, Path]:
     return (name, Path(path)) if separator and "/" not in name and not Path(text).exists() else ("", Path(text))
 
 
-def _imported(files: list[tuple[str, Path]], chip: str) -> Imported:
+def _read(
+    files: list[tuple[str, Path]], chip: str
+) -> tuple[list[ConfigLists], list[tuple[str, GoldenValue]], list[str]]:
+    """Return the configs, golden values with the names of what they are about, and notes."""
     diagnostics: list[Diagnostic] = []
     configs: list[ConfigLists] = []
     notes: list[str] = []
-    golden: list[GoldenValue] = []
+    golden: list[tuple[str, GoldenValue]] = []
     for name, path in files:
         try:
-            read, more = read_config_lists(path, chip)
+            found = read_config_file(path, chip)
         except DiagnosticsError as error:
             diagnostics += error.diagnostics
             continue
-        notes += more
-        mine = [replace(config, name=_renamed(config.name, name, path) if name else config.name) for config in read]
+        notes += found.notes
+        # A file of several models distinguishes its configs by what follows its own name.
+        mine = [
+            replace(config, name=name + config.name.removeprefix(path.stem) if len(found.configs) > 1 else name)
+            if name
+            else config
+            for config in found.configs
+        ]
         configs += mine
-        values, more = read_golden_values(path, [config.name for config in mine] or [name or path.stem], chip)
-        golden += values
-        notes += more
+        about = [config.name for config in mine] or [name or path.stem]
+        golden += [(one, value) for one in about for value in found.golden]
     diagnostics += config_errors(configs)
     if diagnostics:
         raise DiagnosticsError(diagnostics)
     if not configs and not golden:
         msg = f"{'; '.join(notes)}; expected config files with compile flags"
         raise RetargetError(msg)
-    imported = import_configs(configs, golden, [path for _, path in files])
-    return replace(imported, notes=(*notes, *imported.notes))
-
-
-def _renamed(found: str, given: str, path: Path) -> str:
-    """Return the name that the user gives, with what distinguishes the configs of one file."""
-    return given + found.removeprefix(path.stem) if found.startswith(f"{path.stem}-") else given
-
-
-def _suite(name: str, targets: list[str]) -> str:
-    srcs = ["**/run_module_io_flags.txt"]
-    return f"{toml_table('module_test_suite', name=name, srcs=srcs, kind='run-module', targets=targets)}\n"
-
-
-def _counts(imported: Imported) -> str:
-    width = max(map(len, imported.entries), default=0)
-    lines = [f"note: {note}" for note in imported.notes]
-    lines += [
-        f"{name.ljust(width)}  {_number(count, 'entry', 'entries')}, {_number(imported.rules[name], 'rule', 'rules')}"
-        for name, count in imported.entries.items()
-    ]
-    entries = sum(imported.entries.values())
-    total = f"{_number(entries, 'entry', 'entries')} became {_number(imported.rules_in_all, 'rule', 'rules')}"
-    golden = f"{_number(imported.golden, 'golden value', 'golden values')} became [[golden]] rules"
-    totals = [*([total] if imported.entries else []), *([golden] if imported.golden else [])]
-    return "\n".join([*lines, *totals, ""])
-
-
-def _number(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}"
+    return configs, golden, notes
