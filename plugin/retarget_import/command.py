@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from retarget.cli.support import input_path, output_folder
+from retarget.cli.support import input_path, output_folder, refuse_collisions
 from retarget.declare.files import MATRIX_FILE, SUITE_FILE
 from retarget.extension.registry import Registry, load_extensions
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
@@ -70,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     lines = [f"{display_path(path)}: {'written' if path in written else 'unchanged'}" for path in texts]
     lines += [f"{tests} became {', '.join(counts[:-1])} and {counts[-1]}", *left_out]
     sys.stdout.write("\n".join([*lines, ""]))
+    refuse_collisions(output)
     if not arguments.verify:
         return 0
     differences = verify(output, folders, registry)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retarget.extension import TargetPart
-from retarget.support.errors import display_path
+from retarget.support.errors import DiagnosticsError, display_path
 from retarget.support.files import user_path
 from retarget.support.text import shown
 
@@ -29,6 +29,7 @@ __all__ = [
     "output_folder",
     "part_lines",
     "read_declared",
+    "refuse_collisions",
     "request_of",
     "run_session",
     "seconds_above_0",
@@ -38,6 +39,17 @@ __all__ = [
 ]
 
 _SHOWN = 100
+
+
+def refuse_collisions(folder: Path) -> None:
+    """Raise `DiagnosticsError` for names that the matrix files of a folder declare and one above or below it, too."""
+    from retarget.declare.files import MATRIX_FILE
+    from retarget.declare.load import DeclarationLoader
+
+    loader = DeclarationLoader()
+    errors = [one for path in sorted(folder.rglob(MATRIX_FILE)) for one in loader.read_matrix_file(path)]
+    if errors:
+        raise DiagnosticsError(list(dict.fromkeys(errors)))
 
 
 def part_lines(parts: Iterable[TargetPart]) -> Iterator[str]:

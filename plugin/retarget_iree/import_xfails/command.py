@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from retarget.cli.support import output_folder
+from retarget.cli.support import output_folder, refuse_collisions
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.model.names import as_config_name, name_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
@@ -85,6 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     texts = ((arguments.output / name, text) for name, text in files.items())
     write_files(texts, force=arguments.force, remedy=remedy)
     sys.stdout.write(counts)
+    refuse_collisions(arguments.output)
     return 0
 
 

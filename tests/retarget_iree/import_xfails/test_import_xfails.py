@@ -144,6 +144,14 @@ def test_what_is_there_is_not_overwritten_unless_forced(folder: Path, capsys: py
     assert "cpu-llvm-sync" in (folder / "matrix.toml").read_text()
 
 
+def test_names_that_a_file_above_declares_are_an_error_that_says_how_to_keep_both(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "matrix.toml").write_text('[[runtime_config]]\nname = "local-sync"\ndriver = "local-sync"\n')
+    assert main(["import-xfails", "cpu.json", "--output", "out"]) == 1
+    assert "root = true" in capsys.readouterr().err
+
+
 def test_configs_that_run_alike_share_a_runtime_config(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import-xfails", "cpu.json", "cpu-O3=cpu.json"]) == 0
     printed = capsys.readouterr()
