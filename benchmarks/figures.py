@@ -1,6 +1,6 @@
 """The figures that a user notices, on a small sample, against those that were reached: `benchmarks/figures.toml`.
 
-    python benchmarks/figures.py            # exit status 1 where one is worse than a fifth above what was reached
+    python benchmarks/figures.py            # exit status 1 where one is more than a quarter above what was reached
     python benchmarks/figures.py --write    # what is found now is what was reached
 
 Each is a ratio of CPU times of both sides' processes, of the fastest of some sessions in turns: what else the machine
@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 REACHED = Path(__file__).with_suffix(".toml")
-ALLOWED = 1.2
+ALLOWED = 1.25
 """What was reached, times this, is not yet worse: noise is less, and a loss of 1.3 times is more."""
 
 
@@ -35,10 +35,10 @@ def found_now() -> dict[str, float]:
     import warm_session
 
     with tempfile.TemporaryDirectory(prefix="retarget-benchmark-") as name:
-        warm = warm_session.measured(Path(name), rounds=5, targets=100, sides=SIDES)
+        warm = warm_session.measured(Path(name), rounds=5, targets=40, sides=SIDES)
     spent = {side: min(one.cpu for one in sessions) for side, sessions in warm.items()}
     return {
-        "cold": cold.onnx(configs=1, sample=8, rounds=2)[0],
+        "cold": cold.onnx(configs=1, sample=8, rounds=3)[0],
         "warm": spent["all targets"] / spent["all collected"],
         "one": spent["one target"] / spent["pytest, one test"],
     }
