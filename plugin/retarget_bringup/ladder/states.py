@@ -50,7 +50,7 @@ class Standing(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LadderTarget:
     """A target that the ladder is about. `digest` (12 hex digits) is of what is tried today, empty where its files
-    cannot be had on this machine. `declared` is None for a conformance check of a driver.
+    cannot be had on this machine, which `missing` says. `declared` is None for a conformance check of a driver.
 
     With `checks_artifact` the module's kind runs nothing, and checks what the compiler made.
 
@@ -59,6 +59,7 @@ class LadderTarget:
 
     id: str
     digest: str
+    missing: str = ""
     declared: DeclaredTarget | None = None
     checks_artifact: bool = False
     rules: TargetRules = field(default_factory=TargetRules)
@@ -181,10 +182,16 @@ def ladder_targets(declared: Declared, engine: Engine) -> list[LadderTarget]:
             rule_sets[one.home] = RuleSet(one.suite.expectations, checks_artifacts=checks)
         of_run = isinstance(one.target, RunTarget)
         rules = rule_sets[one.home]
+        digest = missing = ""
+        try:
+            digest = _digest(one, digests, engine)
+        except (UnavailableError, RetargetError) as error:
+            missing = f"it cannot be judged here: {error}"
         found.append(
             LadderTarget(
                 id=one.id,
-                digest=_digest(one, digests, engine),
+                digest=digest,
+                missing=missing,
                 declared=one,
                 checks_artifact=checks,
                 rules=rules.rules_for(one.target),
@@ -195,10 +202,7 @@ def ladder_targets(declared: Declared, engine: Engine) -> list[LadderTarget]:
 
 
 def _digest(one: DeclaredTarget, digests: CaseDigests, engine: Engine) -> str:
-    try:
-        made = engine.generated(one.compiled)
-    except (UnavailableError, RetargetError):
-        return ""
+    made = engine.generated(one.compiled)
     return digests.trial(replace(one.target, compile=made) if isinstance(one.target, RunTarget) else made)[:DIGITS]
 
 
@@ -209,26 +213,29 @@ def states(
     *,
     stable: int,
     revision: str = "",
+    host: str = "",
     key: Callable[[CompileTarget], str] = lambda _: "",
 ) -> list[TargetState]:
     """Return the state of each target, in their order.
 
     Only results of today count: of the commit `revision`, of the target's digest, and of the compile key that `key`
-    returns; where one of the two is not known, it is not compared. Sessions count from the last such back, as long as
-    it was the same build of compiler and runtime. Over them the lowest rung counts; `stable` of them that all match
-    make it stable, those apart in which it was unchanged (`--retarget-changed`).
+    returns; where one of the two is not known, it is not compared, nor are keys of compiles on another machine than
+    `host`: they cover its CPU. Sessions count from the last such back, as long as it was the same build of compiler and
+    runtime. Over them the lowest rung counts; `stable` of them that all match make it stable, those apart in which it
+    was unchanged (`--retarget-changed`).
     """
     lines = ladder.line_of({one.id: one.digest for one in targets})
     by_id = [_by_id(session) for session in sessions]
     last = {name: records[-1] for session in by_id for name, records in session.items()}
     targets = [one.on(last[one.id]) if one.id in last else one for one in targets]
-    revisions = {one.start.session: one.start.revision for one in sessions}
+    starts = {one.start.session: one.start for one in sessions}
     keys: dict[str, str] = {}
 
     def stale(target: LadderTarget, one: _Try) -> str:
         if not target.digest or one.record.trial_digest[:DIGITS] != target.digest:
             return _STALE
-        ran_at = revisions.get(one.record.session, "")
+        start = starts.get(one.record.session)
+        ran_at = start.revision if start is not None else ""
         if ran_at and revision and ran_at.rstrip("+") != revision.rstrip("+"):
             return (
                 f"its result is of the commit {short(ran_at)}, and the checkout is at {short(revision)}: run it again"
@@ -238,6 +245,8 @@ def states(
         )
         declared = target.declared
         if declared is None or made is None or made.returns_checks != declared.compiled.returns_checks:
+            return ""
+        if made.host or (start is not None and start.host != host):
             return ""
         if (name := declared.compile_id) not in keys:
             keys[name] = key(declared.compiled)
@@ -294,7 +303,12 @@ def _state(
         permanent = last is not None and last.unsuitable
         reason = _why_untried(last) if last is not None else "it has no result"
         return TargetState(
-            target=target, line=line, record=last, is_permanent=permanent, is_stale=bool(why), reason=why or reason
+            target=target,
+            line=line,
+            record=last,
+            is_permanent=permanent,
+            is_stale=bool(why) and not target.missing,
+            reason=target.missing or why or reason,
         )
     tries = [one for one in tries if not one.only_compiled] or tries[-1:]
     tries = [one for one in tries if one.is_of_build(tries[-1])]
@@ -316,7 +330,8 @@ def _state(
 
 _STALE = "its result is of another version of the module or its cases, or of an older retarget: run it again"
 _OTHER_COMPILE = (
-    "its result is of another compile than today's, such as with other flags or by another build: run it again"
+    "its result is of another compile than today's, such as with other flags, by another build or for another CPU: "
+    "run it again"
 )
 
 
@@ -324,7 +339,7 @@ def _why_untried(record: TargetRecord) -> str:
     """Return why a record says nothing of how far its target comes. It is never empty."""
     if record.reason or record.message:
         return record.reason or record.message
-    if record.unselected_cases or any(one.outcome is Outcome.NOT_RUN for one in record.cases):
+    if record.missing_cases:
         return "only some of its cases were run: run it without --retarget-case"
     return f"its result is {record.outcome}, without a reason: run it again"
 
@@ -362,7 +377,9 @@ def rung_of(record: TargetRecord, compiled: TargetRecord | None = None) -> Rung 
         return None
     if (said := Rung.named(record.rung)) is not None:
         return said
-    if record.result is Result.PASSED:
+    # Older results do not say why a case did not run.
+    is_whole = not any(one.outcome is Outcome.NOT_RUN and one.excused is None for one in record.cases)
+    if record.result is Result.PASSED and is_whole:
         runs = record.runtime or record.stage == "compare"
         return Rung.MATCHES if runs else Rung.COMPILES
     if record.observation is None:
