@@ -19,7 +19,7 @@ from retarget.model import CompileTarget, Expectation, RunTarget
 from retarget.model.rungs import Rung
 from retarget.results.changes import State, state_of
 from retarget.results.files import SessionResults
-from retarget.results.record import INCOMPLETE, CaseRecord, Outcome, Result, TargetRecord
+from retarget.results.record import INCOMPLETE, Outcome, Result, TargetRecord
 from retarget.support.checkout import short
 from retarget.support.errors import RetargetError
 from retarget.targets.collected import Declared, DeclaredTarget
@@ -363,42 +363,14 @@ def _by_id(session: SessionResults) -> dict[str, list[TargetRecord]]:
     return found
 
 
-_OF_STAGE = {"compile": Rung.NONE, "load": Rung.COMPILES, "run": Rung.LOADS, "compare": Rung.COMPLETES}
-"""The rung of what fails at a stage, where nothing says more."""
-
-
 def rung_of(record: TargetRecord, compiled: TargetRecord | None = None) -> Rung | None:
-    """Return how far a target came at one attempt, None where it was not tried or nothing says how far.
-
-    `compiled` is the record of its compile target in the same session. Older results do not say the rung: it follows
-    from stage, observation and cases then.
-    """
+    """Return how far a target came at one attempt, None where it was not tried or nothing says how far: what did not
+    compile does not say its rung. `compiled` is the record of its compile target in the same session."""
     if record.outcome in INCOMPLETE:
         return None
     if (said := Rung.named(record.rung)) is not None:
         return said
-    # Older results do not say why a case did not run.
-    is_whole = not any(one.outcome is Outcome.NOT_RUN and one.excused is None for one in record.cases)
-    if record.result is Result.PASSED and is_whole:
-        runs = record.runtime or record.stage == "compare"
-        return Rung.MATCHES if runs else Rung.COMPILES
-    if record.observation is None:
-        not_compiled = compiled is not None and compiled.observation is not None and compiled.stage == "compile"
-        is_late = record.outcome in {Outcome.BLOCKED, Outcome.XFAILED, Outcome.INTERMITTENT, Outcome.FAILED}
-        return Rung.NONE if not_compiled and is_late else None
-    if not record.runtime:  # what checks an artifact runs nothing
-        return Rung.NONE if record.stage == "compile" else Rung.COMPILES
-    of_cases = [_OF_STAGE[stage] if not _worked(one, stage) else Rung.DISPATCHES for one, stage in _failed(record)]
-    return min([*of_cases, *([] if of_cases else [_OF_STAGE.get(record.stage, Rung.NONE)])])
-
-
-def _failed(record: TargetRecord) -> Iterator[tuple[CaseRecord, str]]:
-    """Yield the cases that failed, with their stage: a crash or a timeout is at the target's."""
-    for one in record.cases:
-        if one.stage:
-            yield one, one.stage if one.stage in _OF_STAGE else record.stage
-
-
-def _worked(case: CaseRecord, stage: str) -> bool:
-    """Whether work of a call that did not come to its end began on a device."""
-    return stage == "run" and any(not one.endswith("=0") for one in case.dispatches.split())
+    is_late = record.outcome in {Outcome.BLOCKED, Outcome.XFAILED, Outcome.INTERMITTENT, Outcome.FAILED}
+    failed = compiled if record.observation is None and is_late else record
+    is_compile = failed is not None and failed.observation is not None and failed.stage == "compile"
+    return Rung.NONE if is_compile else None

@@ -66,7 +66,9 @@ def results_of_today(project: Path, **stages: str) -> list[str]:
             known = TargetRecord(nodeid=nodeid, runtime="sync", session=start.session, trial_digest=digests[nodeid])
             seen = Observation(stage=stage, signature="no") if stage else None
             ended = (Outcome.FAILED, Result.FAILED) if stage else (Outcome.PASSED, Result.PASSED)
-            writer.write(replace(known, stage=stage or "compare", observation=seen, outcome=ended[0], result=ended[1]))
+            rung = {"": "matches", "compare": "completes"}.get(stage, "")
+            known = replace(known, outcome=ended[0], result=ended[1], rung=rung)
+            writer.write(replace(known, stage=stage or "compare", observation=seen))
         writer.end(0)
     return ["--results", str(project / "results")]
 

@@ -21,38 +21,28 @@ def state(*sessions: SessionResults, of: LadderTarget | None = None, **lines: An
     return found
 
 
-def case(stage: str, dispatches: str = "") -> CaseRecord:
-    return CaseRecord(name="f", outcome=Outcome.FAILED, stage=stage, signature="no", dispatches=dispatches)
-
-
 @pytest.mark.parametrize(
     ("said", "rung"),
     [
-        (fails(stage="compile"), Rung.NONE),
-        (fails(stage="load"), Rung.COMPILES),
-        (fails(stage="run"), Rung.LOADS),
-        (fails(stage="run", cases=(case("run", "device=0"),)), Rung.LOADS),
-        (fails(stage="run", cases=(case("run", "a=0 b=2"),)), Rung.DISPATCHES),
-        (fails(stage="run", cases=(case("compare"), case("crash", "device=1"))), Rung.DISPATCHES),
-        (fails(stage="run", cases=(case("compare"), case("timeout"))), Rung.LOADS),
-        (fails(stage="compare", cases=(case("compare"),)), Rung.COMPLETES),
         (passes(), Rung.MATCHES),
         (passes(outcome=Outcome.XPASSED), Rung.MATCHES),
-        (passes(runtime="", stage="compile"), Rung.COMPILES),
-        (passes(runtime="", stage="compare"), Rung.MATCHES),
+        (passes(runtime="", stage="compile", rung="compiles"), Rung.COMPILES),
+        (fails(stage="compile"), Rung.NONE),
+        (fails(stage="compile", runtime=""), Rung.NONE),
+        (fails(stage="load"), Rung.COMPILES),
+        (fails(stage="run"), Rung.LOADS),
         (fails(stage="run", rung="dispatches"), Rung.DISPATCHES),
+        (fails(stage="run", rung=""), None),
         (record(outcome=Outcome.SKIPPED, reason="no device", unavailable=True), None),
         (record(outcome=Outcome.NOT_RUN, reason="the device is gone"), None),
         (record(outcome=Outcome.ERROR, message="no driver"), None),
+        (passes(rung="", unselected_cases=("g",)), None),
         (passes(unselected_cases=("g",)), None),
-        (passes(cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN),)), None),
         (passes(cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN, excused=False),)), None),
-        (passes(rung="matches", cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN, excused=False),)), None),
-        (passes(rung="matches", cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN),)), Rung.MATCHES),
-        (passes(rung="matches", cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN, excused=True),)), Rung.MATCHES),
+        (passes(cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN, excused=True),)), Rung.MATCHES),
     ],
 )
-def test_the_rung_of_a_record_is_the_lowest_of_its_cases(said: TargetRecord, rung: Rung | None) -> None:
+def test_the_rung_of_a_target_is_what_its_record_says(said: TargetRecord, rung: Rung | None) -> None:
     assert rung_of(said) is rung
 
 
