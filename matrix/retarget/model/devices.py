@@ -48,20 +48,7 @@ _VENDORS = {
 """Of each vendor its numbers, which are those of the PCI-SIG or of `VkVendorId` in Khronos' vk.xml, and how the texts
 begin by which OpenCL and CPUs (CPUID) call it, in lower case."""
 
-_DRIVERS = (
-    "CUDA",
-    "HIP",
-    "IREE",
-    "Intel(R) OpenCL",
-    "Intel(R) OpenCL Graphics",
-    "Intel(R) OpenCL HD Graphics",
-    "NVIDIA",
-    "NVIDIA CUDA",
-    "Oclgrind",
-    "PoCL",
-    "llvmpipe",
-    "radv",
-)
+_DRIVERS = ("CUDA", "HIP", "IREE", "NVIDIA", "NVIDIA CUDA", "Oclgrind", "PoCL", "llvmpipe", "radv")
 """Those that are known, as they report themselves."""
 
 _COMPARISON = re.compile(r"\s*(?P<sign>>=|<=|!=|=|>|<)\s*(?P<version>\d+(\.\d+)*)\s*")

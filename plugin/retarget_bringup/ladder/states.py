@@ -18,7 +18,7 @@ from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget
 from retarget.model.rungs import Rung
 from retarget.results.changes import State, state_of
-from retarget.results.files import SessionResults
+from retarget.results.files import SessionResults, by_target
 from retarget.results.record import INCOMPLETE, Outcome, Result, TargetRecord
 from retarget.support.checkout import short
 from retarget.support.errors import RetargetError
@@ -225,7 +225,7 @@ def states(
     was unchanged (`--retarget-changed`).
     """
     lines = ladder.line_of({one.id: one.digest for one in targets})
-    by_id = [_by_id(session) for session in sessions]
+    by_id = [by_target(session.records) for session in sessions]
     last = {name: records[-1] for session in by_id for name, records in session.items()}
     targets = [one.on(last[one.id]) if one.id in last else one for one in targets]
     starts = {one.start.session: one.start for one in sessions}
@@ -354,13 +354,6 @@ def _tries(target: LadderTarget, session: Mapping[str, list[TargetRecord]]) -> I
             made = rung_of(compiled) if compiled is not None else None
             if made is not None:
                 yield _Try(min(made, Rung.COMPILES), record, compiled, made >= Rung.COMPILES)
-
-
-def _by_id(session: SessionResults) -> dict[str, list[TargetRecord]]:
-    found: dict[str, list[TargetRecord]] = {}
-    for record in sorted(session.records, key=lambda one: (one.attempt, one.outcome is Outcome.ERROR)):
-        found.setdefault(record.nodeid, []).append(record)
-    return found
 
 
 def rung_of(record: TargetRecord, compiled: TargetRecord | None = None) -> Rung | None:

@@ -20,8 +20,7 @@ from retarget.model.rungs import Rung
 from retarget.results.files import SessionResults
 from retarget.results.record import CompileRecord, Outcome, Result, TargetRecord
 from retarget.support.errors import RetargetError
-from retarget_bringup.ladder.agreement import rungs_of
-from retarget_bringup.ladder.check import Checked, check, lowered, raised, summary
+from retarget_bringup.ladder.check import Checked, check, lowered, raised, rungs_of, summary
 from retarget_bringup.ladder.files import Ladder, Line
 from retarget_bringup.ladder.settings import Settings
 from retarget_bringup.ladder.states import LadderTarget, Standing, TargetState, states
