@@ -99,13 +99,13 @@ def test_workers_of_xdist_that_do_not_end_are_killed_and_finished_results_kept(p
     assert session.is_complete
 
 
-@alone_and_xdist(1)
 @pytest.mark.slow
-def test_a_second_interrupt_ends_what_the_first_is_ending(project: Project, arguments: tuple[str, ...]) -> None:
+def test_a_second_interrupt_ends_what_the_first_is_ending(project: Project) -> None:
+    """Under xdist the controller sends the second one by itself."""
     project.doubles(a="f: pass", b="f: hang")
     slow = '[[runtime_config]]\nname = "slow"\ndriver = "double-device"\ndevice = "slow"\n'
     project.write({"matrix.toml": DOUBLE.replace('["dr"]', '["dr", "slow"]') + "\n" + slow})
-    process = project.start(*DOUBLES, *arguments)
+    process = project.start(*DOUBLES)
     project.wait_for("suites/b.mlir.pid")
     os.killpg(process.pid, signal.SIGINT)
     closing = int(project.wait_for("closing.pid").read_text())

@@ -177,16 +177,12 @@ def _lowered(line: Line) -> str:
 def _nothing_judged(states: Sequence[TargetState]) -> Iterator[str]:
     """Yield that no target was held against its line: checks of drivers alone judge no target."""
     targets = [one for one in states if not one.id.startswith(DRIVER)]
-    if not any(one.line is not None and (one.is_tried or _is_as_far(one, one.line)) for one in targets):
+    known = [(one, one.line, one.rung) for one in targets if one.line is not None and one.rung is not None]
+    if not any(one.is_tried or line.rung <= rung for one, line, rung in known):  # what is only compiled may be as far
         reasons = Counter(one.reason for one in targets if one.reason and not one.is_permanent).most_common(1)
         why = f": {shown(reasons[0][0], _LONGEST)}" if reasons else ""
         expected = f"expected results of {counted(len(targets), 'target')} that it has lines of"
         yield f"found no target that was tried and is in the ladder, {expected}{why}"
-
-
-def _is_as_far(one: TargetState, line: Line) -> bool:
-    """Whether a target that is only compiled here is expected to do no more."""
-    return one.rung is not None and line.rung <= one.rung
 
 
 _Moved = tuple[TargetState, Line, Rung]
