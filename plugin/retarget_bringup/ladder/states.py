@@ -22,6 +22,7 @@ from retarget.results.files import SessionResults, by_target
 from retarget.results.record import INCOMPLETE, Outcome, Result, TargetRecord
 from retarget.support.checkout import short
 from retarget.support.errors import RetargetError
+from retarget.support.text import first_line
 from retarget.targets.collected import Declared, DeclaredTarget
 
 from retarget_bringup.ladder.files import DIGITS, Ladder, Line
@@ -186,7 +187,7 @@ def ladder_targets(declared: Declared, engine: Engine) -> list[LadderTarget]:
         try:
             digest = _digest(one, digests, engine)
         except (UnavailableError, RetargetError) as error:
-            missing = f"it cannot be judged here: {error}"
+            missing = f"it cannot be judged here: {first_line(str(error))}"
         found.append(
             LadderTarget(
                 id=one.id,
