@@ -1,7 +1,9 @@
-"""What the plugin uses of pytest that is not public, all of it. Checked with pytest 9.0.0 and 9.2.0, by the tests."""
+"""What the plugin uses of pytest and xdist that is not public, all of it. Checked with pytest 9.0.0 and 9.2.0, by the
+tests."""
 
 from __future__ import annotations
 
+from subprocess import Popen
 from typing import Any
 
 import pytest
@@ -44,3 +46,9 @@ def junit_log(config: pytest.Config) -> Any:
     from _pytest.junitxml import xml_key
 
     return config.stash.get(xml_key, None)
+
+
+def local_workers(config: pytest.Config) -> list[Popen[bytes]]:
+    """Return the processes of xdist's workers on this machine."""
+    manager: Any = getattr(config.pluginmanager.getplugin("dsession"), "nodemanager", None)
+    return [one._io.popen for one in (manager.group if manager is not None else ()) if one.spec.popen]

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from retarget_bringup import driver
-from retarget_bringup.ladder.settings import ladder_names
+from retarget_bringup.ladder.settings import ACTIONS, ladder_names
 from retarget_bringup.start import command as start
 from retarget_bringup.status import command as status
-from retarget_bringup.words import ACTIONS
 
 __all__ = ["add_arguments", "run"]
 

@@ -135,6 +135,12 @@ def test_a_word_that_is_no_tag_is_refused_under_strict_markers(two: Project) -> 
     result.stderr.fnmatch_lines(["*Unknown marker(s) in '-m' expression: vulcan.*"])
 
 
+def test_a_tag_of_suites_that_are_not_collected_is_no_unknown_word(two: Project) -> None:
+    two.write({"others/suite.toml": suite("others").replace("\n", '\ntags = ["nightly"]\n', 1)})
+    result = two.run("--co", "-q", "--strict-markers", "suites", "-m", "compile and not nightly")
+    assert names(result) == ["one_vmvx", "two_vmvx"]
+
+
 @pytest.mark.slow
 @alone_and_xdist()
 def test_a_word_that_no_target_has_is_reported_where_nothing_is_left(two: Project, arguments: tuple[str, ...]) -> None:

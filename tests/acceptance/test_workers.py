@@ -10,6 +10,8 @@ import pytest
 from acceptance_support import DOUBLE, DOUBLES, Project, alone_and_xdist
 from retarget.engine.run.lease import DeviceLeases, Lease, current_holder
 from retarget.engine.run.lease_folder import default_lease_folder
+from retarget.results.files import read_results
+from retarget.results.record import Outcome
 
 
 def wait_until_gone(pid: int, seconds: float = 10.0) -> None:
@@ -64,13 +66,46 @@ def test_an_interrupt_ends_workers_and_session_without_a_traceback(
         wait_until_gone(worker)
 
 
-@alone_and_xdist(1)
+DEAF = """\
+import os, pathlib, signal
+def pytest_configure(config):
+    if hasattr(config, "workerinput"):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+def pytest_runtest_logfinish(nodeid):
+    if nodeid.endswith("::a_dc") and "PYTEST_XDIST_WORKER" not in os.environ:
+        pathlib.Path("a.finished").touch()
+"""
+"""A conftest: workers of xdist do not end, and the controller leaves a file when it has the result of `a_dc`."""
+
+
 @pytest.mark.slow
-def test_a_second_interrupt_ends_what_the_first_is_ending(project: Project, arguments: tuple[str, ...]) -> None:
+def test_workers_of_xdist_that_do_not_end_are_killed_and_finished_results_kept(project: Project) -> None:
+    project.doubles(a="f: pass", b="f: hang", c="compile: hang\nf: pass")
+    project.write({"conftest.py": DEAF})
+    process = project.start(*DOUBLES, "-n2", "-q", "--retarget-results", "out")
+    workers = [int(project.wait_for(f"suites/{name}.mlir.pid").read_text()) for name in "bc"]
+    project.wait_for("a.finished")
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, output
+    assert "retarget: interrupted: waiting for 2 workers of xdist, for 5 s at most\n" in output
+    assert "Traceback" not in output
+    for worker in workers:
+        wait_until_gone(worker)
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+    (session,) = read_results([project.path / "out"])
+    assert {one.target: one.outcome for one in session.records}["a_dc"] is Outcome.PASSED
+    assert session.is_complete
+
+
+@pytest.mark.slow
+def test_a_second_interrupt_ends_what_the_first_is_ending(project: Project) -> None:
+    """Under xdist the controller sends the second one by itself."""
     project.doubles(a="f: pass", b="f: hang")
     slow = '[[runtime_config]]\nname = "slow"\ndriver = "double-device"\ndevice = "slow"\n'
     project.write({"matrix.toml": DOUBLE.replace('["dr"]', '["dr", "slow"]') + "\n" + slow})
-    process = project.start(*DOUBLES, *arguments)
+    process = project.start(*DOUBLES)
     project.wait_for("suites/b.mlir.pid")
     os.killpg(process.pid, signal.SIGINT)
     closing = int(project.wait_for("closing.pid").read_text())

@@ -48,6 +48,9 @@ _VENDORS = {
 """Of each vendor its numbers, which are those of the PCI-SIG or of `VkVendorId` in Khronos' vk.xml, and how the texts
 begin by which OpenCL and CPUs (CPUID) call it, in lower case."""
 
+_DRIVERS = ("CUDA", "HIP", "IREE", "NVIDIA", "NVIDIA CUDA", "Oclgrind", "PoCL", "llvmpipe", "radv")
+"""Those that are known, as they report themselves."""
+
 _COMPARISON = re.compile(r"\s*(?P<sign>>=|<=|!=|=|>|<)\s*(?P<version>\d+(\.\d+)*)\s*")
 OPERATORS: dict[str, Callable[..., bool]] = {
     ">=": operator.ge,
@@ -116,10 +119,11 @@ def trait_error(trait: str, wanted: object) -> str | None:
     known: Iterable[str] = ()
     if trait == "type" and wanted.casefold() not in DEVICE_TYPES:
         known = DEVICE_TYPES
-    elif trait == "vendor" and not is_glob(wanted):  # any other text may be what a driver reports
-        folded = {name.casefold(): name for name in _VENDORS}
+    elif trait in {"driver", "vendor"} and not is_glob(wanted):  # any other text may be what a driver reports
+        folded = {name.casefold(): name for name in (_VENDORS if trait == "vendor" else _DRIVERS)}
         near = difflib.get_close_matches(wanted.casefold(), folded, n=1, cutoff=0.75)
-        names = [name for name in (*map(folded.get, near), vendor_name(wanted)) if name in _VENDORS]
+        alias = vendor_name(wanted).casefold() if trait == "vendor" else ""
+        names = [folded[name] for name in (*near, alias) if name in folded]
         known = names[:1] if wanted.casefold() not in folded else ()
     elif trait == "version" and re.match(r"\s*[<>=!]", wanted):
         if all(_COMPARISON.fullmatch(part) for part in wanted.split(",")):

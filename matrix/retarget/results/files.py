@@ -13,7 +13,7 @@ import inspect
 import re
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -36,6 +36,7 @@ __all__ = [
     "SessionResults",
     "SessionStart",
     "attempts_of",
+    "by_target",
     "json_schema",
     "latest",
     "new_session",
@@ -349,14 +350,19 @@ def _other_version(file: Path, number: int, version: int) -> str:
     return f"{where}: found results of version {version}, expected {VERSION}; {next_step}"
 
 
-def latest(records: Sequence[TargetRecord]) -> dict[str, TargetRecord]:
-    """Return the result of each target, by its id: of several attempts, the last; an error of it, where it has one."""
-    found: dict[str, TargetRecord] = {}
+def by_target(records: Iterable[TargetRecord]) -> dict[str, list[TargetRecord]]:
+    """Return the records of each target by its id, its result last: the last attempt; an error of it, if it has one."""
+    found: dict[str, list[TargetRecord]] = {}
     for record in records:
-        known = found.get(record.nodeid)
-        if known is None or _weight(record) >= _weight(known):
-            found[record.nodeid] = record
+        found.setdefault(record.nodeid, []).append(record)
+    for own in found.values():
+        own.sort(key=lambda one: (one.attempt, one.outcome is Outcome.ERROR))
     return found
+
+
+def latest(records: Iterable[TargetRecord]) -> dict[str, TargetRecord]:
+    """Return the result of each target, by its id."""
+    return {target: own[-1] for target, own in by_target(records).items()}
 
 
 def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetRecord]]:
@@ -364,16 +370,9 @@ def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetReco
     it, and to all of its cases."""
     found: dict[str, list[TargetRecord]] = {}
     for session in sessions:
-        own: dict[str, list[TargetRecord]] = {}
-        for record in sorted(session.records, key=_weight):
-            own.setdefault(record.nodeid, []).append(record)
+        own = by_target(session.records)
         found |= {one: said for one, said in own.items() if one not in found or said[-1].outcome not in INCOMPLETE}
     return found
-
-
-def _weight(record: TargetRecord) -> tuple[int, bool]:
-    """Return what orders the records of a target, its result last."""
-    return record.attempt, record.outcome is Outcome.ERROR
 
 
 def results_of(sessions: Iterable[SessionResults]) -> dict[str, TargetRecord]:

@@ -128,10 +128,11 @@ class CaseRecord(_Record, frozen=True, kw_only=True):
     """One case of a target, after `seconds` of wall time.
 
     `stage` and `signature` say how it failed, as expectations do; empty where it did not. `reason` says in one line why
-    it did not simply pass. `excused` means that a rule has it skipped: nobody expects an outcome of it. A failure with
-    `no_verdict` says nothing of the case. `agree_with` is the compiler config
-    whose results were expected, empty where that is none; `lacking` names it where it gave none. `dispatches` says how
-    many each device executed (`device_a=3 device_b=1`), empty where they were not counted.
+    it did not simply pass. Of a case that did not run, `excused` says whether a rule has it skipped, so that nobody
+    expects an outcome of it: None in older results, which do not say so. A failure with `no_verdict` says nothing of
+    the case. `agree_with` is the compiler config whose results were expected, empty where that is none; `lacking` names
+    it where it gave none. `dispatches` says how many each device executed (`device_a=3 device_b=1`), empty where they
+    were not counted.
     """
 
     name: str
@@ -140,7 +141,7 @@ class CaseRecord(_Record, frozen=True, kw_only=True):
     stage: str = ""
     signature: str = ""
     reason: str = ""
-    excused: bool = False
+    excused: bool | None = None
     no_verdict: bool = False
     agree_with: str = ""
     lacking: str = ""
@@ -340,8 +341,8 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     @property
     def missing_cases(self) -> tuple[str, ...]:
         """The names of the cases without an outcome, where neither a rule nor the failure that ended the run says
-        why."""
-        left = [one.name for one in self.cases if one.outcome is Outcome.NOT_RUN and not one.excused]
+        why, nor the results are too old to say it."""
+        left = [one.name for one in self.cases if one.outcome is Outcome.NOT_RUN and one.excused is False]
         return tuple(dict.fromkeys((*self.unselected_cases, *(left if self.result is not Result.FAILED else ()))))
 
     @property

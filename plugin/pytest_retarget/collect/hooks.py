@@ -43,7 +43,8 @@ class CollectionHooks:
         required = [("--retarget-require", one.text) for one in config.stash[SETTINGS].require]
         for option, text in [("-m", config.option.markexpr), *required] if self._collected else ():
             try:
-                terms(text)
+                words = _words(text)
+                declared(config).marks.register_used(words if option == "-m" else ())
             except ExpressionError as error:
                 if ": found on(…)" in error.diagnostic:  # what else is wrong pytest says
                     msg = f"{option} {text!r}: {error.diagnostic}"
@@ -77,6 +78,10 @@ def unknown_words(text: str, known: Iterable[str]) -> list[str]:
     names = set(known)
     return [
         f"-m {text!r}: no target has the tag {word!r}{did_you_mean(word, sorted(names))}"
-        for word in dict.fromkeys(term.text.partition("(")[0].rstrip() for term in terms(text))
+        for word in _words(text)
         if word not in names
     ]
+
+
+def _words(text: str) -> list[str]:
+    return list(dict.fromkeys(term.text.partition("(")[0].rstrip() for term in terms(text)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from types import ModuleType
@@ -104,6 +105,10 @@ def _is_known(plugin: object) -> bool:
     return module.partition(".")[0] in _KNOWN
 
 
+_SAME = 1.5
+"""Seconds after an interrupt in which an xdist worker takes another one for the same."""
+
+
 class ServiceHooks:
     """The hooks of one process."""
 
@@ -138,10 +143,15 @@ class ServiceHooks:
             expect_cluster(services, item.session, wait=waits)
 
     def pytest_keyboard_interrupt(self) -> None:
-        """Let a second Ctrl-C end at once what is left to end, and not interrupt that: it would leave a traceback."""
+        """Let a second Ctrl-C end at once what is left to end, and not interrupt that: it would leave a traceback.
+
+        Under xdist the controller interrupts its workers, too: soon after a Ctrl-C that may be the same once more.
+        """
+        first = time.monotonic()
 
         def hurry(*_: object) -> None:
-            if services := self._config.stash.get(SERVICES, None):
+            is_same = hasattr(self._config, "workerinput") and time.monotonic() < first + _SAME
+            if not is_same and (services := self._config.stash.get(SERVICES, None)):
                 services.engine.kill()
 
         if threading.current_thread() is threading.main_thread() and self._on_interrupt is None:

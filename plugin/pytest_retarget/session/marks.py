@@ -5,10 +5,12 @@ A mark is made once per session and shared by all items that carry it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pytest
+from retarget.declare.files import MATRIX_FILE, SUITE_FILE, discover
 from retarget.model import CompileTarget, Target
 from retarget.targets.tags import marks as keyword_marks
 
@@ -53,6 +55,18 @@ class Marks:
             self._known.add(tag)
             if ":" not in tag:
                 self._config.addinivalue_line("markers", f"{tag}: retarget: a tag of declared targets")
+
+    def register_used(self, words: Iterable[str]) -> None:
+        """Make words known that other suites below the root folder use, which `--strict-markers` would refuse."""
+        is_strict = self._config.getini("strict_markers")
+        if not (self._config.getini("strict") if is_strict is None else is_strict):
+            return
+        unknown = set(words) - self._known
+        names = (SUITE_FILE, MATRIX_FILE) if unknown else ()
+        files = [file for name in names for file in discover([self._config.rootpath], name=name)]
+        text = "\n".join(file.read_text(encoding="utf-8", errors="replace") for file in files if file.is_file())
+        for word in sorted(word for word in unknown if re.search(rf"""(['"]){re.escape(word)}\1""", text)):
+            self._config.addinivalue_line("markers", f"{word}: retarget: a word of suites that are not collected")
 
     def of(self, target: Target) -> list[pytest.Mark]:
         """The marks of one target, its tags first. The list is shared: copy it before changing it.

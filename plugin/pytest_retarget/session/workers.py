@@ -1,7 +1,9 @@
-"""Progress under xdist: workers write what they compile to files, and the controller shows it."""
+"""Under xdist workers write what they compile to files, and the controller shows it; it ends them after a Ctrl-C."""
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -12,13 +14,19 @@ import msgspec
 import pytest
 from retarget.engine.compile.activity import BuildActivity
 from retarget.support.scratch import ScratchFolder, shared_folder
+from retarget.support.text import counted
 
+from pytest_retarget.internals import local_workers
 from pytest_retarget.session.progress import Progress, Ticker
 
 __all__ = ["WorkersProgress", "publish"]
 
 _PURPOSE = "progress"
 _UNFINISHED = ".new"
+
+_INTERRUPTED = (1.0, 3.0)
+_KILLED = 5.0
+"""Seconds after a Ctrl-C. What xdist alone tells to end has up to 15."""
 
 
 def publish(config: pytest.Config, activity: Callable[[], BuildActivity]) -> Ticker:
@@ -39,6 +47,7 @@ class WorkersProgress:
     """Shows what the workers compile while the controller waits for their events."""
 
     def __init__(self, config: pytest.Config, testrunuid: str) -> None:
+        self._config = config
         self._progress = Progress(config)
         self._folder: ScratchFolder | None = None
         queue: Any = getattr(config.pluginmanager.getplugin("dsession"), "queue", None)
@@ -60,6 +69,20 @@ class WorkersProgress:
                 with suppress(OSError, msgspec.DecodeError):
                     found.append(msgspec.json.decode(path.read_bytes(), type=BuildActivity))
         return BuildActivity.together(found)
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """End the workers soon: each its processes, and what does not end is killed with them."""
+        workers = local_workers(self._config)
+        if excinfo.type is not KeyboardInterrupt or not workers:  # xdist's own is after the workers have ended
+            return
+        if (reporter := self._config.pluginmanager.getplugin("terminalreporter")) is not None:
+            which = counted(len(workers), "worker")
+            reporter.write_line(f"retarget: interrupted: waiting for {which} of xdist, for {_KILLED:.0f} s at most")
+        steps = [(after, lambda one: one.send_signal(signal.SIGINT)) for after in _INTERRUPTED]
+        for after, end in [*steps, (_KILLED, lambda one: one.kill())]:
+            timer = threading.Timer(after, lambda end: [end(one) for one in workers], [end])
+            timer.daemon = True
+            timer.start()
 
     def pytest_sessionfinish(self) -> None:
         """End the thread, and remove the folder."""

@@ -1,7 +1,8 @@
 """`--check`, `--raise` and `--lower`: what of a ladder does not hold, and the ladder that results make of it.
 
 Pure: states and the lines of the ladder in; problems, and lines out. `--raise` only raises: what fell stays on its
-line, whatever changed in its module, its cases or how it is run, until `--lower` names it with a reason.
+line, whatever changed in its module, its cases or how it is run, until `--lower` names it with a reason. Rules and the
+ladder must agree on how far a target comes.
 """
 
 from __future__ import annotations
@@ -12,23 +13,44 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
+from retarget.expect.matching import COMPILE_STAGES
 from retarget.expect.verdict import is_expired, today
+from retarget.model import Expectation
+from retarget.model.locations import SourceLocations
 from retarget.model.rungs import Rung
 from retarget.support.errors import RetargetError, did_you_mean, display_path, grouped
 from retarget.support.text import counted, shown
 
-from retarget_bringup.ladder.agreement import CHANCE, disagreements, rungs_of
 from retarget_bringup.ladder.files import Ladder, Line
 from retarget_bringup.ladder.settings import Settings
-from retarget_bringup.ladder.states import DRIVER, Standing, TargetState
+from retarget_bringup.ladder.states import DRIVER, LadderTarget, Standing, TargetState
 
-__all__ = ["Checked", "Raised", "check", "holds", "lowered", "raised", "summary"]
+__all__ = ["Checked", "Raised", "check", "holds", "lowered", "raised", "rungs_of", "summary"]
 
 _SHOWN = 10
 """How many targets are named of those that `--raise` settles or that only a note is about."""
 
 _LONGEST = 200
 """Characters of a signature or reason that are shown."""
+
+_CHANCE = frozenset({"flaky", "intermittent"})
+"""The outcomes of rules by which a target may pass, too."""
+
+_AT_COMPILE = dict.fromkeys(COMPILE_STAGES, frozenset({Rung.NONE}))
+_STOPPED = frozenset({Rung.COMPILES, Rung.LOADS, Rung.DISPATCHES})
+_AT_RUN = {
+    "load": frozenset({Rung.COMPILES}),
+    "run": frozenset({Rung.LOADS, Rung.DISPATCHES}),
+    "compare": frozenset({Rung.COMPLETES}),
+    "crash": _STOPPED,
+    "timeout": _STOPPED,
+}
+_CHECKED = {
+    "compile": frozenset({Rung.NONE}),
+    **dict.fromkeys(("load", "run", "compare"), frozenset({Rung.COMPILES})),
+    **dict.fromkeys(("crash", "timeout"), frozenset({Rung.NONE, Rung.COMPILES})),
+}
+"""Of a compile target, whose artifact may be checked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +86,7 @@ def check(
     name = display_path(ladder.file)
     moved = [(one, one.line, one.rung) for one in states if one.line is not None and one.rung is not None]
     moved = [one for one in moved if not holds(*one[:2])]
+    higher = [one for one in moved if one[2] > one[1].rung]
     without = [one for one in states if one.standing is Standing.UNSEEN]
     new = [one.id for one in without if one.id not in elsewhere]
     there = [one.id for one in without if one.id in elsewhere]
@@ -75,12 +98,12 @@ def check(
             *_nothing_judged(states),
             *_by_reason("not of today", [one for one in states if one.is_stale]),
             *_lower([one for one in moved if one[2] < one[1].rung], name, settings.name),
-            *disagreements(states, name),
+            *_disagreements(states, name),
         ),
         to_raise=(
             *grouped(ladder.unsettled),
             *([] if ladder.lines else [f"{name}: found no line of a target, expected the rungs that were reached"]),
-            *_higher([one for one in moved if one[2] > one[1].rung], name),
+            *_listed(f"higher: {counted(len(higher), 'target')} above the ladder", _rows(higher, name)),
             *_gone(ladder, states, name),
             *_listed(f"new: {counted(len(new), 'target')} without a line", new),
             *(f"{name}:{one.line.number}: {one.id} cannot be any more: {one.reason}" for one in permanent if one.line),
@@ -100,9 +123,50 @@ def holds(one: TargetState, line: Line) -> bool:
     """Whether a target is on its line. What is stable may match in fewer runs than that took, what is chance by a
     rule may be where the rule says, and what is only compiled here may come to any rung above."""
     is_stable = line.rung is Rung.STABLE and one.rung is Rung.MATCHES
-    by_chance = any(rule.outcome in CHANCE and not is_expired(rule, today()) for rule in one.target.all_rules)
+    by_chance = any(rule.outcome in _CHANCE and not is_expired(rule, today()) for rule in one.target.all_rules)
     may_be = one.only_compiled and one.rung is not None and one.rung < line.rung
     return one.rung is line.rung or is_stable or may_be or (by_chance and one.rung in rungs_of(one.target))
+
+
+def rungs_of(target: LadderTarget) -> frozenset[Rung]:
+    """Return the rungs that the rules in force for a target leave it, none where no rule says how far it comes.
+
+    Each rule that names cases is about at least one of them, and the lowest case counts.
+    """
+    compiled = target.compile_rules.whole
+    if compiled is not None and _says(compiled):
+        at_compile = _of(compiled, _AT_COMPILE, target)
+        if compiled is not target.rules.whole:  # otherwise it is judged where the target runs, if it compiles
+            return at_compile
+        return at_compile | _of(compiled, _AT_RUN, target)
+    stages = _AT_RUN if target.runs else _CHECKED
+    said = [_of(rule, stages, target) for rule in target.rules.all if _says(rule)]
+    top = min((max(one, default=Rung.STABLE) for one in said), default=Rung.STABLE)
+    return frozenset(rung for one in said for rung in one if rung <= top)
+
+
+def _says(rule: Expectation) -> bool:
+    return rule.outcome != "skip" and not is_expired(rule, today())
+
+
+def _of(rule: Expectation, stages: dict[str, frozenset[Rung]], target: LadderTarget) -> frozenset[Rung]:
+    found = frozenset(rung for stage in rule.stages for rung in stages.get(stage, ()))
+    return found | {target.top, Rung.STABLE} if rule.outcome in _CHANCE else found
+
+
+def _disagreements(states: Iterable[TargetState], ladder: str) -> Iterator[str]:
+    """Yield each target of which a rule and the ladder, a file of that name, say different things."""
+    locations = SourceLocations()
+    for one in states:
+        allowed = rungs_of(one.target)
+        if one.line is None or not allowed or one.line.rung in allowed:
+            continue
+        rule = next(rule for rule in one.target.all_rules if _says(rule))
+        rungs = " or ".join(rung.word for rung in sorted(allowed))
+        where = f"{locations.location(rule.origin)}: {rule.origin.key_path}"
+        at = f"{ladder}:{one.line.number}" if one.line.number else ladder
+        says = f"says that {one.id} fails at {' or '.join(rule.stages)}, which is the rung {rungs}"
+        yield f"{where}: {says}; {at} says {one.line.rung.word}: expected that both agree"
 
 
 def _lowered(line: Line) -> str:
@@ -113,16 +177,12 @@ def _lowered(line: Line) -> str:
 def _nothing_judged(states: Sequence[TargetState]) -> Iterator[str]:
     """Yield that no target was held against its line: checks of drivers alone judge no target."""
     targets = [one for one in states if not one.id.startswith(DRIVER)]
-    if not any(one.line is not None and (one.is_tried or _is_as_far(one, one.line)) for one in targets):
+    known = [(one, one.line, one.rung) for one in targets if one.line is not None and one.rung is not None]
+    if not any(one.is_tried or line.rung <= rung for one, line, rung in known):  # what is only compiled may be as far
         reasons = Counter(one.reason for one in targets if one.reason and not one.is_permanent).most_common(1)
         why = f": {shown(reasons[0][0], _LONGEST)}" if reasons else ""
         expected = f"expected results of {counted(len(targets), 'target')} that it has lines of"
         yield f"found no target that was tried and is in the ladder, {expected}{why}"
-
-
-def _is_as_far(one: TargetState, line: Line) -> bool:
-    """Whether a target that is only compiled here is expected to do no more."""
-    return one.rung is not None and line.rung <= one.rung
 
 
 _Moved = tuple[TargetState, Line, Rung]
@@ -152,10 +212,6 @@ def _command(target: str) -> str:
     driver = target.removeprefix(DRIVER).partition("::")[0]
     command = f"retarget bringup driver {shlex.quote(driver)}"
     return command if target.startswith(DRIVER) else f"pytest {shlex.quote(target)}"
-
-
-def _higher(found: Sequence[_Moved], name: str) -> Iterator[str]:
-    yield from _listed(f"higher: {counted(len(found), 'target')} above the ladder", _rows(found, name))
 
 
 def _gone(ladder: Ladder, states: Sequence[TargetState], name: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 
 from retarget.model.rungs import Rung
@@ -178,7 +179,7 @@ class _Reader:
             self._error(content[0][0] if content else 1, f"found {found}, {expected}")
         elif is_cut:
             self._error(content[-1][0], f"the file is cut here: expected its last line, `{_LAST}`; restore it with git")
-        self._settle(content)
+        self._settle(rows)
 
     def _row(self, number: int, row: str) -> None:
         if first := _FIRST.fullmatch(row):
@@ -210,27 +211,21 @@ class _Reader:
         self.lines.append(line)
         return None
 
-    def _settle(self, content: Sequence[tuple[int, str]]) -> None:
+    def _settle(self, rows: Sequence[str]) -> None:
         """Note what a merge may leave."""
         settled = f"`retarget bringup {self._file.stem} --raise` settles it"
         if self._markers:
             where = ", ".join(map(str, self._markers))
             message = f"found merge conflict markers (lines {where}); {settled}: it takes both sides"
             self.unsettled.append(self._at(self._markers[0], message))
-            return  # the lines of both sides are neither sorted nor unique
-        if ends := [number for number, row in content[:-1] if row == _LAST]:
-            message = f"found {_LAST!r} before the last line, expected one ladder in the file; {settled}"
-            self.unsettled.append(self._at(ends[0], message))
-        first: dict[str, Line] = {}
-        before: Line | None = None
-        for line in self.lines:
-            if (known := first.setdefault(line.target, line)) is not line:
-                message = f"found {line.target} a second time, expected it once; line {known.number} has it; {settled}"
-                self.unsettled.append(self._at(line.number, message))
-            elif before is not None and line.target < before.target:
-                message = f"found {line.target} after {before.target}, expected lines sorted by target; {settled}"
-                self.unsettled.append(self._at(line.number, message))
-            before = line
+            return
+        lines = Ladder(file=self._file, lines=tuple(self.lines)).line_of({}).values()
+        written = ladder_text(self._file.stem, lines, self.devices).split("\n")
+        for number, (found, expected) in enumerate(zip_longest(rows, written, fillvalue=""), 1):
+            if found != expected:
+                message = f"found {found!r}, expected {expected!r}: the targets sorted, each once; {settled}"
+                self.unsettled.append(self._at(number, message))
+                return
 
     def _error(self, line: int, message: str) -> None:
         self.errors.append(self._at(line, message))

@@ -16,7 +16,10 @@ from retarget.support.toml.keypaths import Problem
 from retarget.support.toml.read import diagnostics_of, read_toml
 from retarget.targets.selection import ExpressionError, compile_selector
 
-__all__ = ["FOLDER", "Settings", "find_settings", "ladder_names", "read_settings"]
+__all__ = ["ACTIONS", "FOLDER", "Settings", "find_settings", "ladder_names", "read_settings"]
+
+ACTIONS = ("start", "driver", "status")
+"""The words after `retarget bringup` that are no name of a ladder."""
 
 FOLDER = "bringup"
 """The folder of all ladders of a project. Its parent is the project's root, to which paths and ids are relative."""

@@ -18,10 +18,11 @@ from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget
 from retarget.model.rungs import Rung
 from retarget.results.changes import State, state_of
-from retarget.results.files import SessionResults
-from retarget.results.record import INCOMPLETE, CaseRecord, Outcome, Result, TargetRecord
+from retarget.results.files import SessionResults, by_target
+from retarget.results.record import INCOMPLETE, Outcome, Result, TargetRecord
 from retarget.support.checkout import short
 from retarget.support.errors import RetargetError
+from retarget.support.text import first_line
 from retarget.targets.collected import Declared, DeclaredTarget
 
 from retarget_bringup.ladder.files import DIGITS, Ladder, Line
@@ -50,7 +51,7 @@ class Standing(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LadderTarget:
     """A target that the ladder is about. `digest` (12 hex digits) is of what is tried today, empty where its files
-    cannot be had on this machine. `declared` is None for a conformance check of a driver.
+    cannot be had on this machine, which `missing` says. `declared` is None for a conformance check of a driver.
 
     With `checks_artifact` the module's kind runs nothing, and checks what the compiler made.
 
@@ -59,6 +60,7 @@ class LadderTarget:
 
     id: str
     digest: str
+    missing: str = ""
     declared: DeclaredTarget | None = None
     checks_artifact: bool = False
     rules: TargetRules = field(default_factory=TargetRules)
@@ -181,10 +183,16 @@ def ladder_targets(declared: Declared, engine: Engine) -> list[LadderTarget]:
             rule_sets[one.home] = RuleSet(one.suite.expectations, checks_artifacts=checks)
         of_run = isinstance(one.target, RunTarget)
         rules = rule_sets[one.home]
+        digest = missing = ""
+        try:
+            digest = _digest(one, digests, engine)
+        except (UnavailableError, RetargetError) as error:
+            missing = f"it cannot be judged here: {first_line(str(error))}"
         found.append(
             LadderTarget(
                 id=one.id,
-                digest=_digest(one, digests, engine),
+                digest=digest,
+                missing=missing,
                 declared=one,
                 checks_artifact=checks,
                 rules=rules.rules_for(one.target),
@@ -195,10 +203,7 @@ def ladder_targets(declared: Declared, engine: Engine) -> list[LadderTarget]:
 
 
 def _digest(one: DeclaredTarget, digests: CaseDigests, engine: Engine) -> str:
-    try:
-        made = engine.generated(one.compiled)
-    except (UnavailableError, RetargetError):
-        return ""
+    made = engine.generated(one.compiled)
     return digests.trial(replace(one.target, compile=made) if isinstance(one.target, RunTarget) else made)[:DIGITS]
 
 
@@ -209,26 +214,29 @@ def states(
     *,
     stable: int,
     revision: str = "",
+    host: str = "",
     key: Callable[[CompileTarget], str] = lambda _: "",
 ) -> list[TargetState]:
     """Return the state of each target, in their order.
 
     Only results of today count: of the commit `revision`, of the target's digest, and of the compile key that `key`
-    returns; where one of the two is not known, it is not compared. Sessions count from the last such back, as long as
-    it was the same build of compiler and runtime. Over them the lowest rung counts; `stable` of them that all match
-    make it stable, those apart in which it was unchanged (`--retarget-changed`).
+    returns; where one of the two is not known, it is not compared, nor are keys of compiles on another machine than
+    `host`: they cover its CPU. Sessions count from the last such back, as long as it was the same build of compiler and
+    runtime. Over them the lowest rung counts; `stable` of them that all match make it stable, those apart in which it
+    was unchanged (`--retarget-changed`).
     """
     lines = ladder.line_of({one.id: one.digest for one in targets})
-    by_id = [_by_id(session) for session in sessions]
+    by_id = [by_target(session.records) for session in sessions]
     last = {name: records[-1] for session in by_id for name, records in session.items()}
     targets = [one.on(last[one.id]) if one.id in last else one for one in targets]
-    revisions = {one.start.session: one.start.revision for one in sessions}
+    starts = {one.start.session: one.start for one in sessions}
     keys: dict[str, str] = {}
 
     def stale(target: LadderTarget, one: _Try) -> str:
         if not target.digest or one.record.trial_digest[:DIGITS] != target.digest:
             return _STALE
-        ran_at = revisions.get(one.record.session, "")
+        start = starts.get(one.record.session)
+        ran_at = start.revision if start is not None else ""
         if ran_at and revision and ran_at.rstrip("+") != revision.rstrip("+"):
             return (
                 f"its result is of the commit {short(ran_at)}, and the checkout is at {short(revision)}: run it again"
@@ -238,6 +246,8 @@ def states(
         )
         declared = target.declared
         if declared is None or made is None or made.returns_checks != declared.compiled.returns_checks:
+            return ""
+        if made.host or (start is not None and start.host != host):
             return ""
         if (name := declared.compile_id) not in keys:
             keys[name] = key(declared.compiled)
@@ -294,7 +304,12 @@ def _state(
         permanent = last is not None and last.unsuitable
         reason = _why_untried(last) if last is not None else "it has no result"
         return TargetState(
-            target=target, line=line, record=last, is_permanent=permanent, is_stale=bool(why), reason=why or reason
+            target=target,
+            line=line,
+            record=last,
+            is_permanent=permanent,
+            is_stale=bool(why) and not target.missing,
+            reason=target.missing or why or reason,
         )
     tries = [one for one in tries if not one.only_compiled] or tries[-1:]
     tries = [one for one in tries if one.is_of_build(tries[-1])]
@@ -316,7 +331,8 @@ def _state(
 
 _STALE = "its result is of another version of the module or its cases, or of an older retarget: run it again"
 _OTHER_COMPILE = (
-    "its result is of another compile than today's, such as with other flags or by another build: run it again"
+    "its result is of another compile than today's, such as with other flags, by another build or for another CPU: "
+    "run it again"
 )
 
 
@@ -324,7 +340,7 @@ def _why_untried(record: TargetRecord) -> str:
     """Return why a record says nothing of how far its target comes. It is never empty."""
     if record.reason or record.message:
         return record.reason or record.message
-    if record.unselected_cases or any(one.outcome is Outcome.NOT_RUN for one in record.cases):
+    if record.missing_cases:
         return "only some of its cases were run: run it without --retarget-case"
     return f"its result is {record.outcome}, without a reason: run it again"
 
@@ -341,47 +357,14 @@ def _tries(target: LadderTarget, session: Mapping[str, list[TargetRecord]]) -> I
                 yield _Try(min(made, Rung.COMPILES), record, compiled, made >= Rung.COMPILES)
 
 
-def _by_id(session: SessionResults) -> dict[str, list[TargetRecord]]:
-    found: dict[str, list[TargetRecord]] = {}
-    for record in sorted(session.records, key=lambda one: (one.attempt, one.outcome is Outcome.ERROR)):
-        found.setdefault(record.nodeid, []).append(record)
-    return found
-
-
-_OF_STAGE = {"compile": Rung.NONE, "load": Rung.COMPILES, "run": Rung.LOADS, "compare": Rung.COMPLETES}
-"""The rung of what fails at a stage, where nothing says more."""
-
-
 def rung_of(record: TargetRecord, compiled: TargetRecord | None = None) -> Rung | None:
-    """Return how far a target came at one attempt, None where it was not tried or nothing says how far.
-
-    `compiled` is the record of its compile target in the same session. Older results do not say the rung: it follows
-    from stage, observation and cases then.
-    """
+    """Return how far a target came at one attempt, None where it was not tried or nothing says how far: what did not
+    compile does not say its rung. `compiled` is the record of its compile target in the same session."""
     if record.outcome in INCOMPLETE:
         return None
     if (said := Rung.named(record.rung)) is not None:
         return said
-    if record.result is Result.PASSED:
-        runs = record.runtime or record.stage == "compare"
-        return Rung.MATCHES if runs else Rung.COMPILES
-    if record.observation is None:
-        not_compiled = compiled is not None and compiled.observation is not None and compiled.stage == "compile"
-        is_late = record.outcome in {Outcome.BLOCKED, Outcome.XFAILED, Outcome.INTERMITTENT, Outcome.FAILED}
-        return Rung.NONE if not_compiled and is_late else None
-    if not record.runtime:  # what checks an artifact runs nothing
-        return Rung.NONE if record.stage == "compile" else Rung.COMPILES
-    of_cases = [_OF_STAGE[stage] if not _worked(one, stage) else Rung.DISPATCHES for one, stage in _failed(record)]
-    return min([*of_cases, *([] if of_cases else [_OF_STAGE.get(record.stage, Rung.NONE)])])
-
-
-def _failed(record: TargetRecord) -> Iterator[tuple[CaseRecord, str]]:
-    """Yield the cases that failed, with their stage: a crash or a timeout is at the target's."""
-    for one in record.cases:
-        if one.stage:
-            yield one, one.stage if one.stage in _OF_STAGE else record.stage
-
-
-def _worked(case: CaseRecord, stage: str) -> bool:
-    """Whether work of a call that did not come to its end began on a device."""
-    return stage == "run" and any(not one.endswith("=0") for one in case.dispatches.split())
+    is_late = record.outcome in {Outcome.BLOCKED, Outcome.XFAILED, Outcome.INTERMITTENT, Outcome.FAILED}
+    failed = compiled if record.observation is None and is_late else record
+    is_compile = failed is not None and failed.observation is not None and failed.stage == "compile"
+    return Rung.NONE if is_compile else None

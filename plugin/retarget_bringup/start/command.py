@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,10 +21,9 @@ from retarget.support.text import counted
 from retarget.support.toml.write import toml_list, toml_string
 
 from retarget_bringup.ladder.files import ladder_text
+from retarget_bringup.ladder.settings import ACTIONS
 from retarget_bringup.start.configs import Configs, configs_like, declared_configs, extension_configs
 from retarget_bringup.start.models import SUITE, model_files
-from retarget_bringup.start.package import package_files, package_folder
-from retarget_bringup.words import ACTIONS
 
 __all__ = ["STARTER", "add"]
 
@@ -67,7 +67,7 @@ def _run(arguments: argparse.Namespace) -> int:
         raise argparse.ArgumentError(None, msg)
     registry = load_extensions(arguments.retarget_extension)
     configs = _configs(arguments, root, registry)
-    package = dict(package_files(name, root)) if arguments.extension else {}
+    package = dict(_package_files(name, root)) if arguments.extension else {}
     files: dict[Path, str | bytes] = {**package, **dict(_files(name, root, configs))}
     if taken := [path for path in files if os.path.lexists(path)]:
         msg = f"found {display_path(taken[0])}, which is not overwritten; choose another NAME, or remove what is there"
@@ -75,7 +75,7 @@ def _run(arguments: argparse.Namespace) -> int:
     write_files([*files.items()])
     if not configs.paths:
         DeclarationLoader(registry).load_suite_file(root / "bringup" / name / SUITE_FILE)
-    folder = package_folder(name, root) if package else None
+    folder = _package_folder(name, root) if package else None
     sys.stdout.write("\n".join(_report(name, root, configs, folder)) + "\n")
     return 0
 
@@ -125,6 +125,26 @@ def _files(name: str, root: Path, configs: Configs) -> Iterator[tuple[Path, str 
 
 def _filled(template: Path, words: Mapping[str, str]) -> str:
     return Template(template.read_text(encoding="utf-8")).substitute(words)
+
+
+def _package_folder(name: str, root: Path) -> Path:
+    """Return the folder of the package."""
+    return root / f"retarget-{name.replace('+', '-')}"
+
+
+def _package_files(name: str, root: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the files of the package, with their texts."""
+    module = f"retarget_{re.sub(r'[^a-z0-9]+', '_', name.lower())}"
+    classes = "".join(word[:1].upper() + word[1:] for word in re.split(r"[^A-Za-z0-9]+", name))
+    words = {
+        "name": name,
+        "package": _package_folder(name, root).name,
+        "module": module,
+        "class": f"The{classes}" if classes[:1].isdigit() else classes,
+    }
+    for path in sorted((_TEMPLATES / "package").iterdir()):
+        at = _package_folder(name, root) / ("" if path.suffix == ".toml" else module)
+        yield at / path.name.removesuffix(".tmpl"), Template(path.read_text(encoding="utf-8")).substitute(words)
 
 
 # ---------------------------------------------------------------- what is printed

@@ -1,23 +1,31 @@
-"""What blocks: targets that stop at one rung for one reason, the reason that would free the most of them first."""
+"""What blocks: targets that stop at one rung for one reason, the reason that would free the most of them first.
+
+And what the reference backend does with their modules.
+"""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 
+from msgspec.structs import replace
 from retarget.engine.commands import BY_HAND
 from retarget.extension import ModuleSize
 from retarget.model.rungs import Rung
-from retarget.results.record import TargetRecord
+from retarget.results.changes import state_of
+from retarget.results.record import Result, TargetRecord
 from retarget.support.errors import display_path
 from retarget.support.text import first_line, shown
 
-from retarget_bringup.ladder.states import TargetState
+from retarget_bringup.ladder.states import LadderTarget, TargetState
 from retarget_bringup.sizes import size_text
-from retarget_bringup.status.model import Blocker
+from retarget_bringup.status.model import Blocker, Reference
 
-__all__ = ["blockers", "failed_record"]
+__all__ = ["blockers", "with_references"]
+
+_Results = Mapping[str, TargetRecord]
+_Run = Callable[[Sequence[str]], _Results]
 
 _LINES = 3
 """Lines of a diagnostic that are shown."""
@@ -46,7 +54,7 @@ def blockers(
         candidates = [
             (_measured(measured, state.id), size(record), state.id, record)
             for state in members
-            for record in failed_record(state)
+            for record in _failed_record(state)
         ]
         _, (_, own, _), target, smallest = min(candidates)
         known = smallest.reason if smallest.observation is not None else ""
@@ -70,7 +78,7 @@ def blockers(
     return tuple(sorted(found, key=lambda one: (-one.frees, not one.size, one.size, one.rung, one.signature)))
 
 
-def failed_record(state: TargetState) -> tuple[TargetRecord, ...]:
+def _failed_record(state: TargetState) -> tuple[TargetRecord, ...]:
     """Return the record that has the failure of a target: its own, or that of its compile target."""
     found = [one for one in (state.record, state.compiled) if one is not None]
     return tuple(sorted(found, key=lambda one: one.observation is None)[:1])
@@ -109,3 +117,32 @@ def _diagnostic(record: TargetRecord) -> tuple[str, ...]:
     lines = [line for line in record.text[:_BEGINS].partition(BY_HAND)[0].splitlines() if line.strip()]
     more = lines[1:] if lines and lines[0].strip() == record.message.strip() else lines
     return tuple(shown(line) for line in (more or [record.message])[:_LINES])
+
+
+def with_references(
+    blockers: Sequence[Blocker], config: str, *, results: _Results, declared: Set[str], run: _Run
+) -> tuple[Blocker, ...]:
+    """Return blockers with what the config `COMPILER[/RUNTIME]` makes of each one's smallest module: from `results`
+    where they have it, else `run` with all the others that are `declared`, in one session."""
+    homes = [one.smallest.removesuffix(results[one.smallest].target) for one in blockers]
+    targets = [f"{home}{one.module}_{config.replace('/', '_')}" for home, one in zip(homes, blockers, strict=True)]
+    missing = [one for one in dict.fromkeys(targets) if one in declared and one not in results]
+    known = {**results, **(run(missing) if missing else {})}
+    said = {one: _reference(one, config, known, is_declared=one in declared) for one in targets}
+    return tuple(replace(blocker, reference=said[target]) for blocker, target in zip(blockers, targets, strict=True))
+
+
+def _reference(target: str, config: str, known: _Results, *, is_declared: bool) -> Reference:
+    record = known.get(target)
+    if record is None and not is_declared:
+        return Reference(config=config, outcome="has no target of this module")
+    if record is None:
+        return Reference(config=config, target=target, outcome="was not run", signature="it is not in these results")
+    if record.result is Result.PASSED and not record.missing_cases:
+        return Reference(config=config, target=target, outcome="passes")
+    compiled = known.get(f"{target.removesuffix(record.target)}{record.module}_{record.compiler}")
+    state = TargetState(target=LadderTarget(id=target, digest=""), record=record, compiled=compiled)
+    if (failure := state.failure) is None:
+        why = record.reason or record.message or str(state_of(record))
+        return Reference(config=config, target=target, outcome="was not run", signature=why)
+    return Reference(config=config, target=target, outcome="fails", stage=failure.stage, signature=failure.signature)

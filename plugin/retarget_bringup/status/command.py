@@ -19,10 +19,10 @@ from retarget_bringup.ladder.check import raised
 from retarget_bringup.ladder.settings import Settings, find_settings, read_settings
 from retarget_bringup.ladder.settle import add_arguments, settle
 from retarget_bringup.status.assemble import status_of
+from retarget_bringup.status.blockers import with_references
 from retarget_bringup.status.gather import Found, read_found, run_found, run_others
 from retarget_bringup.status.model import Status
 from retarget_bringup.status.moved import Lines, lines_of, log, moves_since_commit
-from retarget_bringup.status.references import with_references
 from retarget_bringup.status.text import TOP, next_lines, status_lines
 from retarget_bringup.status.watch import changed_files, difference, watched
 

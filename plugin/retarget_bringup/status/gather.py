@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -81,6 +82,7 @@ def read_found(
             ladder,
             stable=settings.stable,
             revision=revision(settings.root),
+            host=platform.node(),
             key=partial(_key, engine),
         )
         sizes = _sizes(found, declared, engine) if measures else {}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec import json
 from msgspec.structs import replace
 from retarget.cli.main import main
+from retarget.model.rungs import Rung
 from retarget.results.changes import Change, State, change_of, state_of
 from retarget.results.export.ctrf import ctrf
 from retarget.results.export.junit import junit
@@ -31,7 +32,7 @@ LEG = Leg(name="run", kind="run", runner="linux", labels=("u",), ids=(ID,), dige
 PLAN = Plan(event="pr", paths=("s",), legs=(LEG,))
 TIMES = TimesRecord(first=1.0, median=1.0, spread=0.0, calls=3, samples=(1.0,))
 RAN = CaseRecord(name="one", outcome=Outcome.PASSED, times=TIMES)
-LEFT = CaseRecord(name="two", outcome=Outcome.NOT_RUN, reason="not selected by --retarget-case")
+LEFT = CaseRecord(name="two", outcome=Outcome.NOT_RUN, reason="not selected by --retarget-case", excused=False)
 WHOLE = TargetRecord(
     nodeid=ID,
     target="m_c_r",
@@ -112,6 +113,19 @@ def test_what_a_rule_skips_or_a_failure_cuts_off_is_accounted_for() -> None:
     skipped = replace(PARTIAL, outcome=Outcome.PASSED, cases=(RAN, replace(LEFT, excused=True)))
     crashed = replace(PARTIAL, outcome=Outcome.XFAILED, result=Result.FAILED)
     assert (skipped.outcome, crashed.outcome) == (Outcome.PASSED, Outcome.XFAILED)
+
+
+def test_results_that_do_not_say_why_a_case_did_not_run_are_what_they_said(tmp_path: Path) -> None:
+    """Such as those of a rule that skips a case, as they were written before the field `excused`."""
+    skipped = replace(WHOLE, cases=(RAN, replace(LEFT, excused=None, reason="hangs (#7)")))
+    start = new_session(selected=1, digest=LEG.digest)
+    with ResultsWriter(tmp_path, start) as writer:
+        writer.write(replace(skipped, session=start.session))
+        writer.end(0)
+    (file,) = tmp_path.iterdir()
+    assert b"excused" not in file.read_bytes()
+    ((record,),) = (one.records for one in read_results([tmp_path]))
+    assert (record.outcome, rung_of(record)) == (Outcome.PASSED, Rung.MATCHES)
 
 
 def test_a_part_is_not_mended_and_contradicts_no_whole() -> None:

@@ -53,19 +53,21 @@ def record(module: str = "m", **fields: Any) -> TargetRecord:
 
 def passes(module: str = "m", **fields: Any) -> TargetRecord:
     """It matches."""
-    return record(module, **{"outcome": Outcome.PASSED, "result": Result.PASSED, "stage": "compare"} | fields)
+    values = {"outcome": Outcome.PASSED, "result": Result.PASSED, "stage": "compare", "rung": "matches"}
+    return record(module, **values | fields)
 
 
 def fails(module: str = "m", stage: str = "run", signature: str = "no", **fields: Any) -> TargetRecord:
     """It fails at a stage."""
     seen = Observation(stage=stage, signature=signature)
-    values = {"outcome": Outcome.FAILED, "result": Result.FAILED, "stage": stage, "observation": seen}
+    rung = {"load": "compiles", "run": "loads", "compare": "completes"}.get(stage, "")
+    values = {"outcome": Outcome.FAILED, "result": Result.FAILED, "stage": stage, "observation": seen, "rung": rung}
     return record(module, **values | fields)
 
 
 def compiles(module: str = "m", *, failed: bool = False) -> TargetRecord:
     """The record of the compile target of a module."""
-    made = fails(module, "compile", "op is illegal") if failed else passes(module, stage="compile")
+    made = fails(module, "compile", "op is illegal") if failed else passes(module, stage="compile", rung="compiles")
     return replace(made, nodeid=f"{HOME}::{module}_c", target=f"{module}_c", runtime="")
 
 

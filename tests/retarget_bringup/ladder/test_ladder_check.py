@@ -20,8 +20,7 @@ from retarget.model.rungs import Rung
 from retarget.results.files import SessionResults
 from retarget.results.record import CompileRecord, Outcome, Result, TargetRecord
 from retarget.support.errors import RetargetError
-from retarget_bringup.ladder.agreement import rungs_of
-from retarget_bringup.ladder.check import Checked, check, lowered, raised, summary
+from retarget_bringup.ladder.check import Checked, check, lowered, raised, rungs_of, summary
 from retarget_bringup.ladder.files import Ladder, Line
 from retarget_bringup.ladder.settings import Settings
 from retarget_bringup.ladder.states import LadderTarget, Standing, TargetState, states
@@ -167,7 +166,10 @@ def test_a_target_without_a_line_is_taken_in_by_raise_and_only_told_of_on_anothe
 def test_results_that_are_not_of_today_are_refused_with_the_reason() -> None:
     of_before, now = passes(compile=CompileRecord(key="flags of before")), ladder(m="matches")
     found_here = check(SETTINGS, now, states([target()], [session(of_before)], now, stable=3, key=lambda _: "k"))
-    why = "its result is of another compile than today's, such as with other flags or by another build: run it again"
+    why = (
+        "its result is of another compile than today's, such as with other flags, by another build or for another CPU: "
+        "run it again"
+    )
     assert found_here.failures == (f"{NOTHING}: {why}", f"not of today: 1 target, such as {M}: {why}")
     again = states([target()], [session(of_before, at=1), session(passes(), at=2)], now, stable=3, key=lambda _: "k")
     assert check(SETTINGS, now, again).holds

@@ -12,6 +12,9 @@ from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite
 from mlir_modules import DIFFERS, GOOD, REFUSED
 from msgspec.structs import replace
 from retarget.cli.main import main
+from retarget.engine.engine import Engine
+from retarget.extension import UnavailableError
+from retarget.model import CompileTarget
 from retarget.model.outcomes import Observation
 from retarget.results.files import ResultsWriter, new_session
 from retarget.results.record import Outcome, Result, TargetRecord
@@ -66,7 +69,9 @@ def results_of_today(project: Path, **stages: str) -> list[str]:
             known = TargetRecord(nodeid=nodeid, runtime="sync", session=start.session, trial_digest=digests[nodeid])
             seen = Observation(stage=stage, signature="no") if stage else None
             ended = (Outcome.FAILED, Result.FAILED) if stage else (Outcome.PASSED, Result.PASSED)
-            writer.write(replace(known, stage=stage or "compare", observation=seen, outcome=ended[0], result=ended[1]))
+            rung = {"": "matches", "compare": "completes"}.get(stage, "")
+            known = replace(known, outcome=ended[0], result=ended[1], rung=rung)
+            writer.write(replace(known, stage=stage or "compare", observation=seen))
         writer.end(0)
     return ["--results", str(project / "results")]
 
@@ -205,3 +210,26 @@ def test_a_name_that_has_no_settings_is_an_error(project: Path, capsys: pytest.C
         assert capsys.readouterr().err == (
             f"found no bringup/{name}.toml in {project} or in the folders above it{hint}\n"
         )
+
+
+def test_a_module_that_cannot_be_had_here_is_not_judged_and_keeps_its_line(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = results_of_today(project, good="", wrong="compare", refused="compile")
+    assert main(["bringup", "x", "--raise", *known]) == 0
+    capsys.readouterr()
+    generated = Engine.generated
+
+    def without_good(engine: Engine, target: CompileTarget) -> CompileTarget:
+        if target.module.name == "good":
+            msg = "its package is not installed"
+            raise UnavailableError(msg)
+        return generated(engine, target)
+
+    monkeypatch.setattr(Engine, "generated", without_good)
+    for option in ("--check", "--raise"):
+        assert main(["bringup", "x", option, *known]) == 0
+        said = capsys.readouterr().out
+        why = "it cannot be judged here: its package is not installed"
+        assert f"not tried: 1 target, such as {HOME}::good_vmvx_sync: {why}\n" in said
+    assert rungs(project) == {"good": "matches", "refused": "none", "wrong": "completes"}

@@ -114,13 +114,13 @@ def test_what_no_raise_settles_is_refused_with_its_line(text: str, message: str)
          "bringup/x.ladder:3: found merge conflict markers (lines 3, 5, 7); `retarget bringup x --raise` settles it: "
          "it takes both sides"),
         (TEXT.replace(B, A),
-         f"bringup/x.ladder:3: found {A} a second time, expected it once; line 2 has it; "
+         f"bringup/x.ladder:3: found '{A} loads 0123456789ab', expected '# end': the targets sorted, each once; "
          "`retarget bringup x --raise` settles it"),
         (TEXT.replace(A, "z"),
-         f"bringup/x.ladder:3: found {B} after z, expected lines sorted by target; "
-         "`retarget bringup x --raise` settles it"),
+         f"bringup/x.ladder:2: found 'z matches 0123456789ab', expected '{B} loads 0123456789ab': the targets sorted, "
+         "each once; `retarget bringup x --raise` settles it"),
         (f"{TEXT}# end\n",
-         "bringup/x.ladder:4: found '# end' before the last line, expected one ladder in the file; "
+         "bringup/x.ladder:5: found '# end', expected '': the targets sorted, each once; "
          "`retarget bringup x --raise` settles it"),
     ],
 )  # fmt: skip

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
 import pytest
 from laddered import compiles, fails, ladder, passes, record, rule, session, target
+from msgspec.structs import replace as replace_struct
 from retarget.expect.cases import TargetRules
 from retarget.model.rungs import Rung
 from retarget.results.files import SessionResults
@@ -19,36 +21,28 @@ def state(*sessions: SessionResults, of: LadderTarget | None = None, **lines: An
     return found
 
 
-def case(stage: str, dispatches: str = "") -> CaseRecord:
-    return CaseRecord(name="f", outcome=Outcome.FAILED, stage=stage, signature="no", dispatches=dispatches)
-
-
 @pytest.mark.parametrize(
     ("said", "rung"),
     [
-        (fails(stage="compile"), Rung.NONE),
-        (fails(stage="load"), Rung.COMPILES),
-        (fails(stage="run"), Rung.LOADS),
-        (fails(stage="run", cases=(case("run", "device=0"),)), Rung.LOADS),
-        (fails(stage="run", cases=(case("run", "a=0 b=2"),)), Rung.DISPATCHES),
-        (fails(stage="run", cases=(case("compare"), case("crash", "device=1"))), Rung.DISPATCHES),
-        (fails(stage="run", cases=(case("compare"), case("timeout"))), Rung.LOADS),
-        (fails(stage="compare", cases=(case("compare"),)), Rung.COMPLETES),
         (passes(), Rung.MATCHES),
         (passes(outcome=Outcome.XPASSED), Rung.MATCHES),
-        (passes(runtime="", stage="compile"), Rung.COMPILES),
-        (passes(runtime="", stage="compare"), Rung.MATCHES),
+        (passes(runtime="", stage="compile", rung="compiles"), Rung.COMPILES),
+        (fails(stage="compile"), Rung.NONE),
+        (fails(stage="compile", runtime=""), Rung.NONE),
+        (fails(stage="load"), Rung.COMPILES),
+        (fails(stage="run"), Rung.LOADS),
         (fails(stage="run", rung="dispatches"), Rung.DISPATCHES),
+        (fails(stage="run", rung=""), None),
         (record(outcome=Outcome.SKIPPED, reason="no device", unavailable=True), None),
         (record(outcome=Outcome.NOT_RUN, reason="the device is gone"), None),
         (record(outcome=Outcome.ERROR, message="no driver"), None),
+        (passes(rung="", unselected_cases=("g",)), None),
         (passes(unselected_cases=("g",)), None),
-        (passes(cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN),)), None),
-        (passes(rung="matches", cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN),)), None),
-        (passes(rung="matches", cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN, excused=True),)), Rung.MATCHES),
+        (passes(cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN, excused=False),)), None),
+        (passes(cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN, excused=True),)), Rung.MATCHES),
     ],
 )
-def test_the_rung_of_a_record_is_the_lowest_of_its_cases(said: TargetRecord, rung: Rung | None) -> None:
+def test_the_rung_of_a_target_is_what_its_record_says(said: TargetRecord, rung: Rung | None) -> None:
     assert rung_of(said) is rung
 
 
@@ -96,6 +90,26 @@ def test_a_result_of_another_version_of_the_module_says_nothing() -> None:
     )
 
 
+def test_a_target_whose_files_are_not_here_is_not_judged_and_its_results_are_not_blamed() -> None:
+    missing = target(digest="", missing="it cannot be judged here: onnx is not installed")
+    found = state(session(passes()), of=missing, m="matches")
+    assert (found.standing, found.is_stale, found.rung) == (Standing.NOT_TRIED, False, None)
+    assert found.reason == "it cannot be judged here: onnx is not installed"
+
+
+@pytest.mark.parametrize(
+    ("on", "compiled_by", "is_stale"), [("here", "", True), ("there", "", False), ("here", "tcp://worker", False)]
+)
+def test_only_a_compile_of_this_machine_is_compared_with_that_of_today(
+    on: str, compiled_by: str, is_stale: bool
+) -> None:
+    said = passes(session="s1.0", compile=CompileRecord(key="theirs", host=compiled_by))
+    of = replace(session(said), start=replace_struct(session().start, host=on))
+    (found,) = states([target()], [of], ladder(m="matches"), stable=3, host="here", key=lambda _: "ours")
+    assert (found.is_stale, "for another CPU" in found.reason) == (is_stale, is_stale)
+    assert found.rung is (None if is_stale else Rung.MATCHES)
+
+
 @pytest.mark.parametrize(
     ("said", "reason"),
     [
@@ -103,7 +117,7 @@ def test_a_result_of_another_version_of_the_module_says_nothing() -> None:
         (record(outcome=Outcome.ERROR, message="no driver"), "no driver"),
         (passes(unselected_cases=("g",)), "only some of its cases were run: run it without --retarget-case"),
         (
-            passes(cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN),)),
+            passes(cases=(CaseRecord(name="g", outcome=Outcome.NOT_RUN, excused=False),)),
             "only some of its cases were run: run it without --retarget-case",
         ),
         (record(outcome=Outcome.NOT_RUN), "its result is not run, without a reason: run it again"),
