@@ -103,7 +103,7 @@ def fingerprints(declared: Declared, engine: Engine) -> Fingerprints:
             unknown["flags are refused, or a module cannot be read"] += 1
             continue
         if isinstance(target, RunTarget) and _calls_code(made, registry):
-            unknown["their cases call Python code, which may read anything"] += 1
+            unknown["their cases name a Python file, which may read anything"] += 1
             continue
         parts = [*keys, digests.of(target, rules(one.home).rules_for(one.target))]
         found[one.id] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
