@@ -23,7 +23,6 @@ import importlib.util
 import os
 import platform
 import sys
-import sysconfig
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -51,6 +50,9 @@ _ASKED: Sequence[tuple[Any, str, str, int]] = (
 
 _UNSEEN = ("ctypes.dlopen", "os.exec", "os.fork", "os.posix_spawn", "os.system", "socket.", "sqlite3.", "subprocess.")
 """How the names of the audit events begin that nothing can be said of."""
+
+_LIBRARY = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120
+"""Where Python's own modules are."""
 
 
 class Recorder:
@@ -255,15 +257,10 @@ def _place(path: Any) -> str:
     if isinstance(path, int):
         return ""
     place = os.path.abspath(os.fsdecode(path))  # noqa: PTH100  (as the system sees it: no link is followed)
-    parts = {*Path(place).parts}
+    parts = {*place.split(os.sep)}  # noqa: PTH206  (it is asked for every module)
     if "__pycache__" in parts and place.endswith(".pyc"):
         place = importlib.util.source_from_cache(place)
-    return "" if parts & {"site-packages", "dist-packages"} or place.startswith(_library()) else place
-
-
-@cache
-def _library() -> str:
-    return sysconfig.get_path("stdlib") + os.sep
+    return "" if parts & {"site-packages", "dist-packages"} or f"{place}{os.sep}".startswith(_LIBRARY) else place
 
 
 def _files_of(module: ModuleType) -> Sequence[str]:
