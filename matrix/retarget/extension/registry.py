@@ -164,13 +164,6 @@ class Registry:
         module = type(getattr(product, "_product", product)).__module__
         return code_digest(module.rpartition(".")[0] or module)
 
-    @property
-    def packages(self) -> frozenset[str]:
-        """The top-level names of the modules of the core and of all extensions."""
-        products = (*self.compilers.values(), *self.drivers.values(), *self.case_loaders.values())
-        modules = (type(getattr(one, "_product", one)).__module__ for one in products)
-        return frozenset({"retarget", *(module.partition(".")[0] for module in modules)})
-
     def named_devices(self, compiler: str) -> NamesDevices | None:
         """Return a compiler that knows more of its named devices than their order; None for every other."""
         found = self.compilers.get(compiler)

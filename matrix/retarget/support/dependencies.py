@@ -4,15 +4,15 @@
 |---|---|---|
 | `path` | of a file, a folder or nothing | what is there: a file's content, where a link leads |
 | `names` | a folder | the names in it |
-| `modules` | a folder, and names of modules that are looked for in it | the files and folders that may be one of them |
+| `module` | the path of a module without its suffix | the files and folders that may be it |
 | `variable` | of the environment | its value |
 | `installed` | | the installed distributions, by name, version and digests of their files |
-| `unseen` | what was done | none: it may be another the next time |
+| `unseen` | | none: something was done that may give another result the next time |
 
-What runs code that may depend on anything, such as a Python function that computes expected values, does so `watched`,
-and a worker records it for each module. The engine determines the states again before it reuses a result. Audit events
-tell which files are opened, which folders are listed, and what is done that nothing can be said of; a finder which
-modules are looked for; and the functions of `os` what they are asked. What C code does by itself is not seen.
+Code that may depend on anything, such as a function that computes expected values, is called `watched`, and a worker
+records it for each module. The engine determines the states again before it reuses a result. Audit events tell what is
+opened, listed and not seen, a finder which modules are looked for, functions of `os` what they are asked. What C code
+does by itself is not seen.
 """
 
 from __future__ import annotations
@@ -24,14 +24,12 @@ import os
 import platform
 import sys
 import threading
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache, partial
-from importlib.machinery import EXTENSION_SUFFIXES
-from importlib.metadata import PackageNotFoundError, version
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any, ClassVar
 
 from retarget.support.files import content_digest
@@ -51,8 +49,11 @@ _ASKED: Sequence[tuple[Any, str, str, int]] = (
 _UNSEEN = ("ctypes.dlopen", "os.exec", "os.fork", "os.posix_spawn", "os.system", "socket.", "sqlite3.", "subprocess.")
 """How the names of the audit events begin that nothing can be said of."""
 
+_OF_PATHS = {"path", "names", "module"}
+
+_IMPORTLIB = "<frozen importlib._bootstrap_external>"
 _LIBRARY = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120
-"""Where Python's own modules are."""
+"""What lists folders to find modules, and where Python's own modules are."""
 
 
 class Recorder:
@@ -62,15 +63,11 @@ class Recorder:
     _staying: ClassVar[dict[tuple[str, str], str]] = {}
     """What was recorded while packages were imported that stay: they do not ask again."""
 
-    def __init__(self, covered: Collection[str]) -> None:
-        """`covered` are packages whose code counts in another way."""
-        self.is_watching = False
-        self.dependencies: Sequence[Dependency] = ()
-        self._covered = {*covered, *sys.stdlib_module_names}
+    def __init__(self) -> None:
+        self.dependencies: tuple[Dependency, ...] = ()
         self._known = {_top(name) for name in [*sys.modules]}
-        self._has_watched = False
         self._imported: set[str] = set()
-        self._searched: defaultdict[str, set[str]] = defaultdict(set)
+        self.is_watching = False
         self._states: dict[tuple[str, str], str] = {}
         self._noting = threading.local()
 
@@ -78,6 +75,7 @@ class Recorder:
     def watching(self) -> Iterator[None]:
         """Record what is done meanwhile."""
         _install_hook()
+        self.note("installed", "")
         before, bytecode = {*sys.modules}, sys.dont_write_bytecode
         with ExitStack() as stack:
             for owner, name, sort, at in _ASKED:
@@ -86,7 +84,7 @@ class Recorder:
                 setattr(owner, name, _noting(plain, partial(self.note, sort), at))
             sys.dont_write_bytecode = True  # it would stand for text edited in the same second
             sys.meta_path.insert(0, self)
-            self.is_watching = self._has_watched = True
+            self.is_watching = True
             try:
                 yield
             finally:
@@ -95,22 +93,25 @@ class Recorder:
                 sys.dont_write_bytecode = bytecode
                 self._imported |= sys.modules.keys() - before
 
-    def heard(self, event: str, arguments: tuple[Any, ...]) -> None:
+    @classmethod
+    def heard(cls, event: str, arguments: tuple[Any, ...]) -> None:
         """Record an audit event, before what it announces is done."""
+        if (recorder := cls.current) is None or not recorder.is_watching:
+            return
         if event == "open":
             path, _, flags = arguments
-            self.note("unseen" if flags & (os.O_WRONLY | os.O_RDWR) else "path", path)
+            recorder.note("unseen" if flags & (os.O_WRONLY | os.O_RDWR) else "path", path)
         elif event.startswith(_UNSEEN):
-            self.note("unseen", event)
-        elif event in {"os.listdir", "os.scandir"} and not _is_import(sys._getframe(2)):  # noqa: SLF001
-            folder = os.curdir if arguments[0] is None else arguments[0]
-            self.note("unseen" if isinstance(folder, int) else "names", folder)
+            recorder.note("unseen", event)
+        elif event in {"os.listdir", "os.scandir"}:
+            folder, caller = arguments[0], sys._getframe(1).f_code.co_filename  # noqa: SLF001
+            if caller != _IMPORTLIB:  # `find_spec` says more exactly what of a folder counts
+                recorder.note("unseen" if isinstance(folder, int) else "names", folder or os.curdir)
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, _target: object = None) -> None:
         """Record where a module is looked for."""
         for folder in sys.path if path is None else path:
-            if isinstance(folder, str) and (place := _place(folder)):
-                self._searched[place].add(name.rpartition(".")[2])
+            self.note("module", os.path.join(folder, name.rpartition(".")[2]))  # noqa: PTH118
 
     def note(self, sort: str, what: Any) -> None:
         """Record what something depends on, and its state of now. What this does itself is not recorded."""
@@ -118,8 +119,8 @@ class Recorder:
             return
         self._noting.now = True
         try:
-            name = _place(what) if sort in {"path", "names"} else "" if sort == "unseen" else os.fsdecode(what)
-            if (name or sort == "unseen") and (sort, name) not in self._states:
+            name = _place(what) if sort in _OF_PATHS else os.fsdecode(what) if sort == "variable" else ""
+            if (name or sort not in _OF_PATHS) and (sort, name) not in self._states:
                 self._states[sort, name] = state_of(sort, name, os.environ)
         except (OSError, TypeError, ValueError):  # what is to be done fails, too
             self._states["unseen", ""] = ""
@@ -129,30 +130,25 @@ class Recorder:
     def end(self) -> None:
         """Say what was recorded, and take away what was imported from source files: their text may change, and another
         suite may have modules of the same names."""
-        if not self._has_watched:
+        if not self._states:
             return
-        self.note("installed", "distributions")
-        for folder, names in self._searched.items():
-            self.note("modules", "\n".join((folder, *sorted(names))))
-        packages: defaultdict[str, dict[str, ModuleType]] = defaultdict(dict)
-        for name, module in [*sys.modules.items()]:
-            packages[_top(name)][name] = module
-        for top, modules in packages.items():
-            for file in () if top in self._covered else (file for one in modules.values() for file in _files_of(one)):
-                self.note("path", file)
-            if top not in self._known and all(map(_is_source, modules.values())):
-                for name in modules:
-                    del sys.modules[name]
-            elif top not in self._covered and modules.keys() & self._imported:
-                self._staying.update(self._states)
+        for file in (file for module in [*sys.modules.values()] for file in _files_of(module)):
+            self.note("path", file)
+        names = self._imported & sys.modules.keys()
+        staying = self._known | {_top(name) for name in names if not _is_source(sys.modules[name])}
+        if {*map(_top, names)} & staying - sys.stdlib_module_names:
+            self._staying.update(self._states)
+        for name in names:
+            if _top(name) not in staying:
+                del sys.modules[name]
         importlib.invalidate_caches()
         self.dependencies = tuple(sorted((*what, state) for what, state in {**self._states, **self._staying}.items()))
 
 
 @contextmanager
-def recording(covered: Collection[str]) -> Iterator[Recorder]:
-    """Record what watched code depends on while one module's cases are read and run. `covered` is as for `Recorder`."""
-    recorder, path = Recorder(covered), [*sys.path]
+def recording() -> Iterator[Recorder]:
+    """Record what watched code depends on while one module's cases are read and run."""
+    recorder, path = Recorder(), [*sys.path]
     Recorder.current = recorder
     try:
         yield recorder
@@ -162,16 +158,12 @@ def recording(covered: Collection[str]) -> Iterator[Recorder]:
         sys.path[:] = path
 
 
-@contextmanager
-def watched() -> Iterator[None]:
+def watched() -> AbstractContextManager[None]:
     """Record what is done meanwhile, where a worker records: for code that computes values and may depend on anything.
 
     Results are reused as long as nothing of it changes.
     """
-    with ExitStack() as stack:
-        if Recorder.current is not None:
-            stack.enter_context(Recorder.current.watching())
-        yield
+    return nullcontext() if Recorder.current is None else Recorder.current.watching()
 
 
 def state_of(sort: str, name: str, env: Mapping[str, str]) -> str:  # noqa: PLR0911  (one for each sort)
@@ -183,10 +175,9 @@ def state_of(sort: str, name: str, env: Mapping[str, str]) -> str:  # noqa: PLR0
                 return link + ("folder" if os.path.isdir(name) else content_digest(Path(name)))  # noqa: PTH112
             case "names":
                 return _digest("\0".join(sorted(os.listdir(name))))  # noqa: PTH208  (names alone)
-            case "modules":
-                folder, *names = name.split("\n")
-                found = [one for one in Path(folder).iterdir() if one.name.partition(".")[0] in names]
-                return _digest("\0".join(sorted(f"{one.name} {(one / '__init__.py').exists()}" for one in found)))
+            case "module":
+                found = sorted(Path(name).parent.glob(f"{Path(name).name}*"))
+                return _digest("\0".join(f"{one.name} {(one / '__init__.py').exists()}" for one in found))
             case "variable":
                 return _digest(env[name]) if name in env else "unset"
             case "installed":
@@ -213,34 +204,22 @@ def code_digest(*modules: str) -> str:
 @cache
 def versions_of_arrays() -> str:
     """Return the versions of what all cases are made and compared with in the workers of this machine."""
-    return f"Python {platform.python_version()} numpy {_version('numpy')} ml_dtypes {_version('ml_dtypes')}"
-
-
-def _version(distribution: str) -> str:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return ""
+    found = sorted(one.name for one in _distributions() if one.name.startswith(("ml_dtypes-", "numpy-")))
+    return f"Python {platform.python_version()} {' '.join(found)}"
 
 
 @cache
 def _installed() -> str:
-    about = {one for entry in sys.path for one in Path(entry).glob("*.*-info")}
-    return _digest("\n".join(sorted(f"{one.name} {content_digest(one / 'RECORD')}" for one in about)))
+    return _digest("\n".join(sorted(f"{one.name} {content_digest(one / 'RECORD')}" for one in _distributions())))
+
+
+def _distributions() -> Sequence[Path]:
+    return [one for entry in sys.path for one in Path(entry).glob("*.*-info")]
 
 
 @cache
 def _install_hook() -> None:
-    def hear(event: str, arguments: tuple[Any, ...]) -> None:
-        if (recorder := Recorder.current) is not None and recorder.is_watching:
-            recorder.heard(event, arguments)
-
-    sys.addaudithook(hear)
-
-
-def _is_import(frame: FrameType) -> bool:
-    """Whether a folder is listed to find a module in it: `find_spec` says more exactly what of it counts."""
-    return frame.f_code.co_filename == "<frozen importlib._bootstrap_external>"
+    sys.addaudithook(Recorder.heard)
 
 
 def _noting(plain: Callable[..., Any], note: Callable[[Any], None], at: int) -> Callable[..., Any]:
@@ -266,9 +245,11 @@ def _place(path: Any) -> str:
 def _files_of(module: ModuleType) -> Sequence[str]:
     """Return the file that a module comes from, or the folders of one without; empty where it comes from no file."""
     spec = getattr(module, "__spec__", None)
-    if spec is not None and spec.has_location:
-        return [os.path.abspath(spec.origin)]  # noqa: PTH100
-    return [*getattr(module, "__path__", ())]
+    if not isinstance(spec, ModuleSpec):
+        return ()
+    if spec.has_location and spec.origin is not None:
+        return (spec.origin,)
+    return tuple(spec.submodule_search_locations or ())
 
 
 def _is_source(module: ModuleType) -> bool:

@@ -24,7 +24,6 @@ from retarget.expect.matching import RuleSet
 from retarget.extension import ComparesConfigs, UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, RunTarget, Target
-from retarget.support.errors import RetargetError
 from retarget.support.text import counted
 from retarget.targets.collected import Declared, DeclaredTarget, collect
 from retarget.targets.expansion import compile_target_name
@@ -102,22 +101,12 @@ def fingerprints(declared: Declared, engine: Engine) -> Fingerprints:
         if not all(keys):
             unknown["flags are refused, or a module cannot be read"] += 1
             continue
-        if isinstance(target, RunTarget) and _calls_code(made, registry):
+        if isinstance(target, RunTarget) and any(path.suffix == ".py" for path in digests.named_files(made) or ()):
             unknown["their cases name a Python file, which may read anything"] += 1
             continue
         parts = [*keys, digests.of(target, rules(one.home).rules_for(one.target))]
         found[one.id] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     return Fingerprints(of=found, unknown=dict(unknown))
-
-
-def _calls_code(target: CompileTarget, registry: Registry) -> bool:
-    """Return whether the cases of a module name a Python file."""
-    loader = registry.data_namer(target.kind)
-    try:
-        named = loader.data_files(target.module, target.folder) if loader is not None else ()
-    except RetargetError:  # the files' own errors, which a run reports
-        return False
-    return any(path.suffix == ".py" for path in named)
 
 
 def _references(one: DeclaredTarget, registry: Registry) -> Sequence[str]:

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from retarget.arrays.dtypes import dtype_named
-from retarget.extension.registry import load_extensions
 from retarget.support import dependencies
 from retarget.support.dependencies import Recorder, recording, state_of
 from retarget.support.errors import RetargetError
@@ -24,7 +23,6 @@ LIB = "sys.path.insert(0, str(HERE / 'lib'))\n"
 SITE = LIB.replace("lib", "site-packages")
 TRY = "try:\n    from helper import g\nexcept ImportError:\n    def g(x): return x\n"
 
-PACKAGES = load_extensions().packages
 Recorded = tuple[tuple[str, str, str], ...]
 
 
@@ -38,9 +36,9 @@ def once(value: str) -> str:
 
 
 def evaluated(folder: Path) -> tuple[float, Recorded]:
-    with recording(PACKAGES) as recorder:
+    with recording() as recorder:
         (result,) = References().call(folder / "ref.py", "f", [np.float32([1])])
-    return float(np.asarray(result).reshape(-1)[0]), tuple(recorder.dependencies)
+    return float(np.asarray(result).reshape(-1)[0]), recorder.dependencies
 
 
 def now(recorded: Recorded) -> Recorded:
@@ -297,7 +295,7 @@ def test_what_is_installed_counts_for_references_and_for_models(
         dependencies._installed.cache_clear()
         monkeypatch.setattr(Recorder, "_staying", {})  # what is installed does not change while a process runs
         (tmp_path / "m.onnx").write_bytes(b"none")
-        with recording(PACKAGES) as recorder, pytest.raises(RetargetError, match="onnx cannot evaluate"):
+        with recording() as recorder, pytest.raises(RetargetError, match="onnx cannot evaluate"):
             evaluate(tmp_path / "m.onnx", "onnx", (), ())
         states |= {one for one in recorder.dependencies if one[0] == "installed"}
     dependencies._installed.cache_clear()
@@ -305,7 +303,7 @@ def test_what_is_installed_counts_for_references_and_for_models(
 
 
 def test_what_is_not_watched_depends_on_nothing(tmp_path: Path) -> None:
-    with recording(PACKAGES) as recorder:
+    with recording() as recorder:
         (tmp_path / "file").write_text("")
     assert recorder.dependencies == ()
 

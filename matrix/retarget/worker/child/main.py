@@ -199,7 +199,7 @@ class _Server:
             case ExportCases():
                 from retarget.worker.child.export_cases import export_cases  # imports NumPy
 
-                with recording(self._registry.packages):
+                with recording():
                     return export_cases(self._registry, message)
             case GenerateModules():
                 return self._generate(message)
@@ -244,9 +244,9 @@ class _Server:
         )
 
     def _run(self, message: RunModule) -> RunOutcome:
-        with recording(self._registry.packages) as recorder:
+        with recording() as recorder:
             outcome = self._run_cases(message)
-        return replace(outcome, dependencies=tuple(recorder.dependencies))
+        return replace(outcome, dependencies=recorder.dependencies)
 
     def _run_cases(self, message: RunModule) -> RunOutcome:
         config = message.target.runtime

@@ -10,7 +10,7 @@ with another compiler config (`ComparesConfigs`) depend on its artifact too, whi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from retarget.engine.cache.inputs import InputDigests
@@ -71,17 +71,22 @@ class CaseDigests:
         checks = self._registry.artifact_checker(target.kind) is not None
         return [target.compiler.name, target.tags, target.known_compilers] if checks else []
 
+    def named_files(self, target: CompileTarget) -> Sequence[Path] | None:
+        """Return the files that those with a module's cases name; None where these have errors, which a run reports."""
+        loader = self._registry.data_namer(target.kind)
+        try:
+            return loader.data_files(target.module, target.folder) if loader is not None else ()
+        except RetargetError:
+            return None
+
     def _files(self, target: CompileTarget) -> Iterator[list[str]]:
         """Yield the files with a module's cases, and the content of those that they name."""
-        module, loader = target.module, self._registry.data_namer(target.kind)
+        module, named = target.module, self.named_files(target)
         is_made = not module.data and self._registry.module_generator(target.kind) is not None
         for path in (module.path,) if is_made else module.data:
             yield [path.name, self._content(path)]
-        if loader is not None:
-            try:
-                yield [self._content(path) for path in loader.data_files(module, target.folder)]
-            except RetargetError:  # the files' own errors, which their content gives
-                yield ["invalid"]
+        if self._registry.data_namer(target.kind) is not None:
+            yield ["invalid"] if named is None else [*map(self._content, named)]
 
     def _declared(self, target: RunTarget) -> list[object]:
         """What is declared of a run, in the order of the model's fields."""

@@ -24,9 +24,6 @@ from retarget.support.dependencies import Dependency
 
 __all__ = ["KeptResult", "KeptResults", "stands"]
 
-Hold = Callable[[Sequence[Dependency]], bool]
-"""Whether dependencies have the states of now."""
-
 _BY_CHANCE: dict[str, Any] = {"by_chance": True}
 """What is kept of a target that passes and fails by chance."""
 
@@ -86,18 +83,18 @@ class KeptResults:
         self._store = store
         self.notes: list[str] = []
 
-    def find(self, key: str, rules: TargetRules, day: date, hold: Hold) -> KeptResult | None:
-        """Return the result under a key where its dependencies `hold` and it stands by today's rules; None where the
-        target is to run. Raises as `stands`."""
+    def find(self, key: str, rules: TargetRules, day: date) -> KeptResult | None:
+        """Return the result under a key where it stands by today's rules; None where the target is to run. Raises as
+        `stands`."""
         try:
             kept = _decoded(self._store.read_result(key))
         except StoreError:  # who writes to it says so
             return None
-        if kept is None or not hold(kept.dependencies):
-            return None
-        return kept if stands(rules, kept.outcome(()), day) else None
+        return kept if kept is not None and stands(rules, kept.outcome(()), day) else None
 
-    def keep(self, key: str, rules: TargetRules, outcome: RunOutcome, day: date, hold: Hold) -> None:
+    def keep(
+        self, key: str, rules: TargetRules, outcome: RunOutcome, day: date, hold: Callable[[Sequence[Dependency]], bool]
+    ) -> None:
         """Keep what a run gave, if it stands. One that is kept already stays where its dependencies `hold`, unless this
         one is another. Raises as `stands`."""
         try:

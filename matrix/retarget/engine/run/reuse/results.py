@@ -125,7 +125,8 @@ class ReusableResults:
     ) -> KeptResult | None:
         """Return what `Engine.kept_result` does."""
         key = self._key(target, artifact, rules, devices)
-        return self._kept.find(key, rules, today(), partial(self._hold, target)) if key else None
+        kept = self._kept.find(key, rules, today()) if key else None
+        return kept if kept is not None and self._hold(target, kept.dependencies) else None
 
     def keep(
         self,
@@ -162,12 +163,8 @@ class ReusableResults:
         return now == recorded and session == self._session(target)
 
     def _session(self, target: RunTarget) -> Dependency:
-        """Return where a session is and imports from, and all extensions' code, which watched code may call."""
-        try:
-            code = code_digest(*self._registry.packages)
-        except (ImportError, OSError, ValueError):
-            return ("unseen", "", "")
-        about = (str(target.compile.folder), str(Path.cwd()), *dict.fromkeys(sys.path), code)
+        """Return where a session is and what it imports from."""
+        about = (str(target.compile.folder), str(Path.cwd()), *dict.fromkeys(sys.path))
         return ("session", "", digest_of("\0".join(about).encode()))
 
     def _key(self, target: RunTarget, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo]) -> str:

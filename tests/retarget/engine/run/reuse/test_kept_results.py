@@ -80,7 +80,7 @@ def test_a_result_is_what_the_run_gave_on_the_devices_of_today(
 ) -> None:
     kept = KeptResults(Store(tmp_path))
     kept.keep(KEY, in_force, outcome, TODAY, any_states)
-    found = KeptResults(Store(tmp_path)).find(KEY, in_force, TODAY, any_states)
+    found = KeptResults(Store(tmp_path)).find(KEY, in_force, TODAY)
     assert found is not None
     assert found.outcome((DEVICE,)) == replace(outcome, started=0.0, wait_seconds=0.0)
     assert found.ended > 0
@@ -89,17 +89,17 @@ def test_a_result_is_what_the_run_gave_on_the_devices_of_today(
 def test_rules_judge_a_result_anew_and_one_that_differs_makes_the_target_run_always(tmp_path: Path) -> None:
     kept = KeptResults(Store(tmp_path))
     kept.keep(KEY, NONE, FAIL, TODAY, any_states)
-    assert kept.find(KEY, rules(), TODAY, any_states) is None
+    assert kept.find(KEY, rules(), TODAY) is None
     kept.keep(KEY, rules(), FAIL, TODAY, any_states)
-    assert kept.find(KEY, rules(), TODAY, any_states) is not None
-    assert kept.find(KEY, NONE, TODAY, any_states) is None
+    assert kept.find(KEY, rules(), TODAY) is not None
+    assert kept.find(KEY, NONE, TODAY) is None
     kept.keep(KEY, NONE, replace(FAIL, failure=replace(DIFFERS, no_verdict=True)), TODAY, any_states)
     kept.keep(KEY, NONE, FAIL, TODAY, any_states)
-    assert kept.find(KEY, rules(), TODAY, any_states) is not None
+    assert kept.find(KEY, rules(), TODAY) is not None
     kept.keep(KEY, NONE, PASS, TODAY, any_states)
     kept.keep(KEY, NONE, PASS, TODAY, any_states)
-    assert kept.find(KEY, NONE, TODAY, any_states) is None
-    assert kept.find(KEY, rules(), TODAY, any_states) is None
+    assert kept.find(KEY, NONE, TODAY) is None
+    assert kept.find(KEY, rules(), TODAY) is None
 
 
 def test_a_result_whose_dependencies_have_other_states_makes_room_for_the_next(tmp_path: Path) -> None:
@@ -112,14 +112,13 @@ def test_a_result_whose_dependencies_have_other_states_makes_room_for_the_next(t
     first, second = (replace(PASS, dependencies=(("path", "helper.py", state),)) for state in "12")
     kept.keep(KEY, NONE, first, TODAY, hold)
     kept.keep(KEY, NONE, second, TODAY, hold)
-    found = kept.find(KEY, NONE, TODAY, hold)
+    found = kept.find(KEY, NONE, TODAY)
     assert found is not None
     assert found.dependencies == first.dependencies
     states.remove("1")
-    assert kept.find(KEY, NONE, TODAY, hold) is None
     kept.keep(KEY, NONE, replace(FAIL, dependencies=second.dependencies), TODAY, hold)  # no chance: it is another
     kept.keep(KEY, NONE, second, TODAY, hold)
-    found = kept.find(KEY, NONE, TODAY, hold)
+    found = kept.find(KEY, NONE, TODAY)
     assert found is not None
     assert found.dependencies == second.dependencies
 
@@ -127,7 +126,7 @@ def test_a_result_whose_dependencies_have_other_states_makes_room_for_the_next(t
 def test_a_result_of_another_form_is_none(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.write_result(KEY, {"host": 3})
-    assert KeptResults(store).find(KEY, NONE, TODAY, any_states) is None
+    assert KeptResults(store).find(KEY, NONE, TODAY) is None
 
 
 def test_a_store_that_cannot_be_written_is_noted_once(tmp_path: Path) -> None:
@@ -135,7 +134,7 @@ def test_a_store_that_cannot_be_written_is_noted_once(tmp_path: Path) -> None:
     kept = KeptResults(Store(tmp_path))
     kept.keep(KEY, NONE, PASS, TODAY, any_states)
     kept.keep(KEY, NONE, PASS, TODAY, any_states)
-    assert kept.find(KEY, NONE, TODAY, any_states) is None
+    assert kept.find(KEY, NONE, TODAY) is None
     assert [note[: note.index("(")] for note in kept.notes] == [
         f"results are not kept: the cache folder {tmp_path} cannot be used "
     ]
