@@ -9,7 +9,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from functools import partial
 from pathlib import Path
 
 from retarget.engine.cache.host import host_identity
@@ -143,7 +142,8 @@ class ReusableResults:
         if outcome.dependencies:
             outcome = replace(outcome, dependencies=(*outcome.dependencies, self._session(target)))
         if key and self._hold(target, outcome.dependencies):
-            self._kept.keep(key, rules, outcome, today(), partial(self._hold, target))
+            held = outcome.dependencies
+            self._kept.keep(key, rules, outcome, today(), lambda known: known == held or self._hold(target, known))
 
     @property
     def notes(self) -> Sequence[str]:
