@@ -14,7 +14,7 @@ LISTED = {
     "kernels/retarget_opencl/compile/constants.py",  # MLIR's bindings, which IREE's package carries
     "kernels/retarget_opencl/internals.py",
     "matrix/retarget/extension/returned.py",  # its own
-    "matrix/retarget/worker/child/recorder.py",  # the class of os.environ
+    "matrix/retarget/support/dependencies.py",  # the frame that lists a folder
     "plugin/pytest_retarget/internals.py",
     "plugin/retarget_iree/compiler/library.py",  # IREE's library, behind its Python package
     "plugin/retarget_iree/toolchain.py",

@@ -455,11 +455,6 @@ class Engine:
         """The case digests of targets."""
         return CaseDigests(self.registry)
 
-    def case_dependencies(self, target: CompileTarget) -> Sequence[tuple[str, str]] | None:
-        """Return the sorts and names of what the cases of a target's module depend on (`retarget.support.dependencies`)
-        as runs with this cache have told; None where none has."""
-        return self._results.known_dependencies(target)
-
     @cached_property
     def _results(self) -> ReusableResults:
         return ReusableResults(

@@ -19,6 +19,7 @@ from retarget.extension.hooks import *
 from retarget.extension.suggestions import *
 from retarget.extension.transfers import *
 from retarget.support.dependencies import code_digest as code_digest
+from retarget.support.dependencies import watched as watched
 
 if TYPE_CHECKING:
     from retarget.model.calls import Array as Array

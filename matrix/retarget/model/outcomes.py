@@ -285,11 +285,6 @@ class RunOutcome:
     dependencies: tuple[tuple[str, str, str], ...] = ()
 
     @property
-    def dependencies_named(self) -> tuple[tuple[str, str], ...]:
-        """The sorts and names of the dependencies, without their states."""
-        return tuple((sort, name) for sort, name, _ in self.dependencies)
-
-    @property
     def rung(self) -> Rung:
         """How far the target came: the lowest rung of the cases that were run."""
         return min((case.rung for case in self.cases), default=Rung.LOADS if self.loaded else Rung.COMPILES)

@@ -1,56 +1,190 @@
-"""Which version of its code this process has; and what the values of cases depend on beyond the files that their kind
-names, as (sort, name, state) triples.
+"""Which version of its code this process has; and what computed values depend on, as (sort, name, state) triples.
 
 | sort | name | state |
 |---|---|---|
-| `file` | a path | its content |
-| `entry` | a path | whether a file, a folder or nothing is there |
+| `path` | of a file, a folder or nothing | what is there: a file's content, where a link leads |
 | `names` | a folder | the names in it |
-| `package` | an importable name | the versions of the installed distributions that provide it |
+| `module` | the path of a module without its suffix | the files and folders that may be it |
 | `variable` | of the environment | its value |
-| `unseen` | what was done | none: what it gave may be another the next time |
+| `installed` | | the installed distributions, by name, version and digests of their files |
+| `unseen` | | none: something was done that may give another result the next time |
 
-A worker records them while it reads cases. The engine determines the states again before it reuses a result.
+Code that may depend on anything, such as a function that computes expected values, is called `watched`, and a worker
+records it for each module. The engine determines the states again before it reuses a result. Audit events tell what is
+opened, listed and not seen, a finder which modules are looked for, functions of `os` what they are asked. What C code
+does by itself is not seen.
 """
 
 from __future__ import annotations
 
+import _posixsubprocess
 import hashlib
 import importlib.util
 import os
 import platform
-from collections.abc import Iterator, Mapping
-from functools import cache
-from importlib.metadata import PackageNotFoundError, packages_distributions, version
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import cache, partial
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar
 
 from retarget.support.files import content_digest
 
-__all__ = ["Dependency", "code_digest", "name_of", "state_of", "versions_of_arrays"]
+__all__ = ["Dependency", "Recorder", "code_digest", "recording", "state_of", "versions_of_arrays", "watched"]
 
 Dependency = tuple[str, str, str]
 
+_ASKED: Sequence[tuple[Any, str, str, int]] = (
+    *((os, name, "path", 0) for name in ("access", "lstat", "readlink", "stat")),
+    (type(os.environ), "__getitem__", "variable", 1),
+    (type(os.environ), "__iter__", "unseen", 0),
+    (_posixsubprocess, "fork_exec", "unseen", 0),
+)
+"""What is replaced in watched code: where, its name, and which argument says what is asked of which sort."""
 
-def name_of(path: str, folder: Path) -> str:
-    """Return the name of an absolute path: relative to `folder`, the suite's, where both are in one checkout."""
-    return os.path.relpath(path, folder) if Path(path).is_relative_to(_checkout(folder)) else path
+_UNSEEN = ("ctypes.dlopen", "os.exec", "os.fork", "os.posix_spawn", "os.system", "socket.", "sqlite3.", "subprocess.")
+"""How the names of the audit events begin that nothing can be said of."""
+
+_OF_PATHS = {"path", "names", "module"}
+
+_IMPORTLIB = "<frozen importlib._bootstrap_external>"
+_LIBRARY = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120
+"""What lists folders to find modules, and where Python's own modules are."""
 
 
-def state_of(sort: str, name: str, folder: Path, env: Mapping[str, str]) -> str:
-    """Return the state of a dependency, with `env` as the environment; empty where nothing can tell it."""
-    if sort == "variable":
-        return _digest(env[name]) if name in env else "unset"
-    if sort == "package":
-        return _versions(name)
-    path = folder / name
-    if sort == "file":
-        return content_digest(path)
+class Recorder:
+    """Records what is done in the watched code of one module's cases. A finder that finds nothing."""
+
+    current: ClassVar[Recorder | None] = None
+    _staying: ClassVar[dict[tuple[str, str], str]] = {}
+    """What was recorded while packages were imported that stay: they do not ask again."""
+
+    def __init__(self) -> None:
+        self.dependencies: tuple[Dependency, ...] = ()
+        self._known = {_top(name) for name in [*sys.modules]}
+        self._imported: set[str] = set()
+        self.is_watching = False
+        self._states: dict[tuple[str, str], str] = {}
+        self._noting = threading.local()
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Record what is done meanwhile."""
+        _install_hook()
+        self.note("installed", "")
+        before, bytecode = {*sys.modules}, sys.dont_write_bytecode
+        with ExitStack() as stack:
+            for owner, name, sort, at in _ASKED:
+                plain = getattr(owner, name)
+                stack.callback(setattr, owner, name, plain)
+                setattr(owner, name, _noting(plain, partial(self.note, sort), at))
+            sys.dont_write_bytecode = True  # it would stand for text edited in the same second
+            sys.meta_path.insert(0, self)
+            self.is_watching = True
+            try:
+                yield
+            finally:
+                self.is_watching = False
+                sys.meta_path[:] = [one for one in sys.meta_path if one is not self]
+                sys.dont_write_bytecode = bytecode
+                self._imported |= sys.modules.keys() - before
+
+    @classmethod
+    def heard(cls, event: str, arguments: tuple[Any, ...]) -> None:
+        """Record an audit event, before what it announces is done."""
+        if (recorder := cls.current) is None or not recorder.is_watching:
+            return
+        if event == "open":
+            path, _, flags = arguments
+            recorder.note("unseen" if flags & (os.O_WRONLY | os.O_RDWR) else "path", path)
+        elif event.startswith(_UNSEEN):
+            recorder.note("unseen", event)
+        elif event in {"os.listdir", "os.scandir"}:
+            folder, caller = arguments[0], sys._getframe(1).f_code.co_filename  # noqa: SLF001
+            if caller != _IMPORTLIB:  # `find_spec` says more exactly what of a folder counts
+                recorder.note("unseen" if isinstance(folder, int) else "names", folder or os.curdir)
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, _target: object = None) -> None:
+        """Record where a module is looked for."""
+        for folder in sys.path if path is None else path:
+            self.note("module", os.path.join(folder, name.rpartition(".")[2]))  # noqa: PTH118
+
+    def note(self, sort: str, what: Any) -> None:
+        """Record what something depends on, and its state of now. What this does itself is not recorded."""
+        if getattr(self._noting, "now", False):
+            return
+        self._noting.now = True
+        try:
+            name = _place(what) if sort in _OF_PATHS else os.fsdecode(what) if sort == "variable" else ""
+            if (name or sort not in _OF_PATHS) and (sort, name) not in self._states:
+                self._states[sort, name] = state_of(sort, name, os.environ)
+        except (OSError, TypeError, ValueError):  # what is to be done fails, too
+            self._states["unseen", ""] = ""
+        finally:
+            self._noting.now = False
+
+    def end(self) -> None:
+        """Say what was recorded, and take away what was imported from source files: their text may change, and another
+        suite may have modules of the same names."""
+        if not self._states:
+            return
+        for file in (file for module in [*sys.modules.values()] for file in _files_of(module)):
+            self.note("path", file)
+        names = self._imported & sys.modules.keys()
+        staying = self._known | {_top(name) for name in names if not _is_source(sys.modules[name])}
+        if {*map(_top, names)} & staying - sys.stdlib_module_names:
+            self._staying.update(self._states)
+        for name in names:
+            if _top(name) not in staying:
+                del sys.modules[name]
+        importlib.invalidate_caches()
+        self.dependencies = tuple(sorted((*what, state) for what, state in {**self._states, **self._staying}.items()))
+
+
+@contextmanager
+def recording() -> Iterator[Recorder]:
+    """Record what watched code depends on while one module's cases are read and run."""
+    recorder, path = Recorder(), [*sys.path]
+    Recorder.current = recorder
     try:
-        if sort == "entry":
-            return "folder" if path.is_dir() else "file" if path.exists() else "absent"
-        return _digest("\0".join(sorted(os.listdir(path)))) if sort == "names" else ""  # noqa: PTH208 (names alone)
+        yield recorder
+    finally:
+        Recorder.current = None
+        recorder.end()
+        sys.path[:] = path
+
+
+def watched() -> AbstractContextManager[None]:
+    """Record what is done meanwhile, where a worker records: for code that computes values and may depend on anything.
+
+    Results are reused as long as nothing of it changes.
+    """
+    return nullcontext() if Recorder.current is None else Recorder.current.watching()
+
+
+def state_of(sort: str, name: str, env: Mapping[str, str]) -> str:  # noqa: PLR0911  (one for each sort)
+    """Return the state of a dependency, with `env` as the environment; empty where nothing can tell it."""
+    try:
+        match sort:
+            case "path":
+                link = f"link to {os.readlink(name)}: " if os.path.islink(name) else ""  # noqa: PTH114, PTH115
+                return link + ("folder" if os.path.isdir(name) else content_digest(Path(name)))  # noqa: PTH112
+            case "names":
+                return _digest("\0".join(sorted(os.listdir(name))))  # noqa: PTH208  (names alone)
+            case "module":
+                found = sorted(Path(name).parent.glob(f"{Path(name).name}*"))
+                return _digest("\0".join(f"{one.name} {(one / '__init__.py').exists()}" for one in found))
+            case "variable":
+                return _digest(env[name]) if name in env else "unset"
+            case "installed":
+                return _installed()
     except OSError as error:
         return f"unreadable: {error.strerror}"
+    return ""
 
 
 @cache
@@ -70,25 +204,62 @@ def code_digest(*modules: str) -> str:
 @cache
 def versions_of_arrays() -> str:
     """Return the versions of what all cases are made and compared with in the workers of this machine."""
-    return f"Python {platform.python_version()} numpy {_version('numpy')} ml_dtypes {_version('ml_dtypes')}"
+    found = sorted(one.name for one in _distributions() if one.name.startswith(("ml_dtypes-", "numpy-")))
+    return f"Python {platform.python_version()} {' '.join(found)}"
 
 
-def _version(distribution: str) -> str:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
+@cache
+def _installed() -> str:
+    return _digest("\n".join(sorted(f"{one.name} {content_digest(one / 'RECORD')}" for one in _distributions())))
+
+
+def _distributions() -> Sequence[Path]:
+    return [one for entry in sys.path for one in Path(entry).glob("*.*-info")]
+
+
+@cache
+def _install_hook() -> None:
+    sys.addaudithook(Recorder.heard)
+
+
+def _noting(plain: Callable[..., Any], note: Callable[[Any], None], at: int) -> Callable[..., Any]:
+    def noted(*arguments: Any, **named: Any) -> Any:
+        note([*arguments, *named.values()][at])
+        return plain(*arguments, **named)
+
+    return noted
+
+
+def _place(path: Any) -> str:
+    """Return the absolute path of something; empty for an open file, and where the version of Python or of an installed
+    distribution says what is there. A module's bytecode stands for its text."""
+    if isinstance(path, int):
         return ""
+    place = os.path.abspath(os.fsdecode(path))  # noqa: PTH100  (as the system sees it: no link is followed)
+    parts = {*place.split(os.sep)}  # noqa: PTH206  (it is asked for every module)
+    if "__pycache__" in parts and place.endswith(".pyc"):
+        place = importlib.util.source_from_cache(place)
+    return "" if parts & {"site-packages", "dist-packages"} or f"{place}{os.sep}".startswith(_LIBRARY) else place
 
 
-@cache
-def _versions(package: str) -> str:
-    names = sorted(set(packages_distributions().get(package, ())))
-    return " ".join(f"{name} {_version(name)}" for name in names)
+def _files_of(module: ModuleType) -> Sequence[str]:
+    """Return the file that a module comes from, or the folders of one without; empty where it comes from no file."""
+    spec = getattr(module, "__spec__", None)
+    if not isinstance(spec, ModuleSpec):
+        return ()
+    if spec.has_location and spec.origin is not None:
+        return (spec.origin,)
+    return tuple(spec.submodule_search_locations or ())
 
 
-@cache
-def _checkout(folder: Path) -> Path:
-    return next((path for path in (folder, *folder.parents) if (path / ".git").exists()), folder)
+def _is_source(module: ModuleType) -> bool:
+    """Whether a module can be imported again, and may be another then."""
+    files = _files_of(module)
+    return bool(files) and all(one and not one.endswith(tuple(EXTENSION_SUFFIXES)) for one in map(_place, files))
+
+
+def _top(name: str) -> str:
+    return name.partition(".")[0]
 
 
 def _digest(text: str) -> str:

@@ -118,7 +118,7 @@ def content_digest(path: Path) -> str:
             return "special"
         signature = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
         is_settled = time.time() - status.st_ctime > _MOMENT_SECONDS
-        return _known_digest(path, signature) if is_settled else _digest(path)
+        return (_digest if is_settled else _digest.__wrapped__)(path, signature)
     except FileNotFoundError:
         return "absent"
     except OSError as error:
@@ -126,12 +126,7 @@ def content_digest(path: Path) -> str:
 
 
 @cache
-def _known_digest(path: Path, signature: tuple[int, ...]) -> str:
-    del signature
-    return _digest(path)
-
-
-def _digest(path: Path) -> str:
+def _digest(path: Path, _signature: tuple[int, ...]) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

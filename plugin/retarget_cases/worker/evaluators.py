@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from retarget.extension import UnavailableError
+from retarget.extension import UnavailableError, watched
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.installing import install_hint
 
@@ -38,7 +38,8 @@ def evaluate(model: Path, package: str, names: Sequence[str], inputs: Sequence[A
         raise RetargetError(msg)
     feeds = dict(zip(names, (np.asarray(array) for array in inputs), strict=True))
     try:
-        return tuple((_by_onnx if package == "onnx" else _by_onnxruntime)(model, feeds))
+        with watched():
+            return tuple((_by_onnx if package == "onnx" else _by_onnxruntime)(model, feeds))
     except Exception as error:  # of many types, those of ONNX Runtime without stubs
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
         other = "onnxruntime" if package == "onnx" else "onnx"

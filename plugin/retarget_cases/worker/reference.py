@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from retarget.extension import watched
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 
 if TYPE_CHECKING:
@@ -48,6 +49,10 @@ class References:
         Raises `RetargetError` for a file that cannot be executed, a missing function, and what it raises, with the
         location in the file.
         """
+        with watched():
+            return self._call(path, function, inputs)
+
+    def _call(self, path: Path, function: str, inputs: Sequence[Array]) -> tuple[object, ...]:
         module = self._module(path)
         called = getattr(module, function, None)
         if not callable(called):

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
-from collections.abc import Callable
+import shutil
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from retarget.arrays.dtypes import dtype_named
-from retarget.support.dependencies import state_of
+from retarget.support import dependencies
+from retarget.support.dependencies import Recorder, recording, state_of
 from retarget.support.errors import RetargetError
-from retarget.worker.child.recorder import Recorder
+from retarget_cases.worker.evaluators import evaluate
 from retarget_cases.worker.reference import References
 
 TOP = "import os, sys\nfrom pathlib import Path\nimport numpy as np\nHERE = Path(__file__).parent\n"
 LIB = "sys.path.insert(0, str(HERE / 'lib'))\n"
+SITE = LIB.replace("lib", "site-packages")
 TRY = "try:\n    from helper import g\nexcept ImportError:\n    def g(x): return x\n"
 
 Recorded = tuple[tuple[str, str, str], ...]
@@ -31,14 +36,13 @@ def once(value: str) -> str:
 
 
 def evaluated(folder: Path) -> tuple[float, Recorded]:
-    recorder = Recorder(folder, [folder / "ref.py"])
-    with recorder.watching():
+    with recording() as recorder:
         (result,) = References().call(folder / "ref.py", "f", [np.float32([1])])
     return float(np.asarray(result).reshape(-1)[0]), recorder.dependencies
 
 
-def now(folder: Path, recorded: Recorded) -> Recorded:
-    return tuple((sort, name, state_of(sort, name, folder, os.environ)) for sort, name, _ in recorded)
+def now(recorded: Recorded) -> Recorded:
+    return tuple((sort, name, state_of(sort, name, os.environ)) for sort, name, _ in recorded)
 
 
 ROWS: dict[str, tuple[str, Callable[[Path], object], Callable[[Path], object]]] = {
@@ -46,6 +50,16 @@ ROWS: dict[str, tuple[str, Callable[[Path], object], Callable[[Path], object]]] 
         f"{LIB}from helper import g\ndef f(x): return g(x)\n",
         lambda at: write(at / "lib/helper.py", once("1")),
         lambda at: write(at / "lib/helper.py", once("2")),
+    ),
+    "a module beside it": (
+        "sys.path.insert(0, str(HERE))\nfrom helper import g\ndef f(x): return g(x)\n",
+        lambda at: write(at / "helper.py", once("1")),
+        lambda at: write(at / "helper.py", once("2")),
+    ),
+    "a module of the current folder": (
+        "sys.path.insert(0, '')\nfrom helper import g\ndef f(x): return g(x)\n",
+        lambda at: write(at / "helper.py", once("1")),
+        lambda at: write(at / "helper.py", once("2")),
     ),
     "a module whose name begins as ours do": (
         f"{LIB}from retarget_helper import g\ndef f(x): return g(x)\n",
@@ -56,6 +70,31 @@ ROWS: dict[str, tuple[str, Callable[[Path], object], Callable[[Path], object]]] 
         f"{LIB}def f(x):\n    from package.part import g\n    return g(x)\n",
         lambda at: write(at / "lib/package/part.py", once("1")),
         lambda at: write(at / "lib/package/part.py", once("2")),
+    ),
+    "a package": (
+        f"{LIB}from package import g\ndef f(x): return g(x)\n",
+        lambda at: write(at / "lib/package/__init__.py", once("1")),
+        lambda at: write(at / "lib/package/__init__.py", once("2")),
+    ),
+    "a folder that becomes a package": (
+        f"{LIB}import package\ndef f(x): return package.g(x) if hasattr(package, 'g') else x\n",
+        lambda at: (at / "lib/package").mkdir(parents=True),
+        lambda at: write(at / "lib/package/__init__.py", once("2")),
+    ),
+    "a module behind a path that is no text": (
+        f"sys.path.insert(0, HERE)\n{LIB}from helper import g\ndef f(x): return g(x)\n",
+        lambda at: write(at / "lib/helper.py", once("1")),
+        lambda at: write(at / "lib/helper.py", once("2")),
+    ),
+    "a module that was not there on a path of that moment": (
+        f"{LIB}{TRY}sys.path.pop(0)\ndef f(x): return g(x)\n",
+        lambda at: write(at / "lib/other.py", ""),
+        lambda at: write(at / "lib/helper.py", once("2")),
+    ),
+    "a module that is looked for by its name": (
+        f"import importlib.util\n{LIB}def f(x): return x * (2 if importlib.util.find_spec('helper') else 1)\n",
+        lambda at: write(at / "lib/other.py", ""),
+        lambda at: write(at / "lib/helper.py", ""),
     ),
     "a module that was not there": (
         f"{LIB}{TRY}def f(x): return g(x)\n",
@@ -92,6 +131,31 @@ ROWS: dict[str, tuple[str, Callable[[Path], object], Callable[[Path], object]]] 
         lambda at: None,
         lambda at: write(at / "two", ""),
     ),
+    "a file that it asks for without following links": (
+        "def f(x): return x * (2 if os.path.lexists(HERE / 'two') else 1)\n",
+        lambda at: None,
+        lambda at: write(at / "two", ""),
+    ),
+    "a file that it asks for access to": (
+        "def f(x): return x * (2 if os.access(HERE / 'two', os.R_OK) else 1)\n",
+        lambda at: None,
+        lambda at: write(at / "two", ""),
+    ),
+    "a link that it follows": (
+        "def f(x): return x * float((HERE / 'link').resolve().name)\n",
+        lambda at: (at / "link").symlink_to("1"),
+        lambda at: ((at / "link").unlink(), (at / "link").symlink_to("2")),
+    ),
+    "the current folder, which it lists": (
+        "def f(x): return x * len([one for one in os.listdir() if one.startswith('part')])\n",
+        lambda at: write(at / "part1", ""),
+        lambda at: write(at / "part2", ""),
+    ),
+    "files that match a pattern": (
+        "import glob\ndef f(x): return x * len(glob.glob(f'{HERE}/part*'))\n",
+        lambda at: write(at / "part1", ""),
+        lambda at: write(at / "part2", ""),
+    ),
     "a folder that it lists": (
         "def f(x): return x * len(list((HERE / 'lib').iterdir()))\n",
         lambda at: write(at / "lib/one", ""),
@@ -107,6 +171,36 @@ ROWS: dict[str, tuple[str, Callable[[Path], object], Callable[[Path], object]]] 
         lambda at: None,
         lambda at: os.environ.update(FACTOR_OF="2"),
     ),
+    "a variable that it gets": (
+        "def f(x): return x * float(os.environ.get('FACTOR_OF', '1'))\n",
+        lambda at: None,
+        lambda at: os.environ.update(FACTOR_OF="2"),
+    ),
+    "a variable that it looks for": (
+        "def f(x): return x * (2 if 'FACTOR_OF' in os.environ else 1)\n",
+        lambda at: None,
+        lambda at: os.environ.update(FACTOR_OF="2"),
+    ),
+    "a variable that it reads as bytes": (
+        "def f(x): return x * float(os.environb[b'FACTOR'])\n",
+        lambda at: os.environ.update(FACTOR="1"),
+        lambda at: os.environ.update(FACTOR="2"),
+    ),
+}
+
+UNSEEN = {
+    "a process": "import subprocess\ndef f(x):\n    subprocess.run(['true'])\n    return x\n",
+    "a process of another sort": (
+        "import multiprocessing.util as util\n"
+        "def f(x):\n    os.waitpid(util.spawnv_passfds(b'/bin/true', [b'true'], []), 0)\n    return x\n"
+    ),
+    "a shell": "def f(x):\n    os.system('true')\n    return x\n",
+    "a socket": "import socket\ndef f(x):\n    socket.socket().close()\n    return x\n",
+    "a library": "import ctypes\ndef f(x):\n    ctypes.CDLL(None)\n    return x\n",
+    "all variables": "def f(x): return x * (1 if dict(os.environ) else 2)\n",
+    "a file that it writes": "def f(x):\n    (HERE / 'out').write_text('')\n    return x\n",
+    "a folder by its descriptor": "def f(x):\n    at = os.open(HERE, os.O_RDONLY)\n    os.listdir(at)\n    return x\n",
+    "what a package did that stays": f"{SITE}import talks\ndef f(x): return x\n",
 }
 
 
@@ -119,17 +213,99 @@ def variables(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("variables")
 @pytest.mark.parametrize("row", ROWS)
-def test_what_a_reference_depends_on_is_recorded_and_another_after_a_change(tmp_path: Path, row: str) -> None:
+def test_what_a_reference_depends_on_is_recorded_and_another_after_a_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
     text, before, after = ROWS[row]
     (tmp_path / "ref.py").write_text(TOP + text)
     before(tmp_path)
+    path, modules = [*sys.path], {*sys.modules}
     value, recorded = evaluated(tmp_path)
+    assert sys.path == path
+    assert not [one for one in sys.modules.keys() - modules if "helper" in one or "package" in one]
     assert value == 1
-    assert now(tmp_path, recorded) == recorded
+    assert now(recorded) == recorded
     after(tmp_path)
-    assert now(tmp_path, recorded) != recorded
+    assert now(recorded) != recorded
     again, other = evaluated(tmp_path)  # in the same process, which has imported the text of before
-    assert (again, now(tmp_path, other)) == (2, other)
+    assert (again, now(other)) == (2, other)
+
+
+@pytest.fixture
+def fast(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A package outside site-packages with a C module, which a process cannot load twice."""
+    found = importlib.util.find_spec("_bisect")
+    assert found is not None
+    assert found.origin is not None
+    (folder := tmp_path / "lib/fast").mkdir(parents=True)
+    shutil.copy(found.origin, folder)
+    (folder / "__init__.py").write_text("from fast._bisect import bisect_right\nFACTOR = 1\n")
+    monkeypatch.setattr(Recorder, "_staying", {})
+    yield folder
+    for name in [one for one in sys.modules if one.partition(".")[0] == "fast"]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize("row", UNSEEN)
+def test_what_nothing_can_be_said_of_is_recorded_as_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str
+) -> None:
+    monkeypatch.setattr(Recorder, "_staying", {})
+    write(tmp_path / "site-packages/talks.py", "import socket\nsocket.socket().close()\n")
+    (tmp_path / "ref.py").write_text(TOP + UNSEEN[row])
+    for _ in range(2):
+        _, recorded = evaluated(tmp_path)
+        assert ("unseen", "", "") in recorded
+    sys.modules.pop("talks", None)
+
+
+def test_a_package_with_a_c_module_stays_and_what_was_read_while_it_was_imported_counts_for_all(
+    tmp_path: Path, fast: Path
+) -> None:
+    (fast / "table").write_text("1")
+    init = "from pathlib import Path\nFACTOR = float((Path(__file__).parent / 'table').read_text())\n"
+    (fast / "__init__.py").write_text(f"from fast._bisect import bisect_right\n{init}")
+    (tmp_path / "ref.py").write_text(f"{TOP}{LIB}import fast\ndef f(x): return x * fast.FACTOR\n")
+    for _ in range(2):
+        value, recorded = evaluated(tmp_path)
+        assert value == 1
+        assert {("path", str(path)) for path in fast.iterdir() if path.is_file()} <= {one[:2] for one in recorded}
+    (fast / "table").write_text("2")
+    assert now(recorded) != recorded
+    _, recorded = evaluated(tmp_path)  # this process has what was there
+    assert now(recorded) != recorded
+
+
+def test_two_modules_whose_references_import_modules_of_one_name_have_each_their_own(tmp_path: Path) -> None:
+    for name, value in (("one", 1), ("two", 2)):
+        write(tmp_path / name / "lib/helper.py", once(str(value)))
+        (tmp_path / name / "ref.py").write_text(f"{TOP}{LIB}from helper import g\ndef f(x): return g(x)\n")
+        assert evaluated(tmp_path / name)[0] == value
+
+
+def test_what_is_installed_counts_for_references_and_for_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (info := tmp_path / "thing-1.dist-info").mkdir()
+    states = set()
+    monkeypatch.syspath_prepend(tmp_path)
+    for text in ("a.py,sha256=1,1", "a.py,sha256=2,1"):  # of one version
+        (info / "RECORD").write_text(text)
+        dependencies._installed.cache_clear()
+        monkeypatch.setattr(Recorder, "_staying", {})  # what is installed does not change while a process runs
+        (tmp_path / "m.onnx").write_bytes(b"none")
+        with recording() as recorder, pytest.raises(RetargetError, match="onnx cannot evaluate"):
+            evaluate(tmp_path / "m.onnx", "onnx", (), ())
+        states |= {one for one in recorder.dependencies if one[0] == "installed"}
+    dependencies._installed.cache_clear()
+    assert len(states) == 2
+
+
+def test_what_is_not_watched_depends_on_nothing(tmp_path: Path) -> None:
+    with recording() as recorder:
+        (tmp_path / "file").write_text("")
+    assert recorder.dependencies == ()
 
 
 def test_a_reference_that_makes_its_inputs_writable_fails_and_they_stay_as_they_are(tmp_path: Path) -> None:

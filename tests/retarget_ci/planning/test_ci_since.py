@@ -109,6 +109,25 @@ def test_a_rule_that_no_longer_excuses_a_target_and_a_folder_with_another_name_a
 
 
 @pytest.mark.slow
+def test_a_target_whose_cases_name_a_python_file_counts_as_changed(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = "func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }\n"
+    for name, expected in {"called": 'reference = "ref.py:f"', "written": "expected = [[1.0, 2.0]]"}.items():
+        (checkout / "old" / f"{name}.mlir").write_text(module)
+        (checkout / "old" / f"{name}.cases.toml").write_text(f"[[case]]\ninputs = [[1.0, 2.0]]\n{expected}\n")
+    (checkout / "old" / "ref.py").write_text("def f(x): return x\n")
+    configs, of_cases = _configs("cpu"), suite("s", ["called.mlir", "written.mlir"], "cases")
+    (checkout / "old" / "suite.toml").write_text(declarations(configs, of_cases))
+    (checkout / "ci.toml").write_text(CI % "old")
+    _git(checkout, "add", "-A")
+    _git(checkout, "commit", "-q", "-m", "two")
+    plan = _plan("--since", "HEAD")
+    assert plan.legs[-1].ids == ("old/suite.toml::s::called_vmvx_cpu",)
+    assert "1 without a fingerprint, which count as changed: their cases name a Python file" in capsys.readouterr().err
+
+
+@pytest.mark.slow
 def test_a_revision_whose_declarations_cannot_be_read_leaves_nothing_out(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

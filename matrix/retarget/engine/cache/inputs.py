@@ -45,7 +45,7 @@ _MOST_FILES = 200_000
 _MOMENT_SECONDS = 1.0
 """How long an answer is taken for true where it only says which outcome to reuse."""
 
-_Question = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...], tuple[Path, ...]]
+_Question = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...], tuple[Path, ...], bool]
 
 
 def candidates(flag: str) -> Iterator[str]:
@@ -91,21 +91,22 @@ class InputDigests:
         env: Sequence[tuple[str, str]] = (),
         files: Sequence[Path] = (),
         fresh: bool = False,
+        only_files: bool = False,
     ) -> Inputs:
         """Return what `flags` name, relative to the current folder; the files that values of `env` name (its folders
-        are search paths); and `files`, whether they are there or not.
+        are search paths); and `files`, whether they are there or not. With `only_files` folders do not count.
 
         Without `fresh` an answer of a moment ago still holds: a suite asks the same for each module. What cannot be
         read has a digest of its own: the compiler will say why.
         """
-        question = (str(Path.cwd()), tuple(flags), tuple(env), tuple(files))
+        question = (str(Path.cwd()), tuple(flags), tuple(env), tuple(files), only_files)
         with self._lock:
             known = self._answers.get(question)
         if known is not None and not fresh and time.monotonic() - known[0] < _MOMENT_SECONDS:
             return known[1]
         found: dict[str, str] = {}
         for flag in flags:
-            self._add(flag, found, depth=0)
+            self._add(flag, found, Path.is_file if only_files else Path.exists, depth=0)
         for _, value in env:
             found.update((part, content_digest(Path(part))) for part in _parts(value) if _holds(Path.is_file, part))
         found.update((str(path), self._digest(path)) for path in files)
@@ -114,14 +115,14 @@ class InputDigests:
             self._answers[question] = (time.monotonic(), answer)
         return answer
 
-    def _add(self, flag: str, found: dict[str, str], *, depth: int) -> None:
+    def _add(self, flag: str, found: dict[str, str], counts: Callable[[Path], bool], *, depth: int) -> None:
         for part in candidates(flag):
-            if part in found or not _holds(Path.exists, part):
+            if part in found or not _holds(counts, part):
                 continue
             found[part] = self._digest(Path(part))
             if f"@{part}" in flag and depth < _DEEPEST_RESPONSE:
                 for word in _response(Path(part)):
-                    self._add(word, found, depth=depth + 1)
+                    self._add(word, found, counts, depth=depth + 1)
 
     def _digest(self, path: Path) -> str:
         return self._tree(path) if path.is_dir() else content_digest(path)

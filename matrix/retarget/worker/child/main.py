@@ -39,6 +39,7 @@ from retarget.extension import (
     UnavailableError,
 )
 from retarget.extension.returned import ExtensionError
+from retarget.support.dependencies import recording
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, first_line, join_output
 from retarget.worker.artifact import read_artifact
@@ -79,6 +80,7 @@ from retarget.worker.request import check_artifact
 if TYPE_CHECKING:
     from retarget.extension import Device
     from retarget.extension.registry import Registry
+    from retarget.model.outcomes import RunOutcome
 
 __all__ = ["main"]
 
@@ -197,7 +199,8 @@ class _Server:
             case ExportCases():
                 from retarget.worker.child.export_cases import export_cases  # imports NumPy
 
-                return export_cases(self._registry, message)
+                with recording():
+                    return export_cases(self._registry, message)
             case GenerateModules():
                 return self._generate(message)
             case CheckArtifact():
@@ -240,7 +243,12 @@ class _Server:
             then=then,  # type: ignore[arg-type]  # the answer to a CompileModule
         )
 
-    def _run(self, message: RunModule) -> object:
+    def _run(self, message: RunModule) -> RunOutcome:
+        with recording() as recorder:
+            outcome = self._run_cases(message)
+        return replace(outcome, dependencies=recorder.dependencies)
+
+    def _run_cases(self, message: RunModule) -> RunOutcome:
         config = message.target.runtime
         loader = self._registry.case_loader(message.target.compile.kind)
         if self._registry.gives_no_outputs(config):

@@ -21,7 +21,6 @@ from retarget.model.rungs import Rung
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, cut_stacks, first_line, strip_colour
 from retarget.worker.artifact import read_artifact
-from retarget.worker.child.recorder import Recorder, recorder_of
 from retarget.worker.messages import Progress, RunModule
 from retarget.worker.process import OUTPUT_LIMIT, signal_name
 from retarget.worker.request import case_outcome, case_request, not_finished
@@ -42,11 +41,9 @@ def run_external(
     target = message.target.compile
     send(Progress(stage=Stage.LOAD))
     start = time.perf_counter()
-    recorder = recorder_of(loader, target)
     try:
         functions = tuple(driver.functions(read_artifact(message.artifact, message.digest)))
-        with recorder.watching():
-            cases = tuple(loader.load(replace(case_request(target), functions=functions)))
+        cases = tuple(loader.load(replace(case_request(target), functions=functions)))
         failure = None
         if not cases:
             failure = Failure(stage=Stage.LOAD, summary="the module has no functions to run")
@@ -58,7 +55,7 @@ def run_external(
         failure = Failure(stage=Stage.LOAD, summary=str(error))
     load_seconds = time.perf_counter() - start
     if failure is not None:
-        return RunOutcome(devices=(), load_seconds=load_seconds, failure=failure, dependencies=recorder.dependencies)
+        return RunOutcome(devices=(), load_seconds=load_seconds, failure=failure)
 
     outcomes: list[CaseOutcome] = []
     outputs = []
@@ -68,7 +65,7 @@ def run_external(
         first = not outcomes
         done, known = (None, names) if first else (outcomes[-1], ())
         send(Progress(stage=stage, case=case.name, done=done, names=known, rung=_RUNGS[stage]))
-        outcome, output = _run_case(case, message, send, recorder)
+        outcome, output = _run_case(case, message, send)
         outcomes.append(outcome)
         outputs.append(output)
     return RunOutcome(
@@ -79,17 +76,13 @@ def run_external(
         names=names,
         failure=first_failure(outcomes),
         output="".join(outputs),
-        dependencies=recorder.dependencies,
     )
 
 
-def _run_case(
-    case: Case, message: RunModule, send: Callable[[Progress], None], recorder: Recorder
-) -> tuple[CaseOutcome, str]:
+def _run_case(case: Case, message: RunModule, send: Callable[[Progress], None]) -> tuple[CaseOutcome, str]:
     start = time.perf_counter()
     output = ""
-    with recorder.watching():  # the case's own process does the same
-        failure = _readable(case, message)
+    failure = _readable(case, message)
     if failure is None:
         if case.read is not None:
             send(Progress(stage=Stage.RUN, case=case.name, rung=Rung.DISPATCHES))

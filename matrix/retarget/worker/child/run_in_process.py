@@ -43,7 +43,6 @@ from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
 from retarget.worker.artifact import map_artifact, read_artifact
 from retarget.worker.child.outputs import CaseOutputs, OutputsWriter, read_outputs
-from retarget.worker.child.recorder import Recorder, recorder_of
 from retarget.worker.messages import Progress, RunModule, Timing
 from retarget.worker.request import agreed_config, case_outcome, case_request, not_finished, tolerances_of
 
@@ -77,7 +76,6 @@ def run_in_process(
     send(Progress(stage=Stage.LOAD))
     suspect = loaded = False
     start = time.perf_counter()
-    recorder = recorder_of(loader, message.target.compile)
     try:
         request = case_request(message.target.compile)
         is_mapped = isinstance(driver, MapsArtifacts) and driver.maps_artifacts
@@ -85,14 +83,11 @@ def run_in_process(
         artifact = cast("bytes", read(message.artifact, message.digest))
         if isinstance(driver, ReadsNeeds):
             _check_needs(driver.needs(artifact), infos)
-        with recorder.watching():
-            parameters = loader.parameters(request) if isinstance(loader, HasParameters) else ()
-        program = _load(device, parameters, artifact)
+        program = _load(device, loader, request, artifact)
         loaded = True
         functions = tuple(program.functions)
         request = replace(request, functions=functions)
-        with recorder.watching():
-            cases = _load_cases(loader, request, message.seed)
+        cases = _load_cases(loader, request, message.seed)
         references = {config: _by_name(read_outputs(folder)) for config, folder in message.references}
         failure = None if cases else NOTHING_TO_RUN
     except DriverError as error:
@@ -111,7 +106,6 @@ def run_in_process(
             output=read_output(),
             loaded=loaded,
             suspect=suspect,
-            dependencies=recorder.dependencies,
         )
 
     run = _Run(
@@ -124,7 +118,6 @@ def run_in_process(
         lacking=dict(message.lacking),
         send=send,
         writer=None if message.record is None else OutputsWriter(message.record),
-        recorder=recorder,
     )
     if isinstance(program, ReportsWork):
         program.report_work(run.note_work)
@@ -149,7 +142,6 @@ def run_in_process(
         output=read_output(),
         loaded=loaded,
         suspect=run.suspect,
-        dependencies=recorder.dependencies,
     )
 
 
@@ -194,7 +186,8 @@ def _check_needs(needs: Sequence[str], infos: Sequence[DeviceInfo]) -> None:
         raise UnavailableError(msg, hint="compile for this device: compare the compiler config's target with it")
 
 
-def _load(device: Device, parameters: Sequence[tuple[str, Path]], artifact: bytes) -> Program:
+def _load(device: Device, loader: CaseLoader, request: CaseRequest, artifact: bytes) -> Program:
+    parameters = loader.parameters(request) if isinstance(loader, HasParameters) else ()
     if not parameters:
         return device.load(artifact)
     if not isinstance(device, LoadsParameters):
@@ -223,7 +216,6 @@ class _Run:
     lacking: Mapping[str, str]
     send: Callable[[Progress], None]
     writer: OutputsWriter | None
-    recorder: Recorder
     run_seconds: float = 0.0
     compare_seconds: float = 0.0
     name: str = ""
@@ -247,10 +239,7 @@ class _Run:
         """Read, call, compare; and record, where that is wanted, what completed."""
         start = time.perf_counter()
         try:
-            data = CaseData(inputs=case.inputs, expected=case.expected)
-            if case.read is not None:
-                with self.recorder.watching():
-                    data = case.read()
+            data = CaseData(inputs=case.inputs, expected=case.expected) if case.read is None else case.read()
         except ExtensionError:
             raise
         except RetargetError as error:

@@ -17,7 +17,7 @@ from retarget.engine.cache.inputs import InputDigests
 from retarget.engine.cache.key import digest_of
 from retarget.expect.cases import TargetRules
 from retarget.extension.registry import Registry
-from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
+from retarget.model import CompileTarget, Expectation, RunTarget, Target
 from retarget.support.errors import RetargetError
 from retarget.targets.selection import names_devices
 
@@ -45,7 +45,7 @@ class CaseDigests:
                 self._part(
                     ("cases", compiled.compiler.name, id(compiled.module)),
                     compiled.module,
-                    lambda: self._cases(compiled),
+                    lambda: [compiled.compiler.name, compiled.module.entry, *self._files(compiled)],
                 ),
                 self._part(
                     ("run", id(target.runtime), target.timeout, asked), target.runtime, lambda: self._declared(target)
@@ -66,43 +66,33 @@ class CaseDigests:
         compiled = target.compile if isinstance(target, RunTarget) else target
         return digest_of(f"{self._content(compiled.module.path)}\n{self.of(target)}".encode())
 
-    def calls_code(self, target: CompileTarget) -> bool:
-        """Return whether the cases of a module name Python code, which may depend on anything."""
-        loader = self._registry.data_namer(target.kind)
-        try:
-            named = loader.data_files(target.module, target.folder) if loader is not None else ()
-        except RetargetError:
-            return False
-        return any(path.suffix == ".py" for path in named)
-
-    def dependencies_key(self, target: CompileTarget) -> str:
-        """Return the key (SHA-256 hex) under which the names of what a module's cases depend on are kept."""
-        return digest_of(json.dumps([_FORMAT, "dependencies", target.kind, *self._cases(target)]).encode())
-
-    def _cases(self, target: CompileTarget) -> list[object]:
-        return [target.compiler.name, target.module.entry, *self._files(target)]
-
     def _checks(self, target: CompileTarget) -> list[object]:
         """What a check of the artifact depends on, where the kind makes one: its own lines are in the module."""
         checks = self._registry.artifact_checker(target.kind) is not None
         return [target.compiler.name, target.tags, target.known_compilers] if checks else []
 
+    def named_files(self, target: CompileTarget) -> Sequence[Path] | None:
+        """Return the files that those with a module's cases name; None where these have errors, which a run reports."""
+        loader = self._registry.data_namer(target.kind)
+        try:
+            return loader.data_files(target.module, target.folder) if loader is not None else ()
+        except RetargetError:
+            return None
+
     def _files(self, target: CompileTarget) -> Iterator[list[str]]:
         """Yield the files with a module's cases, and the content of those that they name."""
-        module, loader = target.module, self._registry.data_namer(target.kind)
+        module, named = target.module, self.named_files(target)
         is_made = not module.data and self._registry.module_generator(target.kind) is not None
         for path in (module.path,) if is_made else module.data:
             yield [path.name, self._content(path)]
-        if loader is not None:
-            try:
-                yield [self._content(path) for path in loader.data_files(module, target.folder)]
-            except RetargetError:  # the files' own errors, which their content gives
-                yield ["invalid"]
+        if self._registry.data_namer(target.kind) is not None:
+            yield ["invalid"] if named is None else [*map(self._content, named)]
 
     def _declared(self, target: RunTarget) -> list[object]:
         """What is declared of a run, in the order of the model's fields."""
         runtime = target.runtime
         toolchain = runtime.toolchain
+        named = self._inputs.of((*runtime.flags, *runtime.run_under), env=runtime.env, only_files=True)
         return [
             [runtime.driver, runtime.devices, runtime.roles, runtime.used, runtime.distinct],
             [runtime.flags, sorted(runtime.env), runtime.run_under],
@@ -112,17 +102,8 @@ class CaseDigests:
             [requirement.text for requirement in target.requires],
             *([[host.identity, host.run_with, host.env]] if (host := runtime.host) is not None else []),
             *(["sanitize"] if runtime.sanitize else []),
-            *self._relative_files(runtime),
+            *(one for one in named if not Path(one[0]).is_absolute()),
         ]  # what is new is left out where it is not declared: ladders and results of earlier releases have digests
-
-    def _relative_files(self, runtime: RuntimeConfig) -> Sequence[tuple[str, str]]:
-        """Return the files, and not the folders, that a run's flags, variables and command name relative to the current
-        folder."""
-        try:
-            named = self._inputs.of((*runtime.flags, *runtime.run_under), env=runtime.env)
-        except RetargetError:  # of a folder with too many files
-            return [("", "")]
-        return [one for one in named if not Path(one[0]).is_absolute() and Path(one[0]).is_file()]
 
     def _content(self, path: Path) -> str:
         ((_, digest),) = self._inputs.of((), files=[path])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import platform
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any
 
@@ -20,15 +20,12 @@ from retarget.engine.cache.store import Store, StoreError
 from retarget.expect.cases import TargetRules, judge_target
 from retarget.expect.verdict import Ruling, is_expired
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, RunOutcome
+from retarget.support.dependencies import Dependency
 
 __all__ = ["KeptResult", "KeptResults", "stands"]
 
 _BY_CHANCE: dict[str, Any] = {"by_chance": True}
 """What is kept of a target that passes and fails by chance."""
-
-_NAMES = "dependencies"
-"""Under a key with this there are the sorts and names of what decides besides: their states are part of another key,
-and the result is under that."""
 
 
 class KeptResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -45,6 +42,7 @@ class KeptResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     loaded: bool
     failure: Failure | None = None
     output: str = ""
+    dependencies: tuple[Dependency, ...] = ()
 
     def outcome(self, devices: Sequence[DeviceInfo]) -> RunOutcome:
         """Return the outcome of a run on `devices`, which began at no time of this session."""
@@ -85,22 +83,6 @@ class KeptResults:
         self._store = store
         self.notes: list[str] = []
 
-    def dependencies(self, key: str) -> Sequence[tuple[str, str]] | None:
-        """Return the sorts and names that are kept under a key; None where none are."""
-        try:
-            body = self._store.read_result(key)
-        except StoreError:
-            return None
-        return [(sort, name) for sort, name in body[_NAMES]] if body is not None and _NAMES in body else None
-
-    def keep_dependencies(self, key: str, names: Collection[tuple[str, str]]) -> None:
-        """Keep what `dependencies` returns."""
-        if (known := self.dependencies(key)) is None or {*known} != {*names}:
-            try:
-                self._store.write_result(key, {_NAMES: sorted(names)})
-            except StoreError as error:
-                self._note(error)
-
     def find(self, key: str, rules: TargetRules, day: date) -> KeptResult | None:
         """Return the result under a key where it stands by today's rules; None where the target is to run. Raises as
         `stands`."""
@@ -110,12 +92,15 @@ class KeptResults:
             return None
         return kept if kept is not None and stands(rules, kept.outcome(()), day) else None
 
-    def keep(self, key: str, rules: TargetRules, outcome: RunOutcome, day: date) -> None:
-        """Keep what a run gave, if it stands. One that is kept already stays, unless this one is another. Raises as
-        `stands`."""
+    def keep(
+        self, key: str, rules: TargetRules, outcome: RunOutcome, day: date, hold: Callable[[Sequence[Dependency]], bool]
+    ) -> None:
+        """Keep what a run gave, if it stands. One that is kept already stays where its dependencies `hold`, unless this
+        one is another. Raises as `stands`."""
         try:
-            if (known := self._store.read_result(key, here=True)) is not None and _NAMES not in known:
-                kept = _decoded(known)
+            known = self._store.read_result(key, here=True)
+            kept = _decoded(known)
+            if known is not None and (kept is None or hold(kept.dependencies)):
                 is_verdict = outcome.failure is None or not outcome.failure.no_verdict
                 if kept is not None and is_verdict and (kept.failure is None) != (outcome.failure is None):
                     self._store.write_result(key, _BY_CHANCE)
@@ -124,11 +109,8 @@ class KeptResults:
                 kept = KeptResult(host=outcome.host or platform.node(), ended=time.time(), **gave)
                 self._store.write_result(key, msgspec.to_builtins(kept))
         except StoreError as error:
-            self._note(error)
-
-    def _note(self, error: StoreError) -> None:
-        if not self.notes:
-            self.notes.append(f"results are not kept: {error}")
+            if not self.notes:
+                self.notes.append(f"results are not kept: {error}")
 
 
 def _decoded(body: dict[str, Any] | None) -> KeptResult | None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from retarget.engine.cache.host import host_identity
 from retarget.engine.cache.inputs import InputDigests
@@ -17,9 +20,9 @@ from retarget.engine.run.reuse.kept_results import KeptResult, KeptResults
 from retarget.engine.toolchains import describe_build, worker_environment
 from retarget.expect.cases import TargetRules
 from retarget.expect.verdict import today
-from retarget.extension import code_digest
+from retarget.extension import UnavailableError, code_digest
 from retarget.extension.registry import Registry
-from retarget.model import CompileTarget, RunTarget, RuntimeConfig
+from retarget.model import RunTarget, RuntimeConfig
 from retarget.model.outcomes import Artifact, DeviceInfo, RunOutcome
 from retarget.support.datapaths import LIMIT_VARIABLE
 from retarget.support.dependencies import Dependency, state_of, versions_of_arrays
@@ -56,13 +59,12 @@ class RunDependencies:
         self, target: RunTarget, artifact: str, case_digest: str, devices: Sequence[DeviceInfo], *more: object
     ) -> str:
         """Return the digest (SHA-256 hex) for a target, the digest of its artifact, and its devices. `more` is covered,
-        too. It is empty where devices, and what stands for them, are not known, and where a flag or the command names a
-        folder with too many files."""
+        too. It is empty where devices, and what stands for them, are not known, and where code cannot be found."""
         if not devices and not target.runtime.run_under:
             return ""
         try:
             about = [self._of_kind(target.compile.kind), self._of_runtime(target.runtime), [*map(_identity, devices)]]
-        except RetargetError:
+        except (ImportError, OSError, RetargetError, UnavailableError, ValueError):
             return ""
         return digest_of(json.dumps([_FORMAT, artifact, case_digest, *about, *more]).encode())
 
@@ -80,18 +82,12 @@ class RunDependencies:
                 one for one in os.environ.items() if any(fnmatchcase(one[0], like) for like in _VARIABLES)
             )
             here = [host_identity(), versions_of_arrays()] if runtime.run_under else []
-            files = self._inputs.of((*runtime.flags, *_commands(runtime)), env=runtime.env)
+            path = {**os.environ, **dict(worker_environment(self._registry, runtime))}.get("PATH")
+            programs = filter(None, (shutil.which(word, path=path) for word in runtime.run_under))
+            words = (*runtime.flags, *runtime.run_under, *programs)
+            files = self._inputs.of(words, env=runtime.env, only_files=True)
             self._known[runtime] = digest_of(json.dumps([drivers, build, variables, here, files]).encode())
         return self._known[runtime]
-
-
-def _commands(runtime: RuntimeConfig) -> Iterator[str]:
-    """Yield the words of `run_under`, and the programs on the config's PATH that they name."""
-    path = dict(runtime.env).get("PATH")
-    for word in runtime.run_under:
-        yield word
-        if (program := shutil.which(word, path=path)) is not None:
-            yield program
 
 
 def _identity(device: DeviceInfo) -> list[object]:
@@ -118,7 +114,6 @@ class ReusableResults:
         its devices says where a target runs."""
         self._kept = KeptResults(store)
         self._registry = registry
-        self._extensions = tuple(extensions)
         self._dependencies = RunDependencies(registry, extensions)
         self._only = tuple(only)
         self._case_digests = case_digests
@@ -128,8 +123,9 @@ class ReusableResults:
         self, target: RunTarget, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo]
     ) -> KeptResult | None:
         """Return what `Engine.kept_result` does."""
-        key = self._with_states(self._key(target, artifact, rules, devices), target)
-        return self._kept.find(key, rules, today()) if key else None
+        key = self._key(target, artifact, rules, devices)
+        kept = self._kept.find(key, rules, today()) if key else None
+        return kept if kept is not None and self._hold(target, kept.dependencies) else None
 
     def keep(
         self,
@@ -139,47 +135,40 @@ class ReusableResults:
         outcome: RunOutcome,
         devices: Sequence[DeviceInfo],
     ) -> None:
-        """Do what `Engine.keep_result` does."""
+        """Do what `Engine.keep_result` does; nothing where case files were edited since their digest was made."""
+        if CaseDigests(self._registry).of(target) != self._case_digests.of(target):
+            return
         key = self._key(target, artifact, rules, devices)
-        if self._case_digests.calls_code(target.compile):
-            named = self._case_digests.dependencies_key(target.compile)
-            self._kept.keep_dependencies(named, {*outcome.dependencies_named, *(self._kept.dependencies(named) or ())})
-        if key and outcome.dependencies:
-            self._kept.keep_dependencies(key, outcome.dependencies_named)
-            key = self._with(key, outcome.dependencies)
-        elif outcome.failure is not None:  # a worker that crashed told of none
-            key = self._with_states(key, target)
-        if key:
-            self._kept.keep(key, rules, outcome, today())
-
-    def known_dependencies(self, target: CompileTarget) -> Sequence[tuple[str, str]] | None:
-        """Return what `Engine.case_dependencies` does."""
-        return self._kept.dependencies(self._case_digests.dependencies_key(target))
+        if outcome.dependencies:
+            outcome = replace(outcome, dependencies=(*outcome.dependencies, self._session(target)))
+        if key and self._hold(target, outcome.dependencies):
+            held = outcome.dependencies
+            self._kept.keep(key, rules, outcome, today(), lambda known: known == held or self._hold(target, known))
 
     @property
     def notes(self) -> Sequence[str]:
         """Why results are not kept, in at most one line."""
         return self._kept.notes
 
-    def _with_states(self, key: str, target: RunTarget) -> str:
-        """Return a key as `_with` does, for the states of now of the dependencies that are known."""
-        names = self._kept.dependencies(key) if key else None
-        if not names:
-            return key
-        env = {**os.environ, **dict(worker_environment(self._registry, target.runtime))}
-        return self._with(key, [(*name, state_of(*name, target.compile.folder, env)) for name in names])
-
-    def _with(self, key: str, dependencies: Sequence[Dependency]) -> str:
-        """Return a key for what cases depend on, too; empty where that cannot be told: something was done that nothing
-        is known of, or another machine does it."""
+    def _hold(self, target: RunTarget, dependencies: Sequence[Dependency]) -> bool:
+        """Return whether dependencies are as they were. Never where that cannot be told: something was done that
+        nothing is known of, or another machine does it."""
+        if not dependencies:
+            return True
         if self._runs_elsewhere or any(sort == "unseen" for sort, *_ in dependencies):
-            return ""
-        return digest_of(json.dumps([key, sorted(dependencies)]).encode())
+            return False
+        env = {**os.environ, **dict(worker_environment(self._registry, target.runtime))}
+        *recorded, session = dependencies
+        now = [(sort, name, state_of(sort, name, env)) for sort, name, _ in recorded]
+        return now == recorded and session == self._session(target)
+
+    def _session(self, target: RunTarget) -> Dependency:
+        """Return where a session is and what it imports from."""
+        about = (str(target.compile.folder), str(Path.cwd()), *dict.fromkeys(sys.path))
+        return ("session", "", digest_of("\0".join(about).encode()))
 
     def _key(self, target: RunTarget, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo]) -> str:
         if self._runs_elsewhere and not devices:
             return ""
-        more: list[object] = [self._only, rules.skipping(today())]
-        if self._case_digests.calls_code(target.compile):  # which may import what was imported before
-            more.append(code_digest(*self._extensions))
-        return self._dependencies.of(target, artifact.digest, self._case_digests.of(target), devices, *more)
+        cases = self._case_digests.of(target)
+        return self._dependencies.of(target, artifact.digest, cases, devices, self._only, rules.skipping(today()))

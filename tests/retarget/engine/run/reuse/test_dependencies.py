@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,6 +40,7 @@ def test_artifact_cases_runtime_device_driver_and_what_else_is_given_count() -> 
         digest(device=replace(DEVICE, physical_id="q")),
         digest(device=replace(DEVICE, driver_version="2")),
         digest(device=replace(DEVICE, runtime="3")),
+        digest(device=replace(DEVICE, arrays="numpy 3")),
         digest(device=replace(DEVICE, features=(("memory", 2),))),
     ]
     assert len({digest(), *others}) == 1 + len(others)
@@ -55,6 +57,32 @@ def test_where_no_device_is_reported_the_command_that_it_runs_under_counts(tmp_p
         under = replace(RUN, runtime=replace(RUN.runtime, run_under=(str(command), text)))
         found.add(of(under, "a", "c", ()))
     assert len(found - {""}) == 2
+
+
+def under(command: Sequence[str], env: Sequence[tuple[str, str]] = ()) -> str:
+    target = replace(RUN, runtime=replace(RUN.runtime, run_under=tuple(command), env=tuple(env)))
+    return RunDependencies(REGISTRY, ()).of(target, "a", "c", ())
+
+
+def test_a_script_its_interpreter_and_a_program_on_the_path_of_the_config_count(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (program := tmp_path / "bin/mysh").write_text("one")
+    program.chmod(0o755)
+    (script := tmp_path / "wrap.sh").write_text("one")
+    command, path = ("mysh", str(script)), [("PATH", str(tmp_path / "bin"))]
+    before = under(command, path)
+    assert before == under(command, path) != ""
+    script.write_text("two")
+    assert before != (edited := under(command, path))
+    program.write_text("two")
+    assert under(command, path) not in {before, edited}
+
+
+def test_the_content_of_a_folder_that_a_command_names_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "big").mkdir()
+    before = under(("sh", str(tmp_path / "big")))
+    (tmp_path / "big/file").write_text("")
+    assert under(("sh", str(tmp_path / "big"))) == before
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -15,6 +16,7 @@ from retarget.expect.cases import TargetRules
 from retarget.model import Expectation, Origin
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Mismatch, RunOutcome, Stage
 from retarget.model.rungs import Rung
+from retarget.support.dependencies import Dependency
 
 TODAY = date(2026, 11, 22)
 KEY = digest_of(b"key")
@@ -42,6 +44,10 @@ def rules(outcome: str = "xfail", stage: str = "compare", until: date | None = N
     origin = Origin(file=Path("expectations.toml"), key_path="expectation[0]")
     rule = Expectation(match=("m",), outcome=outcome, stages=(stage,), reason="why", until=until, origin=origin)
     return TargetRules(whole=rule)
+
+
+def any_states(_: Sequence[Dependency]) -> bool:
+    return True
 
 
 @pytest.mark.parametrize(
@@ -73,7 +79,7 @@ def test_a_result_is_what_the_run_gave_on_the_devices_of_today(
     tmp_path: Path, in_force: TargetRules, outcome: RunOutcome
 ) -> None:
     kept = KeptResults(Store(tmp_path))
-    kept.keep(KEY, in_force, outcome, TODAY)
+    kept.keep(KEY, in_force, outcome, TODAY, any_states)
     found = KeptResults(Store(tmp_path)).find(KEY, in_force, TODAY)
     assert found is not None
     assert found.outcome((DEVICE,)) == replace(outcome, started=0.0, wait_seconds=0.0)
@@ -82,18 +88,39 @@ def test_a_result_is_what_the_run_gave_on_the_devices_of_today(
 
 def test_rules_judge_a_result_anew_and_one_that_differs_makes_the_target_run_always(tmp_path: Path) -> None:
     kept = KeptResults(Store(tmp_path))
-    kept.keep(KEY, NONE, FAIL, TODAY)
+    kept.keep(KEY, NONE, FAIL, TODAY, any_states)
     assert kept.find(KEY, rules(), TODAY) is None
-    kept.keep(KEY, rules(), FAIL, TODAY)
+    kept.keep(KEY, rules(), FAIL, TODAY, any_states)
     assert kept.find(KEY, rules(), TODAY) is not None
     assert kept.find(KEY, NONE, TODAY) is None
-    kept.keep(KEY, NONE, replace(FAIL, failure=replace(DIFFERS, no_verdict=True)), TODAY)
-    kept.keep(KEY, NONE, FAIL, TODAY)
+    kept.keep(KEY, NONE, replace(FAIL, failure=replace(DIFFERS, no_verdict=True)), TODAY, any_states)
+    kept.keep(KEY, NONE, FAIL, TODAY, any_states)
     assert kept.find(KEY, rules(), TODAY) is not None
-    kept.keep(KEY, NONE, PASS, TODAY)
-    kept.keep(KEY, NONE, PASS, TODAY)
+    kept.keep(KEY, NONE, PASS, TODAY, any_states)
+    kept.keep(KEY, NONE, PASS, TODAY, any_states)
     assert kept.find(KEY, NONE, TODAY) is None
     assert kept.find(KEY, rules(), TODAY) is None
+
+
+def test_a_result_whose_dependencies_have_other_states_makes_room_for_the_next(tmp_path: Path) -> None:
+    kept = KeptResults(Store(tmp_path))
+    states = {"1", "2"}
+
+    def hold(dependencies: Sequence[Dependency]) -> bool:
+        return all(state in states for *_, state in dependencies)
+
+    first, second = (replace(PASS, dependencies=(("path", "helper.py", state),)) for state in "12")
+    kept.keep(KEY, NONE, first, TODAY, hold)
+    kept.keep(KEY, NONE, second, TODAY, hold)
+    found = kept.find(KEY, NONE, TODAY)
+    assert found is not None
+    assert found.dependencies == first.dependencies
+    states.remove("1")
+    kept.keep(KEY, NONE, replace(FAIL, dependencies=second.dependencies), TODAY, hold)  # no chance: it is another
+    kept.keep(KEY, NONE, second, TODAY, hold)
+    found = kept.find(KEY, NONE, TODAY)
+    assert found is not None
+    assert found.dependencies == second.dependencies
 
 
 def test_a_result_of_another_form_is_none(tmp_path: Path) -> None:
@@ -105,8 +132,8 @@ def test_a_result_of_another_form_is_none(tmp_path: Path) -> None:
 def test_a_store_that_cannot_be_written_is_noted_once(tmp_path: Path) -> None:
     (tmp_path / "v1").write_text("")
     kept = KeptResults(Store(tmp_path))
-    kept.keep(KEY, NONE, PASS, TODAY)
-    kept.keep(KEY, NONE, PASS, TODAY)
+    kept.keep(KEY, NONE, PASS, TODAY, any_states)
+    kept.keep(KEY, NONE, PASS, TODAY, any_states)
     assert kept.find(KEY, NONE, TODAY) is None
     assert [note[: note.index("(")] for note in kept.notes] == [
         f"results are not kept: the cache folder {tmp_path} cannot be used "
