@@ -132,8 +132,12 @@ class Recorder:
         suite may have modules of the same names."""
         if not self._states:
             return
-        for file in (file for module in [*sys.modules.values()] for file in _files_of(module)):
-            self.note("path", file)
+        for name, module in [*sys.modules.items()]:
+            for file in _files_of(module):
+                if name in self._imported:
+                    self.note("path", file)
+                elif (loaded := _loaded(file))[0]:
+                    self._states.setdefault(("path", loaded[0]), loaded[1])
         names = self._imported & sys.modules.keys()
         staying = self._known | {_top(name) for name in names if not _is_source(sys.modules[name])}
         if {*map(_top, names)} & staying - sys.stdlib_module_names:
@@ -250,6 +254,13 @@ def _files_of(module: ModuleType) -> Sequence[str]:
     if spec.has_location and spec.origin is not None:
         return (spec.origin,)
     return tuple(spec.submodule_search_locations or ())
+
+
+@cache
+def _loaded(file: str) -> tuple[str, str]:
+    """Return the place and the state of what a module of this process came from, which it does not read again."""
+    place = _place(file)
+    return place, state_of("path", place, {}) if place else ""
 
 
 def _is_source(module: ModuleType) -> bool:
