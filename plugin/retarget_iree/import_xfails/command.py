@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from retarget.cli.support import output_folder, refuse_collisions
+from retarget.cli.support import output_folder
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.model.names import as_config_name, name_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
@@ -54,14 +54,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write or print the files, then the counts. Returns 0; raises `DiagnosticsError` and `RetargetError`."""
+    """Write or print the files, then the counts. The configs see none above them: they are complete. Returns 0; raises `DiagnosticsError` and `RetargetError`."""
     if arguments.suite is not None and (diagnostic := name_error(arguments.suite)):
         raise argparse.ArgumentError(None, f"argument --suite: {diagnostic}")
     named = [_named(text) for text in arguments.config]
     configs, golden, notes = _read(named, arguments.chip)
     names = [as_config_name(config.name) for config in configs]
     rules = rules_of(configs, notes)
-    tables = {MATRIX_FILE: config_tables(configs)} if configs else {}
+    tables = {MATRIX_FILE: ["root = true", *config_tables(configs)]} if configs else {}
     tables[EXPECTATIONS_FILE] = [*rules, *golden_rules(golden, names)]
     about = f"# Taken over from {', '.join(dict.fromkeys(path.name for _, path in named))}."
     files = {name: "\n\n".join([about, *mine]) + "\n" for name, mine in tables.items()}
@@ -85,7 +85,6 @@ def run(arguments: argparse.Namespace) -> int:
     texts = ((arguments.output / name, text) for name, text in files.items())
     write_files(texts, force=arguments.force, remedy=remedy)
     sys.stdout.write(counts)
-    refuse_collisions(arguments.output)
     return 0
 
 
