@@ -54,7 +54,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write or print the files, then the counts. The configs see none above them: they are complete. Returns 0; raises `DiagnosticsError` and `RetargetError`."""
+    """Write or print the files, then the counts. Returns 0; raises `DiagnosticsError` and `RetargetError`.
+
+    The configs are complete: they see none above them.
+    """
     if arguments.suite is not None and (diagnostic := name_error(arguments.suite)):
         raise argparse.ArgumentError(None, f"argument --suite: {diagnostic}")
     named = [_named(text) for text in arguments.config]
