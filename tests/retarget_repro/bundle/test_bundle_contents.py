@@ -137,6 +137,8 @@ def test_a_compile_that_failed_is_packed_without_a_run(bench: Bench, monkeypatch
     assert bench.files() == ["bundle.json", "m.mlir", "repro.py"]
     assert (bundle.run, bundle.check, bundle.artifact, bundle.builds) == (None, None, "", ("comp 1",))
     assert (engine.exported, recorded) == ([], [])
+    alone = bench.failed(bench.compiled, compiles=False, runs=False)
+    assert write.fill(bench.folder / "alone", alone, engine=engine).check is None
 
 
 def test_an_artifact_that_is_judged_is_packed_with_what_judges_it(bench: Bench) -> None:
