@@ -470,7 +470,7 @@ def test_nobody_waits_for_the_start_unless_that_is_wanted(executor: ClusterExecu
 def test_what_workers_do_is_named_the_longest_first(
     executor: ClusterExecutor, link: Link, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(executors.time, "monotonic", lambda: 100.0)
+    monkeypatch.setattr(executors, "time", SimpleNamespace(monotonic=lambda: 100.0))
     link.running = {"1": ("short", "id-a", 99.0), "2": ("long", "id-b", 10.0), "3": ("other", "id-c", 50.0)}
     assert [(one.name, one.worker, one.seconds) for one in executor.working] == [
         ("long", "b", 90.0),
