@@ -278,5 +278,5 @@ def _status(outcomes: Sequence[Outcome], unselected: Sequence[str]) -> int:
 
 
 def _counts(outcomes: Sequence[Outcome]) -> str:
-    counts = {outcome: outcomes.count(outcome) for outcome in dict.fromkeys(outcomes)}
-    return ", ".join(f"{count} {_WORDS.get(outcome, outcome).lower()}" for outcome, count in counts.items())
+    words = [_WORDS.get(outcome, outcome).lower() for outcome in outcomes]
+    return ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))

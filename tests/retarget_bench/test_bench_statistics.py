@@ -36,6 +36,7 @@ def test_equal_values_and_nothing_say_nothing() -> None:
 
 def test_noise_is_half_the_range_of_the_quartiles() -> None:
     assert noise_of([90.0, 95.0, 100.0, 105.0, 110.0]) == pytest.approx(0.05)
+    assert noise_of([1.0, 3.0]) == 0.25
     assert noise_of([1.0]) == 0.0
 
 

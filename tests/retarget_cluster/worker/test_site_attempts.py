@@ -1,0 +1,322 @@
+"""What a worker does with an attempt, and what it says of itself. Scheduler, engine and content are doubles."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("distributed")
+from retarget.engine.executor import RunJob
+from retarget.engine.run.sick_devices import SickDeviceError
+from retarget.extension import UnavailableError
+from retarget.model.outcomes import DeviceInfo, RunOutcome
+from retarget.support.errors import RetargetError
+from retarget.worker.messages import RunModule
+from retarget_cluster.jobs import Answer, AskDevices, Failed, Job, decoded, encoded
+from retarget_cluster.worker import site as sites
+from retarget_cluster.worker.site import Site, SiteOptions
+from targets_of_doubles import run_target, runtime_config
+
+OPTIONS = SiteOptions(
+    address="tcp://127.0.0.1:1",
+    name="gpu-1",
+    cores=3,
+    cache=Path("cache"),
+    extensions=("own",),
+    toolchains={},
+    probes=True,
+    patience=1.0,
+)
+
+
+def device(physical_id: str, *, exclusive: bool = True) -> DeviceInfo:
+    return DeviceInfo(
+        driver="double",
+        uri=f"double://{physical_id}",
+        name="n",
+        physical_id=physical_id,
+        ordinal=0,
+        exclusive=exclusive,
+    )
+
+
+class Bench:
+    """A worker whose engine gives or raises `value`, and what it asked of the scheduler."""
+
+    def __init__(self, site: Site, folder: Path) -> None:
+        self.site, self.folder = site, folder
+        self.value: Any = (device("gpu-1"),)
+        self.notes: tuple[str, ...] = ()
+        self.claims = True
+        self.held: list[str] = []
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.advertised: list[Any] = []
+        self.engines: list[tuple[str, ...]] = []
+        content: Any = SimpleNamespace(localised=self._localised)
+        site._content = content
+        site._ask, site._engine = self._ask, self._engine  # type: ignore[method-assign,assignment]
+
+    async def _ask(self, name: str, **given: Any) -> Any:
+        self.asked.append((name, given))
+        return self.claims if name == "claim" else None
+
+    def _localised(self, job: Job, scratch: Path, _: object) -> tuple[Job, list[str]]:
+        if isinstance(self.value, KeyError):
+            raise self.value
+        scratch.mkdir(exist_ok=True)
+        return job, self.held
+
+    def _engine(self, extensions: tuple[str, ...]) -> Any:
+        self.engines.append(extensions)
+
+        def done(*_: object) -> Any:
+            if isinstance(self.value, Exception):
+                raise self.value
+            return self.value
+
+        return SimpleNamespace(
+            devices=done, run=lambda job: (done(job), (("f", b"1"),), self.notes), opened=lambda _: (device("gpu-1"),)
+        )
+
+    def job(self, *, runs: bool) -> Job:
+        message = RunModule(target=run_target(self.folder, runtime_config()), artifact=self.folder / "a", digest="")
+        work: Any = AskDevices(runtime=runtime_config())
+        if runs:
+            work = RunJob(message=message, files=(), timeout=1.0)
+        return Job(work=work, extensions=("e",), folder=self.folder)
+
+    def do(self, *, runs: bool = False, times: int = 1) -> list[str]:
+        async def whole() -> None:
+            self.site._connected = asyncio.Event()
+            self.site._connected.set()
+            for _ in range(times):
+                await self.site.perform("attempt", "s", "title", encoded(self.job(runs=runs)))
+
+        asyncio.run(whole())
+        return [name for name, _ in self.asked]
+
+    @property
+    def answer(self) -> Answer:
+        """What was delivered last."""
+        answer: Answer = decoded(self.asked[-1][1]["result"])
+        return answer
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    monkeypatch.setattr(sites, "Content", lambda *_: None)
+    site = Site(OPTIONS)
+    made = Bench(site, tmp_path)
+
+    async def advertise() -> None:
+        site._advertised = site._news()
+        made.advertised.append(site._advertised)
+
+    monkeypatch.setattr(site, "_advertise", advertise)
+    yield made
+    site.close()
+
+
+def test_an_attempt_is_claimed_done_once_and_delivered(bench: Bench) -> None:
+    bench.held = ["0"]
+    assert bench.do(times=2) == ["holds", "claim", "deliver"]
+    assert bench.asked[0][1] == {"worker": bench.site.id, "digests": ["0"]}
+    assert bench.asked[1][1] == {"attempt": "attempt", "session": "s", "worker": bench.site.id, "title": "title"}
+    assert bench.answer == Answer(worker="gpu-1", value=(device("gpu-1"),))
+    assert bench.engines == [("e",)]
+    assert not (bench.site._scratch.path / "attempt").exists()
+
+
+def test_an_attempt_that_another_worker_has_claimed_is_not_done(bench: Bench) -> None:
+    bench.claims = False
+    assert bench.do() == ["claim"]
+    assert bench.engines == []
+
+
+def test_a_run_is_answered_with_what_it_recorded(bench: Bench) -> None:
+    bench.value = RunOutcome(devices=())
+    assert bench.do(runs=True)[-1] == "deliver"
+    assert (bench.answer.value, bench.answer.recorded) == (RunOutcome(devices=()), (("f", b"1"),))
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), "draining"])
+def test_what_cannot_begin_is_declined(error: Any, bench: Bench) -> None:
+    if error == "draining":
+        bench.site.draining = True
+    else:
+        bench.value = error
+    assert bench.do() == ["decline"]
+    reason = "it is draining" if error == "draining" else "KeyError: 'x'"
+    given = {"attempt": "attempt", "session": "s", "worker": bench.site.id, "reason": reason}
+    assert bench.asked[0][1] == given
+
+
+@pytest.mark.parametrize(
+    ("error", "failed", "counts"),
+    [
+        (SickDeviceError("lost"), Failed(kind="sick", text="lost"), True),
+        (UnavailableError("none", "plug it in"), Failed(kind="unavailable", text="none", hint="plug it in"), False),
+        (RetargetError("bad"), Failed(kind="error", text="bad"), False),
+        (ValueError("odd"), Failed(kind="error", text="ValueError: odd"), False),
+    ],
+)
+def test_what_goes_wrong_is_the_answer(error: Exception, failed: Failed, counts: bool, bench: Bench) -> None:
+    bench.value = error
+    assert bench.do(runs=True)[-1] == "deliver"
+    assert bench.answer == Answer(worker="gpu-1", value=failed)
+    assert bench.site._failures == ({"gpu-1": 1} if counts else {})
+
+
+def test_a_device_that_did_not_answer_meanwhile_has_failed_once(bench: Bench) -> None:
+    bench.value, bench.notes = RunOutcome(devices=()), ("first", "it did not answer")
+    bench.do(runs=True)
+    assert bench.site._failures == {"gpu-1": 1}
+    bench.notes = ()
+    bench.site._begun.clear()
+    bench.do(runs=True)
+    assert bench.site._failures == {"gpu-1": 1}
+
+
+def test_devices_that_become_known_are_advertised_once(bench: Bench) -> None:
+    bench.do()
+    bench.site._begun.clear()
+    bench.do()
+    assert bench.advertised == [(1, 1, 0)]
+    bench.value = (device("gpu-2"),)
+    bench.site._begun.clear()
+    bench.do()
+    assert bench.advertised == [(1, 1, 0), (1, 2, 0)]
+    assert bench.site._devices == {"double": (device("gpu-1"), device("gpu-2"))}
+
+
+def test_runs_tell_nothing_of_devices_but_quarantines(bench: Bench) -> None:
+    bench.value = SickDeviceError("lost")
+    for _ in range(2):
+        bench.site._begun.clear()
+        bench.do(runs=True)
+    assert bench.advertised == [(0, 0, 1)]
+
+
+def test_old_attempts_are_forgotten(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sites, "_REMEMBERED", 2)
+    bench.site._begun = {"first": None, "second": None}
+    bench.do()
+    assert list(bench.site._begun) == ["second", "attempt"]
+
+
+# ---------------------------------------------------------------- draining, the end
+
+
+def test_a_worker_that_drains_ends_when_what_runs_is_done(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    async def whole() -> None:
+        bench.site._ended, bench.site._connected = asyncio.Event(), asyncio.Event()
+        bench.site._connected.set()
+        going = asyncio.Event()
+        task = asyncio.ensure_future(going.wait())
+        bench.site._tasks = {task}  # type: ignore[arg-type]
+        task.add_done_callback(bench.site._tasks.discard)  # type: ignore[arg-type]
+        bench.site.drain()
+        bench.site.drain()
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert (bench.site.draining, bench.site._ended.is_set()) == (True, False)
+        going.set()
+        await asyncio.wait_for(bench.site._ended.wait(), 30)
+
+    asyncio.run(whole())
+    said = "retarget worker gpu-1: draining: 1 to finish; once more ends at once\n"
+    assert capsys.readouterr().err == said
+    assert len(bench.advertised) == 1
+
+
+@pytest.mark.parametrize(("kill", "done"), [(True, ["kill"]), (False, ["kill", "close"])])
+def test_the_end_ends_all_engines_and_waits_unless_it_kills(
+    kill: bool, done: list[str], bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended: list[str] = []
+    engine: Any = SimpleNamespace(kill=lambda: ended.append("kill"), close=lambda: ended.append("close"))
+    bench.site._engines = {(): engine}
+    remote: Any = SimpleNamespace(notes=("the store is damaged",), close=lambda: ended.append("remote"))
+    bench.site._remote = remote
+    bench.site.close(kill=kill)
+    assert ended == [*done, "remote"]
+    assert capsys.readouterr().err == "retarget worker gpu-1: the store is damaged\n"
+    bench.site._engines, bench.site._remote = {}, None
+
+
+# ---------------------------------------------------------------- what it advertises
+
+
+class Worker:
+    """Dask's worker."""
+
+    address = "tcp://w"
+
+    def __init__(self, *errors: Exception) -> None:
+        self.errors, self.sent = list(errors), []
+        self.state = SimpleNamespace(total_resources={"driver:double": 3}, available_resources={"driver:double": 1})
+        self.scheduler = SimpleNamespace(retarget_advertise=self._advertise)
+
+    async def _advertise(self, **given: Any) -> str:
+        self.sent.append(given)
+        if self.errors:
+            raise self.errors.pop(0)
+        return "done"
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    monkeypatch.setattr(sites, "Content", lambda *_: None)
+    made = Site(OPTIONS)
+    monkeypatch.setattr(made, "_compilers", lambda: ["comp 1"])
+    made._worker = Worker()
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(("probing", "drivers"), [(False, ["double", "other"]), (True, None)])
+def test_a_worker_advertises_its_devices_and_as_many_runs_as_they_take(
+    probing: bool, drivers: list[str] | None, site: Site
+) -> None:
+    site._probing = probing
+    site._devices = {"other": (device("cpu", exclusive=False),), "double": (device("gpu-1"),)}
+    site.quarantined = {"gpu-2": "lost"}
+    asyncio.run(site._advertise())
+    ((sent),) = site._worker.sent
+    info = sent["info"]
+    assert (sent["worker"], sent["resources"]) == ("tcp://w", {"driver:other": 3, "driver:double": 1})
+    assert {name: info[name] for name in ("name", "cores", "compilers", "drivers", "probing", "draining")} == {
+        "name": "gpu-1",
+        "cores": 3,
+        "compilers": ["comp 1"],
+        "drivers": drivers,
+        "probing": probing,
+        "draining": False,
+    }
+    assert [one["uri"] for one in info["devices"]] == ["double://cpu", "double://gpu-1"]
+    assert info["quarantined"] == {"gpu-2": "lost"}
+    assert site._advertised == (2, 2, 1)
+    # of three runs two were going on; now there is a place for one, so one too many goes on
+    assert site._worker.state.total_resources == {"driver:double": 1, "driver:other": 3}
+    assert site._worker.state.available_resources == {"driver:double": -1, "driver:other": 3}
+
+
+def test_the_scheduler_is_asked_again_after_a_lost_connection(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sites, "_AGAIN", 0)
+    site._worker = Worker(OSError("lost"))
+
+    async def whole() -> Any:
+        site._connected = asyncio.Event()
+        asking = asyncio.ensure_future(site._ask("advertise", x=1))
+        await asyncio.sleep(0)
+        assert site._worker.sent == []
+        site._connected.set()
+        return await asyncio.wait_for(asking, 30)
+
+    assert asyncio.run(whole()) == "done"
+    assert site._worker.sent == [{"x": 1}] * 2

@@ -1,0 +1,417 @@
+"""What is written to a bundle's folder: source, flags, artifact, cases, devices, code; without a compile or a run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+from model_targets import ORIGIN, compile_target, run_target
+from retarget.extension import CompilerError, Resolved
+from retarget.extension.registry import load_extensions
+from retarget.model import Module, Suite, Target, Toolchain
+from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, RunOutcome, Stage
+from retarget.model.signatures import observe
+from retarget.support.errors import RetargetError
+from retarget_repro.attempt import Chosen, FailedTarget
+from retarget_repro.bundle import extended, write
+from retarget_repro.bundle.format import CheckStep, read_bundle
+
+GONE = Failure(stage=Stage.RUN, summary="\x1b[1mINTERNAL; gone\x1b[0m")
+DEVICE = DeviceInfo(driver="d", uri="d://0", ordinal=0, name="n", physical_id="p", driver_version="1", runtime="rt 1")
+
+
+installed = cache(load_extensions)
+
+
+class Engine:
+    """Resolves flags as given, and writes no cases but a list of which it was to."""
+
+    def __init__(self, registry: Any, flags: Sequence[str] = (), inputs: Sequence[tuple[str, str]] = ()) -> None:
+        self.registry, self._flags, self._inputs = registry, tuple(flags), tuple(inputs)
+        self.exported: list[Any] = []
+
+    def generated(self, target: Any) -> Any:
+        return target
+
+    def resolved(self, _: object) -> Any:
+        return Resolved(build_id="b", flags=self._flags, facts=(("a", "fact"),)), self._inputs
+
+    def export_cases(self, target: Any, artifact: Artifact, folder: Path, *, references: Any, only: Any) -> None:
+        self.exported.append((target.name, artifact.path, references, only))
+        folder.mkdir()
+        (folder / "cases.json").write_text('{"cases": null, "parameters": []}')
+
+
+class Bench:
+    """The folder of a module, its bundle's, and what is packed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.bundle = folder, folder / "bundle"
+        self.registry: Any = installed()
+        (folder / "m.mlir").write_text("module {}\n")
+        (folder / "a.vmfb").write_bytes(b"artifact")
+        self.compiled = replace(compile_target(), module=Module(name="m", path=folder / "m.mlir"))
+
+    def failed(self, target: Target, *, compiles: bool = True, runs: bool = True) -> FailedTarget:
+        suite = Suite(name="s", folder=Path(), modules=(), kind="check", targets=(), origin=ORIGIN)
+        artifact = Artifact(digest="0", size=1, path=str(self.folder / "a.vmfb")) if compiles else None
+        return FailedTarget(
+            chosen=Chosen(registry=self.registry, suite=suite, target=target),
+            compiled=CompileOutcome(key="k", seconds=1.0, reused=False, artifact=artifact, build="comp 1"),
+            ran=RunOutcome(devices=(DEVICE, DEVICE)) if runs else None,
+            failure=GONE,
+            way=observe(GONE),
+            cases=("f", "g"),
+        )
+
+    def step(self, target: Any = None, *, toolchain: str = "iree", without: Sequence[str] = (), **engine: Any) -> Any:
+        self.bundle.mkdir(exist_ok=True)
+        target = target or self.compiled
+        own: Any = Engine(self.registry, **engine)
+        return write._compile_step(self.bundle, self.failed(target), target, own, toolchain=toolchain, without=without)
+
+    def files(self) -> list[str]:
+        found = (path.relative_to(self.bundle) for path in self.bundle.rglob("*") if path.is_file())
+        return sorted(path.as_posix() for path in found if path.parts[0] != "lib")
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    monkeypatch.setattr(write, "_packages", lambda _: ())
+    return Bench(tmp_path)
+
+
+# ---------------------------------------------------------------- the whole folder
+
+
+def test_a_run_that_failed_is_packed_with_artifact_cases_devices_and_code(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded: list[Path] = []
+    monkeypatch.setattr(write, "_record", lambda folder, _: recorded.append(folder))
+    engine: Any = Engine(bench.registry, ["--x=1"])
+    target = run_target(bench.compiled, devices=("local-sync://0", "local-sync://1"))
+    bundle = write.fill(bench.bundle, bench.failed(target), engine=engine, cases=["f"])
+    assert bench.files() == [
+        "artifact.vmfb",
+        "bundle.json",
+        "cases/cases.json",
+        "device0.toml",
+        "device1.toml",
+        "m.mlir",
+        "repro.py",
+    ]
+    assert (bench.bundle / "lib" / "retarget" / "model" / "signatures.py").is_file()
+    assert 'driver = "d"' in (bench.bundle / "device0.toml").read_text()
+    assert (bench.bundle / "artifact.vmfb").read_bytes() == b"artifact"
+    assert engine.exported == [("m_c_r", str(bench.folder / "a.vmfb"), [], ["f"])]
+    assert read_bundle(bench.bundle) == bundle
+    assert (bundle.target, bundle.toolchain, bundle.artifact) == ("suite.toml::s::m_c_r", "iree", "artifact.vmfb")
+    assert msgspec.structs.asdict(bundle.observed) == {
+        "at": "run",
+        "stage": "run",
+        "signature": "INTERNAL; gone",
+        "summary": "INTERNAL; gone",
+        "case": "f",
+    }
+    assert (bundle.reproduced.runs, bundle.reproduced.same, bundle.check) == (0, 0, None)
+    assert bundle.builds == ("comp 1", "rt 1")
+    assert bundle.commands == ("python3 repro.py", "iree-compile m.mlir --x=1 -o artifact.vmfb")
+    assert recorded == [bench.bundle]
+
+
+def test_a_compile_that_failed_is_packed_without_a_run(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded: list[Path] = []
+    monkeypatch.setattr(write, "_record", lambda folder, _: recorded.append(folder))
+    engine: Any = Engine(bench.registry)
+    failed = bench.failed(run_target(bench.compiled), compiles=False, runs=False)
+    bundle = write.fill(bench.bundle, failed, engine=engine)
+    assert bench.files() == ["bundle.json", "m.mlir", "repro.py"]
+    assert (bundle.run, bundle.check, bundle.artifact, bundle.builds) == (None, None, "", ("comp 1",))
+    assert (engine.exported, recorded) == ([], [])
+    alone = bench.failed(bench.compiled, compiles=False, runs=False)
+    assert write.fill(bench.folder / "alone", alone, engine=engine).check is None
+
+
+def test_an_artifact_that_is_judged_is_packed_with_what_judges_it(bench: Bench) -> None:
+    engine: Any = Engine(bench.registry)
+    target = replace(bench.compiled, known_compilers=("c", "d"))
+    bundle = write.fill(bench.bundle, bench.failed(target), engine=engine)
+    assert bundle.check == CheckStep(
+        kind="check", module="m", compiler="c", tags=("compile",), known_compilers=("c", "d")
+    )
+    assert (bundle.run, bundle.toolchain, bundle.artifact) == (None, "retarget", "artifact.vmfb")
+    assert bench.files() == ["artifact.vmfb", "bundle.json", "m.mlir", "repro.py"]
+    assert not (bench.bundle / "lib").exists()
+
+
+def test_a_run_on_other_drivers_is_packed_without_a_copy_of_the_library(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(write, "_record", lambda *_: pytest.fail("only IREE's runtime records"))
+    engine: Any = Engine(bench.registry)
+    target = run_target(bench.compiled, driver="opencl", devices=("opencl://0", "opencl://1"))
+    bundle = write.fill(bench.bundle, bench.failed(target), engine=engine)
+    assert (bundle.toolchain, bundle.run is not None) == ("retarget", True)
+    assert not (bench.bundle / "lib").exists()
+
+
+def test_a_module_that_the_library_lacks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(write, "_LIBRARY", ("retarget.nowhere",))
+    with pytest.raises(
+        RetargetError, match=r"^found no module retarget.nowhere, which bundles hold a copy of; install"
+    ):
+        write.copy_library(tmp_path)
+
+
+# ---------------------------------------------------------------- source and flags
+
+
+def test_files_that_flags_name_are_packed_and_no_others(bench: Bench) -> None:
+    (bench.folder / "data").mkdir()
+    for name in ("spec.mlir", "unnamed.mlir", "data/a"):
+        (bench.folder / name).write_text(name)
+    spec, data = bench.folder / "spec.mlir", bench.folder / "data"
+    inputs = [(str(bench.folder / name), "0") for name in ("unnamed.mlir", "spec.mlir", "data", "none")]
+    step = bench.step(flags=[f"--spec={spec}", f"--two={data},{spec}", f"--none={bench.folder}/none"], inputs=inputs)
+    assert step.flags == (
+        "--spec={bundle}/inputs/1/spec.mlir",
+        "--two={bundle}/inputs/2/data,{bundle}/inputs/1/spec.mlir",
+        f"--none={bench.folder}/none",
+    )
+    assert bench.files() == ["inputs/1/spec.mlir", "inputs/2/data/a", "m.mlir"]
+
+
+@pytest.mark.parametrize("flag", ["--cpu=host", "--cpus=a,host", "--cpu:host", "host"])
+def test_a_flag_that_means_another_thing_elsewhere_is_refused(flag: str, bench: Bench) -> None:
+    with pytest.raises(RetargetError, match=f"^found the flag {flag}, which means another thing on another machine"):
+        bench.step(flags=["--x", flag])
+    assert bench.step(flags=["--cpu=ghost", "--cpu=host-like"]).flags == ("--cpu=ghost", "--cpu=host-like")
+
+
+def test_a_step_has_the_environment_limits_and_facts_of_its_config(bench: Bench) -> None:
+    env = (("A", "1"), ("B", "2"))
+    target = replace(bench.compiled, timeout=3.0, compiler=replace(bench.compiled.compiler, env=env))
+    step = bench.step(target, without=["A"])
+    assert (step.compiler, step.source, step.env, step.timeout, step.facts) == ("iree", "m.mlir", {"B": "2"}, 3.0, ())
+    step = bench.step(toolchain="retarget")
+    assert (step.env, step.timeout, step.facts) == ({}, write.COMPILE_TIMEOUT, (("a", "fact"),))
+
+
+def test_a_module_of_checks_is_rewritten_to_return_them(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    rewriter = SimpleNamespace(return_checks_command=lambda source, to: ("rewrite", str(source), str(to)))
+    bench.registry = SimpleNamespace(check_rewriter=lambda _: rewriter)
+    asked: list[Any] = []
+    done = [subprocess.CompletedProcess((), 0, "", ""), subprocess.CompletedProcess((), 1, "", "no check\nmore")]
+    monkeypatch.setattr(subprocess, "run", lambda argv, **_: asked.append(argv) or done.pop(0))
+    target = replace(bench.compiled, returns_checks=True)
+    assert bench.step(target).source == "m.returned.mlir"
+    assert asked == [("rewrite", str(bench.folder / "m.mlir"), str(bench.bundle / "m.returned.mlir"))]
+    with pytest.raises(RetargetError, match=r"^m.mlir cannot be rewritten: no check$"):
+        bench.step(target)
+    assert bench.step().source == "m.mlir"
+
+
+def test_a_model_is_packed_as_the_compiler_imports_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    (bench.folder / "m.onnx").touch()
+    target = replace(bench.compiled, module=Module(name="m", path=bench.folder / "m.onnx"))
+    status = 0
+
+    def run(argv: Sequence[str], **_: Any) -> Any:
+        assert list(argv[:4]) == [sys.executable, "-P", "-m", "iree.compiler.tools.import_onnx"]
+        assert (argv[4], argv[5]) == (str(bench.bundle / "m.onnx"), "-o")
+        Path(argv[6]).touch()
+        return SimpleNamespace(returncode=status)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert bench.step(target).source == "m.mlir"
+    status = 1
+    assert bench.step(target).source == "m.onnx"
+    assert bench.files() == ["m.onnx"]  # what was written in part is removed
+    assert bench.step(target, toolchain="retarget").source == "m.onnx"
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=0))
+    assert bench.step(target).source == "m.onnx"  # it wrote nothing
+
+
+# ---------------------------------------------------------------- toolchain, name, recording
+
+
+def test_a_bundle_takes_one_toolchain(bench: Bench) -> None:
+    one, two, bare = (
+        Toolchain(name=name, path=path, origin=ORIGIN)
+        for name, path in (("one", Path("/one")), ("two", Path("/two")), ("bare", None))
+    )
+
+    def folder(compiler: Toolchain | None, runtime: Toolchain | None) -> Path | None:
+        compiled = replace(bench.compiled, compiler=replace(bench.compiled.compiler, toolchain=compiler))
+        target = run_target(compiled)
+        return write._toolchain(bench.failed(replace(target, runtime=replace(target.runtime, toolchain=runtime))))
+
+    assert [folder(None, None), folder(one, None), folder(None, one), folder(one, one), folder(one, bare)] == [
+        None,
+        *[Path("/one")] * 4,
+    ]
+    with pytest.raises(RetargetError, match=r"m_c_r is compiled with one toolchain and run with another; a bundle "):
+        folder(one, two)
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [
+        ("m_c", "m_c"),
+        ("cases/m_c-1.0+x", "cases-m_c-1.0+x"),
+        ("é:m", "--m"),
+        ("m" * 79 + "..x", "m" * 79),
+        ("..", "bundle"),
+    ],
+)
+def test_the_folder_of_a_bundle_is_named_as_every_file_system_takes_it(name: str, folder: str, bench: Bench) -> None:
+    assert write._folder_name(bench.failed(replace(bench.compiled, name=name))) == folder
+
+
+@pytest.mark.parametrize(
+    ("statuses", "is_kept"), [([0, 0], True), ([1, 0], True), ([0, 1], False), ([OSError("none")], False)]
+)
+def test_a_recording_is_kept_where_it_can_be_read(
+    statuses: list[Any], is_kept: bool, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+
+    def run(argv: Sequence[str], **given: Any) -> Any:
+        asked.append((Path(argv[0]).name, list(argv[1:]), given["timeout"]))
+        recording.touch()
+        status = statuses.pop(0)
+        if isinstance(status, OSError):
+            raise status
+        return SimpleNamespace(returncode=status)
+
+    engine: Any = Engine(bench.registry)
+    target = run_target(bench.compiled, devices=("local-sync://0", "local-sync://1"))
+    monkeypatch.setattr(subprocess, "run", run)
+    bundle = write.fill(bench.bundle, bench.failed(target), engine=engine)
+    assert asked == []  # its cases have no command for the tool
+    recording = bench.bundle / "replay.ireereplay"
+    monkeypatch.setattr(write, "_run_command", lambda *_: ["iree-run-module", "--x"])
+    write._record(bench.bundle, bundle)
+    assert recording.exists() is is_kept
+    assert asked[0] == ("iree-run-module", ["--x", f"--device_replay_output={recording}"], 60)
+    assert [name for name, *_ in asked[1:]] == ["iree-dump-replay"][: len(asked) - 1]
+    write._record(bench.bundle, msgspec.structs.replace(bundle, run=None))
+    assert statuses == []
+
+
+# ---------------------------------------------------------------- steps of other extensions
+
+
+class Extensions:
+    """A compiler that answers or raises, a checker whose cases have these summaries, and a driver."""
+
+    def __init__(self, answer: Any = b"compiled", checks: Sequence[str] | None = None) -> None:
+        self.answer, self.asked = answer, []
+        self.checker = None if checks is None else SimpleNamespace(check=self.check)
+        self.cases = [SimpleNamespace(summary=summary) for summary in checks or ()]
+
+    def compiler(self, name: str) -> Any:
+        self.asked.append(name)
+        return SimpleNamespace(compile=self.compile)
+
+    def driver(self, name: str) -> Any:
+        return SimpleNamespace(open=lambda config: (name, config))
+
+    def artifact_checker(self, kind: str) -> Any:
+        self.asked.append(kind)
+        return self.checker
+
+    def compile(self, request: Any) -> Any:
+        self.asked.append((request.source, request.source_name, request.resolved.flags, request.resolved.facts))
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return SimpleNamespace(artifact=self.answer)
+
+    def check(self, request: Any) -> Any:
+        self.asked.append((request.module, request.artifact, request.compiler, request.tags, request.known_compilers))
+        return self.cases
+
+
+def compiled(folder: Path, extensions: Extensions, monkeypatch: pytest.MonkeyPatch, **more: Any) -> list[Any]:
+    notes: list[Any] = []
+    monkeypatch.setattr(extended, "load_extensions", lambda: extensions)
+    (folder / "m.mlir").write_bytes(b"source")
+    step = {"compiler": "tiny", "source": "m.mlir", "flags": ["--a={bundle}/b"], "facts": [["x", "1"]]}
+    extended.compile_module({"compile": step, **more}, folder, folder / "a", lambda **what: notes.append(what))
+    return notes
+
+
+CHECK = {"kind": "k", "module": "m", "compiler": "c", "tags": ["t"], "known_compilers": ["c", "d"]}
+
+
+def test_another_compiler_compiles_what_the_bundle_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    extensions = Extensions()
+    assert compiled(tmp_path, extensions, monkeypatch) == []
+    assert (tmp_path / "a").read_bytes() == b"compiled"
+    assert extensions.asked == ["tiny", (b"source", "m.mlir", (f"--a={tmp_path}/b",), (("x", "1"),))]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (CompilerError("error: bad\nmore", verdict=True), "error: bad"),
+        (CompilerError("", diagnostics="text\nmore", verdict=True), "text"),
+        (CompilerError("", verdict=True), "the compiler refused it without a word"),
+    ],
+)
+def test_what_another_compiler_refuses_is_its_failure(
+    error: CompilerError, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert compiled(tmp_path, Extensions(error), monkeypatch, check=CHECK) == [{"failure": ["compile", said]}]
+    assert not (tmp_path / "a").exists()
+
+
+def test_another_compiler_that_says_nothing_of_the_module_tells_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(RetargetError, match=r"^the compiler says nothing of the module: no memory$"):
+        compiled(tmp_path, Extensions(CompilerError("no memory")), monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("checks", "notes"),
+    [
+        (None, []),
+        ([], [{"at": "compare"}, {"failure": ["compare", "there was nothing to check"]}]),
+        (["", "line 3"], [{"at": "compare"}, {"failure": ["compare", "line 3"]}]),
+        ([""], [{"at": "compare"}]),
+    ],
+)
+def test_an_artifact_is_judged_where_its_kind_does_that(
+    checks: list[str] | None, notes: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extensions = Extensions(checks=checks)
+    assert compiled(tmp_path, extensions, monkeypatch, check=CHECK) == notes
+    if checks is not None:
+        assert extensions.asked[-1] == ("m", b"compiled", "c", ("t",), ("c", "d"))
+
+
+@pytest.mark.parametrize(("uris", "devices"), [([], ("d://0", "d://1")), (["d://7"], ("d://7",))])
+def test_devices_of_another_driver_are_opened_with_what_its_config_says(
+    uris: list[str], devices: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extended, "load_extensions", Extensions)
+    run = {
+        "driver": "d",
+        "devices": [{"uri": "d://0"}, {"uri": "d://1"}],
+        "used": [True, None],
+        "flags": ["--x"],
+        "run_under": ["env"],
+    }
+    name, config = extended.open_devices(run, uris)  # type: ignore[misc]  (the double's answer)
+    assert (name, config.driver, config.devices) == ("d", "d", devices)
+    assert (config.used, config.flags, config.run_under) == ((True, None), ("--x",), ("env",))

@@ -1,0 +1,446 @@
+"""Which variants of a module are tried, in what order, and what is kept: with a compiler that is a function here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from model_targets import ORIGIN, compile_target, run_target
+from retarget.engine.limits import COMPILE_TIMEOUT
+from retarget.model import CompileTarget, Module, RunTarget, Suite, Target
+from retarget.model.outcomes import CaseOutcome, Failure, Observation, Stage
+from retarget.model.signatures import TIMEOUT, observe_all
+from retarget.support.errors import RetargetError
+from retarget_repro import reduce
+from retarget_repro.attempt import Attempt, Chosen
+from retarget_repro.reduce import Reduced, reduce_failure
+
+BAD = Failure(stage=Stage.COMPILE, summary="error: bad")
+GONE = Failure(stage=Stage.RUN, summary="INTERNAL; gone")
+
+
+def failing(failure: Failure = BAD, *cases: CaseOutcome, **fields: Any) -> Attempt:
+    return Attempt(failure=failure, observation=observe_all(failure, cases), cases=cases, **fields)
+
+
+class Words:
+    """Modules are words, of which one can be left out; its tool leaves out both `twin1` and `twin2`."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, bool]] = []
+        self.has_tool = True
+
+    def shrink_command(self, source: Path, folder: Path, keep_types: bool) -> Sequence[str]:
+        self.calls.append((source.read_text(), keep_types))
+        return ("shrink", str(source), str(folder))
+
+    def reduce_command(self, source: Path, output: Path, script: Path) -> Sequence[str]:
+        return ("reduce", str(source), str(output), str(script)) if self.has_tool else ()
+
+
+def shrink(command: Sequence[str], *, input: str, **_: Any) -> subprocess.CompletedProcess[str]:  # noqa: A002  (as run)
+    """Write the variants of a module, and say which, but those refused."""
+    words, refused = Path(command[1]).read_text().split(), input.splitlines()
+    if "cannot" in words:
+        return subprocess.CompletedProcess(command, 1, "", "words: cannot be read")
+    edits = {"printed": " ".join(words)}
+    edits |= {f"without {one}": " ".join(word for word in words if word != one) for one in words}
+    lines = [f"{len(words)} words"]
+    for name, text in edits.items():
+        if name not in refused:
+            path = Path(command[2], f"{name.replace(' ', '-')}.text")
+            path.write_text(text)
+            lines.append(f"{path}\t{name}")
+    return subprocess.CompletedProcess(command, 0, "\n".join(lines), "")
+
+
+class Bench:
+    """What is tried, and when: each attempt takes a second."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.engines: list[dict[str, Any]] = []
+        self.tried: list[str] = []
+        self.tools: list[Path] = []
+        self.notes: list[str] = []
+        self.fails: Callable[[Sequence[str]], bool] = lambda words: (
+            {"bad", "worse"} <= set(words) and len({"twin1", "twin2"} & set(words)) != 1
+        )
+        self.left = " ".join
+        self.compiler: Any = Words()
+        self.registry: Any = SimpleNamespace(
+            compilers={"iree": self.compiler}, module_generator=lambda kind: "it" if kind == "generated" else None
+        )
+
+    def engine(self, **given: Any) -> Any:
+        self.engines.append(given)
+        return Open(given)
+
+    def attempt(self, _: Any, chosen: Chosen) -> Attempt:
+        self.now += 1
+        words = chosen.compiled.module.path.read_text().split()
+        self.tried.append(" ".join(words))
+        return failing() if self.fails(words) else Attempt()
+
+    def tool(self, command: Sequence[str], folder: Path, **given: Any) -> bool:
+        """Leave out both twins where that fails, as the compiler's own tool would."""
+        self.tools.append(folder)
+        assert given["env"] == {"TOOLS": "x"}
+        assert not given["is_over"]()
+        words = Path(command[1]).read_text().split()
+        less = [word for word in words if not word.startswith("twin")]
+        (folder / "candidate").write_text(" ".join(less))
+        is_less = len(less) < len(words) and given["fails"](folder / "candidate")
+        Path(command[2]).write_text(self.left(less if is_less else words))
+        return True
+
+
+class Open:
+    """An engine that is open while a block runs."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.given = given
+
+    def __enter__(self) -> Open:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
+    made = Bench()
+    monkeypatch.setattr(reduce, "Engine", made.engine)
+    monkeypatch.setattr(reduce, "attempt", made.attempt)
+    monkeypatch.setattr(reduce, "_reduce_by_tool", made.tool)
+    monkeypatch.setattr(reduce, "worker_environment", lambda *_: (("TOOLS", "x"),))
+    monkeypatch.setattr(reduce, "time", SimpleNamespace(monotonic=lambda: made.now))
+    monkeypatch.setattr(reduce, "subprocess", SimpleNamespace(**{**vars(subprocess), "run": shrink}))
+    return made
+
+
+def reduced(
+    bench: Bench,
+    folder: Path,
+    text: str,
+    found: Attempt | None = None,
+    *,
+    seconds: float = 600,
+    target: Callable[[CompileTarget], Target] = lambda compiled: compiled,
+    **fields: Any,
+) -> Reduced:
+    (folder / "m.mlir").write_text(text)
+    (out := folder / "out").mkdir()
+    compiled = replace(compile_target(**fields), module=Module(name="m", path=folder / "m.mlir"))
+    suite = Suite(name="s", folder=Path(), modules=(), kind="check", targets=(), origin=ORIGIN)
+    chosen = Chosen(registry=bench.registry, suite=suite, target=target(compiled))
+    return reduce_failure(chosen, found or failing(), out, cases=("given",), seconds=seconds, note=bench.notes.append)
+
+
+def text_of(result: Reduced) -> str:
+    compiled = result.target if isinstance(result.target, CompileTarget) else result.target.compile
+    return compiled.module.path.read_text()
+
+
+# ---------------------------------------------------------------- variants
+
+
+def test_each_part_that_is_not_needed_goes_and_what_was_refused_is_tried_once_more(
+    bench: Bench, tmp_path: Path
+) -> None:
+    result = reduced(bench, tmp_path, "a bad b worse c")
+    assert bench.tried == [
+        "a bad b worse c",
+        "bad b worse c",
+        "b worse c",
+        "bad worse c",
+        "bad c",
+        "bad worse",
+        "worse",
+        "bad",
+    ]
+    assert list(result.text()) == [
+        "module: 5 words, 15 bytes → 2 words, 9 bytes",
+        "  printed",
+        "  without a",
+        "  without b",
+        "  without c",
+        "8 tries in 8 s",
+    ]
+    assert bench.notes == [
+        "printed: fails in the same way (15 bytes)",
+        "without a: fails in the same way (13 bytes)",
+        "without b: fails in the same way (11 bytes)",
+        "without c: fails in the same way (9 bytes)",
+        "the compiler's own tool reduces what is left",
+    ]
+    assert text_of(result) == (tmp_path / "out" / "m.text").read_text() == "bad worse"
+    assert (result.target.name, result.cases, bench.tools) == ("m_c", (), [tmp_path / "out" / "tool"])
+
+
+def test_what_could_not_go_before_may_go_without_the_rest(bench: Bench, tmp_path: Path) -> None:
+    bench.fails = lambda words: "bad" in words and ("a" in words or "c" not in words)
+    result = reduced(bench, tmp_path, "a bad c")
+    assert result.steps == ("printed", "without c", "without a")
+    assert text_of(result) == "bad"
+
+
+def test_another_failure_is_none_and_nothing_is_tried_where_the_printed_module_fails_otherwise(
+    bench: Bench, tmp_path: Path
+) -> None:
+    bench.fails = lambda _: False
+    result = reduced(bench, tmp_path, "bad worse")
+    assert bench.tried == ["bad worse"]
+    assert list(result.text()) == ["module: 2 words, 9 bytes, not reduced", "1 try in 1 s"]
+    assert text_of(result) == "bad worse"
+    assert not (tmp_path / "out" / "m.text").exists()
+
+
+def test_the_tool_takes_what_variants_do_not_once_and_variants_are_tried_again_after_it(
+    bench: Bench, tmp_path: Path
+) -> None:
+    result = reduced(bench, tmp_path, "twin1 bad worse twin2 c")
+    assert result.steps == ("printed", "without c", "the compiler's own tool")
+    assert bench.notes[-1] == "the compiler's own tool: fails in the same way (9 bytes)"
+    assert bench.tools == [tmp_path / "out" / "tool"]
+    assert bench.tried[-4:] == ["bad worse", "bad worse", "worse", "bad"]  # the tool's, what it wrote, variants of that
+    assert (text_of(result), result.after) == ("bad worse", "2 words, 9 bytes")
+
+
+@pytest.mark.parametrize(("left", "why"), [(" ".join, "it is no smaller"), (lambda _: "ab", "it passes")])
+def test_what_the_tool_leaves_is_kept_only_where_it_is_less_and_fails(
+    left: Callable[[Sequence[str]], str], why: str, bench: Bench, tmp_path: Path
+) -> None:
+    bench.left = left
+    result = reduced(bench, tmp_path, "bad worse")
+    assert (result.steps, text_of(result)) == (("printed",), "bad worse"), why
+    assert bench.tried[3:] == (["ab"] if why == "it passes" else [])
+
+
+def test_a_compiler_without_a_tool_is_left_at_its_variants(bench: Bench, tmp_path: Path) -> None:
+    bench.compiler.has_tool = False
+    result = reduced(bench, tmp_path, "a bad worse")
+    assert (result.steps, bench.tools) == (("printed", "without a"), [])
+    assert "the compiler's own tool reduces what is left" not in bench.notes
+
+
+@pytest.mark.parametrize(
+    ("seconds", "tried", "steps"),
+    [
+        (-1, 0, ()),
+        (1, 2, ("printed", "without a")),
+        (3, 4, ("printed", "without a", "without b")),
+        (7, 8, ("printed", "without a", "without b", "without c")),
+    ],
+)
+def test_it_ends_when_its_time_is_up_and_says_so(
+    seconds: int, tried: int, steps: tuple[str, ...], bench: Bench, tmp_path: Path
+) -> None:
+    result = reduced(bench, tmp_path, "a bad b worse c", seconds=seconds)
+    assert (len(bench.tried), result.steps) == (tried, steps)
+    assert list(result.text())[-1] == f"{tried} tries in {tried} s; more time might leave less"
+    assert bench.tools == []
+
+
+def test_a_module_of_another_kind_of_compiler_stays_as_it_is(bench: Bench, tmp_path: Path) -> None:
+    bench.registry.compilers["iree"] = object()
+    result = reduced(bench, tmp_path, "bad worse")
+    assert list(result.text()) == [
+        "module: 9 bytes, not reduced",
+        "0 tries in 0 s; its compiler makes no smaller variants of such a module",
+    ]
+    assert bench.engines == []
+
+
+def test_a_module_that_a_kind_generates_stays_as_it_is(bench: Bench, tmp_path: Path) -> None:
+    result = reduced(bench, tmp_path, "bad worse", kind="generated")
+    assert result.why_not == "; its compiler makes no smaller variants of such a module"
+    assert bench.compiler.calls == []
+
+
+def test_a_module_that_its_compiler_cannot_rewrite_stays_as_it_is(bench: Bench, tmp_path: Path) -> None:
+    result = reduced(bench, tmp_path, "cannot bad worse")
+    assert list(result.text()) == [
+        "module: 16 bytes, not reduced",
+        "0 tries in 0 s; no smaller variants can be made: words: cannot be read",
+    ]
+
+
+def test_the_reduced_file_has_the_suffix_of_what_is_left(bench: Bench, tmp_path: Path) -> None:
+    result = reduced(bench, tmp_path, "bad worse")
+    assert isinstance(result.target, CompileTarget)
+    assert result.target.module.path == tmp_path / "out" / "m.text"
+
+
+# ---------------------------------------------------------------- cases, targets, limits
+
+
+def test_a_target_that_does_not_fail_is_an_error(bench: Bench, tmp_path: Path) -> None:
+    with pytest.raises(RetargetError, match=r"^suite.toml::s::m_c does not fail: passes$"):
+        reduced(bench, tmp_path, "bad", Attempt())
+    lacking = Attempt(failure=BAD)
+    with pytest.raises(RetargetError, match="does not fail"):
+        reduced(bench, tmp_path / "out", "bad", lacking)
+
+
+CASES = tuple(
+    CaseOutcome(name=name, seconds=0.1, failure=failure) for name, failure in (("f", None), ("g", BAD), ("h", BAD))
+)
+
+
+@pytest.mark.parametrize(
+    ("cases", "fails_alone", "left", "text"),
+    [
+        (CASES, True, ("g",), "cases: 3 → 1 (g)"),
+        (CASES, False, (), "module: 9 bytes, not reduced"),
+        (CASES[1:2], True, (), "module: 9 bytes, not reduced"),
+        ((), True, (), "module: 9 bytes, not reduced"),
+    ],
+)
+def test_one_case_is_left_where_it_fails_alone(
+    bench: Bench, tmp_path: Path, *, cases: tuple[CaseOutcome, ...], fails_alone: bool, left: tuple[str, ...], text: str
+) -> None:
+    bench.fails = lambda _: fails_alone
+    bench.registry.compilers["iree"] = object()
+    result = reduced(bench, tmp_path, "bad worse", failing(BAD, *cases))
+    tries = 1 if len(cases) > 1 else 0
+    assert (result.cases, result.cases_before, result.tries) == (left, len(cases), tries)
+    assert next(result.text()) == text
+    assert [given["cases"] for given in bench.engines] == [("g",)] * tries
+
+
+@pytest.mark.parametrize(("fails_alone", "used"), [(True, ("g",)), (False, ("given",))])
+def test_the_module_is_reduced_with_that_case_or_those_given(
+    fails_alone: bool, used: tuple[str, ...], bench: Bench, tmp_path: Path
+) -> None:
+    answers = iter([fails_alone])
+    bench.fails = lambda words: next(answers, words == ["bad"])
+    reduced(bench, tmp_path, "bad", failing(BAD, *CASES))
+    assert [given["cases"] for given in bench.engines] == [("g",), used]
+
+
+@pytest.mark.parametrize(("failure", "keep_types", "tried"), [(BAD, False, CompileTarget), (GONE, True, RunTarget)])
+def test_a_failure_to_compile_is_reduced_without_a_run(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, failure: Failure, keep_types: bool, tried: type
+) -> None:
+    seen = []
+
+    def attempt(_: Any, chosen: Chosen) -> Attempt:
+        seen.append(type(chosen.target))
+        return failing(failure) if "bad" in chosen.compiled.module.path.read_text() else Attempt()
+
+    monkeypatch.setattr(reduce, "attempt", attempt)
+    result = reduced(bench, tmp_path, "a bad", failing(failure), target=run_target)
+    assert isinstance(result.target, RunTarget)
+    assert text_of(result) == "bad"
+    assert set(seen) == {tried}
+    assert {flag for _, flag in bench.compiler.calls} == {keep_types}
+
+
+def test_only_the_first_way_of_a_failure_counts(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = (CaseOutcome(name="f", seconds=0.1, failure=GONE), CaseOutcome(name="g", seconds=0.1, failure=BAD))
+    monkeypatch.setattr(reduce, "attempt", lambda *_: failing(BAD))
+    result = reduced(bench, tmp_path, "bad worse", failing(GONE, *cases), target=run_target)
+    assert (result.steps, result.tries) == ((), 2)
+
+
+@pytest.mark.parametrize(
+    ("stage", "took", "limit"), [("compile", 2.0, 30.0), ("compile", 10.0, 50.0), (TIMEOUT, 10.0, COMPILE_TIMEOUT)]
+)
+def test_a_candidate_may_take_five_times_as_long_as_the_failure(
+    stage: str, took: float, limit: float, bench: Bench, tmp_path: Path
+) -> None:
+    found = replace(failing(), observation=Observation(stage=stage, signature="bad"), seconds=took)
+    reduced(bench, tmp_path, "bad worse", found)
+    (given,) = bench.engines
+    assert (given["compile_timeout"], given["run_timeout"], given["compiles"]) == (limit, limit, 1)
+    assert (given["cache"], given["registry"]) == (tmp_path / "out" / "cache", bench.registry)
+
+
+# ---------------------------------------------------------------- processes
+
+
+@pytest.mark.parametrize(
+    ("printed", "status", "errors", "said"),
+    [
+        ("", 0, "", "no smaller variants can be made: exit status 0"),
+        ("3 words\n", 2, "", "no smaller variants can be made: exit status 2"),
+        ("3 words\n", 1, "no such op\nmore\n", "no smaller variants can be made: no such op"),
+    ],
+)
+def test_a_compiler_that_writes_no_variants_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, printed: str, status: int, errors: str, said: str
+) -> None:
+    done = subprocess.CompletedProcess((), status, printed, errors)
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
+    with pytest.raises(RetargetError, match=f"^{said}$"):
+        reduce._smaller_variants(Words(), _source(tmp_path), tmp_path, keep_types=True, env={})
+
+
+def test_a_compiler_that_does_not_start_or_end_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for error in (FileNotFoundError("none"), subprocess.TimeoutExpired("shrink", 120)):
+        monkeypatch.setattr(subprocess, "run", _raising(error))
+        with pytest.raises(RetargetError, match=r"^shrink writes no smaller variants: "):
+            reduce._smaller_variants(Words(), _source(tmp_path), tmp_path, keep_types=True, env={})
+
+
+def test_variants_are_the_lines_with_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def run(command: Sequence[str], **given: Any) -> subprocess.CompletedProcess[str]:
+        asked.append((tuple(command), given["input"], given["env"]["TOOLS"], given["env"]["PATH"], given["timeout"]))
+        return subprocess.CompletedProcess(command, 0, "3 words\n/v/1\twithout\ta\nno variant\n/v/2\tprinted\n", "")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    source = _source(tmp_path)
+    found = reduce._smaller_variants(Words(), source, tmp_path, refused=["a", "b"], keep_types=True, env={"TOOLS": "x"})
+    assert asked == [(("shrink", str(source), str(tmp_path)), "a\nb", "x", os.environ["PATH"], 120)]
+    assert found.has == "3 words"
+    assert [(one.name, str(one.path)) for one in found.found] == [("without\ta", "/v/1"), ("printed", "/v/2")]
+
+
+def _source(folder: Path) -> Path:
+    (folder / "source").write_text("words")
+    return folder / "source"
+
+
+def _raising(error: Exception) -> Callable[..., Any]:
+    def run(*_: object, **__: object) -> Any:
+        raise error
+
+    return run
+
+
+@pytest.mark.parametrize(("fails", "status"), [(True, 0), (False, 1)])
+def test_a_tool_is_answered_by_this_process(fails: bool, status: int, tmp_path: Path) -> None:
+    asked = []
+
+    def answer(candidate: Path) -> bool:
+        asked.append(candidate)
+        return fails
+
+    folder = tmp_path / ("long" * 30)  # a socket's path may not be
+    folder.mkdir()
+    script = './fails-in-the-same-way "/x y/m"; echo "$? $TOOLS" > said'
+    succeeded = reduce._reduce_by_tool(
+        ["sh", "-c", script], folder, fails=answer, is_over=lambda: False, env={"TOOLS": "x"}
+    )
+    assert (succeeded, asked) == (True, [Path("/x y/m")])
+    assert (folder / "said").read_text() == f"{status} x\n"
+
+
+def test_a_tool_that_fails_has_left_nothing(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"fails": lambda _: True, "env": {}}
+    assert not reduce._reduce_by_tool(["sh", "-c", "exit 1"], tmp_path, is_over=lambda: False, **given)
+
+
+def test_a_tool_is_killed_when_its_time_is_up(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"fails": lambda _: True, "env": {}}
+    assert not reduce._reduce_by_tool(["sleep", "60"], tmp_path, is_over=lambda: True, **given)
