@@ -48,6 +48,7 @@ def test_targets_that_pass_are_measured(sums: Project) -> None:
     result.stdout.fnmatch_lines(["*retarget benchmark*", "latency of 1 case (median of warm calls):", "*case 'sum'"])
 
 
+@pytest.mark.slow
 def test_without_the_option_nothing_is_measured(sums: Project) -> None:
     sums.run("--retarget-results", "out").assert_outcomes(passed=2)
     found = records(sums)

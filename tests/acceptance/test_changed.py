@@ -80,6 +80,7 @@ def test_another_selection_of_cases_runs(project: Project) -> None:
     assert (found["passed"], found["unchanged"]) == (1, 1)
 
 
+@pytest.mark.slow
 def test_results_that_hold_are_reused_where_a_compile_gives_the_same_artifact_too(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,7 @@ def test_each_target_has_its_own_outcome(project: Project) -> None:
     assert runs(project, "e") == 1
 
 
+@pytest.mark.slow
 def test_nothing_runs_after_the_failure_that_ends_the_session(project: Project) -> None:
     project.doubles(a="f: fail\n", b=COUNTS)
     run(project, "-x").assert_outcomes(failed=1, deselected=2)
@@ -69,6 +70,7 @@ def test_what_has_begun_ends_with_the_session(project: Project) -> None:
     assert not Path(f"/proc/{(project.path / 'suites/b.mlir.pid').read_text()}").exists()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "conftest",
     [

@@ -99,6 +99,7 @@ def test_without_the_package_the_types_have_to_be_written(model: Path, monkeypat
         read(case)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "changed",
     [

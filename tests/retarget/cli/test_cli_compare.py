@@ -259,6 +259,7 @@ def test_a_side_that_fails_is_reported_as_such(project: Path, capsys: pytest.Cap
     assert lines[-1] == "nothing to compare: no case returned anything or checked anything"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

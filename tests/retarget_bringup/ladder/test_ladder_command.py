@@ -141,6 +141,7 @@ def test_a_target_is_lowered_by_name_with_a_reason_and_by_nothing_else(
     assert " lowered from matches: sums in halves\n" in (project / "bringup/x.ladder").read_text()
 
 
+@pytest.mark.slow
 def test_a_line_that_was_removed_comes_back_from_the_last_commit(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -160,6 +161,7 @@ def test_a_line_that_was_removed_comes_back_from_the_last_commit(
     assert rungs(project)["wrong"] == "matches"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "message"),
     [

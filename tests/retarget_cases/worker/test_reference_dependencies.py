@@ -211,6 +211,7 @@ def variables(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.usefixtures("variables")
 @pytest.mark.parametrize("row", ROWS)
 def test_what_a_reference_depends_on_is_recorded_and_another_after_a_change(

@@ -183,6 +183,7 @@ def test_the_tree_as_it_is_has_no_problem(tree: Path) -> None:
     assert problems(tree) == []
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("file", FILES)
 def test_no_rename_of_anything_in_any_one_declaration_goes_unnoticed(tree: Path, file: str) -> None:
     before = (tree / file).read_text()

@@ -95,6 +95,7 @@ def test_other_kinds_need_the_file_of_the_module(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err.endswith("error: the following arguments are required: FILE\n")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("function", "status"), [("passes", 0), ("differs", 1), ("", 1)])
 def test_the_command_of_a_plan_shows_pass_from_fail(function: str, status: int, module_file: Path) -> None:
     plan = run_case_plan(kind="check", config=runtime_config("local-sync"), artifact=module_file, case=function)

@@ -95,7 +95,7 @@ LOST = "DEVICE_LOST; the device is gone"
 HUNG = "run timed out after 2 s"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("flags", "rung", "said"),
     [

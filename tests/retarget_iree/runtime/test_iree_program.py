@@ -58,7 +58,7 @@ def test_checked_arrays_outlive_the_device(arithmetic: bytes, open_device: OpenD
     assert check.actual.tolist() == [9, 2, 3]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ELEMENT_TYPES)
 def test_every_element_type_arrives_in_its_dtype_with_its_values(
     name: str, open_device: OpenDevice, element_types: bytes

@@ -72,6 +72,7 @@ def test_needs_are_read_from_the_bytes(artifact: bytes, needs: list[str]) -> Non
     assert [parse_requirement(one).text for one in needs] == needs
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("flags", "kind", "needed"),
     [

@@ -55,6 +55,7 @@ def instructions(artifact: OpenClArtifact) -> list[str]:
     return [str(word[0]) for word in words if str(word[0]).startswith("dispatch")]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("sizes", [(8, 96), (33, 1), (0, 5), (5, 0), (0, 0)])
 def test_dispatches_that_do_not_depend_on_each_other_are_one_launch_and_its_kernel_alone_is_built(
     device: OpenClDevice, sizes: tuple[int, int]

@@ -78,6 +78,7 @@ def test_where_one_kernel_changes_one_is_built_and_the_others_stay_in_their_bina
     assert again.compiled == []
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("content", [b"damaged", b""])
 def test_a_damaged_file_is_built_again(start: Start, tmp_path: Path, content: bytes) -> None:
     start().build([kernel("one")])
@@ -91,6 +92,7 @@ def test_a_damaged_file_is_built_again(start: Start, tmp_path: Path, content: by
         assert not is_damaged(path)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("content_of_another", [b"no binary of this driver", b"\xff\xfe"])
 def test_what_the_driver_does_not_take_is_built_again(start: Start, tmp_path: Path, content_of_another: bytes) -> None:
     builds = start()

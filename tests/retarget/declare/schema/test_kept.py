@@ -196,6 +196,7 @@ def forged(text: str, sort: str, key: str, value: object) -> str:
     return json.dumps(body)
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("value", [None, True, [1], [["a"]], [[1, 2]]])
 @pytest.mark.parametrize(
     ("sort", "key"),

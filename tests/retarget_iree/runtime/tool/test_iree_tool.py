@@ -98,6 +98,7 @@ def test_every_element_type_comes_back_as_in_the_process(
             assert (actual.dtype, actual.tobytes()) == (expected.dtype, expected.tobytes()), function.name
 
 
+@pytest.mark.slow
 def test_returned_checks_are_those_that_the_module_makes(
     returned: bytes, arithmetic: bytes, tool: Device, open_device: OpenDevice
 ) -> None:

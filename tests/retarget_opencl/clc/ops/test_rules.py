@@ -240,6 +240,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize(
     ("arguments", "result", "body", "inputs", "statements", "expected"),
     [case[1:] for case in CASES],
@@ -319,6 +320,7 @@ _COMPARISONS = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", _COMPARISONS)
 def test_a_float_comparison_treats_nan_as_spirv_says(device: OpenClDevice, name: str) -> None:
     body = f"%k = spirv.{name} %a, %b : f32\n%o = spirv.Constant 1 : i32\n%r = spirv.Select %k, %o, %zero : i1, i32"
@@ -417,6 +419,7 @@ func.func @main(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>) -> tensor<64x64xf1
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("matrices", "uses"), [("ptx", True), ("none", False)])
 def test_a_product_of_halves_uses_matrix_units_where_the_profile_has_them(*, matrices: str, uses: bool) -> None:
     profile = replace(shipped("nvidia-sm80"), matrices=matrices)

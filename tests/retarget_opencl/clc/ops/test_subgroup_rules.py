@@ -97,7 +97,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("kind", "op", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_lanes_combine_and_exchange_values(
     with_subgroups: OpenClDevice, kind: str, op: str, expected: list[float]
@@ -126,7 +126,7 @@ VOTES = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("body", "expected"), [case[1:] for case in VOTES], ids=[case[0] for case in VOTES])
 def test_lanes_vote(with_subgroups: OpenClDevice, body: str, expected: list[int]) -> None:
     _, source = _translate(_module("i32", "i32", body), compile_profile(with_subgroups.profile), LANES)

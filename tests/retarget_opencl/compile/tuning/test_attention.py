@@ -155,6 +155,7 @@ def test_attention_that_fits_is_one_kernel_without_scores_in_memory() -> None:
     assert "opencl.localMemSize >= 36864" in artifact.needs
 
 
+@pytest.mark.slow
 def test_what_is_around_attention_has_kernels_of_its_own() -> None:
     artifact = compiled_for_units(TWICE)
     text = joined(artifact.sources)

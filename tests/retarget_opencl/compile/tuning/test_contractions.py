@@ -112,7 +112,7 @@ def test_arithmetic_in_bf16_is_left_to_iree(sum_of: str) -> None:
     assert ("bfloat_from_bits" in joined(compiled(text).sources)) == (sum_of == "f32")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("shape", "types", "items", "groups"),
     [
@@ -152,13 +152,14 @@ def test_a_product_with_more_in_its_kernel_has_room_for_its_sums() -> None:
     assert 1024 in {constant.value for constant in program.functions[kernel.groups].constants}
 
 
+@pytest.mark.slow
 def test_a_batch_has_the_tiles_of_its_products() -> None:
     text = product((64, 96, 192), "f32", "f32").replace("linalg.matmul", "linalg.batch_matmul")
     (kernel,) = compiled(re.sub(r"tensor<(\d)", r"tensor<6x\1", text)).program.kernels
     assert kernel.workgroup_size == (8, 16, 1)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("shape", "left"),
     [((80, 96, 192), True), ((64, 64, 32), True), ((80, 72, 64), True), ((50, 70, 90), True), ((64, 64, 64), False)],

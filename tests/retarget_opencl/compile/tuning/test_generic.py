@@ -48,7 +48,7 @@ def compiled(text: str, profile: DeviceProfile) -> bytes:
     return OpenClCompiler().compile_bytes(text.encode(), "main.mlir", (), profile).artifact
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("rows", "profile", "expected"),
     [

@@ -31,7 +31,7 @@ def device(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenClDevice]:
     opened.close()
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [512, 1024, 2048])
 def test_softmax_has_its_values_with_these_work_items(device: OpenClDevice, columns: int) -> None:
     profile = replace(compile_profile(device.profile), arch="sm_80", subgroup_size=32)
@@ -45,7 +45,7 @@ def test_softmax_has_its_values_with_these_work_items(device: OpenClDevice, colu
     np.testing.assert_allclose(result, expected / expected.sum(1, keepdims=True), rtol=1e-5)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("columns", "items"),
     [(512, 128), (1024, 64), (2048, 128), (4096, 256), (8192, 512), (96, 96)],  # of the last IREE has chosen

@@ -23,6 +23,7 @@ def test_a_device_that_keeps_to_the_protocol_passes() -> None:
     assert [name for name in NAMES if checked(Memory(), name) != CheckedDriver(state=CheckState.PASSED)] == []
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "limits",
     [
