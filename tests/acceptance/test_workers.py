@@ -78,6 +78,7 @@ def pytest_runtest_logfinish(nodeid):
 """A conftest: workers of xdist do not end, and the controller leaves a file when it has the result of `a_dc`."""
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_workers_of_xdist_that_do_not_end_are_killed_and_finished_results_kept(project: Project) -> None:
     project.doubles(a="f: pass", b="f: hang", c="compile: hang\nf: pass")
