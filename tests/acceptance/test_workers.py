@@ -67,18 +67,20 @@ def test_an_interrupt_ends_workers_and_session_without_a_traceback(
 
 
 DEAF = """\
-import os, pathlib, signal
+import pathlib, signal
+class Controller:
+    def pytest_runtest_logfinish(self, nodeid):
+        if nodeid.endswith("::a_dc"):
+            pathlib.Path("a.finished").touch()
 def pytest_configure(config):
     if hasattr(config, "workerinput"):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-def pytest_runtest_logfinish(nodeid):
-    if nodeid.endswith("::a_dc") and "PYTEST_XDIST_WORKER" not in os.environ:
-        pathlib.Path("a.finished").touch()
+    else:
+        config.pluginmanager.register(Controller())
 """
 """A conftest: workers of xdist do not end, and the controller leaves a file when it has the result of `a_dc`."""
 
 
-@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_workers_of_xdist_that_do_not_end_are_killed_and_finished_results_kept(project: Project) -> None:
     project.doubles(a="f: pass", b="f: hang", c="compile: hang\nf: pass")
