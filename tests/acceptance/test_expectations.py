@@ -57,6 +57,7 @@ def test_known_failures_are_xfailed_with_their_reason_and_the_run_succeeds(
     }
 
 
+@pytest.mark.slow
 def test_a_failure_that_is_no_verdict_of_the_compiler_is_excused_by_no_rule(project: Project) -> None:
     project.doubles(lost="compile: trouble")
     expecting(project, rule("lost", "compile"))
@@ -196,6 +197,7 @@ def test_ignoring_expectations_shows_everything_raw(project: Project) -> None:
         assert block(result, "twice: a_dc")[0].startswith("compile: error: cannot fold the widget")
 
 
+@pytest.mark.slow
 def test_a_target_whose_worker_left_without_a_word_is_never_excused(project: Project) -> None:
     project.doubles(a="f: leave")
     expecting(project, rule("a", "run"))
@@ -225,6 +227,7 @@ def test_how_it_failed_can_be_seen_of_a_known_failure_too(project: Project) -> N
     assert lines[start + 1] == "compile: error: cannot fold the widget"
 
 
+@pytest.mark.slow
 def test_known_failures_stand_in_junit_with_their_reason(project: Project) -> None:
     project.doubles(a="compile: fail")
     expecting(project, rule("a", "compile"))

@@ -171,6 +171,7 @@ def test_every_failed_function_is_named_and_what_passed_too(project: Project) ->
     ]
 
 
+@pytest.mark.slow
 @alone_and_xdist(1)
 def test_all_failed_cases_are_shown_in_full_if_requested(project: Project, arguments: tuple[str, ...]) -> None:
     names = [f"case-{number}" for number in range(12)]

@@ -99,6 +99,7 @@ def test_a_folder_that_cannot_be_made_is_an_error(project: Path, capsys: pytest.
     )
 
 
+@pytest.mark.slow
 def test_a_file_of_another_tool_is_kept(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     there = project / "linalg/out/CTestTestfile.cmake"
     there.parent.mkdir()

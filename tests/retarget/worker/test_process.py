@@ -143,6 +143,7 @@ def lock_holders(path: Path) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_a_timeout_kills_what_the_worker_has_started(worker: WorkerProcess, tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
 
@@ -261,6 +262,7 @@ def test_a_worker_dies_with_a_parent_that_was_killed(driver: str) -> None:
     assert worker_ends_with_its_parent(driver, starts=False)
 
 
+@pytest.mark.slow
 def test_the_lifeline_alone_ends_a_worker_whose_parent_was_killed() -> None:
     assert worker_ends_with_its_parent("double-hang", starts=True)
 

@@ -125,6 +125,7 @@ def test_a_flag_the_compiler_refuses_is_reported_in_its_words(
     assert message in str(caught.value)
 
 
+@pytest.mark.slow
 def test_flags_of_the_tool_alone_are_found_and_used(iree: IreeCompiler, open_device: OpenDevice) -> None:
     flags = (*VMVX, "--mlir-elide-elementsattrs-if-larger=4", "--verify=false")
     assert tool_only_flags(flags) == flags[2:]
@@ -281,6 +282,7 @@ def test_the_artifact_does_not_depend_on_the_folder(iree: IreeCompiler, tmp_path
     assert len(artifacts) == 1
 
 
+@pytest.mark.slow
 def test_bytecode_is_compiled_as_text_is(compile_module: Compile, open_device: OpenDevice, tmp_path: Path) -> None:
     tool = toolchain.find_compiler().tool
     source, bytecode = tmp_path / "a.mlir", tmp_path / "a.mlirbc"

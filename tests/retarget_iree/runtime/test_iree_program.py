@@ -273,6 +273,7 @@ def test_a_closed_device_reports_it(open_device: OpenDevice, arithmetic: bytes) 
         device.load(arithmetic)
 
 
+@pytest.mark.slow
 def test_two_devices_run_one_module(open_device: OpenDevice, compile_module: Compile) -> None:
     source = """
     func.func @both() {

@@ -137,6 +137,7 @@ def test_an_unknown_function_names_the_known_ones(add: OpenClProgram) -> None:
         call(add, "sub")
 
 
+@pytest.mark.slow
 def test_a_global_lives_from_call_to_call_and_not_from_load_to_load(load: Load) -> None:
     ones = np.ones(4, np.float32)
     program = load(STATE)
@@ -227,6 +228,7 @@ func.func @main(%x: tensor<4xi32>) -> tensor<4xi32> {{
 """
 
 
+@pytest.mark.slow
 def test_kernels_of_one_name_in_two_executables_are_told_apart(load: Load) -> None:
     (result,) = call(load(TWO_EXECUTABLES), "main", np.int32([-3, -1, 0, 4]))
     np.testing.assert_array_equal(result, np.int32([36, 4, 0, 64]))

@@ -105,6 +105,7 @@ def test_targets_are_compiled_in_the_order_they_were_submitted(make: Make, tmp_p
     assert compiles(log) == ["c.txt", "a.txt", "b.txt", "d.txt"]
 
 
+@pytest.mark.slow
 def test_a_target_that_is_waited_for_goes_first(make: Make, tmp_path: Path, log: Path) -> None:
     targets = [compile_target(tmp_path, name, f"@sleep 0.3\npass {name}") for name in "abcd"]
     service = make()
@@ -374,6 +375,7 @@ def test_a_failure_in_the_front_half_is_one_of_all_targets_that_share_it(make: M
     assert [one.reused for one in outcomes] == [False, True, True]
 
 
+@pytest.mark.slow
 def test_what_a_front_end_refuses_is_stored_and_tried_again_where_that_is_asked(
     make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -408,6 +410,7 @@ def test_a_damaged_output_of_a_front_end_is_made_again(
     assert "is damaged: its content has SHA-256" in service.notes[0]
 
 
+@pytest.mark.slow
 def test_a_crash_of_a_front_end_costs_one_target_and_is_tried_again(make: Make, tmp_path: Path, log: Path) -> None:
     target = compile_target(tmp_path, "a", "@@crash SIGSEGV", flags=("--front-end",))
     for _ in range(2):
@@ -417,6 +420,7 @@ def test_a_crash_of_a_front_end_costs_one_target_and_is_tried_again(make: Make, 
     assert steps(log) == ["front", "front"]
 
 
+@pytest.mark.slow
 def test_a_crash_after_a_front_end_is_tried_again_from_the_front_end_on(make: Make, tmp_path: Path, log: Path) -> None:
     target = compile_target(tmp_path, "a", "@crash SIGSEGV", flags=("--front-end",))
     for _ in range(2):
@@ -661,6 +665,7 @@ def test_a_flag_that_names_no_input_does_not_count(make: Make, tmp_path: Path) -
     assert make().result(target).reused
 
 
+@pytest.mark.slow
 def test_what_is_compiled_while_an_input_changes_is_used_and_not_stored(make: Make, tmp_path: Path) -> None:
     file = tmp_path / "patterns"
     file.write_text("one")

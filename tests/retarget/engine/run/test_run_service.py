@@ -218,6 +218,7 @@ def test_the_device_stays_open_from_run_to_run(run: Run, log: Path) -> None:
     assert opened(log) == 1
 
 
+@pytest.mark.slow
 def test_an_error_that_sticks_to_the_device_costs_one_target(run: Run, log: Path) -> None:
     poisoned = run("pass a\npoison b\npass c")
 
@@ -244,6 +245,7 @@ def test_a_crash_is_reported_with_its_case_and_costs_one_target(run: Run, log: P
     assert opened(log) == 2
 
 
+@pytest.mark.slow
 def test_a_crash_while_loading_is_at_load(run: Run) -> None:
     failure = run("load-crash sigabrt").failure
 
@@ -252,6 +254,7 @@ def test_a_crash_while_loading_is_at_load(run: Run) -> None:
     assert failure.stage is Stage.LOAD
 
 
+@pytest.mark.slow
 def test_a_crash_while_reading_a_case_is_at_load_with_its_case(run: Run) -> None:
     outcome = run("eq a 1 1\npass unreadable\npass c")
 
@@ -281,6 +284,7 @@ def test_a_hang_is_killed_by_the_targets_timeout(run: Run, how: str) -> None:
     assert run("pass a").failure is None
 
 
+@pytest.mark.slow
 def test_a_hang_while_loading_is_at_load(run: Run) -> None:
     failure = run("load-hang", timeout=0.4).failure
 
@@ -297,6 +301,7 @@ def test_a_device_worker_killed_between_runs_is_replaced_unnoticed(run: Run, log
     assert run("pass b").failure is None
 
 
+@pytest.mark.slow
 def test_a_device_worker_killed_in_mid_run_costs_one_target(run: Run, log: Path) -> None:
     run("pass a")
     pid = int(lines_of(log)[0].split()[3])
@@ -405,6 +410,7 @@ def state_of(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only there is an idle device worker paused")
 def test_an_idle_device_worker_takes_no_cycles_and_wakes_for_the_next_run(
     service: RunService, run: Run, log: Path

@@ -121,6 +121,7 @@ def test_the_device_is_leased_from_the_beginning_to_the_end(
     assert is_free(others)
 
 
+@pytest.mark.slow
 def test_a_device_that_another_session_has_begins_nothing(
     service: RunService, target: RunTarget, tmp_path: Path, log: Path, others: DeviceLeases
 ) -> None:
@@ -133,6 +134,7 @@ def test_a_device_that_another_session_has_begins_nothing(
     assert calls(log) == ["first", "ahead"]
 
 
+@pytest.mark.slow
 def test_a_device_that_is_not_open_begins_nothing(service: RunService, tmp_path: Path, log: Path) -> None:
     target = run_target(tmp_path, runtime_config())
     service.begin(target, one := artifact(tmp_path, "pass ahead"))

@@ -56,6 +56,7 @@ def test_matrix_units_compute_products(factor: str, total: str, instruction: str
     assert "mma.sync" not in joined(without.sources)
 
 
+@pytest.mark.slow
 def test_bf16_stays_bf16_in_a_kernel_that_has_more_than_the_product() -> None:
     """A bias in bf16 is added in f32, and the sum is rounded to bf16."""
     text = product((64, 64, 128), "bf16", "f32").replace("return %r : tensor<64x64xf32>", _BIAS)
@@ -140,6 +141,7 @@ def test_tiles_are_as_large_as_leaves_enough_work_groups(
     assert groups in constants
 
 
+@pytest.mark.slow
 def test_a_product_with_more_in_its_kernel_has_room_for_its_sums() -> None:
     """128x128 sums of `f32` take more local memory than there is: the kernel has tiles of 64x64."""
     wide, narrow = "tensor<2048x2048xf32>", "tensor<2048x2048xf16>"
@@ -214,6 +216,7 @@ OWN = (
 )
 
 
+@pytest.mark.slow
 def test_a_modules_own_tiles_stay() -> None:
     (kernel,) = compiled(product((512, 512, 512), "f16", "f16", OWN)).program.kernels
     assert kernel.workgroup_size == (32, 2, 1)
