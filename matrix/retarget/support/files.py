@@ -30,11 +30,14 @@ __all__ = [
     "user_path",
     "write_atomically",
     "write_files",
+    "write_once",
 ]
 
 UNFINISHED = ".new-"
 """How the name of a file begins that a killed process left half written."""
 
+_NO_LINKS = frozenset({errno.EPERM, errno.EMLINK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP})
+"""How a file system says that it has no hard links."""
 _LARGEST_READ = 1 << 24
 _MOMENT_SECONDS = 1.0
 """How long a file that was just written may change again and keep its times."""
@@ -153,6 +156,26 @@ def write_atomically(path: Path, data: bytes) -> None:
     """Write `data` to `path`, which is seen whole or not at all. Creates the folder. Raises `OSError`."""
     with replacing(path) as beside:
         _write(beside, data)
+
+
+def write_once(path: Path, data: bytes) -> None:
+    """Write `data` to `path` as `write_atomically` does, unless a file is there: it stays, with the locks on it.
+
+    Raises `OSError`.
+    """
+    beside = path.parent / f"{UNFINISHED}{os.getpid()}-{secrets.token_hex(8)}"
+    try:
+        _write(beside, data)
+        os.link(beside, path)  # noqa: PTH201
+    except FileExistsError:
+        pass
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        beside.replace(path)
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -112,6 +112,8 @@ def remove_unheld(path: Path) -> bool:
         except OSError as error:
             if error.errno not in _NO_LOCKS:
                 raise
+        if not _is_same(descriptor, path):
+            return False  # another has been written in its place meanwhile, which someone may hold
         path.unlink(missing_ok=True)
     return True
 

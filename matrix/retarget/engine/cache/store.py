@@ -49,7 +49,7 @@ from retarget.engine.cache.sealed_files import (
 )
 from retarget.model.outcomes import Artifact, CompileOutcome, Failure
 from retarget.support.errors import RetargetError
-from retarget.support.files import read_bytes, write_atomically
+from retarget.support.files import read_bytes, write_atomically, write_once
 from retarget.support.locks import HeldLock, hold_where_possible, remove_unheld
 from retarget.worker.kept_files import KEPT, is_damaged
 
@@ -181,7 +181,7 @@ class Store:
                 if content is None:
                     self._remote.count_as_absent()
                     return None
-                write_atomically(Path(artifact.path), content)
+                write_once(Path(artifact.path), content)
                 self._unmeasured += artifact.size
             self._write_entry(key, body)
         self._grown(0)
@@ -210,7 +210,10 @@ class Store:
         outcome = CompileOutcome(key=key, seconds=seconds, reused=False, artifact=stored, diagnostics=diagnostics)
         with self._reported():
             self._prepare()
-            write_atomically(path, artifact)
+            if self._has(stored):  # and another session may hold it
+                _mark_used(path)
+            else:
+                write_once(path, artifact)
             if entry:
                 self._write_entry(key, body := outcome_body(outcome, suffix))
                 if self._remote is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import subprocess
 import sys
@@ -14,7 +15,8 @@ from retarget.engine.cache.key import digest_of
 from retarget.engine.cache.store import Store, StoreError, default_max_bytes
 from retarget.model.outcomes import Failure, Stage
 from retarget.support.errors import RetargetError
-from retarget.support.locks import hold_existing
+from retarget.support.files import write_atomically
+from retarget.support.locks import hold_existing, remove_unheld
 
 KEY = digest_of(b"key")
 OTHER = digest_of(b"other")
@@ -375,6 +377,44 @@ def test_what_is_held_is_not_evicted(tmp_path: Path) -> None:
 
     assert not path.exists()
     assert hold_existing(path) is None
+
+
+def test_what_is_held_stays_the_same_file_while_others_store_it_too(tmp_path: Path) -> None:
+    path = put(Store(tmp_path), KEY, b"held" * 500)
+    with hold_existing(path) or pytest.fail("it has gone"):
+        assert put(Store(tmp_path), OTHER, b"held" * 500) == path
+        small = Store(tmp_path, max_bytes=3000)
+        for number in range(5):
+            put(small, digest_of(bytes([number])), bytes([number]) * 2000)
+
+        assert path.exists()
+
+
+def test_what_replaces_a_file_just_before_its_removal_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "artifact"
+    path.write_bytes(b"first")
+    flock = fcntl.flock
+
+    def replaced(descriptor: int, how: int) -> None:
+        write_atomically(path, b"second")
+        flock(descriptor, how)
+
+    monkeypatch.setattr("fcntl.flock", replaced)
+
+    assert not remove_unheld(path)
+    assert path.read_bytes() == b"second"
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP])
+def test_a_file_system_without_hard_links_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    def link(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("os.link", link)
+    path = put(Store(tmp_path), KEY, b"ARTIFACT")
+
+    assert path.read_bytes() == b"ARTIFACT"
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
 
 
 def test_after_the_clock_has_jumped_back_what_was_used_last_stays(tmp_path: Path) -> None:
