@@ -344,6 +344,14 @@ def test_a_reference_that_makes_its_inputs_writable_fails_and_they_stay_as_they_
     assert inputs[0].tolist() == [[0, 1], [2, 3]]
 
 
+def test_what_a_library_writes_to_the_address_of_an_input_stays_with_the_reference(tmp_path: Path) -> None:
+    path = tmp_path / "ref.py"
+    path.write_text("import ctypes\ndef f(x):\n    ctypes.memset(x.ctypes.data, 0, x.nbytes)\n    return x\n")
+    given = np.ones(3, np.float32)
+    (returned,) = References().call(path, "f", [given])
+    assert (np.asarray(returned).tolist(), given.tolist()) == ([0, 0, 0], [1, 1, 1])
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bool", "complex64", "bfloat16", "int4"])
 @pytest.mark.parametrize("shape", [(), (0,), (2, 3), (2, 0, 3)])
 def test_inputs_of_every_type_and_shape_reach_a_reference_as_they_are(
