@@ -35,8 +35,9 @@ _FORMAT = "3"
 
 _CORE = ("retarget.arrays", "retarget.engine.run", "retarget.model", "retarget.worker")
 _OF_LOADERS = ("LD_*", "DYLD_*", "*ICD*", "*VISIBLE_DEVICES", "*DRIVER_FILES*", "*LAYER*")
+_OF_DRIVERS = ("HSA_*", "LP_*", "MESA_*", "POCL_*", "QEMU_*")
 _OF_ARRAYS = ("NPY_*", "OMP_*", "OPENBLAS_*", "MKL_*", LIMIT_VARIABLE)
-_VARIABLES = (*_OF_LOADERS, *_OF_ARRAYS)
+_VARIABLES = (*_OF_LOADERS, *_OF_DRIVERS, *_OF_ARRAYS)
 _OF_PYTHON = ("PYTHON*", "LANG", "LC_*", "TZ")
 """What Python and its C libraries read by themselves."""
 
