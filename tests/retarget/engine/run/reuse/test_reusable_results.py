@@ -83,6 +83,9 @@ def test_a_change_of_a_variable_of_the_current_folder_or_of_the_path_of_imports_
     target = target_in(tmp_path)
     for change in (
         lambda patch: patch.setenv("RETARGET_NONE_SUCH", ""),
+        lambda patch: patch.setenv("TZ", "UTC+3"),
+        lambda patch: patch.setenv("LC_NUMERIC", "none"),
+        lambda patch: patch.setenv("PYTHONOPTIMIZE", "2"),
         lambda patch: patch.chdir(tmp_path),
         lambda patch: patch.syspath_prepend(tmp_path),
     ):
