@@ -58,16 +58,14 @@ class _Requested:
 
 
 class _Required:
-    """What `--retarget-require` asks for: targets that an expression selects run. Where they are not chosen `by_name`,
-    each expression selects one that does. Raises `RetargetError` for an expression that is none."""
+    """What `--retarget-require` asks for. Unless they are chosen `by_name`, each expression selects one that runs."""
 
     def __init__(self, texts: Sequence[str], *, by_name: bool) -> None:
         self._selectors = {text: compile_selector(text) for text in texts}
         self._unmet = set() if by_name else {*texts}
 
     def judged(self, target: Target, error: BaseException | None) -> BaseException | None:
-        """Return how a target ended: where it is required, a skip is an error, unless it was requested or another
-        target reports why."""
+        """Return how a target ended: a skip of a required one is an error, unless requested or reported elsewhere."""
         from retarget.engine.trial.ends import Blocked, Excused, NotTried, Skip, Unselected
 
         texts = [text for text, selects in self._selectors.items() if selects(target)]
@@ -105,8 +103,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--retarget-require",
-        "--require",
-        dest="require",
         action="append",
         default=[],
         metavar="EXPR",
@@ -143,7 +139,7 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.ignore_expectations |= settings.ignores_expectations
     with ExitStack() as ending:
         chosen = choose(arguments, settings, extensions)
-        required = _Required((*settings.required, *arguments.require), by_name=chosen.by_name)
+        required = _Required((*settings.required, *arguments.retarget_require), by_name=chosen.by_name)
         spare = None
         if not extensions and any(isinstance(target, RunTarget) for _, target in chosen.targets):
             spare = SpareWorker(forks=len(chosen.targets) == 1)  # it imports while this process does

@@ -37,11 +37,19 @@ def test_statuses(arguments: list[str], status: int, lines: list[str], capsys: p
     ("arguments", "status", "said"),
     [
         ([f"{SUITE}::good_vmvx_phone"], 77, ""),
-        ([f"{SUITE}::good_vmvx_phone", "--require", "not phone"], 77, ""),
-        ([f"{SUITE}::good_vmvx_phone", "--require", "phone"], 1, "'phone' does not let this target be skipped"),
-        ([f"{SUITE}::never_vmvx", "--require", "vmvx"], 77, ""),
+        ([f"{SUITE}::good_vmvx_phone", "--retarget-require", "not phone"], 77, ""),
+        (
+            [f"{SUITE}::good_vmvx_phone", "--retarget-require", "phone"],
+            1,
+            "'phone' does not let this target be skipped",
+        ),
+        ([f"{SUITE}::never_vmvx", "--retarget-require", "vmvx"], 77, ""),
         (["-m", "phone", "-k", "never", "."], 77, ""),
-        (["-m", "phone", "-k", "never", ".", "--require", "phone"], 1, "'phone': no target that it selects has run"),
+        (
+            ["-m", "phone", "-k", "never", ".", "--retarget-require", "phone"],
+            1,
+            "'phone': no target that it selects has run",
+        ),
     ],
 )
 def test_a_required_target_is_not_skipped(
