@@ -130,11 +130,13 @@ Targets = Sequence[tuple[SuiteHome, Target]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """`targets` with their suites, in declared order. `rule_errors` and `named_cases` are of the rules that pytest
-    judges with these paths, as in `retarget.targets.pytest_selection.Selection`."""
+    """`targets` with their suites, in declared order; `by_name` if names or ids choose them. `rule_errors` and
+    `named_cases` are of the rules that pytest judges with these paths, as in
+    `retarget.targets.pytest_selection.Selection`."""
 
     targets: Targets
     registry: Registry
+    by_name: bool = False
     rule_errors: tuple[str, ...] = ()
     named_cases: Sequence[PlainUse] = ()
 
@@ -150,7 +152,7 @@ def choose(arguments: argparse.Namespace, settings: SessionSettings, extensions:
         raise argparse.ArgumentError(None, msg)
     if words and not (arguments.mark or arguments.keyword) and all(map(_is_id, words)):
         found, registry = _by_ids(arguments, list(dict.fromkeys(words)), settings, extensions)
-        return Chosen(targets=found, registry=registry)
+        return Chosen(targets=found, registry=registry, by_name=True)
     paths = [word for word in words if "::" in word or Path(word).exists()]
     names = [word for word in words if word not in paths]
     if not words and not (arguments.mark or arguments.keyword):
@@ -169,7 +171,11 @@ def choose(arguments: argparse.Namespace, settings: SessionSettings, extensions:
         msg = f"found no target in {', '.join(paths or ['.'])} that is selected; `retarget list` shows all"
         raise argparse.ArgumentError(None, msg)
     return Chosen(
-        targets=found, registry=selection.registry, rule_errors=selection.rule_errors, named_cases=selection.named_cases
+        targets=found,
+        registry=selection.registry,
+        by_name=bool(names),
+        rule_errors=selection.rule_errors,
+        named_cases=selection.named_cases,
     )
 
 

@@ -22,10 +22,11 @@ from retarget.cli.support import (
 )
 from retarget.extension import UnavailableError
 from retarget.extension.registry import named_extensions
-from retarget.model import CompileTarget, RunTarget
+from retarget.model import CompileTarget, RunTarget, Target
 from retarget.results.record import BAD, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
 from retarget.support.text import counted, shown, strip_colour
+from retarget.targets.selection import compile_selector
 from retarget.worker.spare import SpareWorker
 
 from retarget_ctest.chosen import Chosen, choose
@@ -56,6 +57,30 @@ class _Requested:
     update_expectations: bool = False
 
 
+class _Required:
+    """What `--retarget-require` asks for. Unless they are chosen `by_name`, each expression selects one that runs."""
+
+    def __init__(self, texts: Sequence[str], *, by_name: bool) -> None:
+        self._selectors = {text: compile_selector(text) for text in texts}
+        self._unmet = set() if by_name else {*texts}
+
+    def judged(self, target: Target, error: BaseException | None) -> BaseException | None:
+        """Return how a target ended: a skip of a required one is an error, unless requested or reported elsewhere."""
+        from retarget.engine.trial.ends import Blocked, Excused, NotTried, Skip, Unselected
+
+        texts = [text for text, selects in self._selectors.items() if selects(target)]
+        if isinstance(error, Excused | NotTried) and not isinstance(error, Unselected):
+            return error
+        self._unmet.difference_update(texts)
+        if not texts or not isinstance(error, Skip) or (isinstance(error, Blocked) and error.by):
+            return error
+        return RetargetError(f"{error}\n--retarget-require {texts[0]!r} does not let this target be skipped")
+
+    def errors(self) -> list[str]:
+        """Return what no target met."""
+        return [f"--retarget-require {text!r}: no target that it selects has run" for text in sorted(self._unmet)]
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget run`."""
     parser.add_argument(
@@ -75,6 +100,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="GLOB",
         help="run only these cases; may be repeated",
+    )
+    parser.add_argument(
+        "--retarget-require",
+        action="append",
+        default=[],
+        metavar="EXPR",
+        help="a target that EXPR selects fails where it would be skipped; may be repeated",
     )
     parser.add_argument(
         "--ignore-expectations", action="store_true", help="show each target's own outcome, as if there were no rules"
@@ -107,12 +139,12 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.ignore_expectations |= settings.ignores_expectations
     with ExitStack() as ending:
         chosen = choose(arguments, settings, extensions)
+        required = _Required((*settings.required, *arguments.retarget_require), by_name=chosen.by_name)
         spare = None
         if not extensions and any(isinstance(target, RunTarget) for _, target in chosen.targets):
             spare = SpareWorker(forks=len(chosen.targets) == 1)  # it imports while this process does
             ending.callback(spare.close)
-        services = ending.enter_context(_services(arguments, settings, chosen, extensions, spare))
-        results = None
+        services, results = ending.enter_context(_services(arguments, settings, chosen, extensions, spare)), None
         if arguments.results is not None:
             from retarget.engine.trial.record import session_start
             from retarget.results.files import ResultsWriter
@@ -129,12 +161,12 @@ def run(arguments: argparse.Namespace) -> int:
             _compile_ahead(services, trials)
         judged = SessionErrors(arguments.case)
         rules = {rule.origin: rule for trial in trials for rule in trial.in_force.wholes}
-        expired = map(str, expired_diagnostics(rules.values(), today()))
-        judged.add_rules((*chosen.rule_errors, *expired), chosen.named_cases)
+        expired = expired_diagnostics(rules.values(), today())
+        judged.add_rules((*chosen.rule_errors, *map(str, expired)), chosen.named_cases)
         outcomes: list[Outcome] = []
         try:
             for trial in trials:
-                record, error = _tried(trial, with_digests=results is not None)
+                record, error = _tried(trial, required, with_digests=results is not None)
                 _show(record, error)
                 outcomes.append(record.outcome)
                 judged.add(record, has_failed=record.outcome in BAD, is_blocked=bool(record.blocked_by))
@@ -144,7 +176,7 @@ def run(arguments: argparse.Namespace) -> int:
             counts = f": {_counts(outcomes)}" if outcomes else ""
             _note(f"interrupted after {len(outcomes)} of {counted(len(trials), 'target')}{counts}")
             raise
-        errors, unselected = judged.errors(), judged.unselected()
+        errors, unselected = [*judged.errors(), *required.errors()], judged.unselected()
         status = 1 if errors else _status(outcomes, unselected)
         if results is not None:
             results.end(status)
@@ -221,7 +253,7 @@ def _text(error: BaseException | None) -> str:
     return "" if failure is None or isinstance(failure, Skip) else str(failure)
 
 
-def _tried(trial: Trial, *, with_digests: bool) -> tuple[TargetRecord, BaseException | None]:
+def _tried(trial: Trial, required: _Required, *, with_digests: bool) -> tuple[TargetRecord, BaseException | None]:
     """Try a target. Return its record, and what its trial raised, None if it passed."""
     from retarget.engine.trial.ends import End
     from retarget.engine.trial.failures import StageFailedError
@@ -236,6 +268,7 @@ def _tried(trial: Trial, *, with_digests: bool) -> tuple[TargetRecord, BaseExcep
         trial.attempt()
     except (End, StageFailedError, RetargetError) as raised:
         error = raised
+    error = required.judged(trial.target, error)
     said = outcome_of(trial, error, was_tried=was_tried)
     record = finished(trial, error, said, started=started, ended=time.time(), with_digests=with_digests)
     return record, error

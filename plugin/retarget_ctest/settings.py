@@ -44,6 +44,7 @@ class SessionSettings:
     extensions: tuple[str, ...] = ()
     toolchains: tuple[str, ...] = ()
     cases: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
     ignores_expectations: bool = False
 
 
@@ -69,6 +70,7 @@ def session_settings(*, in_full: bool = False) -> SessionSettings:
         extensions=(*_texts(found, "extension"), *named),
         toolchains=_texts(found, "toolchain"),
         cases=_texts(found, "case"),
+        required=_texts(found, "require"),
         ignores_expectations=any(map(found.switched_on, ("--retarget-ignore-expectations", "--runxfail"))),
     )
 

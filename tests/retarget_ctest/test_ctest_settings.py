@@ -31,6 +31,7 @@ def by_pytest(pytester: pytest.Pytester) -> SessionSettings:
         extensions=settings.extensions,
         toolchains=tuple(f"{name}={path}" for name, path in settings.toolchains.items()),
         cases=settings.cases,
+        required=tuple(one.text for one in settings.require),
         ignores_expectations=settings.ignore_expectations,
     )
 
@@ -46,7 +47,10 @@ def slow(name: str, text: str) -> object:
         ("pytest.ini", "[pytest]\nretarget_run_timeout = 5\nretarget_jobs: 2\n"),
         slow("pytest.ini", "[pytest]\naddopts =\n    -q\n    --retarget-run-timeout=5\n    # --retarget-jobs=2\n"),
         slow("pytest.ini", "[pytest]\naddopts = -o retarget_run_timeout=5 -o retarget_cache_dir=kept\n"),
-        slow("pytest.ini", "[pytest]\nretarget_run_timeout = 9\naddopts = --retarget-run-timeout=5 --runxfail\n"),
+        slow(
+            "pytest.ini",
+            "[pytest]\nretarget_run_timeout = 9\naddopts = --retarget-run-timeout=5 --retarget-require=cuda\n",
+        ),
         slow("tox.ini", "[pytest]\naddopts = --retarget-run-timeout=5 --retarget-case=a --retarget-case 'b #2'\n"),
         slow("setup.cfg", "[tool:pytest]\nretarget_run_timeout = 5\naddopts = --retarget-ignore-expectations\n"),
         slow("pyproject.toml", '[tool.pytest.ini_options]\naddopts = ["-k", "a#b", "--retarget-run-timeout", "5"]\n'),
