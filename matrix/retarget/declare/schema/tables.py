@@ -251,10 +251,11 @@ class RuntimeConfigTable(HeirTable):
 
     run_under: list[str] = Field(default=[], examples=[["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]])
     """A command and its first arguments to run modules under, out of process: an emulator, a wrapper. The tool that it
-    gets is that of the toolchain (docs/emulators.md)."""
+    gets is that of the toolchain (docs/machines.md)."""
 
     host: str | None = Field(default=None, examples=["pi5"])
-    """The machine that runs the modules, by the name of a `[[host]]`: see [hosts](hosts.md). Without it, this one."""
+    """The machine that runs the modules, by the name of a `[[host]]`: see [remote hosts](machines.md#remote-hosts).
+    Without it, this one."""
 
     sanitize: bool = False
     """Whether the driver checks each access to memory; what it finds fails the run. Only for drivers that can: `opencl`
