@@ -26,12 +26,12 @@ help:
 	@echo "make sanitize     the kernels of all shipped suites on Oclgrind: data races, barriers, bounds (minutes when nothing is cached)"
 	@echo "make toolchains   IREE's runtime for arm64 Linux, which the suites run in an emulator (QEMU)"
 	@echo "make models       whole networks of Python packages, for suites/models (100 MB)"
-	@echo "make conformance  all of ONNX's node tests; writes docs/conformance.md (minutes when nothing is cached)"
+	@echo "make conformance  all of ONNX's node tests; writes docs/measurements/conformance.md (minutes when nothing is cached)"
 	@echo "make test         the project's own tests"
 	@echo "make test-slow    the same, with those that are slow, as in CI (half an hour)"
 	@echo "make test-all     the same, with what repeats at length what CI proves on a sample"
 	@echo "make machines     a slice of demo and tests on other CPUs, devices, packages, users and folders, as a table (most of an hour)"
-	@echo "make reliability  kills at random moments and 100,000 mutated files: docs/reliability.md (hours; with KILLS=3 INPUTS=500 minutes)"
+	@echo "make reliability  kills at random moments and 100,000 mutated files: docs/measurements/reliability.md (hours; with KILLS=3 INPUTS=500 minutes)"
 	@echo "make mutate       changes the code of each package at random places; fails where its fast tests notice too few"
 	@echo "make check        ruff, mypy, the import contracts, the declarations of the suites and of CI, the examples in docs/"
 	@echo "make docs         write the generated parts of docs/ again"
@@ -113,7 +113,7 @@ mutate: $(DEV_STAMP)
 conformance: $(STAMP)
 	@mkdir -p build
 	$(BIN)/pytest suites/onnx -m conformance --junitxml=build/conformance.xml $(PYTEST_ARGS); status=$$?; \
-	$(BIN)/python benchmarks/onnx_conformance.py build/conformance.xml -o docs/conformance.md && exit $$status
+	$(BIN)/python benchmarks/onnx_conformance.py build/conformance.xml -o docs/measurements/conformance.md && exit $$status
 
 check: $(DEV_STAMP)
 	$(BIN)/ruff check .
