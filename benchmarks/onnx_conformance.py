@@ -1,6 +1,6 @@
 """The table of what passes, operators by targets, from junit files of runs of the suite `onnx`.
 
-`python3 benchmarks/onnx_conformance.py junit.xml… --manifest suites/onnx/nodes.toml -o docs/measurements/conformance.md`
+`python3 benchmarks/onnx_conformance.py junit.xml… -o docs/measurements/conformance.md`
 
 A test counts as passed on a target if its run target passed: compiled, ran, and gave what ONNX expects. Expected
 failures are failures here, and so are what an expectation has skipped and what is intermittent, passed or not: the page

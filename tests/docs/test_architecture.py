@@ -44,12 +44,6 @@ def test_modules_that_the_page_names_exist(generator: ModuleType) -> None:
     assert missing == []
 
 
-def test_files_and_folders_that_contributing_names_exist() -> None:
-    page = (DOCS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"`((?:matrix|plugin|kernels|tests|suites|docs)/[\w./-]+)`", page))
-    assert [name for name in sorted(named) if not (DOCS.parent / name).exists()] == []
-
-
 def test_no_module_imports_itself_through_others(generator: ModuleType) -> None:
     names = {Path(folder).parts[1] for folder in generator.packages()}
     graph = grimp.build_graph(*sorted(names), cache_dir=None)
