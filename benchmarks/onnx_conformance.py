@@ -58,6 +58,8 @@ With the number of their tests, the operators of which all tests pass on every t
 
 Those of which no test passes on any target: {none}.
 
+Those of which equally many pass on every target: {equal}.
+
 The others, passed tests of all tests. A dash means that none ran.
 
 {rows}
@@ -162,8 +164,10 @@ def conformance_page(manifest: Manifest, results: Iterable[Result], *, date: str
     ]
     totals = [f"{good} of {all_} ({good / all_:.1%})" for good, all_ in sums]
     whole = [str(sum(0 < run[target, name] == passed[target, name] for name in names)) for target in targets]
-    good = [name for name in names if all(0 < run[one, name] == passed[one, name] for one in targets)]
-    bad = [name for name in names if all(run[one, name] and not passed[one, name] for one in targets)]
+    cells = {name: [_cell(passed[one, name], run[one, name]) for one in targets] for name in names}
+    equal = {name: found[0] for name, found in cells.items() if len({*found}) == 1 and found[0] != "-"}
+    good = [name for name, cell in equal.items() if cell == f"{tests[name]}/{tests[name]}"]
+    bad = [name for name, cell in equal.items() if cell.startswith("0/")]
     return _PAGE.format(
         package=manifest.package,
         tests=len(manifest.entries),
@@ -173,15 +177,12 @@ def conformance_page(manifest: Manifest, results: Iterable[Result], *, date: str
         devices="\n".join(_devices(given, targets)),
         totals=_table(["", *targets], [["tests", *totals], ["whole operators", *whole]]),
         stages=_table(["", *targets], [[stage, *(str(stages[one, stage]) for one in targets)] for stage in _STAGES]),
-        whole=_listed(good, tests),
-        none=_listed(bad, tests),
+        whole=", ".join(f"{name} ({tests[name]})" for name in good) or "none",
+        none=", ".join(f"{name} ({tests[name]})" for name in bad) or "none",
+        equal=", ".join(f"{name} {equal[name]}" for name in equal if name not in {*good, *bad}) or "none",
         rows=_table(
             ["operator", "tests", *targets],
-            [
-                [name, str(tests[name]), *(_cell(passed[one, name], run[one, name]) for one in targets)]
-                for name in names
-                if name not in {*good, *bad}
-            ],
+            [[name, str(tests[name]), *cells[name]] for name in names if name not in equal],
         ),
     )
 
@@ -200,10 +201,6 @@ def _judged(results: Iterable[Result]) -> list[Result]:
 def _devices(results: Iterable[Result], targets: Sequence[str]) -> list[str]:
     found = {result.target: result.device for result in results if result.device}
     return [f"- {target}: {found.get(target, 'no device was opened')}" for target in targets]
-
-
-def _listed(names: Sequence[str], tests: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} ({tests[name]})" for name in names) or "none"
 
 
 def _cell(passed: int, run: int) -> str:

@@ -125,7 +125,17 @@ def test_operators_that_end_alike_on_every_target_are_listed_and_have_no_row(man
     lines = page(manifest, file)
     assert any(line.endswith("all tests pass on every target: Abs (1).") for line in lines)
     assert any(line.endswith("no test passes on any target: Add (3).") for line in lines)
+    assert "Those of which equally many pass on every target: none." in lines
     assert lines[-1].startswith("| --- |")
+
+
+def test_operators_of_which_equally_many_tests_pass_are_listed_with_their_number(
+    manifest: Path, tmp_path: Path
+) -> None:
+    ends = {"test_add": PASSED, "test_add_uint8": FAILED, "test_add_bcast": FAILED}
+    targets = ("vmvx/local-sync", "vulkan/vulkan")
+    file = junit(tmp_path / "run.xml", *(case(test, one, end) for test, end in ends.items() for one in targets))
+    assert "Those of which equally many pass on every target: Add 1/3." in page(manifest, file)
 
 
 @pytest.mark.parametrize(
