@@ -136,7 +136,7 @@ docs: $(STAMP)
 
 site: $(SITE_STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
-	@echo "build/site/index.html"
+	@echo "build/site/index.html; with the search: $(BIN)/python -m http.server -d build/site"
 
 # README's pictures, of a suite in which IREE does things wrong; the rules that know them are ignored, so pytest fails.
 picture: $(DEV_STAMP)
