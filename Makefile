@@ -134,8 +134,9 @@ docs: $(STAMP)
 	$(BIN)/retarget schema --format markdown > docs/declarations.md
 	$(BIN)/python docs/packages.py
 
+# Not with --quiet, which does not count broken links.
 site: $(SITE_STAMP)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "build/site/index.html; with the search: $(BIN)/python -m http.server -d build/site"
 
 # README's pictures, of a suite in which IREE does things wrong; the rules that know them are ignored, so pytest fails.
