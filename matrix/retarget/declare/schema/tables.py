@@ -418,7 +418,7 @@ class ExpectationTable(_Table):
 
 
 class GoldenTable(_Table):
-    """What a benchmark must not exceed: targets, a metric, and its bound. See [benchmarks](measurements/benchmarks.md)."""
+    """What a benchmark must not exceed: targets, a metric, its bound. See [benchmarks](measurements/benchmarks.md)."""
 
     match: OneOrMore = Field(examples=["matmul_*", ["resnet50", "sdxl/*"]])
     """Names of modules, one or a list, as in `[[expectation]]`. One that matches no target is an error of `retarget
