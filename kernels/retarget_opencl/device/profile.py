@@ -3,7 +3,7 @@
 `compile_profile` is the one mapping, for profiles of files and of devices alike.
 
 The architecture name matters beyond the limits: IREE picks tile sizes and work-group shapes by it, and a name that it
-does not know gets none. See `docs/opencl.md` for the table and the measurements behind it.
+does not know gets none. See `docs/opencl.md` for the table.
 """
 
 from __future__ import annotations

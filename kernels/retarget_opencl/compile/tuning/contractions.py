@@ -2,7 +2,7 @@
 
 IREE takes its tiles for SPIR-V by the architecture, whatever the size of a product. Here each product of static sizes
 for an NVIDIA device gets tiles by its size and element type, as a `compilation_info`, which IREE prefers to its own
-choice. `docs/opencl.md` has the measurements behind them.
+choice. `docs/measurements/hardware.md` has the measurements behind them.
 
 IREE's SPIR-V has no cooperative matrices of bf16. In a kernel that only loads, converts and stores bf16 these become
 f16, and the kernel's export says so (`BFLOAT16`): OpenCL C is then written with bf16 in their place.

@@ -3,7 +3,7 @@
 IREE (3.13) makes each convolution a `linalg.generic`, for which its SPIR-V has one output to a work-item, summed up in
 memory. As the named op, with tiles, it becomes vectors in registers: each work-item computes some pixels of four output
 channels, and reads each weight once for all of them. Nothing is unfolded, so that it takes no more memory.
-`docs/opencl.md` has the measurements.
+`docs/measurements/hardware.md` has the measurements.
 """
 
 from __future__ import annotations

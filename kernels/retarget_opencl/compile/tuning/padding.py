@@ -2,7 +2,7 @@
 
 IREE's SPIR-V takes a product whose sizes no tile divides element by element: with 1023 rows it takes a hundred times as
 long as with 1024. Copies with zeros to the next multiple of 64 cost little beside that, if the product is large; they
-take as much memory as its matrices do. `docs/opencl.md` has the measurements.
+take as much memory as its matrices do. `docs/measurements/hardware.md` has the measurements.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Softmax kernels with as many work-items as suit the length of a row, after IREE's phase `executable-configurations`.
 
 IREE (3.13) gives a row of 1024 elements 32 work-items and one of 4096 elements 128, each of which takes four elements
-at once. `docs/opencl.md` has what was measured.
+at once. `docs/measurements/hardware.md` has what was measured.
 """
 
 from __future__ import annotations

@@ -269,7 +269,7 @@ class RuntimeConfigTable(HeirTable):
 
     requires: list[str] = Field(default=[], examples=[["memory >= 8 GiB", "vulkan.shaderFloat64"]])
     """What a device must have for the run targets of this config; on another they are skipped. See
-    [requirements](requirements.md)."""
+    [requirements](devices.md#require-something-of-a-device)."""
 
     device_type: str | None = Field(default=None, examples=["gpu"])
     """`gpu`, `cpu` or `accelerator`: the same as `device_type = gpu` in `requires`. With `gpu`, nothing runs on an
@@ -368,7 +368,7 @@ class ModuleTestSuiteTable(_Table):
 
     requires: list[str] = Field(default=[], examples=[["opencl.fp64", "memory >= 8 GiB", "devices >= 2"]])
     """What a device must have to run the modules of this suite; on another their run targets are skipped. What is named
-    after another driver is not asked. See [requirements](requirements.md)."""
+    after another driver is not asked. See [requirements](devices.md#require-something-of-a-device)."""
 
     module: list[ModuleTable] = Field(default=[])
     """What is different for some modules."""
@@ -419,7 +419,7 @@ class ExpectationTable(_Table):
 
 
 class GoldenTable(_Table):
-    """What a benchmark must not exceed: targets, a metric, and its bound. See [benchmarks](benchmarks.md)."""
+    """What a benchmark must not exceed: targets, a metric, its bound. See [benchmarks](measurements/benchmarks.md)."""
 
     match: OneOrMore = Field(examples=["matmul_*", ["resnet50", "sdxl/*"]])
     """Names of modules, one or a list, as in `[[expectation]]`. One that matches no target is an error of `retarget
