@@ -9,9 +9,9 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from retarget.extension import Device, DriverError, FunctionInfo, RunPlan, UnavailableError
+from retarget.extension import Device, Driver, DriverError, FunctionInfo, RunPlan, UnavailableError
 from retarget.model import CompilerConfig, RuntimeConfig, Toolchain
 from retarget.model.outcomes import DeviceInfo
 
@@ -28,15 +28,15 @@ from retarget_iree.toolchain import VARIABLE, describe_runtime, find_runtime, fi
 __all__ = ["DRIVERS", "IreeDriver", "parse_runtime_flags"]
 
 
-@dataclass(eq=False, slots=True, kw_only=True)  # not frozen: the protocol's `name` may be set
-class IreeDriver:
-    """One HAL driver by name. Implements `retarget.extension.Driver`.
+@dataclass(eq=False, kw_only=True)
+class IreeDriver(Driver):
+    """One HAL driver by name.
 
     `missing` has (pattern of the runtime's message, reason) pairs; the first that occurs counts, with `hint`. What is
     there and does not load has another reason, `broken`, with what `complaints` returns.
     """
 
-    artifact_suffixes: ClassVar[Sequence[str]] = (".vmfb",)
+    artifact_suffixes = (".vmfb",)
 
     name: str
     words: tuple[str, ...] = ()
@@ -45,13 +45,8 @@ class IreeDriver:
     complaints: Callable[[], Sequence[str]] = tuple
     hint: str = ""
 
-    @property
-    def opens_with(self) -> Sequence[str]:
-        """The drivers whose devices it opens beside its own. Implements `retarget.extension.OpensTogether`."""
-        return tuple(driver.name for driver in DRIVERS)
-
     def import_ahead(self) -> None:
-        """Import the runtime. Implements `retarget.extension.ImportsAhead`."""
+        """Import the runtime."""
         select_runtime()
         importlib.import_module("retarget_iree.runtime.program")
 
@@ -61,7 +56,7 @@ class IreeDriver:
         return self.records(complete=True)[1]
 
     def runs_by_tool(self, config: RuntimeConfig) -> bool:
-        """Whether `iree-run-module` runs a config's artifacts. Implements `retarget.extension.RunsByTool`.
+        """Whether `iree-run-module` runs a config's artifacts.
 
         It does behind `run_under` and on hosts, where the toolchain names the tool or has no Python packages. It also
         does where the work of devices is counted, and for several devices that are not all the host's cores: Python's
@@ -79,7 +74,7 @@ class IreeDriver:
             return False
 
     def probe_on_host(self, config: RuntimeConfig) -> Sequence[DeviceInfo]:
-        """List the devices that the tool finds on a host. Implements `retarget.extension.RunsOnHosts`."""
+        """List the devices that the tool finds on a host."""
         from retarget_iree.runtime.tool.device import listed_devices
         from retarget_iree.runtime.tool.places import open_place
 
@@ -125,18 +120,18 @@ class IreeDriver:
         return IreeDevice(opened, chosen)
 
     def describe_build(self, toolchain: Toolchain | None) -> str:
-        """Return version and build of the runtime. Implements `retarget.extension.DescribesBuild`."""
+        """Return version and build of the runtime."""
         return find_runtime(toolchain).describe()
 
     def toolchain_environment(self, config: CompilerConfig | RuntimeConfig) -> Sequence[tuple[str, str]]:
-        """Return the variable that selects a toolchain. Implements `retarget.extension.UsesToolchains`."""
+        """Return the variable that selects a toolchain."""
         if isinstance(config, RuntimeConfig) and self.runs_by_tool(config):
             find_tool(config.toolchain)
             return ()  # the tool of the toolchain runs the artifacts; this process needs what is installed
         return ((VARIABLE, str(find_runtime(config.toolchain).folder)),)
 
     def release_packages(self) -> Sequence[str]:
-        """Return the package of a release. Implements `retarget.extension.HasReleases`."""
+        """Return the package of a release."""
         return (RUNTIME_PACKAGE,)
 
     def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
@@ -147,7 +142,7 @@ class IreeDriver:
         return [function_info(name, signature) for name, (signature, _) in module_signatures(artifact).items()]
 
     def needs(self, artifact: bytes) -> Sequence[str]:
-        """Return what an artifact needs of a device. Implements `retarget.extension.ReadsNeeds`."""
+        """Return what an artifact needs of a device."""
         return artifact_needs(artifact)
 
     def tags(self, config: RuntimeConfig) -> Sequence[str]:
@@ -263,3 +258,4 @@ DRIVERS = (
         hint="install ROCm for the GPU of this machine, and put libamdhip64.so where the loader looks for libraries",
     ),
 )
+IreeDriver.opens_with = tuple(driver.name for driver in DRIVERS)
