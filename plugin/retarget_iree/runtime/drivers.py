@@ -19,7 +19,8 @@ from retarget_iree.builds import RUNTIME_PACKAGE
 from retarget_iree.noise import clean_status
 from retarget_iree.runtime.apis.complaints import library_complaints, vulkan_complaints
 from retarget_iree.runtime.apis.features import host_vendor, live_features
-from retarget_iree.runtime.devices.identity import HOST_DRIVERS, describe_device
+from retarget_iree.runtime.devices.hal import HAL_DRIVERS, HOST_DRIVERS, HalDriver
+from retarget_iree.runtime.devices.identity import describe_device
 from retarget_iree.runtime.devices.selection import driver_of, select_device
 from retarget_iree.runtime.needs import artifact_needs
 from retarget_iree.runtime.tool.command import run_module_command
@@ -37,6 +38,7 @@ class IreeDriver(Driver):
     """
 
     artifact_suffixes = (".vmfb",)
+    opens_with = tuple(HAL_DRIVERS)
 
     name: str
     words: tuple[str, ...] = ()
@@ -146,7 +148,7 @@ class IreeDriver(Driver):
         return artifact_needs(artifact)
 
     def tags(self, config: RuntimeConfig) -> Sequence[str]:
-        """Return the names of the devices' drivers and their further words (`rocm` for `hip`)."""
+        """Return the names of the devices' drivers and their further words."""
         return tuple(word for one in map(self._named, config.drivers) for word in (one.name, *one.words))
 
     def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
@@ -221,41 +223,16 @@ def parse_runtime_flags(config: RuntimeConfig) -> None:
             raise DriverError(msg, hint=hint) from error
 
 
-DRIVERS = (
-    IreeDriver(name="local-sync"),
-    IreeDriver(name="local-task"),
-    IreeDriver(
-        name="vulkan",
-        missing=(
-            ("VK_ERROR_INCOMPATIBLE_DRIVER", "there is no Vulkan driver (ICD) on this machine"),
-            ("no devices|vkEnumeratePhysicalDevices", "the Vulkan drivers of this machine offer no device"),
-            ("libvulkan", "there is no Vulkan loader (libvulkan) on this machine"),
-        ),
-        broken="no Vulkan driver (ICD) of this machine is usable; the loader says",
-        complaints=vulkan_complaints,
-        hint="install a Vulkan driver; `apt-get install libvulkan1 mesa-vulkan-drivers` installs one that runs on the "
-        "CPU",
-    ),
-    IreeDriver(
-        name="cuda",
-        missing=(
-            (r"libcuda\.so", "there is no CUDA driver library (libcuda.so) on this machine"),
-            ("CUDA_ERROR_NO_DEVICE|no devices", "the CUDA driver finds no device on this machine"),
-        ),
-        broken="the CUDA driver library does not load",
-        complaints=partial(library_complaints, "libcuda.so.1"),
-        hint="install the NVIDIA driver for the GPU of this machine; it contains libcuda.so.1",
-    ),
-    IreeDriver(
-        name="hip",
-        words=("rocm",),
-        missing=(
-            (r"libamdhip64\.so", "there is no HIP runtime library (libamdhip64.so) on this machine"),
-            ("hipErrorNoDevice|no devices", "the HIP runtime finds no device on this machine"),
-        ),
-        broken="the HIP runtime library does not load",
-        complaints=partial(library_complaints, "libamdhip64.so"),
-        hint="install ROCm for the GPU of this machine, and put libamdhip64.so where the loader looks for libraries",
-    ),
-)
-IreeDriver.opens_with = tuple(driver.name for driver in DRIVERS)
+def _driver(hal: HalDriver) -> IreeDriver:
+    complaints: Callable[[], Sequence[str]] = partial(library_complaints, hal.library) if hal.library else tuple
+    return IreeDriver(
+        name=hal.name,
+        words=hal.words,
+        missing=hal.missing,
+        broken=hal.broken,
+        complaints=vulkan_complaints if hal.name == "vulkan" else complaints,
+        hint=hal.hint,
+    )
+
+
+DRIVERS = tuple(map(_driver, HAL_DRIVERS.values()))
