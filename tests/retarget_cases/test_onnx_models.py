@@ -12,7 +12,7 @@ import pytest
 from cases_support import function, read
 from declaration_texts import compiler, suite, target
 from retarget.cli import main
-from retarget.extension import CaseRequest, ChecksData, FunctionInfo
+from retarget.extension import CaseRequest, FunctionInfo
 from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget_cases.loader import CasesLoader
 from retarget_cases.starters import onnx_functions
@@ -169,7 +169,3 @@ def test_check_reports_a_file_that_is_no_model(
         model.write_bytes(content)
         assert main(["check"]) == 1
         assert capsys.readouterr().err.startswith(f"m.onnx: not an ONNX model: {problem}")
-
-
-def test_the_kind_checks_data() -> None:
-    assert isinstance(CasesLoader(), ChecksData)

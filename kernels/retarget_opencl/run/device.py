@@ -8,8 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.extension import DriverError
-from retarget.model.outcomes import DeviceInfo
+from retarget.extension import Device, DriverError
 from retarget.profiles.profile import Profile
 from retarget.profiles.requirements import Status, answer, parse_requirement
 
@@ -35,7 +34,7 @@ __all__ = ["OpenClDevice", "unmet_needs"]
 _POOL_SHARE = 4  # the pool keeps at most a quarter of the device's memory
 
 
-class OpenClDevice:
+class OpenClDevice(Device):
     """An opened device: a context and an in-order queue. Programs built once stay built."""
 
     def __init__(self, found: FoundDevice, *, profiling: bool = False, cache: Path | None = None) -> None:
@@ -43,6 +42,7 @@ class OpenClDevice:
 
         self._cl, self._found = cl, found
         self._info = info_of(found)
+        self.infos = (self._info,)
         self.profile = profile_of(found)
         with driver_errors("opening the device", found.device.name):
             self._context = cl.Context([found.device])
@@ -51,11 +51,6 @@ class OpenClDevice:
         self._pool = Pool(self._context, found.device.global_mem_size // _POOL_SHARE, found.device.max_mem_alloc_size)
         self.uploads = Uploads(self._queue, self._pool)
         self._builds = Builds(self._context, found, self.profile, cache)
-
-    @property
-    def infos(self) -> Sequence[DeviceInfo]:
-        """The one device."""
-        return (self._info,)
 
     @property
     def queue(self) -> cl.CommandQueue:
@@ -72,7 +67,7 @@ class OpenClDevice:
         return self.load_with_parameters(artifact, ())
 
     def load_with_parameters(self, artifact: bytes, parameters: Sequence[tuple[str, Path]]) -> OpenClProgram:
-        """Do the same with (scope, archive) pairs. Implements `retarget.extension.LoadsParameters`."""
+        """Do the same with (scope, archive) pairs."""
         try:
             read = read_artifact(artifact, check_constants=False)
         except ArtifactError as error:
@@ -113,7 +108,7 @@ class OpenClDevice:
                 raise DriverError(msg, f'compile for this device: target_from = "host:{self._info.uri}"', harmless=True)
 
     def transfers(self) -> OpenClTransfers:
-        """Return the memory and queues of their own. Implements `retarget.extension.TransfersBuffers`."""
+        """Return the memory and queues of their own."""
         from retarget_opencl.run.transfers import OpenClTransfers  # imports pyopencl
 
         return OpenClTransfers(self._context, self._found.device)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.extension import DriverError, FunctionInfo, RunPlan, UnavailableError
+from retarget.extension import Driver, DriverError, FunctionInfo, UnavailableError
 from retarget.model import RuntimeConfig, Toolchain
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.installing import install_hint
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["OpenClDriver"]
 
 
-class OpenClDriver:
+class OpenClDriver(Driver):
     """Runs OpenCL artifacts through pyopencl. Devices are named by URIs: see `devices.find_device`."""
 
     name = "opencl"
@@ -65,7 +64,7 @@ class OpenClDriver:
         return SanitizedDevice(found)
 
     def describe_build(self, toolchain: Toolchain | None) -> str:
-        """Name pyopencl and the build of this driver. Implements `retarget.extension.DescribesBuild`."""
+        """Name pyopencl and the build of this driver."""
         del toolchain
         return runtime_build()
 
@@ -82,7 +81,7 @@ class OpenClDriver:
         return tuple(map(function_info, exports))
 
     def needs(self, artifact: bytes) -> Sequence[str]:
-        """Return what an artifact says that it needs. Implements `retarget.extension.ReadsNeeds`."""
+        """Return what an artifact says that it needs."""
         from retarget_opencl.artifact.file import ArtifactError, read_artifact
 
         try:
@@ -98,6 +97,3 @@ class OpenClDriver:
             if len(parts) == 2 and parts[0].isalnum():
                 words.append(parts[0].lower())
         return tuple(words)
-
-    def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
-        """None: `python3 -m retarget.worker.run_case` does."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from retarget.extension import CheckSink, DriverError, FunctionInfo
+from retarget.extension import CheckSink, DriverError, Program
 
 from retarget_opencl.artifact.element_types import element_dtype
 from retarget_opencl.artifact.file import OpenClArtifact
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["OpenClProgram"]
 
 
-class OpenClProgram:
+class OpenClProgram(Program):
     """A loaded artifact: kernels built, initialisers run."""
 
     def __init__(
@@ -34,17 +34,13 @@ class OpenClProgram:
         self._device, self._commands = device, commands
         self._started: Callable[[], None] | None = None
         self._exports = {export.name: export for export in artifact.program.exports}
+        self.functions = tuple(map(function_info, self._exports.values()))
         try:
             self._machine = load_program(artifact, commands, parameters)
         except (ValueError, TypeError, IndexError) as error:
             msg = f"the artifact's program is malformed ({error}); compile it again"
             raise DriverError(msg) from error
         self._machine.initialize()
-
-    @property
-    def functions(self) -> Sequence[FunctionInfo]:
-        """The exported functions in the artifact's order."""
-        return tuple(map(function_info, self._exports.values()))
 
     @property
     def dispatches(self) -> int:
@@ -80,7 +76,7 @@ class OpenClProgram:
         return arrays
 
     def bind_call(self, function: str, inputs: Sequence[Array]) -> Callable[[], None]:
-        """Return a call on arguments that are on the device. Implements `retarget.extension.BindsCalls`."""
+        """Return a call on arguments that are on the device."""
         call, wait = self.bind(function, inputs)
 
         def timed() -> None:
@@ -91,7 +87,7 @@ class OpenClProgram:
         return timed
 
     def device_seconds(self, function: str, inputs: Sequence[Array], calls: int, artifact: Path) -> Sequence[float]:
-        """Return what the kernels of each call took. Implements `retarget.extension.TimesDevice`."""
+        """Return what the kernels of each call took."""
         del artifact
         call = self.bind_call(function, inputs)
         found = []

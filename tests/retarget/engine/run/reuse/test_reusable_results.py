@@ -96,7 +96,7 @@ def test_a_change_of_a_variable_of_the_current_folder_or_of_the_path_of_imports_
 
 
 def test_where_the_code_of_an_extension_cannot_be_found_nothing_is_reused(tmp_path: Path) -> None:
-    lost = type("Lost", (), {"__module__": "none_such"})()
+    lost = type("Lost", (type(REGISTRY.case_loaders["check"]),), {"__module__": "none_such"})()
     as_kind = replace(REGISTRY, case_loaders={"check": lost})
     assert not is_reused(tmp_path, passed(), registry=as_kind)
 

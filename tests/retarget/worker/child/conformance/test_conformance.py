@@ -99,7 +99,7 @@ def test_a_device_without_the_protocol_is_not_tried() -> None:
     found = run_check(None, "double", "fill.ranges")
 
     assert found == CheckedDriver(
-        state=CheckState.NOT_TRIED, detail="the driver double does not implement TransfersBuffers"
+        state=CheckState.NOT_TRIED, detail="the driver double does not implement Device.transfers"
     )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import copy
+import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,24 +12,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from memory_doubles import LARGEST, Memory
+from retarget import extension
 from retarget.extension import (
     Case,
     CaseData,
     Compiled,
-    FindsModules,
+    ExtensionError,
     FunctionInfo,
-    HasParameters,
-    LoadsParameters,
     Resolved,
     RunPlan,
-    ShowsArtifacts,
     TransferLimits,
-    Transfers,
-    TransfersBuffers,
     hookimpl,
+    overrides,
 )
 from retarget.extension.registry import Registry, registry_of
-from retarget.extension.returned import ExtensionError
 from retarget.model import Module
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import RetargetError
@@ -45,7 +42,7 @@ class Answers:
         self._answer = answer
 
 
-class Compiler(Answers):
+class Compiler(Answers, extension.Compiler):
     name = "tiny"
     artifact_suffix = ".bin"
 
@@ -58,9 +55,6 @@ class Compiler(Answers):
     def compile(self, request: object) -> Any:
         return self._answer
 
-    def tags(self, config: object) -> Sequence[str]:
-        return ()
-
     def reproduce(self, target: object, flags: object, output: object) -> Any:
         return self._answer
 
@@ -70,7 +64,7 @@ class Shows(Compiler):
         return self._answer
 
 
-class Driver(Answers):
+class Driver(Answers, extension.Driver):
     name = "npu"
 
     def probe(self) -> Any:
@@ -82,14 +76,11 @@ class Driver(Answers):
     def functions(self, artifact: bytes) -> Any:
         return self._answer
 
-    def tags(self, config: object) -> Sequence[str]:
-        return ()
-
     def run_outside(self, config: object, artifact: object, function: object, kind: object) -> Any:
         return self._answer
 
 
-class Loader(Answers):
+class Loader(Answers, extension.CaseLoader):
     kind = "lines"
 
     def load(self, request: object) -> Any:
@@ -175,19 +166,36 @@ def test_what_a_protocol_allows_passes_and_sequences_become_tuples() -> None:
     assert registry(compiler=Compiler(compiled)).compiler("tiny").compile(None) is compiled
 
 
-def test_a_product_can_be_copied() -> None:
-    driver = registry(driver=Driver([INFO])).driver("npu")
-    assert copy.copy(driver).probe() == (INFO,)
+def test_what_a_product_overrides_is_known_and_the_rest_answers_by_default() -> None:
+    compiler, loader = Shows(""), Loader(())
+    assert overrides(compiler, "show")
+    assert not overrides(Compiler(""), "show")
+    assert overrides(loader, "find_modules")
+    assert not overrides(loader, "make")
+    assert (compiler.tags(None), loader.data_files(None, None), Driver(()).runs_by_tool(None)) == ((), (), False)
 
 
-def test_a_product_keeps_the_protocols_that_it_has_and_only_those() -> None:
-    found = registry(compiler=Shows(""), loader=Loader(()))
-    assert isinstance(found.compiler("tiny"), ShowsArtifacts)
-    assert not isinstance(registry(compiler=Compiler("")).compiler("tiny"), ShowsArtifacts)
-    loader = found.case_loader("lines")
-    assert isinstance(loader, FindsModules)
-    assert isinstance(loader, HasParameters)
-    assert not isinstance(loader, LoadsParameters)
+def test_a_method_that_goes_with_another_and_is_not_overridden_is_named() -> None:
+    loader = registry(loader=Loader(())).case_loader("lines")
+    assert printed(loader.version) == (
+        f"{LOADER}found no version(), expected one: retarget.extension.CaseLoader.version says when"
+    )
+
+
+def test_a_method_that_a_mixin_or_a_base_of_ones_own_has_is_checked_once() -> None:
+    class Mixin:
+        def tags(self, config: object) -> Any:
+            return "npu"
+
+    class Mixed(Mixin, Driver):
+        pass
+
+    class Further(Mixed):
+        def tags(self, config: object) -> Any:
+            return super().tags(config)
+
+    driver = registry(driver=Further(())).driver("npu")
+    assert printed(lambda: driver.tags(None)) == f"{DRIVER}tags() returned 'npu' (str), expected a sequence of str"
 
 
 @pytest.mark.parametrize(
@@ -208,10 +216,12 @@ def test_a_product_keeps_the_protocols_that_it_has_and_only_those() -> None:
         ("functions", ["main"], "functions()[0] is 'main' (str), expected FunctionInfo"),
         ("run_outside", ["tool"], "run_outside() returned a list, expected RunPlan"),
         ("run_outside", RunPlan(argv="tool a"), "run_outside().argv is 'tool a' (str), expected a sequence of str"),
+        ("open", None, "open() returned None, expected Device"),
         (
             "open",
-            None,
-            "open() returned None, expected a device with infos, load, close; infos, load, close is missing",
+            Answers(()),
+            "open() returned a Answers, expected one of a subclass of retarget.extension.Device: "
+            "class Answers(retarget.extension.Device)",
         ),
     ],
 )
@@ -221,32 +231,21 @@ def test_of_a_driver(call: str, answer: object, message: str) -> None:
     assert printed(lambda: getattr(driver, call)(*[None] * arguments)) == DRIVER + message
 
 
-class Program:
+class Program(extension.Program):
     def __init__(self, results: object) -> None:
         self._results = results
-
-    @property
-    def functions(self) -> Sequence[FunctionInfo]:
-        return [FunctionInfo(name="main", arguments=0)]
+        self.functions = [FunctionInfo(name="main", arguments=0)]
 
     def call(self, function: str, inputs: object, on_check: object) -> Any:
         return self._results
 
 
-class Device:
-    def __init__(self, results: object, infos: object = (INFO,)) -> None:
+class Device(extension.Device):
+    def __init__(self, results: object, infos: Any = (INFO,)) -> None:
         self._program = Program(results)
         self.infos = infos
 
     def load(self, artifact: bytes) -> Any:
-        return self._program
-
-    def close(self) -> None:
-        pass
-
-
-class Misspelt(Device):
-    def load_with_parameter(self, artifact: bytes, parameters: object) -> Any:
         return self._program
 
 
@@ -268,13 +267,10 @@ def test_of_a_program(results: object, message: str) -> None:
 
 
 def test_of_a_device() -> None:
-    assert printed(lambda: opened(Device((), infos="npu")).infos) == (
+    assert printed(lambda: opened(Device((), infos="npu"))) == (
         f"{DRIVER}open(): infos is 'npu' (str), expected a sequence of DeviceInfo"
     )
     assert opened(Device([ONE])).load(b"").call("main", (), None) == (ONE,)
-    assert printed(lambda: opened(Misspelt(()))) == (
-        f"{DRIVER}open() has 'load_with_parameter', which nothing calls; did you mean 'load_with_parameters'?"
-    )
 
 
 class Transferring(Device):
@@ -287,19 +283,13 @@ class Transferring(Device):
 
 
 def test_of_the_memory_and_the_queue_of_a_device() -> None:
-    """They have all methods of the protocol, and each returns what it declares."""
-    names = [name for name in vars(Transfers) if not name.startswith("_")]
-    memory = SimpleNamespace(**dict.fromkeys(names, lambda *_: None) | {"limits": TransferLimits()})
+    memory = Memory()
     device = opened(Transferring(memory))
-    assert isinstance(device, TransfersBuffers)
-    assert device.transfers().limits == TransferLimits()
-    assert printed(lambda: device.transfers().wait(None, 1.0)) == (
-        f"{DRIVER}open(): transfers(): wait() returned None, expected bool"
-    )
-    del memory.map
-    assert printed(device.transfers) == (
-        f"{DRIVER}open(): transfers() returned a SimpleNamespace, expected a transfers with {', '.join(names)}; map is "
-        "missing"
+    assert device.transfers().limits == TransferLimits(largest_allocation=LARGEST)
+    assert opened(Device(())).transfers() is None
+    assert printed(opened(Transferring(SimpleNamespace())).transfers) == (
+        f"{DRIVER}open(): transfers() returned a SimpleNamespace, expected one of a subclass of "
+        "retarget.extension.Transfers: class SimpleNamespace(retarget.extension.Transfers)"
     )
 
 
@@ -334,7 +324,7 @@ def test_of_what_a_case_reads() -> None:
     cases = [Case(name="c", function="f", read=lambda: (ONE,))]
     [case] = registry(loader=Loader(cases)).case_loader("lines").load(None)
     assert case.read is not None
-    assert printed(case.read) == f"{LOADER}load()[0].read() returned a tuple, expected CaseData"
+    assert printed(case.values) == "case 'c': read() returned a tuple, expected CaseData"
 
 
 def test_what_a_method_in_pytests_process_raises_is_reported_with_its_line() -> None:
@@ -346,8 +336,8 @@ def test_what_a_method_in_pytests_process_raises_is_reported_with_its_line() -> 
             return {}["a worker reports it with its traceback"]
 
     compiler = registry(compiler=Raises("")).compiler("tiny")
-    line = Raises.fingerprint.__code__.co_firstlineno + 1
-    expected = f"{COMPILER}fingerprint() raised KeyError: 'version' (test_returned.py:{line})"
+    line = inspect.unwrap(Raises.fingerprint).__code__.co_firstlineno + 1
+    expected = f"{COMPILER}fingerprint() raised KeyError: 'version' (test_products.py:{line})"
     assert printed(lambda: compiler.fingerprint(None)) == expected
     with pytest.raises(KeyError):
         compiler.compile(None)
@@ -358,16 +348,16 @@ def test_a_method_that_exits_does_not_end_pytest() -> None:
         def fingerprint(self, config: object) -> Any:
             sys.exit(3)
 
-    line = Exits.fingerprint.__code__.co_firstlineno + 1
+    line = inspect.unwrap(Exits.fingerprint).__code__.co_firstlineno + 1
     fingerprint = registry(compiler=Exits("")).compiler("tiny").fingerprint
-    expected = f"{COMPILER}fingerprint() raised SystemExit: 3 (test_returned.py:{line})"
+    expected = f"{COMPILER}fingerprint() raised SystemExit: 3 (test_products.py:{line})"
     assert printed(lambda: fingerprint(None)) == expected
 
 
-# ---------------------------------------------------------------- protocols that are optional
+# ---------------------------------------------------------------- what is refused when it is loaded
 
 
-def refused(product: object, sort: str = "loader") -> str:
+def refused(product: object, sort: str = "driver") -> str:
     with pytest.raises(RetargetError) as caught:
         registry(**{sort: product})
     return str(caught.value)
@@ -377,37 +367,33 @@ def renamed(base: type, **names: object) -> object:
     return type("Product", (base,), names)(())
 
 
-def test_a_method_that_is_almost_one_of_an_optional_protocol_is_refused() -> None:
-    class Bare:
-        kind = "lines"
-
-        def __init__(self, answer: object) -> None:
-            pass
-
-        def load(self, request: object) -> Any:
-            return ()
-
-    where = "extension 'mine': hook retarget_case_loaders: case loader 'lines': "
-    assert refused(renamed(Bare, find_module=lambda self, folder, srcs: ())) == (
-        f"{where}found 'find_module', which nothing calls; did you mean 'find_modules' of FindsModules? "
-        "If not, let its name begin with '_'"
-    )
-    assert "did you mean 'suite_diagnostics' of ChecksSuites?" in refused(
-        renamed(Bare, suites_diagnostics=lambda self: ())
-    )
-    assert refused(renamed(Bare, make=lambda self, description, folder: None)) == (
-        f"{where}found make without version and made, expected all of MakesModules: version, make, made"
-    )
-    assert refused(renamed(Bare, references=lambda self, module: ())) == (
-        f"{where}found references(module), expected references(module, folder, compiler)"
-    )
-    registry(loader=renamed(Bare, _find_module=None, helper=lambda self: 1, describe=lambda self: ""))
+WHERE = "extension 'mine': hook retarget_drivers: "
 
 
-def test_attributes_are_held_against_optional_protocols_too() -> None:
-    assert "found 'artifact_suffix', which nothing calls; did you mean 'artifact_suffixes' of LoadsArtifacts?" in (
-        refused(renamed(Driver, artifact_suffix=".bin"), "driver")
+def test_an_object_of_a_class_of_its_own_is_told_what_to_subclass() -> None:
+    class NpuDriver(Answers):
+        name = "npu"
+
+    assert refused(NpuDriver(())) == (
+        f"{WHERE}found an object of class NpuDriver, expected one of a subclass of retarget.extension.Driver: "
+        "class NpuDriver(retarget.extension.Driver)"
     )
-    assert "found artifact_suffixes = '.bin', expected a tuple of strings" in (
-        refused(renamed(Driver, artifact_suffixes=".bin"), "driver")
+    assert refused(Driver) == f"{WHERE}found the class Driver, expected an object of it: Driver()"
+
+
+def test_an_overriding_method_takes_the_arguments_of_the_base_class() -> None:
+    where = f"{WHERE}driver 'npu': "
+    assert refused(renamed(Driver, needs=lambda self: ())) == f"{where}found needs(), expected needs(artifact)"
+    assert (
+        refused(renamed(Driver, needs=lambda self, blob: ())) == f"{where}found needs(blob), expected needs(artifact)"
     )
+    assert refused(renamed(Driver, needs=None)) == f"{where}found needs = None, expected needs(artifact)"
+    registry(driver=renamed(Driver, needs=lambda self, artifact, more=1: (), helper=lambda self: 1))
+
+
+def test_attributes_are_what_the_base_class_says() -> None:
+    where = f"{WHERE}driver 'npu': "
+    assert refused(renamed(Driver, artifact_suffixes=".bin")) == (
+        f"{where}artifact_suffixes is '.bin' (str), expected a sequence of str"
+    )
+    assert refused(renamed(Driver, maps_artifacts="yes")) == f"{where}maps_artifacts is 'yes' (str), expected bool"
