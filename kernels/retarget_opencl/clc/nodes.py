@@ -23,7 +23,6 @@ __all__ = [
     "Node",
     "Statement",
     "children",
-    "fence_text",
     "text_of",
     "uses",
     "walk",
@@ -98,11 +97,6 @@ class Loop:
 
 
 Node = Statement | Assign | Barrier | Leave | If | Loop
-
-
-def fence_text(fences: Iterable[str]) -> str:
-    """Return the flags of a barrier or a memory fence."""
-    return " | ".join(sorted(_FENCES[fence] for fence in fences))
 
 
 def children(node: Node) -> tuple[list[Node], ...]:
@@ -196,7 +190,7 @@ def text_of(nodes: Sequence[Node], names: TypeNames) -> Iterator[str]:
         elif isinstance(node, Assign):
             yield f"{pad}{node.variable.text} = {node.value.text};"
         elif isinstance(node, Barrier):
-            yield f"{pad}barrier({fence_text(node.fences)});"
+            yield f"{pad}barrier({' | '.join(sorted(_FENCES[fence] for fence in node.fences))});"
         elif isinstance(node, Leave):
             yield f"{pad}{node.word};"
         elif isinstance(node, Loop):

@@ -47,7 +47,6 @@ _SUBGROUP_BUILT_INS = {
     "SubgroupId": "retarget_subgroup_id()",
     "NumSubgroups": "retarget_num_subgroups()",
     "SubgroupLocalInvocationId": "retarget_subgroup_lane()",
-    "LocalInvocationIndex": "retarget_local_index()",
 }
 
 
@@ -305,8 +304,7 @@ class StatementWriter:
         elif value.text in _SUBGROUP_BUILT_INS:
             value.text = _SUBGROUP_BUILT_INS[value.text]
             self.helper(value.text.removesuffix("()"))
-            if value.built_in != "LocalInvocationIndex":
-                self.feature("shuffle")
+            self.feature("shuffle")
         else:
             msg = f"no OpenCL C counterpart for the built-in of {op}"
             raise TranslationError(msg)

@@ -124,12 +124,6 @@ def _division(name: str, text: str, how: Fit = Fit.PLAIN) -> Rule:
     return Rule((f"spirv.{name}",), write)
 
 
-def _ones(count: int) -> str:
-    """Return the text of as many ones as operand `count` says; in two shifts, as one cannot be by all bits."""
-    by = f"{{{count}}}"
-    return f"((({{T}})1 << ({by} / 2) << ({by} - {by} / 2)) - ({{T}})1)"
-
-
 RULES: tuple[Rule, ...] = (
     text_rule("spirv.IAdd", "{0} + {1}"),
     text_rule("spirv.ISub", "{0} - {1}"),
@@ -155,9 +149,8 @@ RULES: tuple[Rule, ...] = (
     Rule(("spirv.FMul",), _float_product),
     text_rule("spirv.VectorTimesScalar", "{0} * {1}", Fit.ROUNDED),
     text_rule("spirv.FDiv", "{0} / {1}", Fit.ROUNDED, rounds=True),
-    # FRem has the dividend's sign, as fmod; FMod has the divisor's.
+    # FRem has the dividend's sign, as fmod.
     text_rule("spirv.FRem", "fmod({0}, {1})", Fit.ROUNDED),
-    text_rule("spirv.FMod", "{0} - {1} * floor({0} / {1})", Fit.ROUNDED),
     Rule(("spirv.FNegate",), _negate),
     text_rule("spirv.Dot", "dot({0}, {1})", Fit.ROUNDED),
     _extended("IAddCarry"),
@@ -172,12 +165,4 @@ RULES: tuple[Rule, ...] = (
     _shift("ShiftRightLogical", "{0} >> {1}"),
     _shift("ShiftRightArithmetic", "", Fit.SIGNED),
     text_rule("spirv.BitCount", "popcount({0})"),
-    text_rule("spirv.BitReverse", "reverse_bits32({0})", helper="reverse_bits32"),
-    text_rule("spirv.BitFieldUExtract", f"({{0}} >> {{1}}) & {_ones(2)}"),
-    # The field's highest bit is its sign.
-    text_rule(
-        "spirv.BitFieldSExtract",
-        f"((({{0}} >> {{1}}) & {_ones(2)}) ^ ({_ones(2)} ^ {_ones(2)} >> 1)) - ({_ones(2)} ^ {_ones(2)} >> 1)",
-    ),
-    text_rule("spirv.BitFieldInsert", f"({{0}} & ~({_ones(3)} << {{2}})) | (({{1}} & {_ones(3)}) << {{2}})"),
 )

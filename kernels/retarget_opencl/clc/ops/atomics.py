@@ -6,19 +6,16 @@ IREE requires atomicity of one location, never an order between locations; the b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from retarget_opencl.clc.ops.table import Rule
 from retarget_opencl.clc.statements import StatementWriter
 from retarget_opencl.clc.types import Scalar, element_of
-from retarget_opencl.clc.values import Op, Value
+from retarget_opencl.clc.values import Op
 
 __all__ = ["RULES"]
 
 # Built-in's name, and whether it takes signed integers.
 _CALLS = {
     "spirv.AtomicIAdd": ("add", False),
-    "spirv.AtomicISub": ("sub", False),
     "spirv.AtomicSMin": ("min", True),
     "spirv.AtomicSMax": ("max", True),
     "spirv.AtomicUMin": ("min", False),
@@ -30,28 +27,17 @@ _CALLS = {
 }
 
 
-def _call(writer: StatementWriter, op: Op, call: str, operands: Sequence[Value], *, signed: bool = False) -> None:
+def _modify(writer: StatementWriter, op: Op) -> None:
     """Write a built-in's call on the location that is the op's first operand; 64-bit ones come with an extension."""
-    place = op.operands[0]
+    call, signed = _CALLS[op.name]
+    place, value = op.operands
     kind = element_of(place.pointer.pointee)
     if kind.bits == 64:
         writer.feature("int64_atomics")
     prefix = "atom" if kind.bits == 64 else "atomic"
     name = writer.names.signed(kind) if signed else writer.names.value(kind)
-    texts = [f"as_{name}({value.text})" if signed else value.text for value in operands]
-    pointer = f"(volatile {writer.space(place)} {name}*)&{place.text}"
-    writer.define(op, f"{prefix}_{call}({', '.join([pointer, *texts])})")
-
-
-def _modify(writer: StatementWriter, op: Op) -> None:
-    call, signed = _CALLS[op.name]
-    _, *values = op.operands
-    _call(writer, op, call, values, signed=signed)
-
-
-def _compare_exchange(writer: StatementWriter, op: Op) -> None:
-    _, value, comparator = op.operands
-    _call(writer, op, "cmpxchg", (comparator, value))
+    text = f"as_{name}({value.text})" if signed else value.text
+    writer.define(op, f"{prefix}_{call}((volatile {writer.space(place)} {name}*)&{place.text}, {text})")
 
 
 def _helped(writer: StatementWriter, op: Op, helper: str) -> None:
@@ -77,6 +63,5 @@ def _is_wide(op: Op) -> bool:
 RULES: tuple[Rule, ...] = (
     Rule(tuple(_CALLS), _modify, applies=_is_wide),
     Rule(("spirv.AtomicAnd", "spirv.AtomicOr"), _modify_narrow),
-    Rule(("spirv.AtomicCompareExchange", "spirv.AtomicCompareExchangeWeak"), _compare_exchange, applies=_is_wide),
     Rule(("spirv.EXT.AtomicFAdd",), _float_add, applies=lambda op: op.result == Scalar("float", 32)),
 )

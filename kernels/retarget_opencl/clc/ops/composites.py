@@ -6,7 +6,7 @@ import re
 
 from retarget_opencl.clc.ops.table import Rule
 from retarget_opencl.clc.statements import StatementWriter
-from retarget_opencl.clc.types import Array, Pointer, Scalar, Struct, TypeSyntaxError, Vector
+from retarget_opencl.clc.types import Array, Scalar, Struct, Vector
 from retarget_opencl.clc.values import Op, Value
 
 __all__ = ["RULES"]
@@ -118,13 +118,6 @@ def _insert_dynamic(writer: StatementWriter, op: Op) -> None:
     writer.define(op, name)
 
 
-def _copy(writer: StatementWriter, op: Op) -> None:
-    if isinstance(op.operands[0].kind, Pointer):
-        msg = "a pointer is copied"
-        raise TypeSyntaxError(msg)
-    writer.define(op, op.operands[0].text)
-
-
 RULES: tuple[Rule, ...] = (
     Rule(("spirv.CompositeExtract",), _extract),
     Rule(("spirv.CompositeInsert",), _insert),
@@ -132,5 +125,4 @@ RULES: tuple[Rule, ...] = (
     Rule(("spirv.VectorShuffle",), _shuffle),
     Rule(("spirv.VectorExtractDynamic",), _extract_dynamic),
     Rule(("spirv.VectorInsertDynamic",), _insert_dynamic),
-    Rule(("spirv.CopyObject", "spirv.CopyLogical"), _copy),
 )

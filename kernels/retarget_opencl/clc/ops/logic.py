@@ -65,8 +65,6 @@ RULES: tuple[Rule, ...] = (
     text_rule("spirv.IsNan", "isnan({0})", _COMPARE),
     text_rule("spirv.IsInf", "isinf({0})", _COMPARE),
     text_rule("spirv.IsFinite", "isfinite({0})", _COMPARE),
-    text_rule("spirv.Ordered", "isordered({0}, {1})", _COMPARE),
-    text_rule("spirv.Unordered", "isunordered({0}, {1})", _COMPARE),
     _vector_rule("spirv.LogicalAnd", "{0} & {1}"),
     _vector_rule("spirv.LogicalOr", "{0} | {1}"),
     _vector_rule("spirv.LogicalNot", "~{0}"),
@@ -77,7 +75,5 @@ RULES: tuple[Rule, ...] = (
     text_rule("spirv.LogicalNot", "!{0}"),
     text_rule("spirv.LogicalEqual", "{0} == {1}"),
     text_rule("spirv.LogicalNotEqual", "{0} != {1}"),
-    text_rule("spirv.Any", "any({0}) != 0"),
-    text_rule("spirv.All", "all({0}) != 0"),
     Rule(("spirv.Select",), _select),
 )

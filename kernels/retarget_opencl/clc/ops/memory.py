@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from retarget_opencl.clc.literals import integer_text
-from retarget_opencl.clc.nodes import fence_text
 from retarget_opencl.clc.ops.table import Rule
 from retarget_opencl.clc.statements import StatementWriter
 from retarget_opencl.clc.types import Array, Pointer, Scalar, SpirvType, Struct, TypeSyntaxError, Vector, suffix_of
@@ -98,16 +97,13 @@ def _store(writer: StatementWriter, op: Op) -> None:
 
 
 def _barrier(writer: StatementWriter, op: Op) -> None:
-    """Barriers wait for the work-group. The fences follow the memory semantics' storage classes."""
+    """Let the work-group wait. The fences follow the memory semantics' storage classes."""
     semantics = str(op.attribute("memory_semantics"))
     fences = set()
     if "WorkgroupMemory" in semantics or "UniformMemory" not in semantics:
         fences.add("local")
     if "UniformMemory" in semantics or "CrossWorkgroupMemory" in semantics:
         fences.add("global")
-    if op.name == "spirv.MemoryBarrier":
-        writer.state(f"mem_fence({fence_text(fences)})")
-        return
     if "Workgroup" not in str(op.attribute("execution_scope")):
         msg = f"no barrier for the execution scope {op.attribute('execution_scope')}"
         raise TypeSyntaxError(msg)
@@ -122,6 +118,5 @@ RULES: tuple[Rule, ...] = (
     Rule(("spirv.AccessChain", "spirv.InBoundsAccessChain"), _access_chain),
     Rule(("spirv.Load",), _load),
     Rule(("spirv.Store",), _store),
-    Rule(("spirv.ControlBarrier", "spirv.MemoryBarrier"), _barrier),
-    Rule(("spirv.KHR.AssumeTrue",), lambda *_: None),
+    Rule(("spirv.ControlBarrier",), _barrier),
 )

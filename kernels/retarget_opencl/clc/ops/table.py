@@ -137,15 +137,11 @@ def fit(writer: StatementWriter, op: Op, text: str, how: Fit) -> str:
     return text
 
 
-def text_rule(
-    ops: str | tuple[str, ...], text: str, how: Fit = Fit.PLAIN, *, helper: str = "", rounds: bool = False
-) -> Rule:
-    """Return a rule of one expression. `helper` names a function of the template that the text calls. One that `rounds`
-    is exact in single precision only where the device offers it."""
+def text_rule(ops: str | tuple[str, ...], text: str, how: Fit = Fit.PLAIN, *, rounds: bool = False) -> Rule:
+    """Return a rule of one expression. One that `rounds` is exact in single precision only where the device offers
+    that."""
 
     def write(writer: StatementWriter, op: Op) -> None:
-        if helper:
-            writer.helper(helper)
         if rounds and element_of(op.kind).bits < 64:
             writer.feature("rounding")
         writer.define(op, fit(writer, op, expand(writer, op, text), how))

@@ -217,7 +217,7 @@ class Addresses:
                 found |= frozenset(range(3)) if value.axis is None else {value.axis}
             elif value.built_in == "First":
                 found |= frozenset(int(axis) for axis in value.parts)
-            elif value.built_in.startswith(("Subgroup", "LocalInvocationIndex")):
+            elif value.built_in.startswith("Subgroup"):
                 found |= self.wide
             found |= self._of(table, *value.parents)
         return found & self.wide
@@ -275,8 +275,6 @@ class Addresses:
             if value.built_in == "WorkgroupSize":
                 return self._constant(self.size[value.axis])
             return group if value.built_in == "WorkgroupId" else self._opaque((value.built_in, value.axis))
-        if value.built_in == "LocalInvocationIndex":
-            return _Form(tuple(range(prod(self.size))))
         if value in self._assigned:
             return self._stepped(value)
         made = self._definitions.get(value)
