@@ -10,10 +10,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from retarget_opencl.device import trial
+from retarget_opencl.device import implementations
 from retarget_opencl.device.devices import FoundDevice
-from retarget_opencl.device.icds import platforms_here
-from retarget_opencl.device.trial import KERNEL, known_fault, try_compiler
+from retarget_opencl.device.implementations import KERNEL, known_fault, platforms_here, try_compiler
 
 IDENTITY = ("platform", "1.0", "device")
 
@@ -91,7 +90,7 @@ def test_on_a_busy_machine_a_compiler_that_is_not_done_by_the_clock_has_no_fault
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     _ends(monkeypatch, -signal.SIGALRM, "opened\n", "")
-    monkeypatch.setattr("os.getloadavg", lambda: (trial.available_cores() + 1, 0, 0))
+    monkeypatch.setattr("os.getloadavg", lambda: (implementations.available_cores() + 1, 0, 0))
     assert try_compiler((0, 0)) is None
 
 
@@ -108,10 +107,10 @@ def test_a_success_is_remembered_for_good_and_a_failure_for_a_while(
     answers: list[str | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = time.time()
-    monkeypatch.setattr(trial.time, "time", lambda: now)
+    monkeypatch.setattr(implementations.time, "time", lambda: now)
     answers += ["", "broken"]
     assert [known_fault(IDENTITY, (0, 0)) for _ in range(2)] == ["broken", "broken"]
-    now += trial._FORGOTTEN_AFTER + 1
+    now += implementations._FORGOTTEN_AFTER + 1
     assert [known_fault(IDENTITY, (0, 0)) for _ in range(2)] == ["", ""]
     now += 10**8
     assert known_fault(IDENTITY, (0, 0), again=True) == ""
@@ -142,9 +141,9 @@ def test_what_is_kept_and_damaged_is_found_out_again(
     (kept,) = (one for one in tmp_path.rglob("*") if one.is_file())
     kept.write_bytes(damage)
     if damage[:1] in b"[7":  # the digest is right: another version of this package wrote it
-        trial.write_kept(kept.parents[1], kept.name, damage)
+        implementations.write_kept(kept.parents[1], kept.name, damage)
     assert known_fault(IDENTITY, (0, 0)) == "again"
-    assert json.loads(trial.read_kept(kept.parents[1], kept.name) or b"")[0] == "again"
+    assert json.loads(implementations.read_kept(kept.parents[1], kept.name) or b"")[0] == "again"
 
 
 def test_a_cache_that_cannot_be_written_costs_a_trial_each_time(

@@ -18,12 +18,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from retarget_opencl.clc.literals import signed_text
+from retarget_opencl.clc.nodes import Op
 from retarget_opencl.clc.statements import StatementWriter
-from retarget_opencl.clc.types import Matrix, Pointer, Scalar, Vector, element_of, suffix_of
-from retarget_opencl.clc.values import Op
-
-__all__ = ["Fit", "Rule", "RuleTable", "round_half", "text_rule"]
+from retarget_opencl.clc.types import Matrix, Pointer, Scalar, Vector, element_of, signed_text, suffix_of
 
 
 class Fit(Enum):

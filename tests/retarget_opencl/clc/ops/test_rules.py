@@ -15,15 +15,14 @@ from opencl_support import shipped
 from retarget_iree.toolchain import compiler_api
 from retarget_opencl.artifact.file import joined, read_artifact
 from retarget_opencl.clc.kernel import KernelWriter
+from retarget_opencl.clc.nodes import KernelText
 from retarget_opencl.clc.ops import RULES
 from retarget_opencl.clc.source import kernel_source
 from retarget_opencl.clc.types import TypeNames
-from retarget_opencl.clc.values import KernelText
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.compile.frontend import _settle_dialects
 from retarget_opencl.device.profile import DeviceProfile, compile_profile
-from retarget_opencl.run.builds import build_options
-from retarget_opencl.run.device import OpenClDevice
+from retarget_opencl.run.device import OpenClDevice, build_options
 from retarget_opencl.translation import TranslationError
 
 if TYPE_CHECKING:
