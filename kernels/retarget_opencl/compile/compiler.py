@@ -52,8 +52,6 @@ from retarget_opencl.device.profile import (
 )
 from retarget_opencl.translation import TranslationError
 
-__all__ = ["OpenClCompiler", "OpenClFlags", "split_flags"]
-
 _BUILD = "retarget_opencl "
 """What comes before our build in a build id."""
 

@@ -17,18 +17,6 @@ from retarget.profiles.profile import Profile
 from retarget.profiles.references import profile_label
 from retarget.support.errors import RetargetError
 
-__all__ = [
-    "CONTRACT_MODES",
-    "DOT_MODES",
-    "DRIVER",
-    "HALF_MODES",
-    "MATRIX_MODES",
-    "SUBGROUP_MODES",
-    "DeviceProfile",
-    "compile_profile",
-    "nvidia_arch",
-]
-
 DRIVER = "opencl"
 HALF_MODES = ("native", "emulated")
 SUBGROUP_MODES = ("none", "khr", "ptx")

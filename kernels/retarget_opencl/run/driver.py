@@ -17,8 +17,6 @@ from retarget_opencl.device.devices import OCLGRIND, find_device, info_of, list_
 if TYPE_CHECKING:
     from retarget_opencl.run.device import OpenClDevice
 
-__all__ = ["OpenClDriver"]
-
 
 class OpenClDriver(Driver):
     """Runs OpenCL artifacts through pyopencl. Devices are named by URIs: see `devices.find_device`."""
@@ -76,7 +74,7 @@ class OpenClDriver(Driver):
             exports = read_artifact(artifact, check_constants=False).program.exports
         except ArtifactError as error:
             raise DriverError(str(error)) from error
-        from retarget_opencl.artifact.functions import function_info  # imports NumPy too
+        from retarget_opencl.artifact.show import function_info  # imports NumPy too
 
         return tuple(map(function_info, exports))
 

@@ -14,8 +14,6 @@ from retarget.extension import BufferRange, DriverError, TransferLimits, Transfe
 from retarget_opencl.device.devices import OCLGRIND
 from retarget_opencl.run.errors import driver_errors
 
-__all__ = ["OpenClTransfers"]
-
 _PATTERNS = (1, 2, 4, 8, 16, 32, 64, 128)
 _POLL_SECONDS = 0.0005
 _OUT_OF_ORDER = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
