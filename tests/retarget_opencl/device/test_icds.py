@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from retarget_opencl.device import icds as module
+from retarget_opencl.device import implementations as module
 from retarget_opencl.device.implementations import icd_complaints, icd_libraries, icds, icds_registered
 
 
