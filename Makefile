@@ -8,6 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 EXTRAS := iree,opencl,onnx,models,filecheck,report
 STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
+SITE_STAMP := $(VENV)/.installed-site
 
 # Hundreds of processes start here: what Python compiles is kept.
 unexport PYTHONDONTWRITEBYTECODE
@@ -18,7 +19,7 @@ ifneq (,$(filter C POSIX,$(LC_ALL)))
 export LC_ALL := C.UTF-8
 endif
 
-.PHONY: demo suites sanitize toolchains models conformance test test-slow test-all machines reliability mutate check docs picture bench bench-onnx clean help
+.PHONY: demo suites sanitize toolchains models conformance test test-slow test-all machines reliability mutate check docs site picture bench bench-onnx clean help
 
 help:
 	@echo "make demo         a slice of every shipped suite, on every device found here, and a page of it (a minute and a half when nothing is cached)"
@@ -26,15 +27,16 @@ help:
 	@echo "make sanitize     the kernels of all shipped suites on Oclgrind: data races, barriers, bounds (minutes when nothing is cached)"
 	@echo "make toolchains   IREE's runtime for arm64 Linux, which the suites run in an emulator (QEMU)"
 	@echo "make models       whole networks of Python packages, for suites/models (100 MB)"
-	@echo "make conformance  all of ONNX's node tests; writes docs/conformance.md (minutes when nothing is cached)"
+	@echo "make conformance  all of ONNX's node tests; writes docs/measurements/conformance.md (minutes when nothing is cached)"
 	@echo "make test         the project's own tests"
 	@echo "make test-slow    the same, with those that are slow, as in CI (half an hour)"
 	@echo "make test-all     the same, with what repeats at length what CI proves on a sample"
 	@echo "make machines     a slice of demo and tests on other CPUs, devices, packages, users and folders, as a table (most of an hour)"
-	@echo "make reliability  kills at random moments and 100,000 mutated files: docs/reliability.md (hours; with KILLS=3 INPUTS=500 minutes)"
+	@echo "make reliability  kills at random moments and 100,000 mutated files: docs/measurements/reliability.md (hours; with KILLS=3 INPUTS=500 minutes)"
 	@echo "make mutate       changes the code of each package at random places; fails where its fast tests notice too few"
 	@echo "make check        ruff, mypy, the import contracts, the declarations of the suites and of CI, the examples in docs/"
 	@echo "make docs         write the generated parts of docs/ again"
+	@echo "make site         the pages as a site with a search, in build/site; fails where a link is broken"
 	@echo "make picture      run suites/small-types and take README's pictures of its page again; needs Chromium"
 	@echo "make bench        the benchmarks (minutes)"
 	@echo "make bench-onnx   all of ONNX's node tests against one process per test (a quarter of an hour)"
@@ -52,6 +54,10 @@ $(STAMP): pyproject.toml | $(VENV)/pyvenv.cfg
 $(DEV_STAMP): pyproject.toml | $(VENV)/pyvenv.cfg
 	$(INSTALL) --editable '.[dev]'
 	@touch $(STAMP) $@
+
+$(SITE_STAMP): pyproject.toml | $(VENV)/pyvenv.cfg
+	$(INSTALL) --editable '.[site]'
+	@touch $@
 
 # Some of them: make demo SUITES=suites/linalg
 SUITES ?= suites
@@ -113,7 +119,7 @@ mutate: $(DEV_STAMP)
 conformance: $(STAMP)
 	@mkdir -p build
 	$(BIN)/pytest suites/onnx -m conformance --junitxml=build/conformance.xml $(PYTEST_ARGS); status=$$?; \
-	$(BIN)/python benchmarks/onnx_conformance.py build/conformance.xml -o docs/conformance.md && exit $$status
+	$(BIN)/python benchmarks/onnx_conformance.py build/conformance.xml -o docs/measurements/conformance.md && exit $$status
 
 check: $(DEV_STAMP)
 	$(BIN)/ruff check .
@@ -127,6 +133,11 @@ check: $(DEV_STAMP)
 docs: $(STAMP)
 	$(BIN)/retarget schema --format markdown > docs/declarations.md
 	$(BIN)/python docs/packages.py
+
+# Not with --quiet, which does not count broken links.
+site: $(SITE_STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "build/site/index.html; with the search: $(BIN)/python -m http.server -d build/site"
 
 # README's pictures, of a suite in which IREE does things wrong; the rules that know them are ignored, so pytest fails.
 picture: $(DEV_STAMP)

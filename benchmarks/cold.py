@@ -29,9 +29,10 @@ import sys
 import tempfile
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -197,25 +198,29 @@ def kinds(found: Sequence[Found]) -> str:
     return ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items()))
 
 
-def compare(folder: Path, declared: Declared, chosen: Sequence[DeclaredTarget], rounds: int) -> tuple[float, int]:
-    """Compile in both ways, in turns. Return the least session / the least process, and how many targets differ."""
-    spent, differ = [], set()
+def both(folder: Path, declared: Declared, chosen: Sequence[DeclaredTarget]) -> Iterator[tuple[Side, Side]]:
+    """Compile in both ways, in turns, as often as wanted: yield the process, then the session."""
     with tempfile.TemporaryDirectory(prefix="retarget-benchmark-") as name, ExitStack() as stack:
         cache = Path(name)
         engine = stack.enter_context(Engine(registry=declared.registry, cache=cache))
         targets = [(one.id, engine.generated(one.compiled)) for one in chosen]
-        for number in range(rounds):
+        compiled = [(one.id, one.compiled) for one in chosen]
+        while True:
             process = in_one_process(declared.registry, targets)
-            session = in_session(
-                folder, declared.registry, [(one.id, one.compiled) for one in chosen], cache / GENERATED_FOLDER
-            )
-            both = process.found.keys() & session.found.keys()
-            differ |= {one for one in both if process.found[one] != session.found[one]}
-            spent.append((process.cpu, session.cpu))
-            if number == 0:
-                print(f"{len(targets)} targets: {kinds([*process.found.values()])}")
-            ratio = session.cpu / process.cpu
-            print(f"  process {process.cpu:.1f} s, session {session.cpu:.1f} s CPU: {ratio:.3f}", flush=True)
+            yield process, in_session(folder, declared.registry, compiled, cache / GENERATED_FOLDER)
+
+
+def compare(folder: Path, declared: Declared, chosen: Sequence[DeclaredTarget], rounds: int) -> tuple[float, int]:
+    """Compile in both ways, in turns. Return the least session / the least process, and how many targets differ."""
+    spent, differ = [], set()
+    for number, (process, session) in enumerate(islice(both(folder, declared, chosen), rounds)):
+        known = process.found.keys() & session.found.keys()
+        differ |= {one for one in known if process.found[one] != session.found[one]}
+        spent.append((process.cpu, session.cpu))
+        if number == 0:
+            print(f"{len(chosen)} targets: {kinds([*process.found.values()])}")
+        ratio = session.cpu / process.cpu
+        print(f"  process {process.cpu:.1f} s, session {session.cpu:.1f} s CPU: {ratio:.3f}", flush=True)
     for one in sorted(differ):
         print(f"  differs: {one}")
     of_process, of_session = map(min, zip(*spent, strict=True))
@@ -228,13 +233,14 @@ def spread(everything: Sequence[ItemT], number: int) -> list[ItemT]:
     return [everything[int(at * every)] for at in range(int(len(everything) / every))]
 
 
-def onnx(*, configs: int, sample: int, rounds: int) -> tuple[float, int]:
-    """Compare with so many of ONNX's node tests, for the first `configs` of `CONFIGS`. As `compare`."""
+@contextmanager
+def onnx(*, configs: int, sample: int) -> Iterator[tuple[Path, Declared, Sequence[DeclaredTarget]]]:
+    """Declare so many of ONNX's node tests for the first `configs` of `CONFIGS`: what `both` and `compare` want."""
     names = spread([entry.name for entry in read_manifest(MANIFEST).entries], sample)
     with tempfile.TemporaryDirectory(prefix="retarget-benchmark-") as name:
         folder = write_project(Path(name, "onnx"), names, configs)
         declared = collect(folder, ["."])
-        return compare(folder, declared, declared.targets, rounds)
+        yield folder, declared, declared.targets
 
 
 def main() -> int:
@@ -260,7 +266,8 @@ def main() -> int:
     differ = 0
     for configs in [options.configs] if options.configs else [*GOALS]:
         title, goal = GOALS[configs]
-        ratio, more = onnx(configs=configs, sample=options.sample or 96, rounds=options.rounds)
+        with onnx(configs=configs, sample=options.sample or 96) as declared_nodes:
+            ratio, more = compare(*declared_nodes, options.rounds)
         differ += more
         print(f"{title:<6} {ratio:.3f} (goal: at most {goal})")
     print(f"differ {differ}")

@@ -3,8 +3,9 @@
     python benchmarks/figures.py            # exit status 1 where one is more than a quarter above what was reached
     python benchmarks/figures.py --write    # what is found now is what was reached
 
-Each is a ratio of CPU times of both sides' processes, of the fastest of some sessions in turns: what else the machine
-does changes neither side alone.
+Each is a ratio of CPU times of both sides' processes, which run in turns: the least of one side / the least of the
+other. What else the machine does only adds to either, so a figure that is too high is measured on: after so many rounds
+it is the code's.
 
   cold  ONNX's node tests for one compiler config: a session / IREE's library in one process (benchmarks/cold.py)
   warm  run targets that are compiled already: a session / the same with `--collect-only`
@@ -18,30 +19,48 @@ import datetime
 import sys
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 REACHED = Path(__file__).with_suffix(".toml")
 ALLOWED = 1.25
-"""What was reached, times this, is not yet worse: noise is less, and a loss of 1.3 times is more."""
+"""What was reached, times this, is not yet worse; a loss of 1.3 times is."""
+ROUNDS = 3
+MOST_ROUNDS = 10
+SIDES = {"warm": ("all targets", "all collected"), "one": ("one target", "pytest, one test")}
+"""What `warm_session` calls the two sides of a figure."""
+
+Pairs = Iterator[tuple[float, float]]
+"""CPU seconds of the two sides of a figure, of one round after the other."""
 
 
-SIDES = ("pytest, one test", "one target", "all collected", "all targets")
+def cold() -> Pairs:
+    """Measure with eight modules."""
+    from cold import both, onnx  # not where only `problems` is wanted
+
+    with onnx(configs=1, sample=8) as declared:
+        yield from ((session.cpu, process.cpu) for process, session in both(*declared))
 
 
-def found_now() -> dict[str, float]:
-    """Measure all figures."""
-    import cold  # not where only `problems` is wanted
-    import warm_session
+def of_warm_sessions(name: str) -> Pairs:
+    """Measure a figure of `SIDES`."""
+    from warm_session import measured
 
-    with tempfile.TemporaryDirectory(prefix="retarget-benchmark-") as name:
-        warm = warm_session.measured(Path(name), rounds=5, targets=40, sides=SIDES)
-    spent = {side: min(one.cpu for one in sessions) for side, sessions in warm.items()}
-    return {
-        "cold": cold.onnx(configs=1, sample=8, rounds=3)[0],
-        "warm": spent["all targets"] / spent["all collected"],
-        "one": spent["one target"] / spent["pytest, one test"],
-    }
+    with tempfile.TemporaryDirectory(prefix="retarget-benchmark-") as folder:
+        for spent in measured(Path(folder), targets=40, sides=SIDES[name]):
+            yield spent[SIDES[name][0]].cpu, spent[SIDES[name][1]].cpu
+
+
+def least(pairs: Pairs, reached: float | None) -> float:
+    """Return the ratio of the least of both sides, after `MOST_ROUNDS` where it is above what is allowed."""
+    first, second = next(pairs)
+    for number in range(2, MOST_ROUNDS + 1):
+        if number > ROUNDS and reached is not None and first / second <= ALLOWED * reached:
+            break
+        one, other = next(pairs)
+        first, second = min(first, one), min(second, other)
+    return first / second
 
 
 def problems(found: Mapping[str, float], reached: Mapping[str, float]) -> list[str]:
@@ -65,7 +84,8 @@ def main() -> int:
     options = parser.parse_args()
     written = tomllib.loads(REACHED.read_text()) if REACHED.exists() else {}
     reached = {name: float(figure["ratio"]) for name, figure in written.items()}
-    found = found_now()
+    measure = {"cold": cold, **{name: partial(of_warm_sessions, name) for name in SIDES}}
+    found = {name: least(pairs(), None if options.write else reached.get(name)) for name, pairs in measure.items()}
     for name, ratio in found.items():
         before = f"{reached[name]:.2f} on {written[name]['reached']}" if name in reached else "nothing yet"
         print(f"{name:<6} {ratio:.2f} (reached: {before})")

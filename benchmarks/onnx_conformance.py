@@ -1,6 +1,6 @@
 """The table of what passes, operators by targets, from junit files of runs of the suite `onnx`.
 
-`python3 benchmarks/onnx_conformance.py junit.xml… --manifest suites/onnx/nodes.toml -o docs/conformance.md`
+`python3 benchmarks/onnx_conformance.py junit.xml… -o docs/measurements/conformance.md`
 
 A test counts as passed on a target if its run target passed: compiled, ran, and gave what ONNX expects. Expected
 failures are failures here, and so are what an expectation has skipped and what is intermittent, passed or not: the page
@@ -32,8 +32,8 @@ _PAGE = """\
 # Conformance: ONNX's node tests
 
 `make conformance` writes this page. The ONNX project's own tests of single operators ({package}: {tests}
-of {operators} operators) are imported by IREE's importer, compiled, run, and compared with ONNX's results at ONNX's
-tolerances. The tests of functions that define an operator by others (`…_expanded`) count for that operator.
+of {operators} operators) are compiled, run, and compared with ONNX's results at ONNX's tolerances. The tests of
+functions that define an operator by others (`…_expanded`) count for that operator.
 
 {versions}. Run on {date}.
 What has changed here since that day, in the OpenCL package above all, does not show.
@@ -54,7 +54,13 @@ Failures by stage:
 
 ## By operator
 
-Passed tests of all tests. A dash means that none ran.
+With the number of their tests, the operators of which all tests pass on every target: {whole}.
+
+Those of which no test passes on any target: {none}.
+
+Those of which equally many pass on every target: {equal}.
+
+The others, passed tests of all tests. A dash means that none ran.
 
 {rows}
 """
@@ -158,6 +164,10 @@ def conformance_page(manifest: Manifest, results: Iterable[Result], *, date: str
     ]
     totals = [f"{good} of {all_} ({good / all_:.1%})" for good, all_ in sums]
     whole = [str(sum(0 < run[target, name] == passed[target, name] for name in names)) for target in targets]
+    cells = {name: [_cell(passed[one, name], run[one, name]) for one in targets] for name in names}
+    equal = {name: found[0] for name, found in cells.items() if len({*found}) == 1 and found[0] != "-"}
+    good = [name for name, cell in equal.items() if cell == f"{tests[name]}/{tests[name]}"]
+    bad = [name for name, cell in equal.items() if cell.startswith("0/")]
     return _PAGE.format(
         package=manifest.package,
         tests=len(manifest.entries),
@@ -167,12 +177,12 @@ def conformance_page(manifest: Manifest, results: Iterable[Result], *, date: str
         devices="\n".join(_devices(given, targets)),
         totals=_table(["", *targets], [["tests", *totals], ["whole operators", *whole]]),
         stages=_table(["", *targets], [[stage, *(str(stages[one, stage]) for one in targets)] for stage in _STAGES]),
+        whole=", ".join(f"{name} ({tests[name]})" for name in good) or "none",
+        none=", ".join(f"{name} ({tests[name]})" for name in bad) or "none",
+        equal=", ".join(f"{name} {equal[name]}" for name in equal if name not in {*good, *bad}) or "none",
         rows=_table(
             ["operator", "tests", *targets],
-            [
-                [name, str(tests[name]), *(_cell(passed[one, name], run[one, name]) for one in targets)]
-                for name in names
-            ],
+            [[name, str(tests[name]), *cells[name]] for name in names if name not in equal],
         ),
     )
 

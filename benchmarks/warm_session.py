@@ -23,8 +23,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from timed_project import suite_text, write_matrix
@@ -98,8 +99,8 @@ def median(sessions: Sequence[Spent]) -> Spent:
     )
 
 
-def measured(top: Path, *, rounds: int, targets: int, sides: Collection[str] = ()) -> dict[str, list[Spent]]:
-    """Measure sessions in turns, in projects below a folder: those of these names, or all."""
+def measured(top: Path, *, targets: int, sides: Collection[str] = ()) -> Iterator[dict[str, Spent]]:
+    """Measure sessions in turns, in projects below a folder, as often as wanted: those of these names, or all."""
     plugin = ("-p", "pytest_retarget.plugin")
     runs = (*plugin, "-k", "local-sync")
     cache = top / "cache"
@@ -117,11 +118,8 @@ def measured(top: Path, *, rounds: int, targets: int, sides: Collection[str] = (
         "ctest, run": lambda: process(["-m", "retarget_ctest", f"{COMPILE_TARGET}_local-sync"], one, cache),
         "ctest, compile": lambda: process(["-m", "retarget_ctest", COMPILE_TARGET], one, cache),
     }
-    spent: dict[str, list[Spent]] = {side: [] for side in sides or found}
-    for _ in range(rounds):
-        for side, sessions in spent.items():
-            sessions.append(found[side]())
-    return spent
+    while True:
+        yield {side: found[side]() for side in sides or found}
 
 
 def main() -> None:
@@ -131,8 +129,8 @@ def main() -> None:
     parser.add_argument("--targets", type=int, default=200)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="retarget-benchmark-") as name:
-        spent = measured(Path(name), rounds=options.rounds, targets=options.targets)
-    found = {side: median(sessions) for side, sessions in spent.items()}
+        spent = [*islice(measured(Path(name), targets=options.targets), options.rounds)]
+    found = {side: median([sessions[side] for sessions in spent]) for side in spent[0]}
     print(f"{'medians of ' + str(options.rounds):<20}{'wall':>10}{'CPU':>10}")
     for side, seconds in found.items():
         print(f"{side:<20}{seconds.wall:>8.2f} s{seconds.cpu:>8.2f} s")

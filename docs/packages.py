@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-__all__ = ["PAGE", "main", "packages", "table"]
+__all__ = ["PAGE", "listed", "main", "packages", "table"]
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "architecture.md"
@@ -25,9 +25,14 @@ def packages() -> dict[str, str]:
     return found
 
 
+def listed() -> dict[str, str]:
+    """Return those of the packages that the page lists: each that is installed, and those right below the core."""
+    return {name: text for name, text in packages().items() if name.count("/") <= 1 + name.startswith("matrix/")}
+
+
 def table() -> str:
     """Return the table of packages as Markdown."""
-    rows = [f"| `{folder}` | {summary} |" for folder, summary in packages().items()]
+    rows = [f"| `{folder}` | {summary} |" for folder, summary in listed().items()]
     return "\n".join(["| package | purpose |", "|---|---|", *rows])
 
 

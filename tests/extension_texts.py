@@ -5,7 +5,9 @@ from __future__ import annotations
 __all__ = ["TINY_COMPILER"]
 
 TINY_COMPILER = """
-class Compiler:
+import retarget.extension
+
+class Compiler(retarget.extension.Compiler):
     name = "tiny"
     artifact_suffix = ".bin"
     def fingerprint(self, config): return ""

@@ -20,8 +20,6 @@ from retarget_opencl.artifact.show import show_artifact
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.run.driver import OpenClDriver
 
-__all__ = ["main"]
-
 _HERE = Origin(file=Path(), key_path="")
 
 

@@ -12,12 +12,13 @@ import importlib.metadata
 from retarget import __version__
 from retarget.extension import UnavailableError, code_digest
 
-__all__ = ["FRONT_END", "RUNNING", "TRANSLATION", "front_end_build", "runtime_build", "translation_build"]
-
 FRONT_END = (
     "retarget_opencl.compile.frontend",
     "retarget_opencl.compile.rewriting",
-    "retarget_opencl.compile.tuning",
+    "retarget_opencl.compile.attention",
+    "retarget_opencl.compile.contractions",
+    "retarget_opencl.compile.kernels",
+    "retarget_opencl.translation",
     "retarget_iree.compiler.capture",  # diagnostics, which are stored
     "retarget_iree.compiler.library",
     "retarget_iree.modules.onnx_import",
@@ -26,14 +27,11 @@ FRONT_END = (
 """From a module to IREE's SPIR-V."""
 
 TRANSLATION = (
-    "retarget_opencl.artifact.element_types",
     "retarget_opencl.artifact.file",
-    "retarget_opencl.artifact.program",
     "retarget_opencl.clc",
     "retarget_opencl.compile",
     "retarget_opencl.device.profile",
     "retarget_opencl.hostprog",
-    "retarget_opencl.translation",
     "retarget.arrays.dtypes",
     "retarget.arrays.packing",
     "retarget.model.element_types",

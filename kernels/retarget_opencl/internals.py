@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyopencl as cl
 
-__all__ = ["buffer_copy", "bytes_setter", "kernel_object", "loaded_library"]
-
 _GENERATING = threading.Lock()
 
 

@@ -1,10 +1,15 @@
-"""What the translations of kernels and of the host program share."""
+"""What the translations of kernels and of the host program share: names, errors, and ways through IREE's modules."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["ATTENTION", "BFLOAT16", "BUILT_IN", "Buffer", "Ir", "TranslationError", "describe", "symbol_name"]
+from retarget.model.element_types import ELEMENT_TYPES
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Buffer = bytes | memoryview
 
@@ -40,3 +45,26 @@ def describe(op: Ir) -> str:
 def symbol_name(op: Ir) -> str:
     """Return the name of an op that defines a symbol."""
     return str(op.attributes["sym_name"].value)
+
+
+def inside(parent: Ir, name: str) -> list[Ir]:
+    """Return the ops of a name that are in an op's first block."""
+    return [op.operation for op in parent.regions[0].blocks[0] if op.operation.name == name]
+
+
+def walk(op: Ir) -> Iterator[Ir]:
+    """Yield all ops inside an op, each before those inside it."""
+    for region in op.regions:
+        for block in region.blocks:
+            for item in block:
+                yield item.operation
+                yield from walk(item.operation)
+
+
+@cache
+def element_dtype(name: str) -> np.dtype[np.generic] | None:
+    """Return the NumPy dtype of an MLIR element type; None where it has none."""
+    from retarget.arrays.dtypes import dtype_named  # imports NumPy, which pytest's process does not need
+
+    known = ELEMENT_TYPES.get(name)
+    return None if known is None else dtype_named(known.dtype)

@@ -111,7 +111,7 @@ def activate(config: pytest.Config) -> ModuleType:
         if (requirements := config.pluginmanager.get_plugin(REQUIREMENTS)) is not None:
             adjustments.append(requirements.adjust)
         plugins: dict[str, object] = {
-            "": (collection := CollectionHooks()),
+            "": (collection := CollectionHooks(config)),
             "-services": ServiceHooks(config, spare),
             "-recorder": Recorder(adjustments, with_digests=config.stash[SETTINGS].results is not None),
             "-terminal": (terminal := TerminalHooks(config, collection)),
@@ -227,7 +227,8 @@ def pytest_testnodedown(node: object) -> None:
     config: pytest.Config = node.config  # type: ignore[attr-defined]
     if "retarget" in getattr(node, "workeroutput", {}) and not config.pluginmanager.has_plugin(NAME):
         activate(config)
-        config.pluginmanager.getplugin(f"{NAME}-terminal").pytest_testnodedown(node)
+        for name in (NAME, f"{NAME}-terminal"):
+            config.pluginmanager.getplugin(name).pytest_testnodedown(node)
 
 
 @pytest.hookimpl(optionalhook=True)

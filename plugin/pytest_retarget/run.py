@@ -21,6 +21,7 @@ from retarget.support.text import counted, shown
 from retarget.targets.pytest_selection import RunRequest, SelectionUsageError
 
 from pytest_retarget.collect.hooks import CollectionHooks
+from pytest_retarget.collect.requirements import Requirements
 from pytest_retarget.collect.selecting import COLLECTING, LIMITS, Errors, request_options
 from pytest_retarget.internals import TerminalWriter
 from pytest_retarget.options.settings import OF_ONE_ID, SETTINGS
@@ -33,7 +34,7 @@ __all__ = ["run"]
 _SKIPPED = 77
 """The exit status where all targets are skipped, as Automake and Meson have it."""
 
-_KEPT = {*COLLECTING, *LIMITS, "--retarget-case", "--retarget-jobs"}
+_KEPT = {*COLLECTING, *LIMITS, "--retarget-case", "--retarget-jobs", "--retarget-require"}
 _SWITCHES = ("--retarget-ignore-expectations", "--runxfail")
 _OFF = ("retarget-matrix-attribution", "cacheprovider", "threadexception", "unraisableexception", "warnings")
 _OFF_FOR_IDS = (
@@ -93,6 +94,7 @@ def _arguments(request: RunRequest) -> Iterator[str]:
     kept = _KEPT if request.is_ids else {"-p", *_KEPT}
     yield from request_options(request, kept=kept, switches=_SWITCHES)
     yield from (f"--retarget-case={case}" for case in request.cases)
+    yield from (f"--retarget-require={text}" for text in request.requires)
     if request.ignores_expectations:
         yield "--retarget-ignore-expectations"
     if request.in_full:
@@ -114,6 +116,7 @@ class _Session(Errors):
         """Whether pytest has read all options."""
         self._request = request
         self._writer = TerminalWriter(sys.stdout)
+        self._requirements: Requirements | None = None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_cmdline_main(self) -> Generator[None, Any, Any]:
@@ -129,6 +132,10 @@ class _Session(Errors):
         """Take pytest's terminal away; and what the environment asks of sessions of pytest alone."""
         self.config = config
         config.pluginmanager.unregister(name="terminalreporter")
+        if (requirements := config.pluginmanager.get_plugin("retarget-requirements")) is not None:
+            self._requirements = requirements
+            requirements.of_selected = True
+            requirements.select_none = self._request.is_ids or bool(self._request.names)
         config.stash[OF_ONE_ID] = self._request.is_ids and len(self._request.paths) == 1
         config.stash[SETTINGS] = replace(
             config.stash[SETTINGS], cluster="", reuses=False, artifacts=self._request.artifact
@@ -206,6 +213,7 @@ class _Session(Errors):
             for note in terminal.notes:
                 yield f"note: {note}" if note in collection.notes else note
             yield from terminal.errors
+            yield from self._requirements.errors if self._requirements is not None else ()
             yield from terminal.unselected
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from retarget.engine.engine import Engine
-from retarget.extension import MeasuresModules, ModuleSize, UnavailableError
+from retarget.extension import Compiler, ModuleSize, UnavailableError, overrides
 from retarget.model import CompileTarget
 from retarget.support.errors import RetargetError
 
@@ -28,10 +28,10 @@ def module_sizes(engine: Engine, targets: Iterable[CompileTarget]) -> Mapping[Mo
     What is measured is kept in the cache as any artifact. A module that cannot be measured, as one that the compiler
     refuses before it counts anything, is left out.
     """
-    chosen: dict[ModuleKey, tuple[MeasuresModules, CompileTarget]] = {}
+    chosen: dict[ModuleKey, tuple[Compiler, CompileTarget]] = {}
     for target in targets:
         measures = engine.registry.compilers.get(target.compiler.compiler)
-        if isinstance(measures, MeasuresModules) and module_key(target) not in chosen:
+        if measures is not None and overrides(measures, "module_size") and module_key(target) not in chosen:
             measured = replace(target, flags=(*target.flags, *measures.measuring_flags))
             chosen[module_key(target)] = measures, measured
     sizes = {}

@@ -8,7 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.extension import Case, CaseRequest, FunctionInfo, ModulesRequest, NoCasesError, RunPlan, Suggestions
+from retarget.extension import (
+    Case,
+    CaseLoader,
+    CaseRequest,
+    FunctionInfo,
+    ModulesRequest,
+    NoCasesError,
+    RunPlan,
+    Suggestions,
+    run_case_plan,
+)
 from retarget.model import Module, RuntimeConfig, Suite
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.files import is_inside
@@ -25,7 +35,7 @@ _PROGRAMS = (".mlir", ".mlirbc", ".onnx")
 """Suffixes of modules besides those of the srcs: a cases file beside one of them has a module."""
 
 
-class CasesLoader:
+class CasesLoader(CaseLoader):
     """Cases in TOML: those of `foo.mlir` are in `foo.cases.toml` beside it."""
 
     kind = "cases"
@@ -103,8 +113,6 @@ class CasesLoader:
         self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
     ) -> RunPlan | None:
         """Return the `python3 -m retarget.worker.run_case` command of a case."""
-        from retarget.extension.run_plans import run_case_plan
-
         return run_case_plan(kind=self.kind, config=config, artifact=artifact, module=module, folder=folder, case=case)
 
     def data_files(self, module: Module, folder: Path) -> Sequence[Path]:

@@ -62,7 +62,6 @@ class ModelsLoader(CasesLoader):
                     path, install = Path(os.path.normpath(cases.parent / file.model)), file.install  # it may be missing
                 elif cases == source:
                     diagnostics.append(_without_model(cases))
-                    continue
             sets = data_sets(path)
             is_elsewhere = not path.is_relative_to(folder)
             modules.append(

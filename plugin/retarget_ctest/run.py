@@ -39,6 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run only these cases; may be repeated",
     )
     parser.add_argument(
+        "--retarget-require",
+        action="append",
+        default=[],
+        metavar="EXPR",
+        help="a target that EXPR selects fails where it would be skipped; may be repeated",
+    )
+    parser.add_argument(
         "--ignore-expectations", action="store_true", help="show each target's own outcome, as if there were no rules"
     )
     parser.add_argument(
@@ -87,6 +94,7 @@ def _request(arguments: argparse.Namespace) -> RunRequest:
         extensions=tuple(arguments.retarget_extension),
         toolchains=tuple(arguments.retarget_toolchain),
         cases=tuple(arguments.case),
+        requires=tuple(arguments.retarget_require),
         ignores_expectations=arguments.ignore_expectations,
         artifact=arguments.artifact,
         results=arguments.results,

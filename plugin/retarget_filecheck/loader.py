@@ -10,6 +10,7 @@ from pathlib import Path
 from retarget.extension import (
     ArtifactRequest,
     Case,
+    CaseLoader,
     CaseRequest,
     CheckedCase,
     ModulesRequest,
@@ -30,16 +31,13 @@ __all__ = ["FileCheckLoader"]
 _NAMED_PREFIXES = 8
 
 
-class FileCheckLoader:
-    """Checks the text that a compile gave with the directives in the module's source.
-
-    Implements `retarget.extension.CaseLoader`, `ChecksArtifacts` and `ChecksData`. Nothing is run.
-    """
+class FileCheckLoader(CaseLoader):
+    """Checks the text that a compile gave with the directives in the module's source. Nothing is run."""
 
     kind = "filecheck"
     precedence = 20
 
-    def load(self, request: CaseRequest) -> Sequence[Case]:  # noqa: ARG002  the protocol's
+    def load(self, request: CaseRequest) -> Sequence[Case]:  # noqa: ARG002  the base class's
         """Return no cases: what is checked is the compiler's output."""
         return ()
 

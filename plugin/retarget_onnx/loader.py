@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from retarget.extension import Case, CaseRequest, RunPlan, UnavailableError
+from retarget.extension import Case, CaseLoader, CaseRequest, RunPlan, UnavailableError, run_case_plan
 from retarget.model import Module, RuntimeConfig
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 from retarget.support.installing import install_hint
@@ -22,10 +22,10 @@ _LAYOUT = "3"
 """Changes whenever `make` writes other files for the same tests."""
 
 
-class OnnxBackendLoader:
-    """Implements `CaseLoader`, `FindsModules`, `MakesModules` and `RunsCasesOutside` of `retarget.extension`.
+class OnnxBackendLoader(CaseLoader):
+    """A suite's `srcs` name manifests.
 
-    A suite's `srcs` name manifests. Each entry is a module with the tags of its line; `only` and `without` of the suite
+    Each entry is a module with the tags of its line; `only` and `without` of the suite
     choose among them.
     """
 
@@ -104,8 +104,6 @@ class OnnxBackendLoader:
         del folder
         if not module.data:
             return None
-        from retarget.extension.run_plans import run_case_plan
-
         return run_case_plan(
             kind=self.kind,
             config=config,

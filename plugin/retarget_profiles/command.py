@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from retarget.cli.support import part_lines
-from retarget.extension import CompilerError, TargetsProfiles
+from retarget.extension import CompilerError, overrides
 from retarget.extension.registry import Registry, load_extensions
 from retarget.profiles.files import profile_text, read_profile, write_profile
 from retarget.profiles.profile import Profile
@@ -73,7 +73,7 @@ def _targets(registry: Registry, profile: Profile, wanted: str) -> str:
     reasons: list[str] = []
     for name in names:
         compiler = registry.compilers[name]
-        if not isinstance(compiler, TargetsProfiles):
+        if not overrides(compiler, "profile_target"):
             reasons.append(f"{name} does not compile for profiles")
             continue
         try:

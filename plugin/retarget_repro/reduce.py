@@ -21,7 +21,7 @@ from pathlib import Path
 from retarget.engine.engine import Engine
 from retarget.engine.limits import COMPILE_TIMEOUT
 from retarget.engine.toolchains import worker_environment
-from retarget.extension import ShrinksModules
+from retarget.extension import Compiler, overrides
 from retarget.extension.registry import extensions_environment
 from retarget.model import CompileTarget, RunTarget, Target
 from retarget.model.outcomes import Stage
@@ -155,7 +155,8 @@ class _Reduction:
         compiler = self.chosen.registry.compilers.get(self.chosen.compiled.compiler.compiler)
         path = self.chosen.compiled.module.path
         size = f"{path.stat().st_size} bytes"
-        if not isinstance(compiler, ShrinksModules) or self.chosen.registry.module_generator(self.chosen.compiled.kind):
+        is_made = self.chosen.registry.module_generator(self.chosen.compiled.kind) is not None
+        if compiler is None or is_made or not overrides(compiler, "shrink_command"):
             self.why_not = "; its compiler makes no smaller variants of such a module"
             return size, size
         env = dict(worker_environment(self.chosen.registry, self.chosen.compiled.compiler))
@@ -211,7 +212,7 @@ class _Reduction:
         return None
 
     def _by_tool(
-        self, compiler: ShrinksModules, path: Path, cases: Sequence[str], engine: Engine, env: Mapping[str, str]
+        self, compiler: Compiler, path: Path, cases: Sequence[str], engine: Engine, env: Mapping[str, str]
     ) -> Path | None:
         """Have the compiler's own tool reduce a module. Return what is left where that is less and fails, else None."""
         (folder := self.folder / "tool").mkdir()
@@ -327,7 +328,7 @@ class _Variants:
 
 
 def _smaller_variants(
-    compiler: ShrinksModules,
+    compiler: Compiler,
     source: Path,
     folder: Path,
     *,

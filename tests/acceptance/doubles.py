@@ -21,14 +21,19 @@ from pathlib import Path
 
 from retarget.extension import (
     Case,
+    CaseLoader,
     CaseRequest,
     Check,
     CheckSink,
     Compiled,
+    Compiler,
     CompileRequest,
     CompilerError,
+    Device,
+    Driver,
     DriverError,
     FunctionInfo,
+    Program,
     Resolved,
     RunPlan,
     UnavailableError,
@@ -74,7 +79,7 @@ def behaviours(text: str) -> list[tuple[str, str]]:
     return [(name.strip(), behaviour.strip()) for name, _, behaviour in pairs]
 
 
-class DoubleCompiler:
+class DoubleCompiler(Compiler):
     name = "double"
     artifact_suffix = ".double"
 
@@ -110,16 +115,13 @@ class DoubleCompiler:
         return ("double-compile", str(target.module.path), *flags, "-o", str(output))
 
 
-class DoubleProgram:
+class DoubleProgram(Program):
     def __init__(self, text: str) -> None:
         source, *lines = text.split("\n")
         self._source = Path(source)
         self._behaviours = dict(behaviours("\n".join(lines)))
         self.needs = self._behaviours.pop("needs", "")
-
-    @property
-    def functions(self) -> Sequence[FunctionInfo]:
-        return [FunctionInfo(name=name, arguments=0) for name in self._behaviours]
+        self.functions = [FunctionInfo(name=name, arguments=0) for name in self._behaviours]
 
     def call(self, function: str, inputs: Sequence[object], on_check: CheckSink) -> Sequence[object]:
         import numpy as np
@@ -135,14 +137,10 @@ class DoubleProgram:
         return ()
 
 
-class DoubleDevice:
-    def __init__(self, config: RuntimeConfig) -> None:
-        self._info = DoubleDriver().probe()[0]
-        self._is_slow = "slow" in config.devices
-
-    @property
-    def infos(self) -> Sequence[DeviceInfo]:
-        return [self._info]
+class DoubleDevice(Device):
+    def __init__(self, config: RuntimeConfig | None) -> None:
+        self.infos = DoubleDriver().probe()
+        self._is_slow = config is not None and "slow" in config.devices
 
     def load(self, artifact: bytes) -> DoubleProgram:
         return DoubleProgram(artifact.decode())
@@ -152,7 +150,7 @@ class DoubleDevice:
             behave("hang", Path("closing.pid"))
 
 
-class DoubleDriver:
+class DoubleDriver(Driver):
     name = "double-device"
 
     def probe(self) -> Sequence[DeviceInfo]:
@@ -193,7 +191,7 @@ class DoubleDriver:
         return RunPlan(argv=("double-run", str(artifact), function))
 
 
-class DoubleCases:
+class DoubleCases(CaseLoader):
     kind = "double"
 
     def load(self, request: CaseRequest) -> Sequence[Case]:

@@ -43,6 +43,21 @@ def test_a_required_run_target_whose_compiler_is_not_installed_is_an_error(proje
 
 
 @pytest.mark.parametrize(
+    ("expression", "error"),
+    [
+        ("twice and", "ERROR: Wrong expression passed to '-m': twice and: at column 10: "),
+        pytest.param("on(cpu)", "ERROR: -m 'on(cpu)': column 1: found on(…), ", marks=SLOW),
+    ],
+)
+def test_a_worker_of_xdist_leaves_wrong_usage_to_the_controller(project: Project, expression: str, error: str) -> None:
+    project.doubles(a="f: pass")
+    result = project.run("-n1", "-m", expression)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    [line] = errors(result)
+    assert line.startswith(error)
+
+
+@pytest.mark.parametrize(
     ("arguments", "expression", "error"),
     [
         (

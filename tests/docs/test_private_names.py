@@ -13,7 +13,7 @@ SOURCES = ("kernels", "matrix", "plugin")
 LISTED = {
     "kernels/retarget_opencl/compile/constants.py",  # MLIR's bindings, which IREE's package carries
     "kernels/retarget_opencl/internals.py",
-    "matrix/retarget/extension/returned.py",  # its own
+    "matrix/retarget/extension/products.py",  # its own
     "matrix/retarget/support/dependencies.py",  # the frame that lists a folder
     "plugin/pytest_retarget/internals.py",
     "plugin/retarget_iree/compiler/library.py",  # IREE's library, behind its Python package

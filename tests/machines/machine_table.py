@@ -73,7 +73,7 @@ class Machine:
 
 _OPENCL = "tests/retarget_opencl"
 # Neither tests that start processes nor those with many kernels: an interpreter of kernels is slow in an emulator.
-_QUICK = (f"{_OPENCL}/device/test_devices.py", f"{_OPENCL}/run/interpreter")
+_QUICK = tuple(f"{_OPENCL}/{test}.py" for test in ("device/test_devices", "run/test_instructions", "run/test_scalars"))
 _SESSIONS = (
     *_QUICK,
     "tests/acceptance/test_failures.py",

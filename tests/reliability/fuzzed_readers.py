@@ -55,8 +55,18 @@ from retarget_iree.flagfile.loader import RunModuleCaseLoader
 from retarget_iree.flagfile.parse import load_flagfile
 from retarget_iree.import_xfails.read import read_config_file
 from retarget_onnx.manifest_file import read_manifest
-from retarget_opencl.artifact.file import ArtifactError, KernelSource, OpenClArtifact, read_artifact, write_artifact
-from retarget_opencl.artifact.program import Constant, Export, Function, Kernel, Program
+from retarget_opencl.artifact.file import (
+    ArtifactError,
+    Constant,
+    Export,
+    Function,
+    Kernel,
+    KernelSource,
+    OpenClArtifact,
+    Program,
+    read_artifact,
+    write_artifact,
+)
 from retarget_opencl.artifact.show import show_artifact
 from retarget_opencl.device.profile import compile_profile
 from retarget_profiles.importers.merge import import_profile

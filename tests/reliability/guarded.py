@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from retarget.extension import CheckSink, Device, FunctionInfo, Program, RunPlan, hookimpl
+from retarget.extension import CheckSink, Device, Driver, FunctionInfo, Program, hookimpl
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
 from retarget_iree.runtime.drivers import IreeDriver
@@ -23,13 +23,10 @@ _SECONDS = 0.03
 """How long a run uses the device beyond its call."""
 
 
-class GuardedProgram:
+class GuardedProgram(Program):
     def __init__(self, program: Program) -> None:
         self._program = program
-
-    @property
-    def functions(self) -> Sequence[FunctionInfo]:
-        return self._program.functions
+        self.functions = program.functions
 
     def call(self, function: str, inputs: Sequence[Any], on_check: CheckSink) -> Sequence[Any]:
         guard = Path(os.environ["GUARDED_BY"])
@@ -43,13 +40,10 @@ class GuardedProgram:
             return self._program.call(function, inputs, on_check)
 
 
-class GuardedDevice:
+class GuardedDevice(Device):
     def __init__(self, device: Device) -> None:
         self._device = device
-
-    @property
-    def infos(self) -> Sequence[DeviceInfo]:
-        return [_guarded(info) for info in self._device.infos]
+        self.infos = [_guarded(info) for info in device.infos]
 
     def load(self, artifact: bytes) -> Program:
         return GuardedProgram(self._device.load(artifact))
@@ -58,7 +52,7 @@ class GuardedDevice:
         self._device.close()
 
 
-class GuardedDriver:
+class GuardedDriver(Driver):
     name = "guarded"
 
     def __init__(self) -> None:
@@ -75,9 +69,6 @@ class GuardedDriver:
 
     def tags(self, config: RuntimeConfig) -> Sequence[str]:
         return (self.name,)
-
-    def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
-        return None
 
 
 def _guarded(info: DeviceInfo) -> DeviceInfo:

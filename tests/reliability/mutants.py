@@ -88,12 +88,15 @@ def parts() -> list[Part]:
     ]
     return [
         *found,
-        _opencl("clc/ops/*.py clc/literals.py clc/types.py", "clc/ops", "clc/test_clc_types.py"),
-        _opencl("clc/passes/*.py", "clc/passes"),
+        _opencl("clc/ops/*.py clc/types.py", "clc/ops", "clc/test_clc_types.py"),
+        _opencl(
+            "clc/addresses.py clc/barriers.py",
+            *(f"clc/test_{name}.py" for name in ("addresses", "barriers", "generated_kernels", "loops")),
+        ),
         _opencl("hostprog/*rules.py", "hostprog"),
-        _opencl("run/interpreter/*.py", "run/interpreter"),
-        _opencl("artifact/program.py", "artifact"),
-        _opencl("run/program.py", "run/test_programs.py", "run/test_timed_calls.py"),
+        _opencl("run/instructions.py run/scalars.py", "run/test_instructions.py", "run/test_scalars.py"),
+        _opencl("artifact/file.py", "artifact"),
+        _opencl("run/program.py", "run/test_programs.py", "run/test_timed_calls.py", "run/test_instructions.py"),
     ]
 
 

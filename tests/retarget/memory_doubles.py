@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from retarget.extension import BufferRange, DriverError, TransferLimits
+from retarget.extension import BufferRange, Device, DriverError, TransferLimits, Transfers
 from retarget.model.outcomes import DeviceInfo
 
 LARGEST = 1 << 24
@@ -31,7 +31,7 @@ class Submission:
     event: Event = field(default_factory=Event)
 
 
-class Memory:
+class Memory(Device, Transfers):
     """Asynchronous: what waits for an event is kept, and done when the event completes."""
 
     def __init__(self, limits: TransferLimits | None = None) -> None:
@@ -45,8 +45,6 @@ class Memory:
 
     def load(self, artifact: bytes) -> Any:
         raise NotImplementedError
-
-    def close(self) -> None: ...
 
     def transfers(self) -> Memory:
         return self

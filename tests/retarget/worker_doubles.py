@@ -95,7 +95,7 @@ def half_of(request: extension.CompileRequest) -> str:
     return " begins-with-half" if request.front_half == b"half" else " keeps-half" if request.keeps_front_half else ""
 
 
-class DoubleCompiler:
+class DoubleCompiler(extension.Compiler):
     """Upper-cases."""
 
     name = "double"
@@ -198,17 +198,14 @@ def functions_of(artifact: bytes) -> list[list[str]]:
     return lines
 
 
-class DoubleProgram:
+class DoubleProgram(extension.Program):
     """Functions that check, fail, crash or hang. `poison` makes all later calls of the process fail."""
 
     poisoned = False
 
     def __init__(self, lines: list[list[str]]) -> None:
         self._lines = {line[1]: line for line in lines}
-
-    @property
-    def functions(self) -> Sequence[extension.FunctionInfo]:
-        return [extension.FunctionInfo(name=name, arguments=0) for name in self._lines]
+        self.functions = [extension.FunctionInfo(name=name, arguments=0) for name in self._lines]
 
     def call(self, function: str, inputs: Sequence[object], on_check: extension.CheckSink) -> Sequence[object]:
         import numpy as np
@@ -236,7 +233,7 @@ class DoubleProgram:
         return []
 
 
-class DoubleDevice:
+class DoubleDevice(extension.Device):
     """One device of the driver `double`."""
 
     def __init__(self, infos: Sequence[DeviceInfo]) -> None:
@@ -249,7 +246,7 @@ class DoubleDevice:
         note("close")
 
 
-class DoubleDriver:
+class DoubleDriver(extension.Driver):
     """A driver with one device; flags make it fail. `acts` says what happens when its devices are looked for."""
 
     def __init__(self, name: str = "double", acts: str = "") -> None:
@@ -308,7 +305,7 @@ class DoubleDriver:
         return extension.RunPlan(argv=argv, env=(("PYTHONPATH", str(Path(__file__).parent)),))
 
 
-class DoubleCaseLoader:
+class DoubleCaseLoader(extension.CaseLoader):
     """One case per function; `must…` must check, `result` expects three ones, `agree` those of `other`.
 
     Reading `unreadable…` crashes.

@@ -26,3 +26,15 @@ def test_a_figure_that_has_never_been_reached_is_a_problem() -> None:
     assert figures.problems({"cold": 1.0}, {}) == [
         "cold: found 1.00, expected a figure [cold] in figures.toml; --write adds it"
     ]
+
+
+def test_a_figure_is_measured_on_while_noise_may_have_raised_it() -> None:
+    noise = [1.9, 1.5, 1.4, 1.2, 1.0, 1.6]
+    assert figures.least(iter([(one, 1.0) for one in noise]), 1.0) == 1.2
+    assert figures.least(iter([(1.0, 1.0)] * figures.ROUNDS), 1.0) == 1.0
+
+
+def test_a_loss_is_a_loss_after_the_last_round() -> None:
+    rounds = iter([(1.3, 1.0)] * 100)
+    assert figures.least(rounds, 1.0) == 1.3
+    assert len([*rounds]) == 100 - figures.MOST_ROUNDS

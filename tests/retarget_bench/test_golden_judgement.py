@@ -75,6 +75,18 @@ def test_only_passed_targets_of_the_same_host_and_device_are_a_baseline() -> Non
         assert judged(Metric.LATENCY, ran(1.1), [before], host=host, within=0.05) == [("not judged", few)]
 
 
+def test_a_session_that_is_no_benchmark_is_no_baseline() -> None:
+    large = compiled(200)
+    assert large.compile is not None
+    plain = replace(large, compile=replace(large.compile, dispatches=None))
+    assert judged(Metric.ARTIFACT_SIZE, large, [compiled(100), plain], within=0.1)[0][0] == "broken"
+
+
+def test_sessions_of_other_machines_take_no_place_among_the_last() -> None:
+    other = DeviceRecord(driver="d", uri="d://1", name="n", physical_id="q")
+    assert judged(Metric.LATENCY, ran(1.1), [ran(), *[ran(device=other)] * 5], within=0.05)[0][0] == "broken"
+
+
 def test_a_machine_that_is_too_noisy_is_not_judged() -> None:
     [(verdict, text)] = judged(Metric.LATENCY, ran(1.5), [ran(), ran(1.3)], within=0.05)
     assert verdict == "not judged"

@@ -91,8 +91,8 @@ def test_of_many_operations_the_last_are_shown() -> None:
             ["my npu (npu://0, NPU 1): rung 1, opens; checks: 1 passed, 1 failed"],
         ),
         (
-            replace(REPORT, rung=Rung.OPENS, reason="the driver npu does not implement TransfersBuffers"),
-            ["my npu (npu://0, NPU 1): rung 1, opens; the driver npu does not implement TransfersBuffers"],
+            replace(REPORT, rung=Rung.OPENS, reason="the driver npu does not implement Device.transfers"),
+            ["my npu (npu://0, NPU 1): rung 1, opens; the driver npu does not implement Device.transfers"],
         ),
         (ABSENT, ["npu: not found; no NPU", "    buy one"]),
     ],

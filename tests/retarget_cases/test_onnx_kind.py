@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from cases_support import function, read
 from declaration_texts import compiler, suite, target
+from jsonschema import Draft202012Validator
 from retarget.cli import main
 from retarget.extension import Case, CaseRequest, UnavailableError
 from retarget.support.errors import DiagnosticsError, RetargetError
+from retarget_cases.loader import CasesLoader
 from retarget_cases.models import ModelsLoader
 from retarget_cases.worker import evaluators
 
@@ -170,6 +172,15 @@ def test_data_sets_are_cases(tmp_path: Path) -> None:
     files[0].write_bytes(b"\xff")
     with pytest.raises(RetargetError, match=r"input_0\.pb holds no tensor of ONNX"):
         read(case)
+
+
+def test_the_schema_for_editors_takes_inputs_by_name_only_for_models() -> None:
+    by_place = {"case": [{"function": "f", "inputs": [1, {"fill": 2}], "reference": "r.py:f"}]}
+    by_name = {"case": [{"inputs": {"x": {"fill": 2}}, "reference": "onnx"}]}
+    of_models = Draft202012Validator(ModelsLoader().file_schema())
+    of_others = Draft202012Validator(CasesLoader().file_schema())
+    assert [of_models.is_valid(one) for one in (by_place, by_name)] == [True, True]
+    assert [of_others.is_valid(one) for one in (by_place, by_name)] == [True, False]
 
 
 # ---------------------------------------------------------------- what does not fit

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,10 @@ import pytest
 from cases_support import function, read
 from declaration_texts import compiler, suite, target
 from retarget.cli import main
-from retarget.extension import CaseRequest, ChecksData, FunctionInfo
-from retarget.support.errors import DiagnosticsError
+from retarget.extension import CaseRequest, FunctionInfo
+from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget_cases.loader import CasesLoader
+from retarget_cases.starters import onnx_functions
 from retarget_onnx.models import model_function
 
 onnx = pytest.importorskip("onnx")
@@ -99,6 +101,25 @@ def test_without_the_package_the_types_have_to_be_written(model: Path, monkeypat
         read(case)
 
 
+def test_without_the_package_a_file_of_onnx_says_what_installs_it(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (model.parent / "x.pb").write_bytes(b"")
+    (case,) = load(model, GOOD.replace("[[0, 1, 2]]", "'x.pb'"), UNTYPED)  # type: ignore[misc]
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(RetargetError, match=r"x\.pb needs the package onnx, which is not installed; .*pip install"):
+        read(case)
+
+
+def test_no_starter_is_written_for_a_model_with_its_tensors_in_other_files(model: Path) -> None:
+    (function_of_model,) = onnx_functions(model)
+    assert function_of_model.name == "scale"
+    whole = onnx.load(str(model))
+    weights = whole.graph.initializer[0]
+    weights.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(weights), "w"))  # as bytes
+    onnx.save_model(whole, str(model), save_as_external_data=True, size_threshold=0)
+    with pytest.raises(RetargetError, match=r"^has its tensors in other files; save it with onnx\.save_model"):
+        onnx_functions(model)
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "changed",
@@ -148,7 +169,3 @@ def test_check_reports_a_file_that_is_no_model(
         model.write_bytes(content)
         assert main(["check"]) == 1
         assert capsys.readouterr().err.startswith(f"m.onnx: not an ONNX model: {problem}")
-
-
-def test_the_kind_checks_data() -> None:
-    assert isinstance(CasesLoader(), ChecksData)

@@ -228,6 +228,14 @@ def test_an_impossible_value_is_an_error(tmp_path: Path, old: str, new: str, mes
     assert error.partition(": ")[2] == message
 
 
+@pytest.mark.parametrize("key", ["capacity", "compiles"])
+def test_a_runner_does_one_thing_at_a_time_at_least(tmp_path: Path, key: str) -> None:
+    one, none = (GOOD.replace('"linux"\n', f'"linux"\n{key} = {number}\n') for number in (1, 0))
+    assert getattr(_read(tmp_path, one).runner("linux"), key) == 1
+    (error,) = _errors(tmp_path, none)
+    assert error == f"ci.toml:5: runner[0].{key}: found the integer 0, expected an integer of at least 1"
+
+
 def test_a_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     (error,) = _errors(tmp_path, 'paths = ["suites"]\n' + GOOD)
     assert error.startswith("ci.toml:1: paths[0]: found no file or folder 'suites' in ")

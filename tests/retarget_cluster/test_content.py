@@ -183,6 +183,23 @@ def test_flags_name_the_files_that_were_fetched(tmp_path: Path) -> None:
     assert Path(f"{scratch}/elsewhere/b.mlir").read_bytes() == b"other"
 
 
+def test_what_is_here_already_stays_where_it_is_beside_what_was_fetched(tmp_path: Path) -> None:
+    here = tmp_path / "here.irpa"
+    here.write_bytes(b"here")
+    inputs = ((str(here), digest_of(b"here")), ("/elsewhere/b.mlir", digest_of(b"other")))
+    flags = (f"--parameters={here}", "--libs=/elsewhere/b.mlir")
+    scratch = tmp_path / "scratch"
+    content = Content(tmp_path / "content", 1000)
+    job, _ = content.localised(compile_job(tmp_path, flags, inputs), scratch, session({"b": b"other"}))
+    assert isinstance(job.work, CompileJob)
+    assert job.work.message.request.resolved.flags == (f"--parameters={here}", f"--libs={scratch}/elsewhere/b.mlir")
+    files = {"/elsewhere/suite/module.txt": b"module"}
+    run = run_job(tmp_path, files)
+    run = replace(run, files=(*run.files, (str(here), digest_of(b"here"))))
+    content.localised(run, tmp_path / "run", session(files))
+    assert Path(f"{tmp_path / 'run'}{here}").read_bytes() == b"here"  # what a run names is all in one place
+
+
 def test_a_folder_that_is_not_here_is_refused(tmp_path: Path) -> None:
     inputs = (("/elsewhere/include", "tree 1234"),)
     job = compile_job(tmp_path, ("-I/elsewhere/include",), inputs)

@@ -107,6 +107,25 @@ def test_a_cluster_that_does_not_start_says_why_and_the_session_compiles_meanwhi
     assert last[-1] == "  ImportError: no such thing"
 
 
+@pytest.mark.parametrize("said", ["tcp://127.0.0.1:1", "no address"])
+def test_the_address_of_a_cluster_is_what_its_scheduler_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    package = tmp_path / "retarget_cluster"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "forked.py").write_text(f"print({said!r}, flush=True)\ninput()\n")
+    with monkeypatch.context() as changed:
+        changed.syspath_prepend(tmp_path)
+        made = local.LocalCluster("2", cache=tmp_path, extensions=(), environment={})
+    if said.startswith("tcp:"):
+        assert made.start() == said
+    else:
+        with pytest.raises(RetargetError, match=r"^the scheduler of local:2 did not start: no address"):
+            made.start()
+    made.close()
+
+
 @pytest.mark.slow
 def test_a_worker_that_dies_in_a_run_costs_one_more_try_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("distributed")
 from retarget_cluster import relay as relay_module
-from retarget_cluster.relay import Relay
+from retarget_cluster.relay import VERSION, Relay
 
 INFO = {"id": "one", "name": "gpu-1"}
 
@@ -33,6 +33,13 @@ def relayed(work: Callable[[Relay], Coroutine[Any, Any, None]]) -> None:
 
 def told(relay: Relay) -> list[tuple[Any, ...]]:
     return [event for _, event in relay.sessions["s"].events if event[0] not in {"workers", "begun"}]
+
+
+def test_who_connects_is_told_the_version() -> None:
+    async def work(relay: Relay) -> None:
+        assert relay.scheduler.handlers["retarget_hello"]() == relay.status()["version"] == VERSION
+
+    relayed(work)
 
 
 def test_an_attempt_is_granted_to_one_worker() -> None:

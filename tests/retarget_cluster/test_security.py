@@ -6,6 +6,7 @@ import asyncio
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 from retarget.cli.main import main
@@ -13,8 +14,10 @@ from retarget.support.errors import RetargetError
 
 pytest.importorskip("distributed")
 import dask.config
-from retarget_cluster import register
+import distributed
+from retarget_cluster import command, register
 from retarget_cluster.security import check_listener, security_for
+from retarget_cluster.session.link import Link
 
 HOW = (
     "give certificates to Dask on all sides, in its configuration (distributed.comm.tls: ca-file, scheduler.cert, "
@@ -73,12 +76,36 @@ def test_what_listens_and_is_no_scheduler_is_given_up(monkeypatch: pytest.Monkey
     assert str(caught.value) == f"no scheduler answers at {address}; `retarget cluster start` starts one"
 
 
+def test_a_session_does_not_begin_with_what_is_no_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(register, "_SECONDS", 0.2)
+    monkeypatch.setattr(distributed, "Client", lambda *_, **__: pytest.fail("Dask's client would wait for ever"))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(RetargetError, match=f"^no scheduler answers at {address}; "):
+            Link(address, security_for(address, "client"))
+
+
+def test_a_scheduler_that_starts_says_how_it_is_used(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def serve(scheme: str, host: str, port: int, _: object, announce: Callable[[str], None]) -> int:
+        announce(f"{scheme}://{host}:{port}")
+        return 0
+
+    monkeypatch.setattr(command, "serve_scheduler", serve)
+    assert main(["cluster", "start"]) == 0
+    assert capsys.readouterr() == (
+        "tcp://127.0.0.1:8786\n",
+        "workers: retarget worker tcp://127.0.0.1:8786\nsessions: pytest --retarget-cluster tcp://127.0.0.1:8786\n",
+    )
+
+
 @pytest.mark.slow  # a process of its own: Dask leaves sockets behind
 def test_a_port_that_is_taken_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        command = [sys.executable, "-m", "retarget.cli", "cluster", "start", "--port", str(port)]
-        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        argv = [sys.executable, "-m", "retarget.cli", "cluster", "start", "--port", str(port)]
+        ended = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert ended.returncode == 1
     expected = f"cannot listen at tcp://127.0.0.1:{port}: Address already in use; --port 0 takes any port that is free"
     assert expected in ended.stderr.splitlines()

@@ -93,6 +93,10 @@ def test_a_worker_needs_the_builds_of_all_steps(tmp_path: Path) -> None:
         engine.close()
 
 
+def test_a_worker_names_the_builds_of_its_compilers(site: Site) -> None:
+    assert "double (double 1)" in site._compilers()
+
+
 def device(physical_id: str) -> DeviceInfo:
     return DeviceInfo(driver="double", uri="double://0", name="a device", physical_id=physical_id, ordinal=0)
 

@@ -32,6 +32,32 @@ def test_statuses(arguments: list[str], status: int, lines: list[str], capsys: p
     assert capsys.readouterr().out.splitlines()[-1:] == lines
 
 
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        ([f"{SUITE}::good_vmvx_phone"], 77, ""),
+        ([f"{SUITE}::good_vmvx_phone", "--retarget-require", "not phone"], 77, ""),
+        (
+            [f"{SUITE}::good_vmvx_phone", "--retarget-require", "phone"],
+            1,
+            "'phone' does not let this target be skipped",
+        ),
+        ([f"{SUITE}::never_vmvx", "--retarget-require", "vmvx"], 77, ""),
+        (["-m", "phone", "-k", "never", "."], 77, ""),
+        (
+            ["-m", "phone", "-k", "never", ".", "--retarget-require", "phone"],
+            1,
+            "'phone': no target that it selects has run",
+        ),
+    ],
+)
+def test_a_required_target_is_not_skipped(
+    arguments: list[str], status: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", *arguments]) == status
+    assert said in "".join(capsys.readouterr())
+
+
 @pytest.mark.slow
 def test_a_failure_is_shown_with_its_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", f"{SUITE}::wrong_vmvx_sync"]) == 1

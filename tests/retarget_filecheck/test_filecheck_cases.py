@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-from retarget.extension import ArtifactRequest, CaseLoader, CheckedCase, ChecksArtifacts, UnavailableError
+from retarget.extension import ArtifactRequest, CheckedCase, UnavailableError
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 from retarget_filecheck.loader import FileCheckLoader
@@ -36,12 +36,6 @@ def checked(source: str | bytes, *, text: str | bytes = TEXT, config: str = "llv
     request = ArtifactRequest(module="sub/a", source=path, artifact=artifact, compiler=config)
     (case,) = FileCheckLoader().check(request)
     return case
-
-
-def test_it_is_a_case_loader_that_checks_artifacts() -> None:
-    loader = FileCheckLoader()
-    assert isinstance(loader, CaseLoader)
-    assert isinstance(loader, ChecksArtifacts)
 
 
 def test_directives_that_hold_give_a_case_that_holds(folder: Path) -> None:

@@ -61,13 +61,23 @@ def _shrunk(folder: Path, text: str, *words: str, refused: str = "") -> tuple[li
 
 
 def test_variants_verify_and_leave_out_what_nothing_uses_any_more(tmp_path: Path) -> None:
-    said, found = _shrunk(tmp_path, MODULE)
+    changes = {16: (1, 2, 4, 8), 4: (1, 2)}
+    sizes = [
+        f"{how} of {size} become {smaller}"
+        for size, others in changes.items()
+        for smaller in others
+        for how in ("sizes", "multiples", "numbers")
+    ]
+    said, found = _shrunk(tmp_path, MODULE, refused="\n".join(sizes))
     assert said == ["2 functions, 6 ops", "0"]
     assert list(found)[:4] == ["as the compiler prints it", "only first", "only second", "second ends after 2 of 4 ops"]
     assert found["only first"] == (
         "module {\n  func.func @first(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
         "    return %arg0 : tensor<4xf32>\n  }\n}\n"
     )
+    assert "arith.addf" not in found["op 1 of second is passed by"]
+    assert "op 0 of second is passed by" not in found  # a load has no operand that could take its place
+    assert "arith.addf %arg1, %arg0" in found["op 0 of second is an argument"]
 
 
 @pytest.mark.slow

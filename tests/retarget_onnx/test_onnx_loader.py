@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from ml_dtypes import bfloat16, float8_e4m3fn
 from node_tests import TESTS
-from retarget.extension import Case, CaseLoader, CaseRequest, FindsModules, FunctionInfo, MakesModules, Tolerance
+from retarget.extension import Case, CaseRequest, FunctionInfo, Tolerance
 from retarget.model import Module
 from retarget.support.errors import RetargetError
 from retarget_onnx.loader import OnnxBackendLoader
@@ -55,13 +55,6 @@ def cases(generated: Path, name: str, functions: Sequence[str] = ("main",)) -> S
 def only_case(generated: Path, name: str) -> Case:
     (case,) = cases(generated, name)
     return case
-
-
-def test_the_loader_is_what_the_core_asks_for() -> None:
-    loader = OnnxBackendLoader()
-    assert isinstance(loader, CaseLoader)
-    assert isinstance(loader, FindsModules)
-    assert isinstance(loader, MakesModules)
 
 
 def test_each_entry_is_a_module_with_the_tags_of_its_line(description: Path) -> None:

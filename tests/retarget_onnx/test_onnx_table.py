@@ -113,7 +113,29 @@ def test_what_is_intermittent_counts_as_failed_whether_it_passed_or_not(manifest
 def test_several_files_make_one_table(manifest: Path, tmp_path: Path) -> None:
     one = junit(tmp_path / "one.xml", case("test_abs", "vmvx/local-sync", PASSED))
     other = junit(tmp_path / "other.xml", case("test_abs", "vulkan/vulkan", PASSED))
-    assert "| Abs | 1 | 1/1 | 1/1 |" in page(manifest, one, other)
+    assert "| tests | 1 of 1 (100.0%) | 1 of 1 (100.0%) |" in page(manifest, one, other)
+
+
+def test_operators_that_end_alike_on_every_target_are_listed_and_have_no_row(manifest: Path, tmp_path: Path) -> None:
+    file = junit(
+        tmp_path / "run.xml",
+        *(case("test_abs", target, PASSED) for target in ("vmvx/local-sync", "vulkan/vulkan")),
+        *(case("test_add", target, FAILED) for target in ("vmvx/local-sync", "vulkan/vulkan")),
+    )
+    lines = page(manifest, file)
+    assert any(line.endswith("all tests pass on every target: Abs (1).") for line in lines)
+    assert any(line.endswith("no test passes on any target: Add (3).") for line in lines)
+    assert "Those of which equally many pass on every target: none." in lines
+    assert lines[-1].startswith("| --- |")
+
+
+def test_operators_of_which_equally_many_tests_pass_are_listed_with_their_number(
+    manifest: Path, tmp_path: Path
+) -> None:
+    ends = {"test_add": PASSED, "test_add_uint8": FAILED, "test_add_bcast": FAILED}
+    targets = ("vmvx/local-sync", "vulkan/vulkan")
+    file = junit(tmp_path / "run.xml", *(case(test, one, end) for test, end in ends.items() for one in targets))
+    assert "Those of which equally many pass on every target: Add 1/3." in page(manifest, file)
 
 
 @pytest.mark.parametrize(

@@ -255,6 +255,24 @@ def test_a_device_of_several_is_chosen_by_number_or_name_and_utf_16_is_read(tmp_
         assert profile.get("device_type") == "gpu"
 
 
+@pytest.mark.parametrize(
+    ("profile", "extensions", "has_it"),
+    [
+        ("FULL_PROFILE", "", True),
+        ("EMBEDDED_PROFILE", "cl_khr_fp16 cles_khr_int64", True),
+        ("EMBEDDED_PROFILE", "cl_khr_fp16", False),
+    ],
+)
+def test_an_embedded_device_has_integers_of_64_bits_where_its_extension_says_so(
+    tmp_path: Path, profile: str, extensions: str, has_it: bool
+) -> None:
+    data = json.loads(CLINFO.read_text())
+    data["devices"][0]["online"][0] |= {"CL_DEVICE_PROFILE": profile, "CL_DEVICE_EXTENSIONS": extensions}
+    file = tmp_path / "r.json"
+    file.write_text(json.dumps(data))
+    assert import_profile([file], name="p").get("opencl.int64") is has_it
+
+
 def test_reports_of_two_devices_or_drivers_are_an_error_that_names_both(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,7 +55,7 @@ def test_a_profile_that_no_compiler_has_a_target_for_says_why_of_each(
     assert main(["profile", "target", "npu.toml"]) == 1
     assert capsys.readouterr().err.endswith(
         "no compiler makes a target of the profile npu: npu.toml: the compiler iree has no target for the driver "
-        "'npu', expected one of vulkan, local-sync, local-task, cuda, hip; npu.toml: found a profile of the "
+        "'npu', expected one of local-sync, local-task, vulkan, cuda, hip; npu.toml: found a profile of the "
         "driver 'npu', "
         "expected one of 'opencl' for iree-opencl; iree-opt does not compile for profiles\n"
     )

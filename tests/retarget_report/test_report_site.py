@@ -55,6 +55,25 @@ def test_what_is_known_of_targets_is_split_into_files_by_rows(tmp_path: Path, mo
     ]
 
 
+def test_expressions_know_a_target_by_its_tags_and_marks_and_a_column_without_results_by_its_configs(
+    tmp_path: Path,
+) -> None:
+    known = record("add", runtime="local-sync")
+    write_results(tmp_path / "results", [known])
+    write_leg_plan(tmp_path / "plan.json", run=[known.nodeid, node_id("add_llvm-cpu")])
+    whole = dict(matrix.data(read_report([tmp_path / "results"], [tmp_path / "plan.json"])))["matrix"]
+    (suite,) = whole["suites"]
+
+    def words(number: int) -> set[object]:
+        return {whole["words"][word] for word in whole["wordsets"][number]}
+
+    without, with_results = suite["columns"]
+    assert with_results[:2] == ["llvm-cpu", "local-sync"]
+    assert words(with_results[2]) == {*known.tags, *known.marks}
+    assert without[:2] == ["llvm-cpu", ""]
+    assert words(without[2]) == {"llvm-cpu", "compile", ("compiler", (("name", "llvm-cpu"),))}
+
+
 def test_long_texts_are_cut_in_their_middle(tmp_path: Path) -> None:
     write_results(tmp_path, [failed("add", text="a" * 500_000 + "z" * 500_000, signature="s" * 1000)])
     files = dict(matrix.data(read_report([tmp_path])))

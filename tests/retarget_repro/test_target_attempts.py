@@ -36,7 +36,7 @@ class Engine:
         self.compiled, self.ran, self.calls = compiled, ran, []
         checker = object() if checks else None
         self.registry: Any = SimpleNamespace(
-            artifact_checker=lambda _: checker, gives_no_outputs=lambda _: False, config_comparer=lambda _: None
+            artifact_checker=lambda _: checker, gives_no_outputs=lambda _: False, case_loaders={}
         )
 
     def compile(self, of: Any) -> Any:

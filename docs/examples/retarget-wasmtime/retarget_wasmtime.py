@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,19 +20,24 @@ from retarget.extension import (
     CheckSink,
     Compiled,
     Compiler,
+    CompilerConfig,
     CompileRequest,
     CompilerError,
+    CompileTarget,
+    Device,
+    DeviceInfo,
     Driver,
     DriverError,
     FunctionInfo,
+    Program,
     Resolved,
     RunPlan,
+    RuntimeConfig,
     TransferLimits,
+    Transfers,
     UnavailableError,
     hookimpl,
 )
-from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig
-from retarget.model.outcomes import DeviceInfo
 
 if TYPE_CHECKING:
     from retarget.extension import Array
@@ -46,7 +50,7 @@ def version() -> str:
         raise UnavailableError("wasmtime is not installed", hint="pip install wasmtime") from error
 
 
-class WatCompiler:
+class WatCompiler(Compiler):
     """Assembles WebAssembly text. Takes no flags."""
 
     name = "wat"
@@ -77,7 +81,7 @@ class WatCompiler:
         return (sys.executable, "-c", program, str(target.module.path), str(output))
 
 
-class WasmtimeDriver:
+class WasmtimeDriver(Driver):
     """Runs WebAssembly on this CPU."""
 
     name = "wasmtime"
@@ -95,7 +99,7 @@ class WasmtimeDriver:
         return (engine,)
 
     def open(self, config: RuntimeConfig) -> WasmtimeDevice:
-        return WasmtimeDevice(tuple(self.probe()))
+        return WasmtimeDevice(self.probe())
 
     def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
         import wasmtime
@@ -114,18 +118,15 @@ class WasmtimeDriver:
         return RunPlan(argv=(sys.executable, "-m", "retarget_wasmtime", str(artifact), function))
 
 
-@dataclass(frozen=True, slots=True)
-class WasmtimeDevice:
-    infos: tuple[DeviceInfo, ...]
+class WasmtimeDevice(Device):
+    def __init__(self, infos: Sequence[DeviceInfo]) -> None:
+        self.infos = infos
 
     def load(self, artifact: bytes) -> WasmtimeProgram:
         return WasmtimeProgram(artifact)
 
     def transfers(self) -> LinearMemories:
         return LinearMemories()
-
-    def close(self) -> None:
-        """Nothing is held open."""
 
 
 class LinearMemory:
@@ -153,7 +154,7 @@ class Event:
         self.is_complete = is_complete
 
 
-class LinearMemories:
+class LinearMemories(Transfers):
     """What `retarget bringup driver wasmtime` checks. A submission is done when the call returns."""
 
     limits = TransferLimits(largest_allocation=1 << 30, asynchronous=False, in_order=True, moves_overlap=True)
@@ -204,7 +205,7 @@ class LinearMemories:
         return event.is_complete
 
 
-class WasmtimeProgram:
+class WasmtimeProgram(Program):
     def __init__(self, artifact: bytes) -> None:
         import wasmtime
 
@@ -229,7 +230,7 @@ class WasmtimeProgram:
         return (np.asarray(result, dtype=np.int32),)
 
 
-class ReturnsZero:
+class ReturnsZero(CaseLoader):
     """Kind `returns-zero`: every exported function without arguments must return 0."""
 
     kind = "returns-zero"

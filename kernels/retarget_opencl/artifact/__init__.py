@@ -1,5 +1,3 @@
 """The artifact of `iree-opencl`: its file format, the host program in it, and the element types of both."""
 
-__all__ = ["ARTIFACT_SUFFIX"]
-
 ARTIFACT_SUFFIX = ".oclx"

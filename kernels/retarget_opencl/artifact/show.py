@@ -1,14 +1,24 @@
-"""An artifact as text: profile, exports, host program, kernels."""
+"""An artifact as people see it: its functions with their types, the memory that it takes, and all of it as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from retarget_opencl.artifact.file import ArtifactError, OpenClArtifact, joined, read_artifact
-from retarget_opencl.artifact.memory import memory_lines
-from retarget_opencl.artifact.program import Function, Program, Scalar
+from retarget.extension import FunctionInfo
+from retarget_iree.modules.memory import Allocation, memory_line
+from retarget_iree.runtime.signature import declared_types
 
-__all__ = ["show_artifact"]
+from retarget_opencl.artifact.file import (
+    ArtifactError,
+    Export,
+    Function,
+    OpenClArtifact,
+    Program,
+    Scalar,
+    joined,
+    read_artifact,
+)
 
 
 def show_artifact(data: bytes) -> str:
@@ -98,3 +108,53 @@ def _constant(kind: str, value: Scalar) -> str:
     if kind == "null":
         return "-"
     return f"blob[{value}]" if kind == "blob" else f"{value}" if kind in {"number", "float"} else repr(value)
+
+
+def memory_lines(artifact: OpenClArtifact) -> Iterator[str]:
+    """Return lines for people."""
+    yield f"constants: {len(artifact.blobs)}, {sum(map(len, artifact.blobs))} bytes"
+    for function in artifact.program.functions:
+        values: dict[Any, Any] = {constant.register: constant.value for constant in function.constants}
+        for name, *words in _reached(function):
+            if name == "parameter_load":
+                scope = values.get(words[1])
+                text = "" if scope is None else bytes(artifact.blobs[scope]).decode()
+                sizes: list[Any] = [values.get(register) for register in words[4]]
+                total = "of sizes that arguments decide" if None in sizes else f"{sum(sizes)} bytes"
+                yield f"parameters of the scope {text!r}: {len(sizes)}, {total}"
+    for function in artifact.program.functions:
+        line = memory_line(function.name, _allocations(function))
+        if line:
+            yield line
+
+
+def _reached(function: Function) -> Iterator[tuple[Any, ...]]:
+    """Return the instructions of the blocks that are jumped to."""
+    targets = {0}
+    jumps: list[Any] = [block[-1] for block in function.blocks]
+    for name, *words in jumps:
+        targets |= {words[place] for place in {"br": (0,), "cond_br": (1, 4)}.get(name, ())}
+        if name == "switch_br":
+            targets |= {jump[0] for jump in (*words[2], words[3])}
+    return (instruction for number in sorted(targets) for instruction in function.blocks[number])
+
+
+def _allocations(function: Function) -> Iterator[Allocation]:
+    sizes = {constant.register: constant.value for constant in function.constants if constant.kind == "number"}
+    for name, *words in _reached(function):
+        if name == "allocate":
+            known = sizes.get(words[1])
+            yield words[0], known if isinstance(known, int) else None, False
+        elif name == "free":
+            yield words[0], None, True
+
+
+def function_info(export: Export) -> FunctionInfo:
+    """Return a function as users see it, with the types it was declared with where the artifact has them."""
+    arguments, results = declared_types(export.declaration)
+    return FunctionInfo(
+        name=export.name,
+        arguments=len(export.arguments),
+        argument_types=arguments if len(arguments) == len(export.arguments) else (),
+        result_types=results if len(results) == len(export.results) else (),
+    )

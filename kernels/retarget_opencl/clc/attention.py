@@ -10,10 +10,8 @@ import json
 import math
 from dataclasses import asdict, dataclass
 
+from retarget_opencl.clc.nodes import Binding, KernelText
 from retarget_opencl.clc.source import template
-from retarget_opencl.clc.values import Binding, KernelText
-
-__all__ = ["FEATURES", "HELPERS", "Attention", "attention_kernel"]
 
 _TILE = 16
 _PADDING = 16

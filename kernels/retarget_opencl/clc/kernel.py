@@ -10,14 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from retarget_opencl.clc.nodes import Assign, If, Leave, Loop, Node, Statement
+from retarget_opencl.clc.nodes import Assign, If, KernelText, Leave, Loop, Node, Op, Statement, Value
 from retarget_opencl.clc.ops import RULES
 from retarget_opencl.clc.statements import StatementWriter, identifier
 from retarget_opencl.clc.types import Pointer, Scalar, TypeSyntaxError
-from retarget_opencl.clc.values import KernelText, Op, Value
 from retarget_opencl.translation import Ir, TranslationError, describe
-
-__all__ = ["KernelWriter"]
 
 
 @dataclass(slots=True)

@@ -1,7 +1,8 @@
-"""A kernel's body as nodes: what the writer builds, the passes analyse and change, and `text_of` prints last.
+"""What a kernel is made of: values, ops, bindings, and its body as nodes.
 
-Every SPIR-V op that leaves text becomes one `Statement`: its operands, and what it reads and writes in memory, are the
-op's own. Block arguments are variables, which only an `Assign` changes.
+The writer builds the nodes, the passes analyse and change them, and `text_of` prints them last. Every SPIR-V op that
+leaves text becomes one `Statement`: its operands, and what it reads and writes in memory, are the op's own. Block
+arguments are variables, which only an `Assign` changes.
 """
 
 from __future__ import annotations
@@ -10,24 +11,101 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from retarget_opencl.clc.types import TypeNames
-from retarget_opencl.clc.values import Place, Value
+from retarget_opencl.clc.types import Pointer, SpirvType, TypeNames, TypeSyntaxError
+from retarget_opencl.translation import Ir
 
-__all__ = [
-    "Access",
-    "Assign",
-    "Barrier",
-    "If",
-    "Leave",
-    "Loop",
-    "Node",
-    "Statement",
-    "children",
-    "fence_text",
-    "text_of",
-    "uses",
-    "walk",
-]
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a location lies in `memory`: a binding (of the storage class `StorageBuffer`) or a variable.
+
+    `steps` are indices with the bytes that each step takes; None if they are not known.
+    """
+
+    memory: str
+    storage: str
+    steps: tuple[tuple[Value, int], ...] | None = ()
+
+
+@dataclass(slots=True, eq=False)
+class Value:
+    """An SSA value, or a location in memory when `kind` is a pointer.
+
+    `text` is a C expression that needs no parentheses: a name, a literal, a call, an indexing. For a location it is an
+    lvalue (or, for the array that a binding is, the pointer to its first element). `parts` are the texts of the
+    elements where they are known (built-in ids). `number` is the constant's value, `built_in` the SPIR-V built-in that
+    it is or, with `axis`, an element of; `place` is where a location lies. `parents` are the values that `text`
+    mentions when it is repeated rather than named.
+    """
+
+    text: str
+    kind: SpirvType
+    parts: tuple[str, ...] = ()
+    number: int | None = None
+    parents: tuple[Value, ...] = ()
+    built_in: str = ""
+    axis: int | None = None
+    place: Place | None = None
+
+    @property
+    def pointer(self) -> Pointer:
+        """The type of a location in memory. Raises `TypeSyntaxError` for another value."""
+        if isinstance(self.kind, Pointer):
+            return self.kind
+        msg = f"expected a pointer, found {self.kind}"
+        raise TypeSyntaxError(msg)
+
+
+@dataclass(slots=True)
+class Op:
+    """One op with its operands already looked up."""
+
+    name: str
+    ir: Ir
+    operands: list[Value]
+    result: SpirvType | None
+
+    @property
+    def kind(self) -> SpirvType:
+        """The type of the result. Raises `TypeSyntaxError` for an op without."""
+        if self.result is not None:
+            return self.result
+        msg = "expected a result"
+        raise TypeSyntaxError(msg)
+
+    def attribute(self, name: str) -> Ir:
+        """Return an attribute; None if the op does not have it."""
+        attributes = self.ir.attributes
+        return attributes[name] if name in attributes else None  # noqa: SIM401  (an MLIR dictionary has no get)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """A buffer argument: its ordinal in the pipeline layout, and whether the kernel only reads it."""
+
+    ordinal: int
+    read_only: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelText:
+    """A kernel in OpenCL C. `parameters` and `lines` are text; the rest is what a caller has to know.
+
+    `bindings` and `constants` (ordinals of push constants) are in the order of the parameters: for each binding its
+    buffer and its offset in bytes (`ulong`), then each constant as `uint`. `local_memory` is in bytes. `functions` are
+    those that it calls.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    lines: tuple[str, ...]
+    bindings: tuple[Binding, ...]
+    constants: tuple[int, ...]
+    workgroup_size: tuple[int, int, int]
+    local_memory: int = 0
+    comment: str = ""
+    functions: tuple[str, ...] = ()
+
 
 _FENCES = {"local": "CLK_LOCAL_MEM_FENCE", "global": "CLK_GLOBAL_MEM_FENCE"}
 
@@ -98,11 +176,6 @@ class Loop:
 
 
 Node = Statement | Assign | Barrier | Leave | If | Loop
-
-
-def fence_text(fences: Iterable[str]) -> str:
-    """Return the flags of a barrier or a memory fence."""
-    return " | ".join(sorted(_FENCES[fence] for fence in fences))
 
 
 def children(node: Node) -> tuple[list[Node], ...]:
@@ -196,7 +269,7 @@ def text_of(nodes: Sequence[Node], names: TypeNames) -> Iterator[str]:
         elif isinstance(node, Assign):
             yield f"{pad}{node.variable.text} = {node.value.text};"
         elif isinstance(node, Barrier):
-            yield f"{pad}barrier({fence_text(node.fences)});"
+            yield f"{pad}barrier({' | '.join(sorted(_FENCES[fence] for fence in node.fences))});"
         elif isinstance(node, Leave):
             yield f"{pad}{node.word};"
         elif isinstance(node, Loop):

@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from retarget_opencl.clc.literals import literal
-from retarget_opencl.clc.nodes import Access, Barrier, Node, Statement, text_of
-from retarget_opencl.clc.passes.barriers import with_barriers
+from retarget_opencl.clc.barriers import with_barriers
+from retarget_opencl.clc.nodes import Access, Barrier, Binding, Node, Op, Place, Statement, Value, text_of
 from retarget_opencl.clc.types import (
     Array,
     Matrix,
@@ -25,14 +24,11 @@ from retarget_opencl.clc.types import (
     TypeSyntaxError,
     Vector,
     element_of,
+    literal,
     memory_size,
     parse_type,
 )
-from retarget_opencl.clc.values import Binding, Op, Place, Value
 from retarget_opencl.translation import Ir, TranslationError
-
-__all__ = ["StatementWriter", "identifier"]
-
 
 _SPACES = {"StorageBuffer": "__global", "Workgroup": "__local", "Function": "__private"}
 _BUILT_INS = {
@@ -47,7 +43,6 @@ _SUBGROUP_BUILT_INS = {
     "SubgroupId": "retarget_subgroup_id()",
     "NumSubgroups": "retarget_num_subgroups()",
     "SubgroupLocalInvocationId": "retarget_subgroup_lane()",
-    "LocalInvocationIndex": "retarget_local_index()",
 }
 
 
@@ -305,8 +300,7 @@ class StatementWriter:
         elif value.text in _SUBGROUP_BUILT_INS:
             value.text = _SUBGROUP_BUILT_INS[value.text]
             self.helper(value.text.removesuffix("()"))
-            if value.built_in != "LocalInvocationIndex":
-                self.feature("shuffle")
+            self.feature("shuffle")
         else:
             msg = f"no OpenCL C counterpart for the built-in of {op}"
             raise TranslationError(msg)

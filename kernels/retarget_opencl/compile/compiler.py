@@ -13,6 +13,7 @@ from typing import Any, cast
 from retarget import __version__
 from retarget.extension import (
     Compiled,
+    Compiler,
     CompileRequest,
     CompilerError,
     ProfileTarget,
@@ -50,8 +51,6 @@ from retarget_opencl.device.profile import (
     compile_profile,
 )
 from retarget_opencl.translation import TranslationError
-
-__all__ = ["OpenClCompiler", "OpenClFlags", "split_flags"]
 
 _BUILD = "retarget_opencl "
 """What comes before our build in a build id."""
@@ -221,12 +220,11 @@ def _translated(bytecode: bytes, profile: DeviceProfile) -> Compiled:
     return Compiled(artifact=write_artifact(artifact))
 
 
-class OpenClCompiler:
-    """Compiles `.mlir`, `.mlirbc` and `.onnx` for OpenCL devices. Implements `retarget.extension.Compiler`."""
+class OpenClCompiler(Compiler):
+    """Compiles `.mlir`, `.mlirbc` and `.onnx` for OpenCL devices."""
 
     name = "iree-opencl"
     artifact_suffix = ARTIFACT_SUFFIX
-    statistics_flags: Sequence[str] = ()
 
     def fingerprint(self, config: CompilerConfig) -> str:
         """Name the installed compiler and this package; empty where the profile comes from a device.
@@ -245,23 +243,23 @@ class OpenClCompiler:
         return f"{iree} {onnx_version()}; retarget_opencl {translation_build()}; {fact}"
 
     def toolchain_environment(self, config: CompilerConfig | RuntimeConfig) -> Sequence[tuple[str, str]]:
-        """Return the variable that selects IREE's toolchain. Implements `retarget.extension.UsesToolchains`."""
+        """Return the variable that selects IREE's toolchain."""
         return compiler_environment(config.toolchain)
 
     def release_packages(self) -> Sequence[str]:
-        """Return the package of a release of IREE. Implements `retarget.extension.HasReleases`."""
+        """Return the package of a release of IREE."""
         return (COMPILER_PACKAGE,)
 
     def shrink_command(self, source: Path, folder: Path, keep_types: bool) -> Sequence[str]:
-        """Return the command that writes smaller variants. Implements `retarget.extension.ShrinksModules`."""
+        """Return the command that writes smaller variants."""
         return shrink_command(source, folder, keep_types=keep_types)
 
     def reduce_command(self, source: Path, output: Path, script: Path) -> Sequence[str]:
-        """Return the command of `iree-reduce`, from the library. Implements `retarget.extension.ShrinksModules`."""
+        """Return the command of `iree-reduce`, from the library."""
         return reduce_command(source, output, script)
 
     def describe_build(self, toolchain: Toolchain | None) -> str:
-        """Return the builds of IREE and of this package. Implements `retarget.extension.DescribesBuild`."""
+        """Return the builds of IREE and of this package."""
         return (
             f"{find_compiler(toolchain).describe()} + retarget_opencl {__version__} (build {translation_build()[:12]})"
         )
@@ -303,7 +301,7 @@ class OpenClCompiler:
         )
 
     def run_front_end(self, request: CompileRequest) -> Compiled:
-        """Run IREE alone, and return its module as bytecode. Implements `retarget.extension.HasFrontEnd`."""
+        """Run IREE alone, and return its module as bytecode."""
         return in_one_step_if_it_prints(_run_front_end, request)
 
     def compile(self, request: CompileRequest) -> Compiled:
@@ -329,7 +327,7 @@ class OpenClCompiler:
         return self.compile(CompileRequest(source=source, source_name=path.name, source_path=path, resolved=resolved))
 
     def program_statistics(self, artifact: bytes, diagnostics: str) -> ProgramStatistics:
-        """Return what an artifact's host program has. Implements `retarget.extension.CountsDispatches`."""
+        """Return what an artifact's host program has."""
         del diagnostics
         from retarget_opencl.artifact.file import ArtifactError, read_artifact
 
@@ -362,7 +360,7 @@ class OpenClCompiler:
         return ("opencl", *(word for word in words if _device_of(word) is None and not word.endswith(".toml")))
 
     def profile_target(self, profile: Profile) -> ProfileTarget:
-        """Return the target for a profile. Implements `retarget.extension.TargetsProfiles`."""
+        """Return the target for a profile."""
         try:
             flag = f"--iree-hal-target-device=opencl={target_attribute(compile_profile(profile))}"
             return ProfileTarget(flags=(flag,), parts=parts_of(profile))

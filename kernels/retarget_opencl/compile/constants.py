@@ -11,10 +11,7 @@ from typing import Any
 from retarget.arrays.packing import is_packed
 from retarget.model.element_types import parse_type
 
-from retarget_opencl.artifact.element_types import element_dtype
-from retarget_opencl.translation import Ir
-
-__all__ = ["LARGE", "move_to_resources", "parsed", "resources_of"]
+from retarget_opencl.translation import Ir, element_dtype
 
 LARGE = 4096
 """Bytes of a constant that are worth more than text."""

@@ -1,12 +1,17 @@
 """IREE's compiler in this process, up to the phase `executable-targets`.
 
 The compiled module is read through `iree.compiler.ir`: in place, or from bytecode that was kept of it.
+
+Kernels that IREE does not compile as they were prepared are left as they were, each by itself. IREE (3.13) may not
+compile them as they were either: with a product of halves that is masked, as in causal attention, it fails where it
+uses matrix units. Such a kernel is compiled without them.
 """
 
 from __future__ import annotations
 
 import importlib
 import io
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -25,38 +30,38 @@ from retarget_iree.modules.onnx_import import import_onnx
 from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 from retarget_iree.toolchain import compiler_api
 
-from retarget_opencl.compile import calls
+from retarget_opencl.compile.attention import may_have_attention, prepare_attention, replace_kernels
 from retarget_opencl.compile.constants import LARGE, move_to_resources, parsed
+from retarget_opencl.compile.contractions import generalize_products, pad_products, prepare_products, products_in
+from retarget_opencl.compile.kernels import prepare_convolutions, prepare_elementwise, prepare_rows
 from retarget_opencl.compile.rewriting import (
-    EARLY_PHASE,
-    PHASE,
-    SIGNS_PHASE,
     has_packs,
+    inline_calls,
     keep_signs,
     lost_signs,
+    may_have_calls,
     may_help,
+    misplaced,
     needs_scalars,
     plain_tiling,
     rewrite,
+    slices,
     split_packs,
+    take_elements,
     without_subgroups,
 )
-from retarget_opencl.compile.tuning import alignment, attention, rows
-from retarget_opencl.compile.tuning.contractions import prepare_products
-from retarget_opencl.compile.tuning.convolutions import prepare_convolutions
-from retarget_opencl.compile.tuning.elementwise import prepare_elementwise
-from retarget_opencl.compile.tuning.generic import generalize_products
-from retarget_opencl.compile.tuning.padding import PHASE as PADDING
-from retarget_opencl.compile.tuning.padding import pad_products
-from retarget_opencl.compile.tuning.trial import keep_what_compiles
-from retarget_opencl.translation import Ir
-
-__all__ = ["bytecode_of", "compiled_module", "module_of"]
+from retarget_opencl.translation import Ir, inside
 
 _WITH_GLOBALS = "flow"  # constants are globals of their own, which the next phase packs
-_PHASE = "executable-targets"
-_CHANGED_AFTER = (FRONT_PHASE, PADDING, _WITH_GLOBALS, PHASE, rows.PHASE)
-"""The phases after which modules are changed, in IREE's order; attention's is that of padding."""
+_EARLY, _KERNELS, _CONFIGURED, _PHASE = (
+    "preprocessing",
+    "executable-sources",
+    "executable-configurations",
+    "executable-targets",
+)
+_CHANGED_AFTER = (FRONT_PHASE, _EARLY, _WITH_GLOBALS, _KERNELS, _CONFIGURED)
+"""The phases after which modules are changed, in IREE's order: before kernels are formed, once their ops are theirs
+alone, once they have tiles and work-groups."""
 _RESOURCES = "stream.resources"
 _OTHER_RESOURCES = (
     "min_buffer_offset_alignment = 64, max_buffer_range = 4294967295, min_buffer_range_alignment = 64, "
@@ -128,7 +133,7 @@ def compiled_module(request: CompileRequest, largest: int, kept: list[bytes] | N
                 used = [*changes, *tiles]
                 module, diagnostics, error = _compile(stack, source_of, flags, start, used)
         if module is None and has_packs(diagnostics):
-            changes.insert(0, (EARLY_PHASE, split_packs))
+            changes.insert(0, (_EARLY, split_packs))
             used = [*changes, *tiles]
             module, diagnostics, error = _compile(stack, source_of, flags, start, used)
         tried = [_tried(one, flags) for one in tiles]
@@ -138,14 +143,14 @@ def compiled_module(request: CompileRequest, largest: int, kept: list[bytes] | N
                 module, diagnostics, error = _compile(stack, source_of, flags, start, used)
         if module is None and may_help(diagnostics):
             scalars = needs_scalars(diagnostics)
-            used = [*changes, (PHASE, partial(rewrite, scalars=scalars)), *([] if scalars else tried)]
+            used = [*changes, (_KERNELS, partial(rewrite, scalars=scalars)), *([] if scalars else tried)]
             for plain in (plain_tiling, without_subgroups) if scalars else (str,):
                 if module is None:
                     flags = tuple(plain(flag) for flag in flags)
                     module, said, _ = _compile(stack, source_of, flags, start, used)
             diagnostics = diagnostics if module is None else said
         if module is not None and (executables := lost_signs(module)):
-            used = [*used, (SIGNS_PHASE, partial(keep_signs, executables=executables))]
+            used = [*used, (_CONFIGURED, partial(keep_signs, executables=executables))]
             module, diagnostics, error = _compile(stack, source_of, flags, start, used)
         if module is None:
             summary = first_error(diagnostics) or error or f"{source_name}: the compiler failed and did not say why"
@@ -165,12 +170,12 @@ def _changes(
     changes: list[_Change] = []
     if kept is not None:
         changes.append((FRONT_PHASE, lambda module: kept.append(bytecode_of(module))))
-    if calls.may_have_calls(content):
-        changes.append((calls.PHASE, calls.inline_calls))
-    if attention.may_have_attention(content):
+    if may_have_calls(content):
+        changes.append((_EARLY, inline_calls))
+    if may_have_attention(content):
         units = "NV_WMMA" in target and "shuffle" in target
-        changes.append((attention.PHASE, partial(_prepare_attention, found=found, units=units)))
-        changes.append((PHASE, partial(_replace_attention, found=found)))
+        changes.append((_EARLY, partial(_prepare_attention, found=found, units=units)))
+        changes.append((_KERNELS, partial(_replace_attention, found=found)))
     if len(content) >= LARGE:
         changes.append((_WITH_GLOBALS, partial(_prepare_constants, largest=largest)))
     return changes
@@ -179,7 +184,7 @@ def _changes(
 def _tried(change: _Change, flags: Sequence[str]) -> _Change:
     """Return a change of kernels that leaves those as they are that would not compile with it."""
     phase, prepare = change
-    if phase == PADDING:  # there are no kernels yet
+    if phase == _EARLY:  # there are no kernels yet
         return change
     return phase, partial(keep_what_compiles, change=prepare, phase=phase, flags=flags)
 
@@ -193,21 +198,21 @@ def _tiles(target: str, found: _Found) -> list[_Change]:
 
         return change
 
-    tiles = [(PHASE, noted(_prepare_kernels))]
+    tiles = [(_KERNELS, noted(_prepare_kernels))]
     if 'arch = "sm_' in target:
         units = "NV_WMMA" in target
-        tiles.append((PADDING, noted(partial(pad_products, units=units))))
-        tiles.append((PADDING, noted(partial(generalize_products, units=units))))
-        tiles.append((rows.PHASE, noted(rows.prepare_rows)))
+        tiles.append((_EARLY, noted(partial(pad_products, units=units))))
+        tiles.append((_EARLY, noted(partial(generalize_products, units=units))))
+        tiles.append((_CONFIGURED, noted(prepare_rows)))
     return tiles
 
 
 def _prepare_attention(module: Ir, *, found: _Found, units: bool) -> None:
-    found.attention = attention.prepare_attention(module, units=units, apart=found.apart)
+    found.attention = prepare_attention(module, units=units, apart=found.apart)
 
 
 def _replace_attention(module: Ir, *, found: _Found) -> None:
-    found.attention = attention.replace_kernels(module)
+    found.attention = replace_kernels(module)
 
 
 def _order(change: _Change) -> int:
@@ -248,8 +253,8 @@ def _compile(
                         change(module)
                 start = end
             else:
-                module = module if start == alignment.PHASE else advance(module, start, alignment.PHASE)
-                module = module and _with_places(partial(advance, start=alignment.PHASE, end=_PHASE), module, context)
+                module = module if start == _CONFIGURED else advance(module, start, _CONFIGURED)
+                module = module and _with_places(partial(advance, start=_CONFIGURED, end=_PHASE), module, context)
         except ValueError as caught:
             error = str(caught)
     return module, clean_diagnostics(captured.text), error
@@ -257,14 +262,14 @@ def _compile(
 
 def _with_places(finish: Callable[[Ir], Ir | None], configured: Ir, context: Ir) -> Ir | None:
     """Finish a module whose kernels are configured: once more, if IREE then accesses slices at wrong places."""
-    noted = alignment.slices(configured)
+    noted = slices(configured)
     copy = configured.clone(ip=False) if noted else None
     module = finish(configured)
-    kernels = alignment.misplaced(module, noted) if module is not None and noted else ()
+    kernels = misplaced(module, noted) if module is not None and noted else ()
     if not kernels:
         return module
     with context:
-        alignment.take_elements(copy, kernels)
+        take_elements(copy, kernels)
     return finish(copy)
 
 
@@ -305,3 +310,44 @@ def module_of(bytecode: bytes) -> Iterator[Ir]:
             raise CompilerError(msg)
         yield module.operation
         del module
+
+
+_UNITS = re.compile(r"mma = \[<[^\]]*\]")
+
+
+def keep_what_compiles(module: Ir, change: Callable[[Ir], object], *, phase: str, flags: Sequence[str]) -> None:
+    """Let `change` prepare the kernels of a module after `phase`, and undo it in executables that then do not compile
+    with `flags`; those that do not compile without it either get no matrix units. Needs MLIR's context.
+    """
+    from iree.compiler import ir
+
+    copies = [op.clone(ip=False) for op in inside(module, "hal.executable")]
+    change(module)
+    for prepared, copy in zip(inside(module, "hal.executable"), copies, strict=True):
+        text, before = (one.get_asm(use_local_scope=True) for one in (prepared, copy))
+        is_changed, may_use_units = text != before, _UNITS.search(before) is not None and any(products_in(copy))
+        if not (is_changed or may_use_units) or _compiles(text, phase, flags):
+            continue
+        ir.InsertionPoint(prepared).insert(copy)
+        prepared.erase()
+        if may_use_units and not (is_changed and _compiles(before, phase, flags)):
+            _drop_units(copy)
+
+
+def _drop_units(executable: Ir) -> None:
+    from iree.compiler import ir
+
+    for variant in inside(executable, "hal.executable.variant"):
+        target = _UNITS.sub("mma = []", str(variant.attributes["target"]))
+        variant.attributes["target"] = ir.Attribute.parse(target)
+
+
+def _compiles(executable: str, phase: str, flags: Sequence[str]) -> bool:
+    """Say whether IREE compiles an executable, given as text, after `phase`."""
+    api = compiler_api()
+    with CapturedStderr(), api.Session() as session:
+        session.set_flags(*flags)
+        with session.invocation() as invocation:
+            set_phases(invocation, phase, _PHASE)
+            source = api.Source.wrap_buffer(session, f"module {{\n{executable}\n}}\n\0".encode())
+            return bool(invocation.parse_source(source) and invocation.execute())

@@ -13,9 +13,7 @@ from retarget_iree.compiler.targets.profiles import source_of
 from retarget_opencl.device.profile import DeviceProfile, compile_profile
 
 if TYPE_CHECKING:
-    from retarget_opencl.artifact.program import Kernel
-
-__all__ = ["device_needs", "gpu_target", "parts_of", "target_attribute"]
+    from retarget_opencl.artifact.file import Kernel
 
 
 # Of 16x16 halves, summed up in half or single precision, and of bytes: IREE has no name of NVIDIA's for these.

@@ -8,24 +8,19 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain, count
 
-from retarget_opencl.artifact.file import KernelSource
-from retarget_opencl.artifact.program import Constant, Export, Function, Kernel, Program, Scalar
+from retarget_opencl.artifact.file import Constant, Export, Function, Kernel, KernelSource, Program, Scalar
 from retarget_opencl.clc.attention import FEATURES, HELPERS, Attention, attention_kernel
 from retarget_opencl.clc.kernel import KernelWriter
-from retarget_opencl.clc.source import kernel_source
+from retarget_opencl.clc.nodes import KernelText
+from retarget_opencl.clc.source import can_share, joint_kernel, kernel_source
 from retarget_opencl.clc.statements import identifier
-from retarget_opencl.clc.together import can_share, joint_kernel
 from retarget_opencl.clc.types import TypeNames, TypeSyntaxError
-from retarget_opencl.clc.values import KernelText
 from retarget_opencl.compile.target import device_needs
 from retarget_opencl.device.profile import DeviceProfile
 from retarget_opencl.hostprog.constants import number_of
 from retarget_opencl.hostprog.rules import HOST_RULES
 from retarget_opencl.hostprog.writer import FunctionWriter, Symbols
-from retarget_opencl.translation import ATTENTION, BFLOAT16, Buffer, Ir, TranslationError, symbol_name
-
-__all__ = ["Translation", "translate"]
-
+from retarget_opencl.translation import ATTENTION, BFLOAT16, Buffer, Ir, TranslationError, inside, symbol_name
 
 _PLACES = 6
 
@@ -68,14 +63,16 @@ class _KernelSet:
     _together: dict[tuple[int, ...], int] = field(default_factory=dict)
 
     def add_executable(self, executable: Ir) -> None:
-        for variant in _ops(executable, "hal.executable.variant"):
-            modules = [module for inner in _ops(variant, "builtin.module") for module in _ops(inner, "spirv.module")]
+        for variant in inside(executable, "hal.executable.variant"):
+            modules = [
+                module for inner in inside(variant, "builtin.module") for module in inside(inner, "spirv.module")
+            ]
             entry_points = {
                 symbol_name(function): (module, function)
                 for module in modules
-                for function in _ops(module, "spirv.func")
+                for function in inside(module, "spirv.func")
             }
-            for export in _ops(variant, "hal.executable.export"):
+            for export in inside(variant, "hal.executable.export"):
                 name = symbol_name(export)
                 key = "::".join((symbol_name(executable), symbol_name(variant), name))
                 if name not in entry_points:
@@ -162,10 +159,6 @@ class _KernelSet:
         self._together[key] = len(self.kernels)
         self.kernels.append(kernel)
         return self._together[key]
-
-
-def _ops(parent: Ir, name: str) -> list[Ir]:
-    return [item.operation for item in parent.regions[0].blocks[0] if item.operation.name == name]
 
 
 def _read_only(export: Ir) -> dict[int, bool]:

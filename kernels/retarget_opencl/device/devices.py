@@ -20,15 +20,12 @@ from retarget.profiles.profile import Profile, profile_of_device
 from retarget_iree.runtime.apis.features import host_memory
 
 from retarget_opencl.builds import runtime_build
-from retarget_opencl.device.icds import INSTALL, platforms_here
+from retarget_opencl.device.implementations import INSTALL, known_fault, platforms_here
 from retarget_opencl.device.profile import DRIVER, compile_profile
-from retarget_opencl.device.trial import known_fault
 from retarget_opencl.internals import loaded_library
 
 if TYPE_CHECKING:
     import pyopencl as cl
-
-__all__ = ["OCLGRIND", "FoundDevice", "features_of", "find_device", "info_of", "list_devices", "profile_of"]
 
 SOURCE = "clGetDeviceInfo"
 OCLGRIND = "Oclgrind"

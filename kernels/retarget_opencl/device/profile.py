@@ -3,7 +3,7 @@
 `compile_profile` is the one mapping, for profiles of files and of devices alike.
 
 The architecture name matters beyond the limits: IREE picks tile sizes and work-group shapes by it, and a name that it
-does not know gets none. See `docs/opencl.md` for the table and the measurements behind it.
+does not know gets none. See `docs/opencl.md` for the table.
 """
 
 from __future__ import annotations
@@ -16,18 +16,6 @@ from retarget.model.outcomes import FeatureValue
 from retarget.profiles.profile import Profile
 from retarget.profiles.references import profile_label
 from retarget.support.errors import RetargetError
-
-__all__ = [
-    "CONTRACT_MODES",
-    "DOT_MODES",
-    "DRIVER",
-    "HALF_MODES",
-    "MATRIX_MODES",
-    "SUBGROUP_MODES",
-    "DeviceProfile",
-    "compile_profile",
-    "nvidia_arch",
-]
 
 DRIVER = "opencl"
 HALF_MODES = ("native", "emulated")

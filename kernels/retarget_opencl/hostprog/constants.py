@@ -16,10 +16,7 @@ from retarget.arrays.dtypes import bits_of, kind_of
 from retarget.arrays.packing import is_packed, pack, packed_size
 from retarget.model.element_types import parse_type, split_types
 
-from retarget_opencl.artifact.element_types import element_dtype
-from retarget_opencl.translation import Buffer, Ir
-
-__all__ = ["ConstantSyntaxError", "constant_bytes", "number_of"]
+from retarget_opencl.translation import Buffer, Ir, element_dtype
 
 
 class ConstantSyntaxError(ValueError):

@@ -1,23 +1,230 @@
-"""Rules for the ops of the host program: `stream`, `util`, `hal`, `cf` and `check`.
+"""Rules for the ops of the host program: `stream`, `util`, `hal`, `cf`, `scf` and `check`.
 
 Timepoints, fences, devices and affinities vanish: all commands go to one in-order queue, and reading back waits.
-Ops on scalars, structured control flow, and what functions take and give (views, host buffers, lists, checks) are in
-`scalar_rules`, `structured_rules` and `data_rules`.
+Structured control flow becomes blocks and jumps. Ops on scalars are in `scalar_rules`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from retarget_opencl.hostprog.common_rules import constant_result, forward, instruction, nothing
-from retarget_opencl.hostprog.data_rules import DATA_RULES
-from retarget_opencl.hostprog.parameter_rules import PARAMETER_RULES
+from retarget_iree.runtime.elements import element_type_code
+
+from retarget_opencl.hostprog.constants import constant_bytes, number_of
 from retarget_opencl.hostprog.scalar_rules import SCALAR_RULES
-from retarget_opencl.hostprog.structured_rules import STRUCTURED_RULES
-from retarget_opencl.hostprog.writer import FunctionWriter, HostRules
+from retarget_opencl.hostprog.writer import (
+    FunctionWriter,
+    HostRule,
+    HostRules,
+    constant_result,
+    forward,
+    instruction,
+    nothing,
+)
 from retarget_opencl.translation import Ir
 
-__all__ = ["HOST_RULES"]
+
+def _element_type(writer: FunctionWriter, op: Ir) -> None:
+    writer.alias(op.results[0], writer.number(element_type_code(str(op.attributes["type"].value))))
+
+
+def _view_dim(writer: FunctionWriter, op: Ir) -> None:
+    writer.emit("view_dim", writer.define(op.results[0]), writer.value(op.buffer_view), int(op.attributes["index"]))
+
+
+def _view_assert(writer: FunctionWriter, op: Ir) -> None:
+    label = op.attributes["message"].value
+    element = writer.value(op.element_type)
+    writer.emit("view_assert", writer.value(op.buffer_view), element, writer.values(op.shape), label)
+
+
+def _device_query(writer: FunctionWriter, op: Ir) -> None:
+    """No device answers queries: the default value is taken."""
+    default = number_of(op.attributes["default_value"], "index") if "default_value" in op.attributes else 0
+    for result, value in zip(op.results, (0, default or 0), strict=True):
+        writer.alias(result, writer.number(int(value)))
+
+
+def _buffer_constant(writer: FunctionWriter, op: Ir) -> None:
+    writer.alias(op.results[0], writer.blob(constant_bytes(str(op.attributes["value"]), writer.symbols.resources)))
+
+
+def _check(kind: str) -> HostRule:
+    def write(writer: FunctionWriter, op: Ir) -> None:
+        operands = tuple(writer.value(operand) for operand in op.operands if "!hal.device" not in str(operand.type))
+        tolerances = [float(op.attributes[name].value) for name in ("atol", "rtol") if name in op.attributes]
+        writer.emit("check", kind, operands, *(tolerances or (0.0, 0.0)))
+
+    return write
+
+
+DATA_RULES: HostRules = {
+    "hal.element_type": _element_type,
+    "hal.encoding_type": constant_result(1),  # IREE's dense row-major
+    "hal.buffer_view.dim": _view_dim,
+    "hal.buffer_view.rank": instruction("view_rank", "buffer_view"),
+    "hal.buffer_view.element_type": instruction("view_element_type", "buffer_view"),
+    "hal.buffer_view.encoding_type": constant_result(1),
+    "hal.buffer_view.buffer": instruction("view_buffer", "buffer_view"),
+    "hal.buffer_view.assert": _view_assert,
+    "hal.buffer_view.create": instruction(
+        "view_create", "source_buffer", "source_offset", "source_length", "element_type", "shape"
+    ),
+    "hal.buffer_view.trace": nothing,
+    "hal.buffer.assert": nothing,
+    "hal.buffer.length": instruction("resource_size", "buffer"),
+    "hal.device.resolve": nothing,
+    "hal.device.allocator": nothing,
+    "hal.device.query": _device_query,
+    "hal.devices.count": constant_result(1),
+    "hal.devices.get": nothing,
+    "hal.fence.create": nothing,
+    "hal.fence.join": nothing,
+    "hal.fence.signal": nothing,
+    "hal.fence.await": constant_result(0),
+    "hal.fence.query": constant_result(0),
+    "util.null": nothing,
+    "util.buffer.constant": _buffer_constant,
+    "util.buffer.alloc": instruction("buffer_alloc", "storage_size"),
+    "util.buffer.dealloc": nothing,
+    "util.buffer.size": instruction("buffer_size", "operand"),
+    "util.buffer.slice": instruction("buffer_slice", "source", "source_offset", "result_size"),
+    "util.buffer.subspan": instruction("buffer_subspan", "source", "source_offset", "result_size"),
+    "util.buffer.load": instruction("buffer_load", "source", "source_offset", typed="result"),
+    "util.buffer.store": instruction("buffer_store", "source", "target", "target_offset", typed="source"),
+    "util.buffer.copy": instruction("buffer_copy", "source", "source_offset", "target", "target_offset", "length"),
+    "util.buffer.fill": instruction("buffer_fill", "pattern", "target", "target_offset", "length", typed="pattern"),
+    "util.buffer.compare": instruction("buffer_compare", "lhs", "lhs_offset", "rhs", "rhs_offset", "length"),
+    "util.list.create": instruction("list_create"),
+    "util.list.construct": instruction("list_construct", "values"),
+    "util.list.size": instruction("list_size", "list"),
+    "util.list.resize": instruction("list_resize", "list", "new_size"),
+    "util.list.get": instruction("list_get", "list", "index"),
+    "util.list.set": instruction("list_set", "list", "index", "value"),
+    "check.expect_eq": _check("eq"),
+    "check.expect_almost_eq": _check("almost_eq"),
+    "check.expect_true": _check("true"),
+    "check.expect_false": _check("false"),
+    "check.expect_all_true": _check("all_true"),
+}
+
+
+def _load(writer: FunctionWriter, op: Ir) -> None:
+    *loaded, timepoint = op.results
+    kinds = " ".join(re.sub(r".*<(\w+)>", r"\1", str(result.type)) for result in loaded)
+    results = tuple(map(writer.define, loaded))
+    words = _registers(writer, op, ("source_scope", "source_keys", "source_offsets", "result_sizes"))
+    writer.emit("parameter_load", results, *words, kinds)
+    writer.alias(timepoint, writer.null())
+
+
+def _access(name: str, *operands: str) -> HostRule:
+    def write(writer: FunctionWriter, op: Ir) -> None:
+        writer.emit(name, *_registers(writer, op, operands))
+        writer.alias(op.result_timepoint, writer.null())
+
+    return write
+
+
+def _registers(writer: FunctionWriter, op: Ir, operands: tuple[str, ...]) -> list[int | tuple[int, ...]]:
+    """Return registers of operands: one for a scope, if there is any, and for a resource, lists of them for others."""
+    words: list[int | tuple[int, ...]] = []
+    for name in operands:
+        operand = getattr(op, name)
+        if name.endswith("_scope"):
+            words.append(writer.null() if operand is None else writer.value(operand))
+        else:
+            found = writer.operand(operand)
+            words.append(found if isinstance(found, tuple) or name in {"source", "target"} else (found,))
+    return words
+
+
+_FROM = ("source_scope", "source_keys", "source_offsets", "target", "target_offsets", "target_lengths")
+_TO = ("target_scope", "target_keys", "target_offsets", "source", "source_offsets", "source_lengths")
+
+PARAMETER_RULES: HostRules = {
+    "stream.cmd.parameter.load": _load,
+    "stream.cmd.parameter.gather": _access("parameter_read", *_FROM),
+    "stream.cmd.parameter.scatter": _access("parameter_write", *_TO),
+    # One range each.
+    "stream.cmd.parameter.read": _access("parameter_read", *(re.sub(r"s$", "", name) for name in _FROM)),
+    "stream.cmd.parameter.write": _access("parameter_write", *(re.sub(r"s$", "", name) for name in _TO)),
+}
+
+
+def _body(writer: FunctionWriter, region: Ir, arguments: Sequence[int]) -> tuple[int, ...]:
+    """Write a region of one block in place; return the registers of its terminator's operands."""
+    block = region.blocks[0]
+    for argument, register in zip(block.arguments, arguments, strict=True):
+        writer.alias(argument, register)
+    writer.region(region)
+    return writer.values(list(block)[-1].operation.operands)
+
+
+def _results(writer: FunctionWriter, op: Ir) -> tuple[int, ...]:
+    return tuple(writer.define(result) for result in op.results)
+
+
+def _if(writer: FunctionWriter, op: Ir) -> None:
+    results = _results(writer, op)
+    yes, no, after = writer.reserve_block(), writer.reserve_block(), writer.reserve_block()
+    writer.emit("cond_br", writer.value(op.condition), yes, (), (), no, (), ())
+    for number, region in zip((yes, no), op.regions, strict=True):
+        writer.enter_block(number)
+        values = _body(writer, region, ()) if len(region.blocks) else ()
+        writer.emit("br", after, results, values)
+    writer.enter_block(after)
+
+
+def _for(writer: FunctionWriter, op: Ir) -> None:
+    lower, upper, step = (writer.value(value) for value in list(op.operands)[:3])
+    initial = writer.values(list(op.operands)[3:])
+    results = _results(writer, op)
+    counter, kind = writer.register(), str(op.operands[0].type)
+    carried = tuple(writer.register() for _ in results)
+    head, body, after = writer.reserve_block(), writer.reserve_block(), writer.reserve_block()
+    writer.emit("br", head, (counter, *carried), (lower, *initial))
+    writer.enter_block(head)
+    more = writer.register()
+    writer.emit("scalar", "cmpi_ult" if "unsignedCmp" in op.attributes else "cmpi_slt", kind, more, counter, upper)
+    writer.emit("cond_br", more, body, (), (), after, results, carried)
+    writer.enter_block(body)
+    values = _body(writer, op.regions[0], (counter, *carried))
+    following = writer.register()
+    writer.emit("scalar", "addi", kind, following, counter, step)
+    writer.emit("br", head, (counter, *carried), (following, *values))
+    writer.enter_block(after)
+
+
+def _while(writer: FunctionWriter, op: Ir) -> None:
+    results = _results(writer, op)
+    before = tuple(writer.register() for _ in op.regions[0].blocks[0].arguments)
+    carried = tuple(writer.register() for _ in op.regions[1].blocks[0].arguments)
+    head, body, after = writer.reserve_block(), writer.reserve_block(), writer.reserve_block()
+    writer.emit("br", head, before, writer.values(op.operands))
+    writer.enter_block(head)
+    condition, *values = _body(writer, op.regions[0], before)
+    writer.emit("cond_br", condition, body, carried, tuple(values), after, results, tuple(values))
+    writer.enter_block(body)
+    writer.emit("br", head, before, _body(writer, op.regions[1], carried))
+    writer.enter_block(after)
+
+
+def _index_switch(writer: FunctionWriter, op: Ir) -> None:
+    results = _results(writer, op)
+    cases = tuple(int(number) for number in op.attributes["cases"])
+    numbers = [writer.reserve_block() for _ in op.regions]
+    after = writer.reserve_block()
+    jumps = tuple((number, (), ()) for number in numbers[1:])
+    writer.emit("switch_br", writer.value(op.operands[0]), cases, jumps, (numbers[0], (), ()))
+    for number, region in zip(numbers, op.regions, strict=True):
+        writer.enter_block(number)
+        writer.emit("br", after, results, _body(writer, region, ()))
+    writer.enter_block(after)
+
+
+STRUCTURED_RULES: HostRules = {"scf.if": _if, "scf.for": _for, "scf.while": _while, "scf.index_switch": _index_switch}
 
 
 def _symbol(attribute: Ir) -> str:

@@ -1,6 +1,6 @@
 """Rules for ops on scalars: `arith`, `math`, `affine.apply` and their like.
 
-Most become `("scalar", name, type, result, operands…)`; `run.interpreter.scalars` defines what each name computes.
+Most become `("scalar", name, type, result, operands…)`; `run.scalars` defines what each name computes.
 """
 
 from __future__ import annotations
@@ -9,13 +9,10 @@ import re
 
 from retarget.model.element_types import split_types
 
-from retarget_opencl.artifact.program import Scalar
-from retarget_opencl.hostprog.common_rules import instruction
+from retarget_opencl.artifact.file import Scalar
 from retarget_opencl.hostprog.constants import number_of
-from retarget_opencl.hostprog.writer import FunctionWriter, HostRule, HostRules
+from retarget_opencl.hostprog.writer import FunctionWriter, HostRule, HostRules, instruction
 from retarget_opencl.translation import Ir
-
-__all__ = ["SCALAR_RULES"]
 
 
 def _constant(writer: FunctionWriter, op: Ir) -> None:

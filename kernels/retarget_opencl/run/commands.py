@@ -19,18 +19,16 @@ from retarget.extension import Check, CheckSink
 from retarget.model.element_types import mlir_name
 from retarget_iree.runtime.elements import ELEMENT_CODES, element_type_code, element_type_name
 
-from retarget_opencl.artifact.element_types import element_dtype
-from retarget_opencl.artifact.program import Kernel
+from retarget_opencl.artifact.file import Kernel
 from retarget_opencl.internals import buffer_copy, bytes_setter, kernel_object
 from retarget_opencl.run.errors import ProgramError
 from retarget_opencl.run.memory import Pool, Span, View
+from retarget_opencl.translation import element_dtype
 
 if TYPE_CHECKING:
     import pyopencl as cl
 
-    from retarget_opencl.run.uploads import Uploads
-
-__all__ = ["Commands", "memory_dtype"]
+    from retarget_opencl.run.memory import Uploads
 
 Array = npt.NDArray[np.generic]
 Workload = tuple[Any, ...]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.extension import DriverError, FunctionInfo, RunPlan, UnavailableError
+from retarget.extension import Driver, DriverError, FunctionInfo, UnavailableError
 from retarget.model import RuntimeConfig, Toolchain
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.installing import install_hint
@@ -18,10 +17,8 @@ from retarget_opencl.device.devices import OCLGRIND, find_device, info_of, list_
 if TYPE_CHECKING:
     from retarget_opencl.run.device import OpenClDevice
 
-__all__ = ["OpenClDriver"]
 
-
-class OpenClDriver:
+class OpenClDriver(Driver):
     """Runs OpenCL artifacts through pyopencl. Devices are named by URIs: see `devices.find_device`."""
 
     name = "opencl"
@@ -65,7 +62,7 @@ class OpenClDriver:
         return SanitizedDevice(found)
 
     def describe_build(self, toolchain: Toolchain | None) -> str:
-        """Name pyopencl and the build of this driver. Implements `retarget.extension.DescribesBuild`."""
+        """Name pyopencl and the build of this driver."""
         del toolchain
         return runtime_build()
 
@@ -77,12 +74,12 @@ class OpenClDriver:
             exports = read_artifact(artifact, check_constants=False).program.exports
         except ArtifactError as error:
             raise DriverError(str(error)) from error
-        from retarget_opencl.artifact.functions import function_info  # imports NumPy too
+        from retarget_opencl.artifact.show import function_info  # imports NumPy too
 
         return tuple(map(function_info, exports))
 
     def needs(self, artifact: bytes) -> Sequence[str]:
-        """Return what an artifact says that it needs. Implements `retarget.extension.ReadsNeeds`."""
+        """Return what an artifact says that it needs."""
         from retarget_opencl.artifact.file import ArtifactError, read_artifact
 
         try:
@@ -98,6 +95,3 @@ class OpenClDriver:
             if len(parts) == 2 and parts[0].isalnum():
                 words.append(parts[0].lower())
         return tuple(words)
-
-    def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
-        """None: `python3 -m retarget.worker.run_case` does."""

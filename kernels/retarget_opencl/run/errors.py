@@ -7,8 +7,6 @@ from contextlib import contextmanager
 
 from retarget.extension import DriverError
 
-__all__ = ["BUILD_HINT", "ProgramError", "driver_errors", "is_out_of_memory", "status_name"]
-
 BUILD_HINT = "look at the kernels with: retarget show <artifact>"
 _HINTS = {
     "MEM_OBJECT_ALLOCATION_FAILURE": "the device is out of memory: run fewer targets at a time, or smaller ones",

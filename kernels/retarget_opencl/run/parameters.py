@@ -16,10 +16,7 @@ from retarget_iree.runtime.parameters import NO_PARAMETERS, load_archive
 
 from retarget_opencl.run.commands import Commands
 from retarget_opencl.run.errors import ProgramError
-from retarget_opencl.run.memory import Span
-from retarget_opencl.run.uploads import Bytes, HostData
-
-__all__ = ["Parameters"]
+from retarget_opencl.run.memory import Bytes, HostData, Span
 
 
 @dataclass(slots=True)

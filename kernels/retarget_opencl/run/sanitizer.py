@@ -18,14 +18,11 @@ import numpy as np
 import pyopencl as cl
 from retarget.extension import DriverError
 
-from retarget_opencl.artifact.program import Kernel
+from retarget_opencl.artifact.file import Kernel
 from retarget_opencl.device.devices import FoundDevice
 from retarget_opencl.run.commands import Array, Commands, Launcher, Workload
 from retarget_opencl.run.device import OpenClDevice
-from retarget_opencl.run.memory import Memory, Pool, Span
-from retarget_opencl.run.uploads import HostData, Uploads
-
-__all__ = ["SanitizedDevice", "findings"]
+from retarget_opencl.run.memory import HostData, Memory, Pool, Span, Uploads
 
 _SETTINGS = {
     "OCLGRIND_DATA_RACES": "1",

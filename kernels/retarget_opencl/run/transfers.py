@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 import pyopencl as cl
-from retarget.extension import BufferRange, DriverError, TransferLimits
+from retarget.extension import BufferRange, DriverError, TransferLimits, Transfers
 
 from retarget_opencl.device.devices import OCLGRIND
 from retarget_opencl.run.errors import driver_errors
-
-__all__ = ["OpenClTransfers"]
 
 _PATTERNS = (1, 2, 4, 8, 16, 32, 64, 128)
 _POLL_SECONDS = 0.0005
@@ -22,8 +20,8 @@ _OUT_OF_ORDER = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
 _COMPLETE = cl.command_execution_status.COMPLETE
 
 
-class OpenClTransfers:
-    """Implements `retarget.extension.Transfers`: submissions go to an out-of-order queue, where the device has one, and
+class OpenClTransfers(Transfers):
+    """Submissions go to an out-of-order queue, where the device has one, and
     what the host reads, writes and maps to another.
 
     OpenCL aligns fills to their patterns and nothing else, refuses copies that overlap, and promises buffers up to
@@ -35,17 +33,12 @@ class OpenClTransfers:
     def __init__(self, context: cl.Context, device: cl.Device) -> None:
         out_of_order = device.queue_properties & _OUT_OF_ORDER
         self._context, self._name = context, device.name
-        self._limits = TransferLimits(
+        self.limits = TransferLimits(
             largest_allocation=device.max_mem_alloc_size, in_order=True, asynchronous=device.platform.name != OCLGRIND
         )
         with self._errors("creating command queues"):
             self._queue = cl.CommandQueue(context, device, properties=out_of_order)
             self._host = cl.CommandQueue(context, device)
-
-    @property
-    def limits(self) -> TransferLimits:
-        """What the device reports."""
-        return self._limits
 
     def allocate(self, size: int, mappable: bool) -> cl.Buffer:
         """Create a buffer; a mappable one where the host reaches it best."""
@@ -136,7 +129,7 @@ class OpenClTransfers:
 
     def _refuse(self, after: Sequence[cl.Event]) -> None:
         """Raise `DriverError` for what would wait on a device that is not asynchronous."""
-        if not self._limits.asynchronous and not all(map(self.is_complete, after)):
+        if not self.limits.asynchronous and not all(map(self.is_complete, after)):
             msg = f"{self._name} executes what is submitted at once, and an event that this waits for is not complete"
             raise DriverError(msg)
 

@@ -15,7 +15,7 @@ from retarget.expect.diagnostics import contradiction_diagnostics
 from retarget.expect.golden import assign_goldens, golden_rule
 from retarget.expect.matching import RuleSet
 from retarget.expect.usage import RuleUsage
-from retarget.extension import ChecksData, UsesToolchains
+from retarget.extension import Compiler, Driver, overrides
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompilerConfig, Origin, RunTarget, RuntimeConfig, Suite, Target
 from retarget.model.locations import SourceLocations, diagnostics_at
@@ -108,7 +108,7 @@ def _expanded(suite: Suite, registry: Registry, diagnostics: list[Diagnostic]) -
 def _data_diagnostics(suite: Suite, registry: Registry) -> Iterable[Diagnostic]:
     """Yield the errors in the files of a suite's cases, where their kind can check them."""
     kind = registry.case_loaders.get(suite.kind)
-    if isinstance(kind, ChecksData):
+    if kind is not None:
         for module in suite.modules:
             yield from kind.data_diagnostics(module, suite)
 
@@ -168,13 +168,13 @@ def _unknown_prefixes(
 def _without_toolchains(loader: DeclarationLoader, registry: Registry) -> Iterable[tuple[Origin, Problem]]:
     """Yield an error for each config whose compiler or driver cannot use the toolchain that it names."""
     configs: list[CompilerConfig | RuntimeConfig] = [*loader.compiler_configs, *loader.runtime_configs]
-    user: object
+    user: Compiler | Driver | None
     for one in configs:
         if isinstance(one, CompilerConfig):
             user, what = registry.compilers.get(one.compiler), f"compiler {one.compiler!r}"
         else:
             user, what = registry.drivers.get(one.driver), f"driver {one.driver!r}"
-        if one.toolchain is not None and user is not None and not isinstance(user, UsesToolchains):
+        if one.toolchain is not None and user is not None and not overrides(user, "toolchain_environment"):
             message = f"found {one.toolchain.name!r}, but the {what} uses no toolchains; expected none"
             yield one.origin, Problem(("toolchain",), message)
 

@@ -26,7 +26,7 @@ from retarget.expect.cases import TargetRules
 from retarget.expect.golden import assign_goldens, bound_text
 from retarget.expect.matching import RuleSet
 from retarget.expect.verdict import excuse, expected_text, is_expired, today
-from retarget.extension import CompilerError, TargetsProfiles, UnavailableError
+from retarget.extension import CompilerError, UnavailableError
 from retarget.extension.registry import Registry, named_extensions
 from retarget.model import (
     CompilerConfig,
@@ -241,7 +241,7 @@ class _Explainer:
     def _compiled_for(self, compiled: CompileTarget) -> Iterator[str]:
         """Say what device profiles make of a target, part by part."""
         compiler = self.registry.compilers.get(compiled.compiler.compiler)
-        if not compiled.compiler.target_from or not isinstance(compiler, TargetsProfiles):
+        if not compiled.compiler.target_from or compiler is None:
             return
         try:
             yield from part_lines(compiler.target_parts(compiled.compiler, compiled.flags))

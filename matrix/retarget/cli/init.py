@@ -14,7 +14,7 @@ from retarget.cli.devices import Finding, find_devices
 from retarget.declare.files import MATRIX_FILE, SUITE_FILE, discover
 from retarget.declare.initial import Plan, Survey, matrix_text, plan_suites, suite_text, survey
 from retarget.declare.load import DeclarationLoader
-from retarget.extension import SuggestedTarget, SuggestsTargets
+from retarget.extension import SuggestedTarget
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import RunTarget, TargetConfig
 from retarget.model.outcomes import DeviceInfo
@@ -217,9 +217,8 @@ def _all_targets(registry: Registry, devices: Mapping[str, Sequence[DeviceInfo]]
     """Return the suggested target configs with their compilers, the first compiler of a name first."""
     pairs: dict[str, tuple[SuggestedTarget, str]] = {}
     for name, compiler in sorted(registry.compilers.items()):
-        if isinstance(compiler, SuggestsTargets):
-            for target in compiler.suggest_targets(devices):
-                pairs.setdefault(target.name, (target, name))
+        for target in compiler.suggest_targets(devices):
+            pairs.setdefault(target.name, (target, name))
     return list(pairs.values())
 
 

@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 
-from retarget.extension import DescribesFiles
 from retarget.extension.registry import load_extensions
 from retarget.support.errors import did_you_mean
 
@@ -42,9 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(json_schema() if arguments.format == "json" else reference())
         return 0
     loaders = load_extensions(arguments.retarget_extension).case_loaders
-    known = [_DECLARATIONS, _RESULTS, *(kind for kind, loader in loaders.items() if isinstance(loader, DescribesFiles))]
-    loader = loaders.get(arguments.files)
-    if arguments.files != _RESULTS and not isinstance(loader, DescribesFiles):
+    schemas = {kind: schema for kind, one in loaders.items() if (schema := one.file_schema()) is not None}
+    known = [_DECLARATIONS, _RESULTS, *schemas]
+    if arguments.files not in known:
         hint = did_you_mean(arguments.files, known)
         msg = f"argument --for: found {arguments.files!r}, expected one of {', '.join(known)}{hint}"
         raise argparse.ArgumentError(None, msg)
@@ -52,8 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
         expected = f"expected json: only {_DECLARATIONS} have another"
         msg = f"argument --format: found {arguments.format!r}, {expected}"
         raise argparse.ArgumentError(None, msg)
-    if isinstance(loader, DescribesFiles):
-        sys.stdout.write(kind_schema(arguments.files, loader))
+    if arguments.files in schemas:
+        sys.stdout.write(kind_schema(arguments.files, schemas[arguments.files]))
     else:
         from retarget.results.files import json_schema as schema_of_results
 

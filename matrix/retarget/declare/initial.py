@@ -1,6 +1,6 @@
 """The first declarations of a folder: which suites its modules make, and the text of `matrix.toml` and `suite.toml`.
 
-What a module is, and what compiles for a device, the extensions say: see `retarget.extension.suggestions`.
+What a module is, and what compiles for a device, the extensions say: `suggest_suites` and `suggest_targets`.
 """
 
 from __future__ import annotations
@@ -16,15 +16,7 @@ from pathlib import Path
 
 from retarget.declare.files import DECLARATION_FILES, SUITE_FILE
 from retarget.declare.sources import name_problem
-from retarget.extension import (
-    CaseLoader,
-    FindsModules,
-    ModulesRequest,
-    NamesDataFiles,
-    SuggestedSuite,
-    SuggestedTarget,
-    SuggestsSuites,
-)
+from retarget.extension import CaseLoader, ModulesRequest, SuggestedSuite, SuggestedTarget, overrides
 from retarget.extension.registry import Registry
 from retarget.model.names import name_error
 from retarget.support.errors import RetargetError, display_path
@@ -150,8 +142,7 @@ def plan_suites(
     the project's suites. Raises `RetargetError`
     for what an extension reports.
     """
-    kinds = [(kind, loader) for kind, loader in registry.case_loaders.items() if isinstance(loader, SuggestsSuites)]
-    kinds.sort(key=lambda pair: -pair[1].precedence)
+    kinds = sorted(registry.case_loaders.items(), key=lambda pair: -pair[1].precedence)
     left_out: list[tuple[Path, str]] = []
     data: list[tuple[Path, str]] = []
     files = dict.fromkeys(found.files)
@@ -182,7 +173,7 @@ def plan_suites(
 
 def _data(folder: Path, kind: CaseLoader, suite: SuggestedSuite) -> Iterator[Path]:
     """Yield the files of values that the cases of a suite name. What is wrong with them `retarget check` says."""
-    if not isinstance(kind, FindsModules) or not isinstance(kind, NamesDataFiles):
+    if kind is None or not overrides(kind, "find_modules"):
         return
     with suppress(RetargetError):
         for module in kind.find_modules(folder, suite.files):

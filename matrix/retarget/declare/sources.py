@@ -23,7 +23,7 @@ from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mea
 from retarget.support.toml.keypaths import KeyPath, Problem
 
 if TYPE_CHECKING:
-    from retarget.extension import FindsModules
+    from retarget.extension import CaseLoader
 
 __all__ = ["find_modules", "name_problem", "select_modules"]
 
@@ -34,7 +34,7 @@ _NOT_IN_MODULE_NAMES = re.compile(r"[\s\x00-\x1f\x7f:*?\[\]\\\u200e\u200f\u202a-
 
 
 def find_modules(
-    folder: Path, srcs: Sequence[str], exclude: Sequence[str], *, allow_empty: bool, finder: FindsModules | None = None
+    folder: Path, srcs: Sequence[str], exclude: Sequence[str], *, allow_empty: bool, finder: CaseLoader | None = None
 ) -> tuple[tuple[Module, ...], tuple[Problem, ...]]:
     """Return the modules in the order of `srcs`, sorted within each glob, and what is wrong with either list.
 
@@ -131,7 +131,7 @@ def select_modules(
     return kept, tuple(problems)
 
 
-def _found(finder: FindsModules, folder: Path, srcs: Sequence[Path]) -> tuple[tuple[Module, ...], tuple[Problem, ...]]:
+def _found(finder: CaseLoader, folder: Path, srcs: Sequence[Path]) -> tuple[tuple[Module, ...], tuple[Problem, ...]]:
     """Return the modules that a finder finds in the files. `DiagnosticsError` goes through: it knows the locations in
     these files."""
     problems: list[Problem] = []

@@ -12,7 +12,7 @@ from retarget.declare.configs.resolve import requirements, target_error
 from retarget.declare.schema.kept import Declared, FileTables
 from retarget.declare.scope import Scope, find_named
 from retarget.declare.sources import find_modules, select_modules
-from retarget.extension import CaseLoader, ChecksSuites, FindsModules
+from retarget.extension import CaseLoader, overrides
 from retarget.model import Module, ModuleOverride, Origin, Suite, TargetConfig
 from retarget.model.names import is_glob, known_words, name_error
 from retarget.profiles.requirements import requirement_error
@@ -67,7 +67,7 @@ def _build(
     file: Path, entry: Declared[ModuleTestSuiteTable], scope: Scope, loader: CaseLoader | None
 ) -> tuple[Suite, tuple[Problem, ...]]:
     table, path = entry.table, entry.path
-    finder = loader if isinstance(loader, FindsModules) else None
+    finder = loader if loader is not None and overrides(loader, "find_modules") else None
     modules, source_problems = find_modules(
         file.parent, table.srcs, table.exclude, allow_empty=table.allow_empty, finder=finder
     )
@@ -98,7 +98,7 @@ def _build(
         known_compilers=tuple(scope.compilers.configs) if scope.is_sound else (),
         origin=Origin(file=file, key_path=format_key_path(path)),
     )
-    if not problems and scope.is_sound and isinstance(loader, ChecksSuites):
+    if not problems and scope.is_sound and loader is not None:
         diagnostics = loader.suite_diagnostics(suite, running_compilers(suite))
         if diagnostics:
             raise DiagnosticsError(diagnostics)

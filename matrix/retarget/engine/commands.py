@@ -15,10 +15,9 @@ from typing import ParamSpec
 
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 from retarget.engine.toolchains import worker_environment
-from retarget.extension import UnavailableError
+from retarget.extension import ExtensionError, RunPlan, UnavailableError, overrides, run_case_plan
+from retarget.extension.cases import RUN_CASE
 from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry
-from retarget.extension.returned import ExtensionError
-from retarget.extension.run_plans import RUN_CASE, check_command, plan_by_hand
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
 from retarget.model.outcomes import Artifact, CaseOutcome
 from retarget.support.errors import RetargetError
@@ -100,7 +99,7 @@ class Commands:
         stem = output.with_suffix("")
         compile_argv = compiler.reproduce(target, target.flags, output)
         written = next((Path(word) for word in reversed(compile_argv) if Path(word).with_suffix("") == stem), output)
-        argv = check_command(target, written)
+        argv = _check_command(target, written)
         return [
             self._line(self._environment(target.compiler, compile_argv), compile_argv),
             self._line(tuple(self._named_extensions(argv).items()), argv),
@@ -139,7 +138,7 @@ class Commands:
                 continue
             else:
                 name, called = ("", function) if case is None else (case.name, case.function or case.name)
-                plan = plan_by_hand(self._registry, target, path, case=name, function=called)
+                plan = _plan_by_hand(self._registry, target, path, case=name, function=called)
                 if plan is None:
                     continue
                 own = self._environment(target.runtime, plan.argv)
@@ -226,3 +225,38 @@ def program(name: str) -> str:
     if full is None or shutil.which(path.name, path="/usr/local/bin:/usr/bin:/bin") == full:
         return path.name if full is not None and path.is_absolute() else name
     return full
+
+
+def _plan_by_hand(registry: Registry, target: RunTarget, artifact: Path, *, case: str, function: str) -> RunPlan | None:
+    """Return how a case is run by hand, without `run_under`: with the tool of its kind, or else that of the driver, or
+    else with this package's. Runs by a tool are those of the driver, and other runs behind `run_under` this package's.
+
+    Raises `RetargetError` for a driver that is not registered.
+    """
+    kind, config, module = target.compile.kind, target.runtime, target.compile.module
+    driver, loader = registry.driver(config.driver), registry.case_loaders.get(kind)
+    by_tool = registry.runs_by_tool(config)
+    plan = None
+    if loader is not None and overrides(loader, "run_case_outside") and not config.run_under and not by_tool:
+        plan = loader.run_case_outside(config, artifact, module, target.compile.folder, case)
+    elif by_tool or not config.run_under:
+        plan = driver.run_outside(config, artifact, function, kind)
+    if plan is not None or by_tool or loader is None:
+        return plan
+    folder, case = target.compile.folder, case or function
+    return run_case_plan(kind=kind, config=config, artifact=artifact, module=module, folder=folder, case=case)
+
+
+def _check_command(target: CompileTarget, artifact: Path) -> tuple[str, ...]:
+    """Return the command that judges an artifact of a kind that runs nothing."""
+    others = [name for name in target.known_compilers if name != target.compiler.name]
+    return (
+        sys.executable,
+        "-m",
+        RUN_CASE,
+        f"--kind={target.kind}",
+        f"--compilers={','.join([target.compiler.name, *others])}",
+        f"--tags={','.join(target.tags)}",
+        f"--artifact={artifact}",
+        str(target.module.path),
+    )

@@ -29,7 +29,7 @@ from retarget.engine.run.service import RunService
 from retarget.engine.toolchains import worker_environment
 from retarget.expect.cases import TargetRules
 from retarget.expect.verdict import today
-from retarget.extension import CountsDispatches, ProgramStatistics, Resolved, Tolerance, UnavailableError
+from retarget.extension import ProgramStatistics, Resolved, Tolerance, UnavailableError, overrides
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget, Requirement, RunTarget, RuntimeConfig, Target
 from retarget.model.case_names import selected_cases
@@ -229,7 +229,7 @@ class Engine:
         """Return what the compiler says of the program that a target compiles to; None where it says nothing, or does
         not compile it up to there. Raises as `compile` does."""
         compiler = self.registry.compiler(target.compiler.compiler)
-        if not isinstance(compiler, CountsDispatches) or self._artifact_folder is not None:
+        if not overrides(compiler, "program_statistics") or self._artifact_folder is not None:
             return None
         target = self.generated(target)
         with self._waiting():

@@ -66,7 +66,7 @@ class ReferenceRuns:
 
     def needed(self, target: RunTarget) -> Sequence[str]:
         """Return the compiler configs that a target's cases are to agree with. Raises `RetargetError`."""
-        loader = self._engine.registry.config_comparer(target.compile.kind)
+        loader = self._engine.registry.case_loaders.get(target.compile.kind)
         if loader is None:
             return ()
         compiled = self._engine.generated(target.compile)

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TypeVar
 
-from retarget.extension import UnavailableError, UsesToolchains
+from retarget.extension import Compiler, Driver, UnavailableError, overrides
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Toolchain
 from retarget.model.locations import SourceLocations
@@ -31,13 +31,13 @@ def worker_environment(registry: Registry, config: CompilerConfig | RuntimeConfi
     toolchain = config.toolchain
     if toolchain is None:
         return config.env
-    user: object
+    user: Compiler | Driver
     if isinstance(config, CompilerConfig):
         user, what = registry.compiler(config.compiler), f"compiler {config.compiler!r}"
     else:
         user, what = registry.driver(config.driver), f"driver {config.driver!r}"
     where = f"toolchain {toolchain.name!r} ({SourceLocations().location(toolchain.origin, 'path')})"
-    if not isinstance(user, UsesToolchains):
+    if not overrides(user, "toolchain_environment"):
         msg = f"{where}: config {config.name!r} names it, and the {what} uses no toolchains"
         raise RetargetError(msg)
     try:
@@ -78,7 +78,8 @@ def with_toolchain(
     if isinstance(target, CompileTarget):
         return replace(target, compiler=replace(target.compiler, toolchain=toolchain)) if compiler else target
     config = target.runtime
-    if runtime and isinstance(registry.drivers.get(config.driver), UsesToolchains):
+    driver = registry.drivers.get(config.driver)
+    if runtime and driver is not None and overrides(driver, "toolchain_environment"):
         config = replace(config, toolchain=toolchain)
     return replace(
         target, compile=with_toolchain(registry, target.compile, toolchain, compiler=compiler), runtime=config

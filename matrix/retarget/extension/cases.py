@@ -1,22 +1,23 @@
-"""The extension API of kinds: what a case loader must implement, what it may implement, and the cases that it returns.
-
-A part of `retarget.extension`, whose names these are too.
-"""
+"""The base class of kinds of cases, and what its methods take and return."""
 
 from __future__ import annotations
 
+import sys
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
+from retarget.extension.drivers import RunPlan
+from retarget.extension.products import Product, called_in_process, checked_value, not_overridden
 from retarget.model import Module, RuntimeConfig, Suite
-from retarget.model.calls import Tolerance
+from retarget.model.calls import FunctionInfo, Tolerance
+from retarget.model.outcomes import Stage
 from retarget.support.errors import Diagnostic, RetargetError
 
 if TYPE_CHECKING:
-    from retarget.extension.drivers import RunPlan
-    from retarget.model.calls import Array, FunctionInfo
+    from retarget.model.calls import Array
 
 __all__ = [
     "ArtifactRequest",
@@ -25,21 +26,23 @@ __all__ = [
     "CaseLoader",
     "CaseRequest",
     "CheckedCase",
-    "ChecksArtifacts",
-    "ChecksData",
-    "ChecksSuites",
-    "ComparesConfigs",
-    "DescribesFiles",
-    "FindsModules",
-    "HasParameters",
-    "MakesModules",
-    "NamesDataFiles",
+    "ModulesRequest",
     "NoCasesError",
-    "ReturnsChecks",
-    "RunsCasesOutside",
+    "SuggestedSuite",
+    "Suggestions",
     "Tolerance",
-    "TypesFunctions",
+    "run_case_plan",
 ]
+
+RUN_CASE = "retarget.worker.run_case"
+"""What `python3 -m` runs."""
+
+_TELLING = tuple((stage, rf".*?: failed at {stage.value}: (.*)") for stage in (Stage.LOAD, Stage.RUN, Stage.COMPARE))
+"""How the command reports a failure: `RunPlan.telling`."""
+
+
+class NoCasesError(RetargetError):
+    """A module has no cases: a failure of its targets, but where inputs are generated (`retarget compare`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +81,13 @@ class Case:
     tolerances: Mapping[str, Tolerance] = field(default_factory=dict)
     agree_with: str = ""
 
+    def values(self) -> CaseData:
+        """Return the values, read if they are to be read. Raises what `read` does, `ExtensionError` for other ones."""
+        if self.read is None:
+            return CaseData(inputs=self.inputs, expected=self.expected)
+        data: CaseData = checked_value(CaseData, f"case {self.name!r}: read()", self.read())
+        return data
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseRequest:
@@ -94,164 +104,6 @@ class CaseRequest:
     folder: Path
     compiler: str
     functions: tuple[FunctionInfo, ...] = ()
-
-
-@runtime_checkable
-class CaseLoader(Protocol):
-    """Turns a module and the functions of its artifact into cases. `kind` is what `module_test_suite.kind` says.
-
-    It may offer more: see `FindsModules`, `ChecksSuites`, `ChecksData`, `MakesModules`, `HasParameters`,
-    `NamesDataFiles`, `RunsCasesOutside`, `ComparesConfigs`, `ChecksArtifacts`, `DescribesFiles`, `ReturnsChecks`,
-    `SuggestsSuites`, `TypesFunctions`.
-    """
-
-    kind: str
-
-    def load(self, request: CaseRequest) -> Sequence[Case]:
-        """Return the cases in order. Runs in a device worker. Raises `RetargetError` for invalid data, `NoCasesError`
-        where nobody wrote any; an empty result is reported as a failure (nothing to run), never as a pass."""
-
-
-class NoCasesError(RetargetError):
-    """A module has no cases: a failure of its targets, but where inputs are generated (`retarget compare`)."""
-
-
-@runtime_checkable
-class TypesFunctions(Protocol):
-    """A case loader that knows more of a module's functions than its artifact says. A module that no suite declares is
-    compared (`retarget compare FILE`) as one of the first such kind."""
-
-    def declared_functions(self, request: CaseRequest) -> Sequence[FunctionInfo]:
-        """Return `request.functions`, with the types that the module's file declares where they have none. Runs in a
-        device worker. Raises `RetargetError` for a file that cannot be read."""
-
-
-@runtime_checkable
-class FindsModules(Protocol):
-    """A case loader whose `srcs` are not simply the modules."""
-
-    def find_modules(self, folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
-        """Return the modules of the files `srcs`, in order. `folder` is the suite's.
-
-        Pure: reads files at and below `folder` only, and asks nothing of the machine. Runs in pytest's process, at
-        collection. Raises `RetargetError` (`DiagnosticsError` for several) for invalid files.
-        """
-
-
-@runtime_checkable
-class ChecksSuites(Protocol):
-    """A case loader whose case files name compiler configs."""
-
-    def suite_diagnostics(self, suite: Suite, running: Mapping[str, Sequence[str]]) -> Sequence[Diagnostic]:
-        """Return what is wrong with what the files of a suite's cases say of configs. `running` has, by the name of a
-        module, the compiler configs that it is run with somewhere.
-
-        Pure and cheap: reads files at and below the suite's folder only. Runs in pytest's process, at collection, once
-        all that the suite names is known to be sound.
-        """
-
-
-@runtime_checkable
-class ChecksData(Protocol):
-    """A case loader whose case files `retarget check` can judge without running anything."""
-
-    def data_diagnostics(self, module: Module, suite: Suite) -> Sequence[Diagnostic]:
-        """Return what is wrong with the files that hold a module's cases. Pure; reads files at and below the suite's
-        folder only. The same errors fail the cases when they are run."""
-
-
-@runtime_checkable
-class NamesDataFiles(Protocol):
-    """A case loader whose case files name further files: arrays, parameters, references. `retarget ci plan --since`
-    selects a target again when the content of one changes."""
-
-    def data_files(self, module: Module, folder: Path) -> Sequence[Path]:
-        """Return what the cases of a module read in addition to `Module.data`, in order, whether it is there or not.
-        `folder` is the suite's.
-
-        Pure; runs in pytest's process. Raises `RetargetError` for invalid data.
-        """
-
-
-@runtime_checkable
-class DescribesFiles(Protocol):
-    """A case loader that has a JSON Schema of its case files, for editors: `retarget schema --for KIND` prints it."""
-
-    def file_schema(self) -> Mapping[str, object]:
-        """Return the schema (draft 2020-12), without `$schema` and `title`. It refuses what the loader refuses, as far
-        as that can be expressed. Pure; runs in that command's process."""
-
-
-@runtime_checkable
-class MakesModules(Protocol):
-    """A case loader whose modules are generated when they are needed, such as by an installed package.
-
-    What is generated is kept in the cache, by `version` and the content of the description, and generated again when
-    either changes.
-    """
-
-    def version(self) -> str:
-        """Name what generates the modules: equal answers promise equal files. Cheap; runs in pytest's process. Raises
-        `UnavailableError` where it is not installed."""
-
-    def make(self, description: Path, folder: Path) -> None:
-        """Write all modules that the file `description` lists, and their data, below the empty `folder`. Runs in a
-        worker process. Raises `RetargetError`."""
-
-    def made(self, module: Module, folder: Path) -> Module:
-        """Return `module` with `path` and `data` below `folder`, which `make` has filled. Pure; in pytest's process.
-        Raises `RetargetError` for a module that was not generated."""
-
-
-@runtime_checkable
-class HasParameters(Protocol):
-    """A case loader whose modules may take parameters from files."""
-
-    def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
-        """Return (scope, parameter archive) pairs, needed before the artifact is loaded: `request.functions` is empty.
-        Runs in a device worker. Raises `RetargetError`."""
-
-
-@runtime_checkable
-class RunsCasesOutside(Protocol):
-    """A case loader whose cases a tool can run by hand, with their inputs, and judge."""
-
-    def run_case_outside(
-        self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
-    ) -> RunPlan | None:
-        """Do what `Driver.run_outside` does for the case of that name, instead of it; None if there is no tool.
-
-        `case` is empty where no name is known yet: any case of `module` does. `folder` is the suite's. Pure; runs in
-        pytest's process.
-        """
-
-
-@runtime_checkable
-class ComparesConfigs(Protocol):
-    """A case loader whose cases may compare the results of compiler configs with each other."""
-
-    def references(self, module: Module, folder: Path, compiler: str) -> Sequence[str]:
-        """Return the compiler configs whose results are wanted when `module` is run as `compiler` compiled it.
-
-        Pure; runs in pytest's process. Raises `RetargetError` for invalid data, and for configs that wait for each
-        other in a cycle.
-        """
-
-
-@runtime_checkable
-class ReturnsChecks(Protocol):
-    """A case loader whose modules check themselves while they run, and can be rewritten for runs that a tool does
-    (`RunsByTool`): the functions then return what they would check, and the driver makes the checks of it."""
-
-    def return_checks_version(self) -> str:
-        """Name what rewrites: equal answers promise equal programs. Cheap; runs in pytest's process."""
-
-    def return_checks(self, source: bytes, name: str) -> bytes:
-        """Return the program of a module's file, whose name has no folder, rewritten. Runs in a compile worker. Raises
-        `CompilerError` for checks that cannot be returned."""
-
-    def return_checks_command(self, source: Path, output: Path) -> Sequence[str]:
-        """The argument list that does so by hand. Pure; runs in pytest's process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,10 +130,231 @@ class CheckedCase:
     report: str = ""
 
 
-@runtime_checkable
-class ChecksArtifacts(Protocol):
-    """A case loader that judges artifacts and runs nothing: its suites have compile targets only."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModulesRequest:
+    """The files to look at: `files` are below `folder`, sorted. `reference` is the name of the compiler config that
+    others can be compared with, empty where there is only one."""
+
+    folder: Path
+    files: tuple[Path, ...]
+    reference: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuggestedSuite:
+    """A suite: `files` are all that its `srcs` must match. `comment` has the lines above it.
+
+    `label` distinguishes several suites of one kind. `by_name` means that modules are found by whole file names
+    (`flags.txt`) rather than by suffixes. `used` are files that belong to its modules and are no modules of
+    other kinds. `writes` are new files with their texts, such as cases. `compares` means that it needs a reference.
+    `compiles_only` means that nothing is run.
+    """
+
+    files: tuple[Path, ...]
+    comment: tuple[str, ...]
+    label: str = ""
+    by_name: bool = False
+    compiler_flags: tuple[str, ...] = ()
+    used: tuple[Path, ...] = ()
+    writes: tuple[tuple[Path, str], ...] = ()
+    compares: bool = False
+    compiles_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestions:
+    """The suites of one kind, and the files that are modules but cannot be tested as they are, each with the reason.
+
+    `data` are files of values beside modules, each with what to do if no suite uses it.
+    """
+
+    suites: tuple[SuggestedSuite, ...] = ()
+    left_out: tuple[tuple[Path, str], ...] = ()
+    data: tuple[tuple[Path, str], ...] = ()
+
+
+class CaseLoader(Product, is_base=True):
+    """A kind of cases: turns a module and the functions of its artifact into cases, or judges the artifact itself.
+
+    `kind` is what `module_test_suite.kind` says. Kinds are asked for suites (`suggest_suites`) in the order of
+    `precedence`, the highest first: of those that come with retarget, `run-module` has 40, `check` 30, `filecheck` 20,
+    `onnx` 15, `cases` 10.
+    """
+
+    kind: str
+    precedence: int = 0
+
+    @abstractmethod
+    def load(self, request: CaseRequest) -> Sequence[Case]:
+        """Return the cases in order. Runs in a device worker. Raises `RetargetError` for invalid data, `NoCasesError`
+        where nobody wrote any; an empty result is reported as a failure (nothing to run), never as a pass."""
 
     def check(self, request: ArtifactRequest) -> Sequence[CheckedCase]:
-        """Return what was checked, in order; nothing at all is a failure. Runs in a worker process. Raises
-        `RetargetError` for invalid sources, `UnavailableError` where a package that it needs is missing."""
+        """Judge an artifact, and return what was checked, in order; nothing at all is a failure. Runs in a worker
+        process. Raises `RetargetError` for invalid sources, `UnavailableError` where a package that it needs is
+        missing.
+
+        A kind that overrides this runs nothing: its suites have compile targets only, and `load` is not called."""
+        not_overridden(self, "check")
+
+    def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
+        """Return the (scope, parameter archive) pairs that a module takes from files, needed before the artifact is
+        loaded: `request.functions` is empty. Runs in a device worker. Raises `RetargetError`."""
+        return ()
+
+    def declared_functions(self, request: CaseRequest) -> Sequence[FunctionInfo]:
+        """Return `request.functions`, with the types that the module's file declares where they have none. Runs in a
+        device worker. Raises `RetargetError` for a file that cannot be read.
+
+        A module that no suite declares is compared (`retarget compare FILE`) as one of the first kind that overrides
+        this."""
+        return request.functions
+
+    @called_in_process
+    def find_modules(self, folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
+        """Return the modules of the files `srcs`, in order, of a kind whose `srcs` are not simply the modules. `folder`
+        is the suite's.
+
+        Pure: reads files at and below `folder` only, and asks nothing of the machine. Runs in pytest's process, at
+        collection. Raises `RetargetError` (`DiagnosticsError` for several) for invalid files.
+        """
+        not_overridden(self, "find_modules")
+
+    @called_in_process
+    def suite_diagnostics(self, suite: Suite, running: Mapping[str, Sequence[str]]) -> Sequence[Diagnostic]:
+        """Return what is wrong with what the files of a suite's cases say of configs. `running` has, by the name of a
+        module, the compiler configs that it is run with somewhere.
+
+        Pure and cheap: reads files at and below the suite's folder only. Runs in pytest's process, at collection, once
+        all that the suite names is known to be sound.
+        """
+        return ()
+
+    @called_in_process
+    def data_diagnostics(self, module: Module, suite: Suite) -> Sequence[Diagnostic]:
+        """Return what is wrong with the files that hold a module's cases, for `retarget check`. Pure; reads files at
+        and below the suite's folder only. The same errors fail the cases when they are run."""
+        return ()
+
+    @called_in_process
+    def data_files(self, module: Module, folder: Path) -> Sequence[Path]:
+        """Return what the cases of a module read in addition to `Module.data`, in order, whether it is there or not:
+        arrays, parameters, references. `folder` is the suite's. `retarget ci plan --since` selects a target again when
+        the content of one changes.
+
+        Pure; runs in pytest's process. Raises `RetargetError` for invalid data.
+        """
+        return ()
+
+    @called_in_process
+    def file_schema(self) -> Mapping[str, object] | None:
+        """Return the JSON Schema of the case files (draft 2020-12), without `$schema` and `title`, for editors:
+        `retarget schema --for KIND` prints it. None without. It refuses what the loader refuses, as far as that can be
+        expressed. Pure; runs in that command's process."""
+        return None
+
+    @called_in_process
+    def run_case_outside(
+        self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
+    ) -> RunPlan | None:
+        """Do what `Driver.run_outside` does for the case of that name, instead of it, of a kind whose cases a tool can
+        run by hand, with their inputs, and judge; None if there is no tool.
+
+        `case` is empty where no name is known yet: any case of `module` does. `folder` is the suite's. Pure; runs in
+        pytest's process.
+        """
+        return None
+
+    @called_in_process
+    def references(self, module: Module, folder: Path, compiler: str) -> Sequence[str]:
+        """Return the compiler configs whose results are wanted when `module` is run as `compiler` compiled it: cases
+        may compare the results of configs with each other.
+
+        Pure; runs in pytest's process. Raises `RetargetError` for invalid data, and for configs that wait for each
+        other in a cycle.
+        """
+        return ()
+
+    @called_in_process
+    def suggest_suites(self, request: ModulesRequest) -> Suggestions:
+        """Return the suites for those of the files that are modules of this kind, for `retarget init`; what one kind
+        has taken or left out is not shown to the next. Reads files below the folder only. Runs in that process."""
+        return Suggestions()
+
+    # ------------------------------------------------ modules that are generated when they are needed
+
+    @called_in_process
+    def version(self) -> str:
+        """Name what generates the modules (`make`), such as an installed package: equal answers promise equal files.
+        Cheap; runs in pytest's process. Raises `UnavailableError` where it is not installed."""
+        not_overridden(self, "version")
+
+    def make(self, description: Path, folder: Path) -> None:
+        """Write all modules that the file `description` lists, and their data, below the empty `folder`. Runs in a
+        worker process. Raises `RetargetError`.
+
+        The modules of a kind that overrides this are generated when they are needed, and kept in the cache, by
+        `version` and the content of the description. It overrides `version` and `made`, too."""
+        not_overridden(self, "make")
+
+    @called_in_process
+    def made(self, module: Module, folder: Path) -> Module:
+        """Return `module` with `path` and `data` below `folder`, which `make` has filled. Pure; in pytest's process.
+        Raises `RetargetError` for a module that was not generated."""
+        not_overridden(self, "made")
+
+    # ------------------------------------------------ checks that become results, for runs that a tool does
+
+    @called_in_process
+    def return_checks_version(self) -> str:
+        """Name what rewrites: equal answers promise equal programs. Cheap; runs in pytest's process."""
+        not_overridden(self, "return_checks_version")
+
+    def return_checks(self, source: bytes, name: str) -> bytes:
+        """Return the program of a module's file, whose name has no folder, rewritten: its functions return what they
+        would check while they run, and the driver makes the checks of it (`Driver.runs_by_tool`). Runs in a compile
+        worker. Raises `CompilerError` for checks that cannot be returned.
+
+        A kind that overrides this overrides `return_checks_version` and `return_checks_command`, too."""
+        not_overridden(self, "return_checks")
+
+    @called_in_process
+    def return_checks_command(self, source: Path, output: Path) -> Sequence[str]:
+        """The argument list that does so by hand. Pure; runs in pytest's process."""
+        not_overridden(self, "return_checks_command")
+
+
+def run_case_plan(
+    *,
+    kind: str,
+    config: RuntimeConfig,
+    artifact: Path,
+    module: Module | None = None,
+    folder: Path | None = None,
+    case: str,
+) -> RunPlan:
+    """Return how this program runs a case (empty: all) of an artifact on a config's devices, without `run_under`.
+
+    `folder` is the suite's. A kind whose cases are the artifact's functions needs no module.
+    """
+    source: list[str] = []
+    files: list[str] = []
+    if module is not None:
+        source += [] if folder in {None, module.path.parent} else [f"--folder={folder}"]
+        source += [f"--entry={module.entry}"] if module.entry else []
+        files = [str(module.path), *map(str, module.data)]
+    argv = (
+        sys.executable,
+        "-m",
+        RUN_CASE,
+        f"--kind={kind}",
+        f"--driver={config.driver}",
+        *(f"--device={device}" for device in config.devices),
+        *(("--sanitize",) if config.sanitize else ()),
+        f"--artifact={artifact}",
+        *source,
+        *((f"--case={case}",) if case else ()),
+        *config.flags,
+        *files,
+    )
+    return RunPlan(argv=argv, telling=_TELLING)

@@ -1,18 +1,20 @@
-"""What a subcommand of `retarget` implements."""
+"""The base class of the subcommands of `retarget`."""
 
 from __future__ import annotations
 
 import argparse
 import importlib
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
+
+from retarget.extension.products import Product
 
 __all__ = ["Command", "CommandModule"]
 
 
-@runtime_checkable
-class Command(Protocol):
+class Command(Product, is_base=True):
     """A subcommand. `name` is what is typed after `retarget`; `help` is one line, without a full stop.
 
     `examples` are command lines, each with what it does; `--help` shows them.
@@ -20,18 +22,19 @@ class Command(Protocol):
 
     name: str
     help: str
-    examples: Sequence[tuple[str, str]]
+    examples: Sequence[tuple[str, str]] = ()
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare options and arguments. Called for the subcommand that runs only."""
 
+    @abstractmethod
     def run(self, arguments: argparse.Namespace) -> int:
         """Run and return the exit status. Raises `RetargetError`, whose text is printed (exit status 1), and
         `argparse.ArgumentError` for wrong usage (2)."""
 
 
-@dataclass(eq=False, slots=True, kw_only=True)  # not frozen: the protocol's attributes may be set
-class CommandModule:
+@dataclass(eq=False, kw_only=True)
+class CommandModule(Command):
     """A `Command` whose module is imported when it runs: it has the functions `add_arguments(parser)` and
     `run(arguments)`.
 

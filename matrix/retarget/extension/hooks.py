@@ -1,8 +1,11 @@
-"""The hooks by which extensions provide compilers, drivers, case loaders and subcommands."""
+"""The hooks by which extensions provide compilers, drivers, case loaders and subcommands, and the check of those."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import inspect
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import pluggy
 
@@ -10,11 +13,14 @@ from retarget.extension.cases import CaseLoader
 from retarget.extension.commands import Command
 from retarget.extension.compilers import Compiler
 from retarget.extension.drivers import Driver
+from retarget.extension.products import Product, check_attributes, methods_of, no_subclass
+from retarget.support.errors import RetargetError
 
-__all__ = ["ENTRY_POINT_GROUP", "PROJECT", "HookSpecs", "hookimpl", "hookspec"]
+__all__ = ["PROJECT", "SORTS", "HookSpecs", "Sort", "can_be_called", "checked_product", "hookimpl"]
 
 PROJECT = "retarget"
-ENTRY_POINT_GROUP = "retarget"
+"""What pluggy calls the project, and the group of the entry points."""
+
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
 
@@ -41,3 +47,61 @@ class HookSpecs:
     def retarget_commands(self) -> Iterable[Command]:
         """Return the subcommands of `retarget` that this extension provides."""
         raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sort:
+    """One sort of product that extensions provide: its hook, its base class, and which attribute names it."""
+
+    word: str
+    hook: str
+    base: type[Product]
+    name: str = "name"
+
+
+SORTS = (
+    Sort(word="compiler", hook="retarget_compilers", base=Compiler),
+    Sort(word="driver", hook="retarget_drivers", base=Driver),
+    Sort(word="case loader", hook="retarget_case_loaders", base=CaseLoader, name="kind"),
+    Sort(word="command", hook="retarget_commands", base=Command),
+)
+
+
+def checked_product(extension: str, sort: Sort, product: object) -> Product:
+    """Return a product that is an object of a subclass, with a name, and with methods that can be called as those of
+    the base class. Raises `RetargetError` for another."""
+    where = f"extension {extension!r}: hook {sort.hook}"
+    if not isinstance(product, sort.base):
+        msg = f"{where}: {no_subclass(product, sort.base)}"
+        raise RetargetError(msg)
+    name = getattr(product, sort.name, None)
+    if not isinstance(name, str) or not name:
+        found = f"{type(product).__name__} with {sort.name} = {name!r}"
+        msg = f"{where}: found {found}, expected a {sort.word} whose {sort.name} is a string"
+        raise RetargetError(msg)
+    where = f"{where}: {sort.word} {name!r}"
+    if sort.base is Command and re.fullmatch(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", name) is None:
+        msg = f"{where}: expected a name of lower-case letters, digits and single hyphens"
+        raise RetargetError(msg)
+    for method, declared in methods_of(sort.base).items():
+        own = getattr(product, method)
+        parameters = tuple(inspect.signature(declared).parameters)[1:]
+        if getattr(own, "__func__", None) is not declared and not can_be_called(own, parameters):
+            found = f"{method}{inspect.signature(own)}" if callable(own) else f"{method} = {own!r}"
+            msg = f"{where}: found {found}, expected {method}({', '.join(parameters)})"
+            raise RetargetError(msg)
+    check_attributes(product, where)
+    return product
+
+
+def can_be_called(function: object, parameters: Sequence[str]) -> bool:
+    """Return whether a callable takes these arguments, by position and by name alike."""
+    if not callable(function):
+        return False
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*parameters)
+        signature.bind(**dict.fromkeys(parameters))
+    except TypeError:
+        return False
+    return True

@@ -2,7 +2,7 @@
 
 An extension is named by an entry point of the group `retarget`, by `RETARGET_EXTENSIONS` or by an option. What is wrong
 with one is reported at once with its name: an import that fails, an unknown hook, a hook or a method with
-another signature, a product that lacks something, a name that another extension has taken.
+another signature, a product that is of no base class, a name that another extension has taken.
 
 A module that is named is imported from `sys.path`. If it is not there, it is looked for in the current folder and in
 those above it, up to the one that holds `.git`, and then in the folders of the caller (pytest's rootdir). The folder
@@ -26,20 +26,12 @@ from typing import Any, TypeVar
 
 import pluggy
 
-from retarget.extension.cases import (
-    CaseLoader,
-    ChecksArtifacts,
-    ComparesConfigs,
-    MakesModules,
-    NamesDataFiles,
-    ReturnsChecks,
-)
+from retarget.extension.cases import CaseLoader
 from retarget.extension.commands import Command
-from retarget.extension.compilers import Compiler, DescribesBuild, NamesDevices
-from retarget.extension.drivers import Driver, LoadsArtifacts, OpensTogether, RunsByTool, RunsOnHosts, Sanitizes
-from retarget.extension.hooks import ENTRY_POINT_GROUP, PROJECT, HookSpecs
-from retarget.extension.protocol_checks import SORTS, Sort, can_be_called, checked_product
-from retarget.extension.returned import guarded
+from retarget.extension.compilers import Compiler
+from retarget.extension.drivers import Driver
+from retarget.extension.hooks import PROJECT, SORTS, HookSpecs, Sort, can_be_called, checked_product
+from retarget.extension.products import note_place, overrides
 from retarget.model import CompilerConfig, RuntimeConfig, Suite, Toolchain
 from retarget.model.names import tag_error
 from retarget.support.dependencies import code_digest
@@ -74,14 +66,6 @@ class Registry:
     case_loaders: Mapping[str, CaseLoader] = field(default_factory=dict)
     commands: Mapping[str, Command] = field(default_factory=dict)
     origins: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    _implements: dict[tuple[int, type], bool] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    def _has(self, product: object, protocol: type[Any]) -> bool:
-        """Return whether a product of this registry implements a protocol: asked for every target, and slow to find."""
-        key = id(product), protocol
-        if key not in self._implements:
-            self._implements[key] = isinstance(product, protocol)
-        return self._implements[key]
 
     def compiler(self, name: str) -> Compiler:
         """Return a compiler. Raises `RetargetError` that names those there are."""
@@ -95,39 +79,34 @@ class Registry:
         """Return the case loader of a kind. Raises `RetargetError` that names those there are."""
         return _found(self.case_loaders, "case loader", kind)
 
-    def artifact_checker(self, kind: str) -> ChecksArtifacts | None:
+    def artifact_checker(self, kind: str) -> CaseLoader | None:
         """Return the case loader of a kind whose artifacts are checked and not run; None for every other kind."""
-        loader = self.case_loaders.get(kind)
-        return loader if self._has(loader, ChecksArtifacts) else None  # type: ignore[return-value]
+        return self._loader_with("check", kind)
 
-    def module_generator(self, kind: str) -> MakesModules | None:
+    def module_generator(self, kind: str) -> CaseLoader | None:
         """Return the case loader of a kind whose modules are generated on demand; None for every other kind."""
-        loader = self.case_loaders.get(kind)
-        return loader if self._has(loader, MakesModules) else None  # type: ignore[return-value]
+        return self._loader_with("make", kind)
 
-    def check_rewriter(self, kind: str) -> ReturnsChecks | None:
+    def check_rewriter(self, kind: str) -> CaseLoader | None:
         """Return the case loader of a kind whose modules can return what they would check; None for every other."""
-        loader = self.case_loaders.get(kind)
-        return loader if self._has(loader, ReturnsChecks) else None  # type: ignore[return-value]
+        return self._loader_with("return_checks", kind)
 
-    def data_namer(self, kind: str) -> NamesDataFiles | None:
+    def data_namer(self, kind: str) -> CaseLoader | None:
         """Return the case loader of a kind whose cases name further files; None for every other kind."""
-        loader = self.case_loaders.get(kind)
-        return loader if self._has(loader, NamesDataFiles) else None  # type: ignore[return-value]
+        return self._loader_with("data_files", kind)
 
-    def config_comparer(self, kind: str) -> ComparesConfigs | None:
-        """Return the case loader of a kind whose cases may agree with other configs; None for every other kind."""
+    def _loader_with(self, method: str, kind: str) -> CaseLoader | None:
         loader = self.case_loaders.get(kind)
-        return loader if self._has(loader, ComparesConfigs) else None  # type: ignore[return-value]
+        return loader if loader is not None and overrides(loader, method) else None
 
     def runs_by_tool(self, config: RuntimeConfig) -> bool:
         """Return whether a tool of the driver runs a config's programs; false where there is no such driver."""
         driver = self.drivers.get(config.driver)
-        return isinstance(driver, RunsByTool) and driver.runs_by_tool(config)
+        return driver is not None and driver.runs_by_tool(config)
 
     def runs_on_hosts(self, driver: str) -> bool:
         """Return whether a driver runs artifacts on hosts; false where there is no such driver."""
-        return isinstance(self.drivers.get(driver), RunsOnHosts)
+        return driver in self.drivers and overrides(self.drivers[driver], "probe_on_host")
 
     def gives_no_outputs(self, config: RuntimeConfig) -> bool:
         """Return whether runs of a config give no outputs back: behind `run_under`, without a tool of the driver."""
@@ -156,33 +135,32 @@ class Registry:
 
         Raises `UnavailableError` if it is not installed, `RetargetError` for one that no extension provides.
         """
-        product: object = self.compiler(compiler) if compiler else self.driver(driver)
-        return product.describe_build(toolchain) if isinstance(product, DescribesBuild) else ""
+        product = self.compiler(compiler) if compiler else self.driver(driver)
+        return product.describe_build(toolchain)
 
     def code_of(self, product: object) -> str:
         """Return a digest of a driver's or case loader's code: of the package that its class lies in."""
-        module = type(getattr(product, "_product", product)).__module__
+        module = type(product).__module__
         return code_digest(module.rpartition(".")[0] or module)
 
-    def named_devices(self, compiler: str) -> NamesDevices | None:
-        """Return a compiler that knows more of its named devices than their order; None for every other."""
+    def runtime_devices(self, compiler: str, devices: Mapping[str, str]) -> Mapping[str, bool]:
+        """Return what `Compiler.runtime_devices` does; all in declared order where there is no such compiler."""
         found = self.compilers.get(compiler)
-        return found if isinstance(found, NamesDevices) else None
+        return dict.fromkeys(devices, True) if found is None else found.runtime_devices(devices)
 
     def in_order(self, compiler: CompilerConfig, runtime: RuntimeConfig) -> RuntimeConfig:
         """Return a runtime config whose devices have roles with its devices in the order in which the artifacts of a
         compiler config count them; every other as it is."""
         if not runtime.roles:
             return runtime
-        named = self.named_devices(compiler.compiler)
-        names = list(dict(compiler.devices) if named is None else named.runtime_devices(dict(compiler.devices)))
+        names = list(self.runtime_devices(compiler.compiler, dict(compiler.devices)))
         order = sorted(range(len(runtime.roles)), key=lambda index: names.index(runtime.roles[index]))
         return runtime.with_devices(order)
 
     def not_beside(self, main: str, driver: str) -> str:
         """Return why a driver does not open devices of another beside its own; empty where it does, or is unknown."""
         opener = self.drivers.get(main)
-        together = (main, *opener.opens_with) if isinstance(opener, OpensTogether) else (main,)
+        together = (main, *opener.opens_with) if opener is not None else (main,)
         if opener is None or driver not in self.drivers or driver in together:
             return ""
         expected = f"expected devices of {' or '.join(map(repr, dict.fromkeys(together)))}"
@@ -190,9 +168,9 @@ class Registry:
 
     def not_sanitized(self, driver: str) -> str:
         """Return why a driver takes no `sanitize = true`; empty where it does, or is unknown."""
-        if driver not in self.drivers or isinstance(self.drivers[driver], Sanitizes):
+        if driver not in self.drivers or self.drivers[driver].sanitizers:
             return ""
-        can = sorted(name for name, other in self.drivers.items() if isinstance(other, Sanitizes))
+        can = sorted(name for name, other in self.drivers.items() if other.sanitizers)
         return (
             f"found sanitize = true for the driver {driver!r}, expected it of {' or '.join(map(repr, can)) or 'none'}"
         )
@@ -201,7 +179,7 @@ class Registry:
         """Return why the driver of a runtime config cannot load the artifacts of a compiler config; empty where it
         may."""
         made_by, run_by = self.compilers.get(compiler.compiler), self.drivers.get(runtime.driver)
-        loaded = tuple(run_by.artifact_suffixes) if isinstance(run_by, LoadsArtifacts) else ()
+        loaded = () if run_by is None else run_by.artifact_suffixes
         if made_by is None or not loaded or made_by.artifact_suffix in loaded:
             return ""
         fit = sorted(name for name, other in self.compilers.items() if other.artifact_suffix in loaded)
@@ -216,32 +194,26 @@ class Registry:
 
         Raises `RetargetError` for a word that cannot be used in `-m`.
         """
-        return self._tags("compiler", config.compiler, self.compilers, config)
+        compiler = self.compilers.get(config.compiler)
+        return () if compiler is None else self._checked(config, "compiler", config.compiler, compiler.tags(config))
 
     def driver_tags(self, config: RuntimeConfig) -> tuple[str, ...]:
         """Return the words that the config's driver derives from it; none if there is no such driver.
 
         Raises `RetargetError` for a word that cannot be used in `-m`.
         """
-        return self._tags("driver", config.driver, self.drivers, config)
+        driver = self.drivers.get(config.driver)
+        return () if driver is None else self._checked(config, "driver", config.driver, driver.tags(config))
 
-    def _tags(
-        self, word: str, name: str, products: Mapping[str, Any], config: CompilerConfig | RuntimeConfig
+    def _checked(
+        self, config: CompilerConfig | RuntimeConfig, word: str, name: str, tags: Sequence[str]
     ) -> tuple[str, ...]:
-        if name not in products:
-            return ()
-        where = f"extension {self.origins.get((word, name), '?')!r}: {word} {name!r}: tags of config {config.name!r}"
-        try:
-            tags: tuple[str, ...] = tuple(products[name].tags(config))
-        except (Exception, SystemExit) as error:
-            msg = f"{where}: {type(error).__name__}: {error}"
-            raise RetargetError(msg) from error
         for tag in tags:
-            diagnostic = tag_error(tag) if isinstance(tag, str) else f"found {tag!r}, expected a string"
-            if diagnostic:
-                msg = f"{where}: {diagnostic}"
+            if diagnostic := tag_error(tag):
+                extension = self.origins.get((word, name), "?")
+                msg = f"extension {extension!r}: {word} {name!r}: tags of config {config.name!r}: {diagnostic}"
                 raise RetargetError(msg)
-        return tags
+        return tuple(tags)
 
 
 def _found(products: Mapping[str, _ProductT], word: str, name: str) -> _ProductT:
@@ -259,7 +231,7 @@ def load_extensions(
     """Import and check the extensions: entry points first, then `RETARGET_EXTENSIONS`, then `extra` (module names).
 
     `folders` are where named modules are looked for in addition to `sys.path` and the current folder. What is `checked`
-    already, by the process that started this one, is not checked against its protocols again.
+    already, by the process that started this one, is not checked again.
 
     Raises `RetargetError` for the first that is failing, naming it.
     """
@@ -315,7 +287,7 @@ def _sources(
 ) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield the name of every extension with the function that imports it."""
     if entry_points:
-        found = importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)
+        found = importlib.metadata.entry_points(group=PROJECT)
         points = sorted((point.name != _OWN, point.name, point.value) for point in found)
         yield from ((name, partial(_imported, name, value)) for _, name, value in points)
     for module in named_extensions(extra):
@@ -410,13 +382,13 @@ def registry_of(extensions: Mapping[str, object], *, checked: bool = False) -> R
         _register(manager, name, extension)
         for sort in SORTS:
             for product in _products(manager, name, extension, sort):
-                key = getattr(product, sort.name_attribute) if checked else checked_product(name, sort, product)
+                one: Any = product if checked else checked_product(name, sort, product)
+                key = getattr(one, sort.name)
                 other = origins.setdefault((sort.word, key), name)
                 if key in products[sort.word]:
                     raise _taken(name, sort.word, key, other)
-                products[sort.word][key] = guarded(
-                    product, (sort.protocol, *sort.optional), f"extension {name!r}: {sort.word} {key!r}"
-                )
+                products[sort.word][key] = one
+                note_place(one, f"extension {name!r}: {sort.word} {key!r}")
     return Registry(
         compilers=MappingProxyType(products["compiler"]),
         drivers=MappingProxyType(products["driver"]),

@@ -1,4 +1,4 @@
-"""What passes between a driver and who calls it: functions, checks, tolerances, and the error of a driver.
+"""What passes between compilers and drivers and who calls them: functions, checks, tolerances, and their errors.
 
 A part of `retarget.extension`, whose names these are too. Imports nothing but the stages: a bundle that reproduces a
 failure holds a copy.
@@ -18,7 +18,33 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-__all__ = ["Check", "CheckSink", "DriverError", "FunctionInfo", "Tolerance"]
+__all__ = ["Check", "CheckSink", "CompilerError", "DriverError", "FunctionInfo", "Tolerance", "UnavailableError"]
+
+
+class CompilerError(Exception):
+    """A compile failed. `diagnostics` is all that the compiler printed; the first line of `str()` is the summary.
+
+    `verdict` declares that the compiler itself has judged the module and refuses it: with the same module, flags, files
+    and build it always will. Only a verdict is stored, and only a verdict can be an expected failure. Without it the
+    failure is trouble of tool or environment (a linker that is missing, a file that cannot be read), is reported, and
+    the next session tries again. A failure `in_front_half` is one of all configs with an equal `Resolved.front_half`.
+    """
+
+    def __init__(
+        self, summary: str, diagnostics: str = "", *, verdict: bool = False, in_front_half: bool = False
+    ) -> None:
+        super().__init__(summary)
+        self.diagnostics = diagnostics
+        self.verdict = verdict
+        self.in_front_half = in_front_half
+
+
+class UnavailableError(Exception):
+    """A compiler or driver cannot be used on this machine. `str()` is the reason, `hint` what fixes it."""
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(reason)
+        self.hint = hint
 
 
 class DriverError(Exception):

@@ -132,7 +132,7 @@ class RuntimeConfig:
     `timeout` is in seconds; None means the session's default. `concurrency` is runs at a time on its device;
     None leaves that to the device. `profile` is that of the device that it is expected to have: the absolute path of a
     profile file, or the name of a shipped profile. `requires` has what `device_type` asks for too. `sanitize` asks the
-    driver to check each access to memory (`retarget.extension.Sanitizes`).
+    driver to check each access to memory (`retarget.extension.Driver.sanitizers`).
     `flag_origins` has the declaration that wrote each flag.
     """
 

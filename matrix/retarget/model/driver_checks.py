@@ -24,7 +24,7 @@ class CheckState(StrEnum):
     """What came of a check.
 
     NOT_APPLICABLE: what the device announces leaves nothing to check. NOT_TRIED: the device was not opened, or it does
-    not implement `TransfersBuffers`.
+    have no `Transfers`.
     """
 
     PASSED = auto()

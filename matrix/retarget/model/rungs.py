@@ -29,8 +29,8 @@ class Rung(IntEnum):
     DISPATCHES = 5
     """The work of a call starts on the device.
 
-    The evidence is what the program says (`retarget.extension.ReportsWork`), and the worker has passed it on before a
-    crash or a hang comes: OpenCL's does when the first kernel of a call is about to be enqueued, IREE's in a process
+    The evidence is what the program says (`Program.report_work`), and the worker has passed it on before a crash or a
+    hang comes: OpenCL's does when the first kernel of a call is about to be enqueued, IREE's in a process
     when the arguments are on the device and the function is entered. Of other programs, and where a process of its own
     makes each call, entering the call is the evidence.
     """

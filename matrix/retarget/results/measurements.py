@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -102,13 +103,13 @@ def machine_of(record: TargetRecord, host: str) -> tuple[str, ...]:
 def baseline_of(
     sessions: Sequence[SessionResults], *, last: int = 5, choose: Callable[[TargetRecord], bool] | None = None
 ) -> Mapping[Key, Sequence[tuple[tuple[str, ...], Measurement]]]:
-    """Return the measurements of the `last` sessions (0: all) that have some of a target, each with its machine, oldest
-    first; of the targets that `choose` returns true for, if it is given.
+    """Return the measurements of the `last` benchmarks (0: all) of each machine that have some of a target, each with
+    its machine, oldest first; of the targets that `choose` returns true for, if it is given.
 
-    Only targets that passed count: what was too slow is no measure.
+    Only targets that passed in a benchmark count: what was too slow, or what no rule has judged, is no measure.
     """
     found: dict[Key, list[tuple[tuple[str, ...], Measurement]]] = {}
-    for session in sessions:
+    for session in filter(_is_benchmark, sessions):
         for target, record in latest(session.records).items():
             if record.outcome not in _GOOD or (choose is not None and not choose(record)):
                 continue
@@ -116,4 +117,20 @@ def baseline_of(
                 found.setdefault((target, one.metric, one.case), []).append(
                     (machine_of(record, session.start.host), one)
                 )
-    return {key: values[-last:] for key, values in found.items()}
+    kept: dict[Key, list[tuple[tuple[str, ...], Measurement]]] = {}
+    for key, values in found.items():
+        seen: Counter[tuple[str, ...]] = Counter()
+        for machine, one in reversed(values):
+            seen[machine] += 1
+            if not last or seen[machine] <= last:
+                kept.setdefault(key, []).insert(0, (machine, one))
+    return kept
+
+
+def _is_benchmark(session: SessionResults) -> bool:
+    return any(
+        record.goldens
+        or (record.compile is not None and record.compile.dispatches is not None)
+        or any(case.times is not None for case in record.cases)
+        for record in session.records
+    )

@@ -3,7 +3,7 @@
 | sort | name | state |
 |---|---|---|
 | `path` | of a file, a folder or nothing | what is there: a file's content, where a link leads |
-| `names` | a folder | the names in it |
+| `names` | a folder | the names in it, and which are folders |
 | `module` | the path of a module without its suffix | the files and folders that may be it |
 | `variable` | of the environment | its value |
 | `installed` | | the installed distributions, by name, version and digests of their files |
@@ -11,8 +11,8 @@
 
 Code that may depend on anything, such as a function that computes expected values, is called `watched`, and a worker
 records it for each module. The engine determines the states again before it reuses a result. Audit events tell what is
-opened, listed and not seen, a finder which modules are looked for, functions of `os` what they are asked. What C code
-does by itself is not seen.
+opened, listed and not seen, a finder which modules are looked for, functions of `os` what they are asked. C code may
+open files by itself: so every path counts that is made by `os.path.join` or becomes text.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from functools import cache, partial
+from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -38,13 +38,16 @@ __all__ = ["Dependency", "Recorder", "code_digest", "recording", "state_of", "ve
 
 Dependency = tuple[str, str, str]
 
-_ASKED: Sequence[tuple[Any, str, str, int]] = (
+_ASKED: Sequence[tuple[Any, str, str, int | None]] = (
     *((os, name, "path", 0) for name in ("access", "lstat", "readlink", "stat")),
+    (os.path, "join", "path", None),
+    (PurePath, "__str__", "path", None),
     (type(os.environ), "__getitem__", "variable", 1),
-    (type(os.environ), "__iter__", "unseen", 0),
+    *((type(os.environ), name, "unseen", 0) for name in ("__iter__", "__len__", "__repr__")),
     (_posixsubprocess, "fork_exec", "unseen", 0),
 )
-"""What is replaced in watched code: where, its name, and which argument says what is asked of which sort."""
+"""What is replaced in watched code: where, its name, and which argument says what is asked of which sort; None: what it
+returns says it."""
 
 _UNSEEN = ("ctypes.dlopen", "os.exec", "os.fork", "os.posix_spawn", "os.system", "socket.", "sqlite3.", "subprocess.")
 """How the names of the audit events begin that nothing can be said of."""
@@ -81,7 +84,7 @@ class Recorder:
             for owner, name, sort, at in _ASKED:
                 plain = getattr(owner, name)
                 stack.callback(setattr, owner, name, plain)
-                setattr(owner, name, _noting(plain, partial(self.note, sort), at))
+                setattr(owner, name, _noting(plain, sort, at))
             sys.dont_write_bytecode = True  # it would stand for text edited in the same second
             sys.meta_path.insert(0, self)
             self.is_watching = True
@@ -178,7 +181,8 @@ def state_of(sort: str, name: str, env: Mapping[str, str]) -> str:  # noqa: PLR0
                 link = f"link to {os.readlink(name)}: " if os.path.islink(name) else ""  # noqa: PTH114, PTH115
                 return link + ("folder" if os.path.isdir(name) else content_digest(Path(name)))  # noqa: PTH112
             case "names":
-                return _digest("\0".join(sorted(os.listdir(name))))  # noqa: PTH208  (names alone)
+                with os.scandir(name) as entries:
+                    return _digest("\0".join(sorted(f"{one.name} {one.is_dir()}" for one in entries)))
             case "module":
                 found = sorted(Path(name).parent.glob(f"{Path(name).name}*"))
                 return _digest("\0".join(f"{one.name} {(one / '__init__.py').exists()}" for one in found))
@@ -226,9 +230,10 @@ def _install_hook() -> None:
     sys.addaudithook(Recorder.heard)
 
 
-def _noting(plain: Callable[..., Any], note: Callable[[Any], None], at: int) -> Callable[..., Any]:
-    def noted(*arguments: Any, **named: Any) -> Any:
-        note([*arguments, *named.values()][at])
+def _noting(plain: Callable[..., Any], sort: str, at: int | None) -> Callable[..., Any]:
+    def noted(*arguments: Any, **named: Any) -> Any:  # a module that stays may have it still when others are recorded
+        if (recorder := Recorder.current) is not None and recorder.is_watching:
+            recorder.note(sort, plain(*arguments, **named) if at is None else [*arguments, *named.values()][at])
         return plain(*arguments, **named)
 
     return noted
@@ -239,11 +244,12 @@ def _place(path: Any) -> str:
     distribution says what is there. A module's bytecode stands for its text."""
     if isinstance(path, int):
         return ""
-    place = os.path.abspath(os.fsdecode(path))  # noqa: PTH100  (as the system sees it: no link is followed)
+    place = str(Path.cwd() / os.fsdecode(path))  # as the system sees it: what `..` is after a link, it knows alone
     parts = {*place.split(os.sep)}  # noqa: PTH206  (it is asked for every module)
     if "__pycache__" in parts and place.endswith(".pyc"):
         place = importlib.util.source_from_cache(place)
-    return "" if parts & {"site-packages", "dist-packages"} or f"{place}{os.sep}".startswith(_LIBRARY) else place
+    is_installed = parts & {"site-packages", "dist-packages"} or f"{place}{os.sep}".startswith(_LIBRARY)
+    return "" if is_installed and ".." not in parts else place
 
 
 def _files_of(module: ModuleType) -> Sequence[str]:

@@ -166,7 +166,7 @@ def write_once(path: Path, data: bytes) -> None:
     beside = path.parent / f"{UNFINISHED}{os.getpid()}-{secrets.token_hex(8)}"
     try:
         _write(beside, data)
-        os.link(beside, path)  # noqa: PTH201
+        os.link(beside, path)
     except FileExistsError:
         pass
     except OSError as error:

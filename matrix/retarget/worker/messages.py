@@ -134,7 +134,7 @@ class KeepOpen(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MoveBytes(msgspec.Struct, frozen=True, kw_only=True):
-    """Move some bytes to the open device and back, where its class can (`TransfersBuffers`). Answered by `BytesMoved`
+    """Move some bytes to the open device and back, where it can (`Device.transfers`). Answered by `BytesMoved`
     or `Refused`."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from retarget.extension import ArtifactRequest, Case, CaseRequest, CheckedCase, ChecksArtifacts, Tolerance
+from retarget.extension import ArtifactRequest, Case, CaseLoader, CaseRequest, CheckedCase, Tolerance
 from retarget.model import CompileTarget
 from retarget.model.outcomes import CaseOutcome, Failure, Mismatch, RunOutcome, Stage, first_failure
 from retarget.model.rungs import Rung
@@ -33,7 +33,7 @@ def case_request(target: CompileTarget) -> CaseRequest:
     )
 
 
-def check_artifact(checker: ChecksArtifacts, target: CompileTarget, artifact: bytes) -> tuple[CheckedCase, ...]:
+def check_artifact(checker: CaseLoader, target: CompileTarget, artifact: bytes) -> tuple[CheckedCase, ...]:
     """Return what the checks of a target's artifact found."""
     request = ArtifactRequest(
         module=target.module.name,

@@ -36,7 +36,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from retarget.extension import CaseLoader, ChecksArtifacts, DriverError, FindsModules, UnavailableError
+from retarget.extension import CaseLoader, DriverError, UnavailableError, overrides
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig
 from retarget.model.case_names import is_one_of, selected_cases
@@ -97,7 +97,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         checker = registry.artifact_checker(options.kind)
         if not (driver if checker is None else options.compilers):
             parser.error(f"the following arguments are required: {'--driver' if checker is None else '--compilers'}")
-        if not options.files and (checker is not None or isinstance(loader, FindsModules)):
+        if not options.files and (checker is not None or overrides(loader, "find_modules")):
             parser.error("the following arguments are required: FILE")
         compilers = options.compilers
         compiled = CompileTarget(
@@ -134,7 +134,7 @@ def _words_of(text: str) -> tuple[str, ...]:
     return tuple(word for word in text.split(",") if word)
 
 
-def _check(checker: ChecksArtifacts, message: RunModule) -> RunOutcome:
+def _check(checker: CaseLoader, message: RunModule) -> RunOutcome:
     artifact = read_artifact(message.artifact, message.digest)
     outcome = checked_outcome(check_artifact(checker, message.target.compile, artifact))
     cases = tuple(selected_cases(outcome.cases, message.only))

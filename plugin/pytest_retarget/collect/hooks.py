@@ -10,6 +10,7 @@ from retarget.support.text import counted
 from retarget.targets.selection import ExpressionError, terms
 
 from pytest_retarget.collect.preselection import preselection
+from pytest_retarget.collect.refusing import Refusing
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.targets import CompileItem
 from pytest_retarget.options.settings import SETTINGS
@@ -21,10 +22,11 @@ FILES_NAMED = 4
 """How many declaration files the header names; more are counted, unless -v asks for all."""
 
 
-class CollectionHooks:
-    """The hooks of one session."""
+class CollectionHooks(Refusing):
+    """The hooks of one session. What is wrong with the command line, whoever says it, xdist's controller shows too."""
 
-    def __init__(self) -> None:
+    def __init__(self, config: pytest.Config) -> None:
+        super().__init__(config, "retarget_usage")
         self._collected = 0
         self.notes: list[str] = []
         """Lines for the end of the session."""
@@ -33,6 +35,23 @@ class CollectionHooks:
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> Generator[None, None, None]:
+        """Settle what was collected before anything is deselected. Raises `pytest.UsageError`."""
+        try:
+            self._settle(config, items)
+        except pytest.UsageError as error:
+            self._refused(error, items)
+        try:
+            yield
+        except pytest.UsageError as error:
+            self._refused(error, items)
+
+    def _refused(self, error: pytest.UsageError, items: list[pytest.Item]) -> None:
+        if not self._is_worker:
+            raise error
+        if not self._errors:  # the first says it
+            self.refuse(error.args, items)
+
+    def _settle(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """A target reached through its suite file and through its module is one item. Nothing is deselected yet."""
         declared(config).check_toolchains()
         preselection(config).settle(items, make=declared(config).by_module)
@@ -49,12 +68,11 @@ class CollectionHooks:
                 if ": found on(…)" in error.diagnostic:  # what else is wrong pytest says
                     msg = f"{option} {text!r}: {error.diagnostic}"
                     raise pytest.UsageError(msg) from None
-        yield
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Where nothing is left, a word that no target has may be why."""
         text = session.config.getoption("markexpr")
-        if text and self._collected and not session.items:
+        if text and self._collected and not session.items and not self._errors:
             known = (line.partition(":")[0].partition("(")[0] for line in session.config.getini("markers"))
             self.notes += unknown_words(text, known)
 

@@ -21,7 +21,7 @@ def add_benchmark_options(group: pytest.OptionGroup) -> None:
         "--retarget-benchmark",
         action="store_true",
         help="call what passes again and again, record how long it takes, and hold it against [[golden]] rules "
-        "(docs/benchmarks.md)",
+        "(docs/measurements/benchmarks.md)",
     )
     group.addoption(
         "--retarget-benchmark-spread",

@@ -113,7 +113,7 @@ def add_options(parser: pytest.Parser) -> None:
         "--retarget-report",
         metavar="SITE",
         help="write a page of what was run to this folder, and of all results in that of --retarget-results "
-        "(docs/report.md)",
+        "(docs/results.md)",
     )
     group.addoption(
         "--retarget-repro",
@@ -137,7 +137,7 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="DIR",
         help=f"keep compiled artifacts here (also {_CACHE_DIR_VARIABLE} and the ini key retarget_cache_dir; "
         f"default: the user's cache folder); {_CACHE_SIZE_VARIABLE} bounds it (4G), RETARGET_REMOTE_STORE "
-        "names a store behind it that other machines share (docs/shared-store.md)",
+        "names a store behind it that other machines share (docs/caching.md)",
     )
     group.addoption(
         "--retarget-no-cache",
@@ -150,7 +150,7 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="ADDRESS",
         help="compile and run on the workers of this scheduler (tcp://HOST:PORT, tls://HOST:PORT), or on N workers on "
         f"this machine (local:N); '' is none (also {_CLUSTER_VARIABLE} and the ini key retarget_cluster; "
-        "docs/cluster.md)",
+        "docs/machines.md)",
     )
     group.addoption(
         "--retarget-compile-timeout",

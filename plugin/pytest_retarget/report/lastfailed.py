@@ -1,5 +1,5 @@
 """`--lf` reruns targets that were blocked, or whose device was lost: to pytest's cache they count as failed, though
-they are reported as skipped."""
+they are reported as skipped. So do those that failed before, and of which only some cases were run since."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["RememberBlocked"]
 
 
 class RememberBlocked:
-    """A plugin that lets pytest's own record of failures take a report of what was blocked or not run for a failed one.
+    """A plugin that lets pytest's own record of failures take a report of what has no result for a failed one.
 
     Its hook comes after that record's, which forgets what was skipped. It does nothing under `-p no:cacheprovider`.
     """
@@ -27,8 +27,12 @@ class RememberBlocked:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         last_failed: Any = self._plugins.getplugin("lfplugin")
         record = record_of(report)
-        is_due = record is not None and record.outcome in {Outcome.BLOCKED, Outcome.NOT_RUN}
-        if last_failed is not None and is_due:
+        if last_failed is None or record is None:
+            return
+        is_due = record.outcome in {Outcome.BLOCKED, Outcome.NOT_RUN}
+        if record.outcome is Outcome.PARTIAL:
+            is_due = report.nodeid in last_failed.config.cache.get("cache/lastfailed", {})
+        if is_due:
             as_failed = copy.copy(report)
             as_failed.outcome = "failed"
             last_failed.pytest_runtest_logreport(report=as_failed)

@@ -83,7 +83,7 @@ def find_settings(name: str, folder: Path) -> Path:
             return file
     known = ladder_names(folder)
     hint = did_you_mean(name, known) or (f"; expected one of: {', '.join(known)}" if known else "")
-    next_step = f"; write it (docs/ladder.md has an example), or let `retarget bringup start {name}` do it"
+    next_step = f"; write it (docs/bringup.md has an example), or let `retarget bringup start {name}` do it"
     msg = f"found no {FOLDER}/{name}.toml in {folder} or in the folders above it{hint or next_step}"
     raise RetargetError(msg)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from retarget.declare.files import discover
 from retarget.declare.load import DeclarationLoader
 from retarget.declare.scope import Scope
-from retarget.extension import SuggestedTarget, SuggestsTargets
+from retarget.extension import SuggestedTarget
 from retarget.extension.registry import Registry
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.toml.write import toml_table
@@ -95,9 +95,8 @@ def _suggestions(registry: Registry) -> Mapping[str, _Suggestion]:
     """Return what compilers suggest where every driver finds a device, by the names of the compiler configs."""
     known: dict[str, _Suggestion] = {}
     for name, compiler in sorted(registry.compilers.items()):
-        if isinstance(compiler, SuggestsTargets):
-            for target in compiler.suggest_targets(dict.fromkeys(registry.drivers, ())):
-                known.setdefault(target.compiler_config, (target, name))
+        for target in compiler.suggest_targets(dict.fromkeys(registry.drivers, ())):
+            known.setdefault(target.compiler_config, (target, name))
     return known
 
 

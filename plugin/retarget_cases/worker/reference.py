@@ -91,12 +91,11 @@ class References:
 
 
 def _read_only(array: Array) -> Array:
-    """Return an array of the same memory that cannot be made writable: that is what the device is going to get."""
-    given = np.ascontiguousarray(array)
-    if not given.size:
+    """Return a copy that cannot be made writable. A library that is given its address writes to it all the same, and
+    not to what the device is going to get."""
+    if not array.size:
         return np.array(array)
-    memory = given.reshape(-1).view(np.uint8).data.toreadonly()
-    return np.frombuffer(memory, np.uint8).view(given.dtype).reshape(np.shape(array))
+    return np.frombuffer(array.tobytes(), np.uint8).view(array.dtype).reshape(np.shape(array))
 
 
 def _failed(error: BaseException, path: Path, what: str) -> RetargetError:

@@ -46,7 +46,7 @@ class RunnerTable(_Table):
     """The commands of `run_under` that it has."""
 
     hosts: list[Glob] = Field(default=[], examples=[["pi5"]])
-    """Names of [hosts](hosts.md) that it reaches, globs allowed: it takes what runs on them."""
+    """Names of [hosts](machines.md#remote-hosts) that it reaches, globs allowed: it takes what runs on them."""
 
     toolchains: list[Glob] = Field(default=[], examples=[["iree-3.12.0"], ["*"]])
     """The toolchains that it has, by name; globs allowed. `setup` installs them."""

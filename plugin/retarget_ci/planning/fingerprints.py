@@ -21,7 +21,7 @@ from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
 from retarget.engine.run.reuse.case_digest import CaseDigests
 from retarget.expect.matching import RuleSet
-from retarget.extension import ComparesConfigs, UnavailableError
+from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, RunTarget, Target
 from retarget.support.text import counted
@@ -112,7 +112,7 @@ def fingerprints(declared: Declared, engine: Engine) -> Fingerprints:
 def _references(one: DeclaredTarget, registry: Registry) -> Sequence[str]:
     """Return the compile targets of a module that its cases are to agree with: their artifacts decide, too."""
     loader, module = registry.case_loaders.get(one.compiled.kind), one.compiled.module
-    if not isinstance(loader, ComparesConfigs) or not isinstance(one.target, RunTarget):
+    if loader is None or not isinstance(one.target, RunTarget):
         return ()
     names = loader.references(module, one.compiled.folder, one.compiled.compiler.name)
     return [compile_target_name(module.name, name) for name in names]

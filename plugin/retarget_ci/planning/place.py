@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from retarget.extension import ComparesConfigs
+from retarget.extension import overrides
 from retarget.model import CompileTarget, RunTarget
 from retarget.targets.collected import Declared, DeclaredTarget
 
@@ -32,9 +32,7 @@ class Placement:
         """Raises `RetargetError` for a profile of a runner that cannot be read."""
         self._assigner = Assigner(config.runners)
         self._comparing = {
-            kind: loader
-            for kind, loader in declared.registry.case_loaders.items()
-            if isinstance(loader, ComparesConfigs)
+            kind: loader for kind, loader in declared.registry.case_loaders.items() if overrides(loader, "references")
         }
         self._of_module: dict[tuple[str, str], list[DeclaredTarget]] = {}
         for one in declared.targets:

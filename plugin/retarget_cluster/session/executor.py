@@ -436,7 +436,7 @@ class ClusterExecutor:
     async def _change(self, seconds: float) -> None:
         """Wait until workers come or go."""
         with suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._link.changed.wait(), max(0.01, seconds))
+            await asyncio.wait_for(self._link.changed.wait(), seconds)
 
     @staticmethod
     def _wait(future: Future[_T]) -> _T:

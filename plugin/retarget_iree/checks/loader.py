@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from retarget.extension import Case, CaseRequest, ModulesRequest, SuggestedSuite, Suggestions
+from retarget.extension import Case, CaseLoader, CaseRequest, ModulesRequest, SuggestedSuite, Suggestions
 
 from retarget_iree.toolchain import command
 
@@ -19,7 +19,7 @@ _CHECK = re.compile(rb"\bcheck\.expect_\w+")
 _COMMENT = re.compile(rb"//[^\n]*")
 
 
-class CheckCaseLoader:
+class CheckCaseLoader(CaseLoader):
     """Every exported function without arguments is one case, in the module's order.
 
     Functions that take arguments, or that do not say, are not run. A module with no other kind gives no case, which is

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from retarget.extension import (
     Compiled,
+    Compiler,
     CompileRequest,
     CompilerError,
     ModuleSize,
@@ -66,8 +67,8 @@ __all__ = ["IreeCompiler"]
 _PROBE_MODULE = b"util.func public @probe() {\n  util.return\n}\n"
 
 
-class IreeCompiler:
-    """Compiles `.mlir`, `.mlirbc` and `.onnx` to `.vmfb`. Implements `retarget.extension.Compiler`.
+class IreeCompiler(Compiler):
+    """Compiles `.mlir`, `.mlirbc` and `.onnx` to `.vmfb`.
 
     With `--compile-to=PHASE` among the flags the artifact is the program's text at that phase, byte for byte what
     `iree-compile` prints: without debug locations.
@@ -89,15 +90,15 @@ class IreeCompiler:
         return f"{find_compiler(config.toolchain).fingerprint()} {onnx_version()} {environment_facts()} {profiles}"
 
     def describe_build(self, toolchain: Toolchain | None) -> str:
-        """Return version and build. Implements `retarget.extension.DescribesBuild`."""
+        """Return version and build."""
         return find_compiler(toolchain).describe()
 
     def toolchain_environment(self, config: CompilerConfig | RuntimeConfig) -> Sequence[tuple[str, str]]:
-        """Return the variable that selects a toolchain. Implements `retarget.extension.UsesToolchains`."""
+        """Return the variable that selects a toolchain."""
         return compiler_environment(config.toolchain)
 
     def release_packages(self) -> Sequence[str]:
-        """Return the package of a release. Implements `retarget.extension.HasReleases`."""
+        """Return the package of a release."""
         return (COMPILER_PACKAGE,)
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
@@ -122,7 +123,7 @@ class IreeCompiler:
         return profile_words(config) or target_words(with_devices(config, config.flags))
 
     def device_problems(self, devices: Mapping[str, str]) -> Sequence[tuple[str, str]]:
-        """Return what is wrong with the fallbacks of named devices. Implements `retarget.extension.NamesDevices`."""
+        """Return what is wrong with the fallbacks of named devices."""
         return device_problems(devices)
 
     def runtime_devices(self, devices: Mapping[str, str]) -> Mapping[str, bool]:
@@ -134,7 +135,7 @@ class IreeCompiler:
         return compile_command(target, flags, output)
 
     def profile_target(self, profile: Profile) -> ProfileTarget:
-        """Return the flags for a profile. Implements `retarget.extension.TargetsProfiles`."""
+        """Return the flags for a profile."""
         return profile_target(profile)
 
     def target_parts(self, config: CompilerConfig, flags: Sequence[str]) -> Sequence[TargetPart]:
@@ -148,20 +149,20 @@ class IreeCompiler:
         return dump_module(artifact)
 
     def program_statistics(self, artifact: bytes, diagnostics: str) -> ProgramStatistics:
-        """Return what the compiler prints at the phase `stream`. Implements `retarget.extension.CountsDispatches`."""
+        """Return what the compiler prints at the phase `stream`."""
         del artifact
         return stream_statistics(diagnostics)
 
     def module_size(self, artifact: bytes) -> ModuleSize:
-        """Return the size of a module at the phase `flow`. Implements `retarget.extension.MeasuresModules`."""
+        """Return the size of a module at the phase `flow`."""
         return flow_size(artifact.decode("utf-8", "replace"))
 
     def shrink_command(self, source: Path, folder: Path, keep_types: bool) -> Sequence[str]:
-        """Return the command that writes smaller variants. Implements `retarget.extension.ShrinksModules`."""
+        """Return the command that writes smaller variants."""
         return shrink_command(source, folder, keep_types=keep_types)
 
     def reduce_command(self, source: Path, output: Path, script: Path) -> Sequence[str]:
-        """Return the command of `iree-reduce`, from the library. Implements `retarget.extension.ShrinksModules`."""
+        """Return the command of `iree-reduce`, from the library."""
         return reduce_command(source, output, script)
 
     def suggest_targets(self, devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[SuggestedTarget]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from retarget.model import CompilerConfig
 
 from retarget_iree.compiler.devices import full_specification
+from retarget_iree.runtime.devices.hal import HAL_DRIVERS
 
 __all__ = [
     "LAST_PHASE",
@@ -37,7 +38,9 @@ PHASE_FLAG = "compile-to"
 LAST_PHASE = "end"
 """The phase that is the whole pipeline; its artifact is none of text."""
 
-_TARGET_FLAG = re.compile(r"iree-(?:hal|codegen|llvmcpu|vmvx|llvmgpu|gpu|vulkan|spirv|cuda|rocm|hip|metal|webgpu)-")
+_CHIP_FLAGS = (*(flag for hal in HAL_DRIVERS.values() for flag in hal.target_flags), "iree-metal-target")
+_OF_CHIPS = "|".join(flag.split("-")[1] for flag in _CHIP_FLAGS)
+_TARGET_FLAG = re.compile(rf"iree-(?:hal|codegen|llvmcpu|vmvx|llvmgpu|gpu|spirv|webgpu|{_OF_CHIPS})-")
 """Flags that nothing reads before devices are assigned, which IREE does after its phase `abi`."""
 
 _OUTPUT_FLAG = re.compile(
@@ -46,15 +49,15 @@ _OUTPUT_FLAG = re.compile(
 )
 _WORD_FLAG = re.compile(
     r"iree-hal-target-(?:device|backends)|iree-hal-local-target-device-backends|iree-input-type|iree-opt-level"
-    r"|compile-(?:to|from)|iree-llvmcpu-target-.*|iree-(?:vulkan|cuda|hip|rocm|metal)-target.*"
+    rf"|compile-(?:to|from)|iree-llvmcpu-target-.*|iree-(?:{_OF_CHIPS})-target.*"
 )
 _INPUT_FLAG = re.compile(r"(?:spec-path|spec-filename|transform-dialect-library|func-ops-file-name)$")
 _DEVICE_WORDS = {
-    "vulkan": ("vulkan", "vulkan-spirv"),
-    "vulkan-spirv": ("vulkan", "vulkan-spirv"),
-    "cuda": ("cuda",),
-    "hip": ("hip", "rocm"),
-    "rocm": ("hip", "rocm"),
+    word: (hal.device, *hal.backends[:1])
+    for hal in HAL_DRIVERS.values()
+    if not hal.cores
+    for word in (hal.device, *hal.backends[:1])
+} | {
     "amdgpu": ("amdgpu", "rocm"),
     "metal": ("metal", "metal-spirv"),
     "metal-spirv": ("metal", "metal-spirv"),
@@ -66,7 +69,6 @@ _DEVICE_WORDS = {
 }
 _ARCHITECTURES = {"aarch64": "arm64", "arm64": "arm64", "x86_64": "x86_64", "amd64": "x86_64", "i686": "x86"}
 _SYSTEMS = ("android", "linux", "ios", "macos", "windows", "wasi", "tvos", "watchos")
-_CHIP_FLAGS = ("iree-vulkan-target", "iree-cuda-target", "iree-rocm-target", "iree-hip-target", "iree-metal-target")
 
 
 def split_flag(flag: str) -> tuple[str, str | None]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from retarget.extension import Compiled, CompileRequest, CompilerError, Resolved, UnavailableError
+from retarget.extension import Compiled, Compiler, CompileRequest, CompilerError, Resolved, UnavailableError
 from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig
 
 from retarget_iree.builds import CompilerBuild, compiler_hint
@@ -17,11 +17,8 @@ from retarget_iree.toolchain import command, compiler_environment, find_compiler
 __all__ = ["IreeOptCompiler"]
 
 
-class IreeOptCompiler:
-    """Runs the passes that the flags name over `.mlir` and prints the result, as the tool `iree-opt` does.
-
-    Implements `retarget.extension.Compiler` and `UsesToolchains`.
-    """
+class IreeOptCompiler(Compiler):
+    """Runs the passes that the flags name over `.mlir` and prints the result, as the tool `iree-opt` does."""
 
     name = "iree-opt"
     artifact_suffix = ".mlir"
@@ -34,7 +31,7 @@ class IreeOptCompiler:
         """Return the variable that selects a toolchain."""
         return compiler_environment(config.toolchain)
 
-    def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:  # noqa: ARG002  the protocol's
+    def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:  # noqa: ARG002  the base class's
         """Check the flags. Raises `UnavailableError` without the tool, `CompilerError` with its message."""
         build = _build()
         if diagnostics := tool_diagnostics(build, flags):
@@ -45,7 +42,7 @@ class IreeOptCompiler:
         """Run the passes. Raises `CompilerError` whose summary is the tool's first error."""
         return compile_with_tool(_build(), request.source, request)
 
-    def tags(self, config: CompilerConfig) -> Sequence[str]:  # noqa: ARG002  the protocol's
+    def tags(self, config: CompilerConfig) -> Sequence[str]:  # noqa: ARG002  the base class's
         """Return the name: passes are of no backend."""
         return (self.name,)
 

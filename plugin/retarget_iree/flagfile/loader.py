@@ -10,19 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from retarget.extension import Case, CaseRequest, ModulesRequest, RunPlan, Suggestions
+from retarget.extension import Case, CaseLoader, CaseRequest, ModulesRequest, RunPlan, Suggestions
 from retarget.model import Module, RuntimeConfig, Suite
 from retarget.support.errors import Diagnostic
 
 __all__ = ["RunModuleCaseLoader"]
 
 
-class RunModuleCaseLoader:
-    """Implements `CaseLoader`, and with it `FindsModules`, `ChecksData`, `NamesDataFiles`, `HasParameters` and
-    `RunsCasesOutside`.
+class RunModuleCaseLoader(CaseLoader):
+    """A module's flagfiles are its cases, named by stem; one alone is named by its function.
 
-    A module's flagfiles are its cases, named by stem; one alone is named by its function. A flagfile without
-    `--expected_output` asks only that its call comes to an end. An invalid flagfile fails its own case, at stage load.
+    A flagfile without `--expected_output` asks only that its call comes to an end. An invalid flagfile fails its own
+    case, at stage load.
     """
 
     kind = "run-module"

@@ -33,6 +33,7 @@ from retarget.support.errors import DiagnosticsError, did_you_mean
 
 from retarget_iree.flagfile.lines import Flag, flags_of, read_text
 from retarget_iree.flagfile.values import Value, Written, parse_number, parse_value, quoted, shortened
+from retarget_iree.runtime.devices.hal import HAL_DRIVERS
 
 __all__ = ["FlagFile", "Parameters", "load_flagfile", "parse_flagfile"]
 
@@ -65,9 +66,8 @@ _PRINTING = (
     "parameter_mode",
 )
 """Flags of the tool that bear on what it prints or how it reads, and not on the verdict."""
-_RUNTIME = re.compile(
-    r"device(?:_.*)?|(?:task|local|vulkan|cuda|cuda2|hip|amdgpu|hsa|metal|webgpu|null|executable)_.*|dump_.*|list_.*"
-)
+_OF_DRIVERS = {*(driver.device for driver in HAL_DRIVERS.values()), "cuda2", "amdgpu", "hsa", "metal", "webgpu", "null"}
+_RUNTIME = re.compile(rf"device(?:_.*)?|(?:task|executable|{'|'.join(sorted(_OF_DRIVERS))})_.*|dump_.*|list_.*")
 """Flags of the runtime as a whole, which belong to runtime configs."""
 
 # ---------------------------------------------------------------- contents of a flagfile

@@ -46,6 +46,8 @@ from retarget.model.names import is_glob
 from retarget.support.errors import Diagnostic, DiagnosticsError
 from retarget.support.files import read_regular
 
+from retarget_iree.runtime.devices.hal import HAL_DRIVERS
+
 __all__ = ["LISTS", "ConfigFile", "ConfigLists", "GoldenValue", "read_config_file"]
 
 LISTS = ("skip_compile_tests", "skip_run_tests", "expected_compile_failures", "expected_run_failures")
@@ -63,8 +65,8 @@ _FAILING_CHIPS = "compile_chip_expecting_to_fail"
 _MODEL_FLAGS = re.compile(r"(?:(?P<word>.*)_)?compiler_flags|compile_flags")
 _DEVICE_FLAG = "--device="
 _TARGET_FLAGS = ("--iree-hal-target-device", "--iree-hal-target-backends")
-_DEVICES = dict.fromkeys(("cpu", "local", "llvm-cpu", "vmvx"), "local-task")
-_DEVICES |= {"cuda": "cuda", "hip": "hip", "rocm": "hip", "vulkan": "vulkan", "vulkan-spirv": "vulkan"}
+_DEVICES = {word: hal.name for hal in HAL_DRIVERS.values() for word in (hal.device, *hal.backends)}
+_DEVICES["cpu"] = _DEVICES["local"]
 """The device that runs what is compiled for this, where a file names none."""
 
 _METRICS = {

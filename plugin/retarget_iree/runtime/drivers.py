@@ -9,9 +9,9 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from retarget.extension import Device, DriverError, FunctionInfo, RunPlan, UnavailableError
+from retarget.extension import Device, Driver, DriverError, FunctionInfo, RunPlan, UnavailableError
 from retarget.model import CompilerConfig, RuntimeConfig, Toolchain
 from retarget.model.outcomes import DeviceInfo
 
@@ -19,7 +19,8 @@ from retarget_iree.builds import RUNTIME_PACKAGE
 from retarget_iree.noise import clean_status
 from retarget_iree.runtime.apis.complaints import library_complaints, vulkan_complaints
 from retarget_iree.runtime.apis.features import host_vendor, live_features
-from retarget_iree.runtime.devices.identity import HOST_DRIVERS, describe_device
+from retarget_iree.runtime.devices.hal import HAL_DRIVERS, HOST_DRIVERS, HalDriver
+from retarget_iree.runtime.devices.identity import describe_device
 from retarget_iree.runtime.devices.selection import driver_of, select_device
 from retarget_iree.runtime.needs import artifact_needs
 from retarget_iree.runtime.tool.command import run_module_command
@@ -28,15 +29,16 @@ from retarget_iree.toolchain import VARIABLE, describe_runtime, find_runtime, fi
 __all__ = ["DRIVERS", "IreeDriver", "parse_runtime_flags"]
 
 
-@dataclass(eq=False, slots=True, kw_only=True)  # not frozen: the protocol's `name` may be set
-class IreeDriver:
-    """One HAL driver by name. Implements `retarget.extension.Driver`.
+@dataclass(eq=False, kw_only=True)
+class IreeDriver(Driver):
+    """One HAL driver by name.
 
     `missing` has (pattern of the runtime's message, reason) pairs; the first that occurs counts, with `hint`. What is
     there and does not load has another reason, `broken`, with what `complaints` returns.
     """
 
-    artifact_suffixes: ClassVar[Sequence[str]] = (".vmfb",)
+    artifact_suffixes = (".vmfb",)
+    opens_with = tuple(HAL_DRIVERS)
 
     name: str
     words: tuple[str, ...] = ()
@@ -45,13 +47,8 @@ class IreeDriver:
     complaints: Callable[[], Sequence[str]] = tuple
     hint: str = ""
 
-    @property
-    def opens_with(self) -> Sequence[str]:
-        """The drivers whose devices it opens beside its own. Implements `retarget.extension.OpensTogether`."""
-        return tuple(driver.name for driver in DRIVERS)
-
     def import_ahead(self) -> None:
-        """Import the runtime. Implements `retarget.extension.ImportsAhead`."""
+        """Import the runtime."""
         select_runtime()
         importlib.import_module("retarget_iree.runtime.program")
 
@@ -61,7 +58,7 @@ class IreeDriver:
         return self.records(complete=True)[1]
 
     def runs_by_tool(self, config: RuntimeConfig) -> bool:
-        """Whether `iree-run-module` runs a config's artifacts. Implements `retarget.extension.RunsByTool`.
+        """Whether `iree-run-module` runs a config's artifacts.
 
         It does behind `run_under` and on hosts, where the toolchain names the tool or has no Python packages. It also
         does where the work of devices is counted, and for several devices that are not all the host's cores: Python's
@@ -79,7 +76,7 @@ class IreeDriver:
             return False
 
     def probe_on_host(self, config: RuntimeConfig) -> Sequence[DeviceInfo]:
-        """List the devices that the tool finds on a host. Implements `retarget.extension.RunsOnHosts`."""
+        """List the devices that the tool finds on a host."""
         from retarget_iree.runtime.tool.device import listed_devices
         from retarget_iree.runtime.tool.places import open_place
 
@@ -125,18 +122,18 @@ class IreeDriver:
         return IreeDevice(opened, chosen)
 
     def describe_build(self, toolchain: Toolchain | None) -> str:
-        """Return version and build of the runtime. Implements `retarget.extension.DescribesBuild`."""
+        """Return version and build of the runtime."""
         return find_runtime(toolchain).describe()
 
     def toolchain_environment(self, config: CompilerConfig | RuntimeConfig) -> Sequence[tuple[str, str]]:
-        """Return the variable that selects a toolchain. Implements `retarget.extension.UsesToolchains`."""
+        """Return the variable that selects a toolchain."""
         if isinstance(config, RuntimeConfig) and self.runs_by_tool(config):
             find_tool(config.toolchain)
             return ()  # the tool of the toolchain runs the artifacts; this process needs what is installed
         return ((VARIABLE, str(find_runtime(config.toolchain).folder)),)
 
     def release_packages(self) -> Sequence[str]:
-        """Return the package of a release. Implements `retarget.extension.HasReleases`."""
+        """Return the package of a release."""
         return (RUNTIME_PACKAGE,)
 
     def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
@@ -147,11 +144,11 @@ class IreeDriver:
         return [function_info(name, signature) for name, (signature, _) in module_signatures(artifact).items()]
 
     def needs(self, artifact: bytes) -> Sequence[str]:
-        """Return what an artifact needs of a device. Implements `retarget.extension.ReadsNeeds`."""
+        """Return what an artifact needs of a device."""
         return artifact_needs(artifact)
 
     def tags(self, config: RuntimeConfig) -> Sequence[str]:
-        """Return the names of the devices' drivers and their further words (`rocm` for `hip`)."""
+        """Return the names of the devices' drivers and their further words."""
         return tuple(word for one in map(self._named, config.drivers) for word in (one.name, *one.words))
 
     def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
@@ -226,40 +223,16 @@ def parse_runtime_flags(config: RuntimeConfig) -> None:
             raise DriverError(msg, hint=hint) from error
 
 
-DRIVERS = (
-    IreeDriver(name="local-sync"),
-    IreeDriver(name="local-task"),
-    IreeDriver(
-        name="vulkan",
-        missing=(
-            ("VK_ERROR_INCOMPATIBLE_DRIVER", "there is no Vulkan driver (ICD) on this machine"),
-            ("no devices|vkEnumeratePhysicalDevices", "the Vulkan drivers of this machine offer no device"),
-            ("libvulkan", "there is no Vulkan loader (libvulkan) on this machine"),
-        ),
-        broken="no Vulkan driver (ICD) of this machine is usable; the loader says",
-        complaints=vulkan_complaints,
-        hint="install a Vulkan driver; `apt-get install libvulkan1 mesa-vulkan-drivers` installs one that runs on the "
-        "CPU",
-    ),
-    IreeDriver(
-        name="cuda",
-        missing=(
-            (r"libcuda\.so", "there is no CUDA driver library (libcuda.so) on this machine"),
-            ("CUDA_ERROR_NO_DEVICE|no devices", "the CUDA driver finds no device on this machine"),
-        ),
-        broken="the CUDA driver library does not load",
-        complaints=partial(library_complaints, "libcuda.so.1"),
-        hint="install the NVIDIA driver for the GPU of this machine; it contains libcuda.so.1",
-    ),
-    IreeDriver(
-        name="hip",
-        words=("rocm",),
-        missing=(
-            (r"libamdhip64\.so", "there is no HIP runtime library (libamdhip64.so) on this machine"),
-            ("hipErrorNoDevice|no devices", "the HIP runtime finds no device on this machine"),
-        ),
-        broken="the HIP runtime library does not load",
-        complaints=partial(library_complaints, "libamdhip64.so"),
-        hint="install ROCm for the GPU of this machine, and put libamdhip64.so where the loader looks for libraries",
-    ),
-)
+def _driver(hal: HalDriver) -> IreeDriver:
+    complaints: Callable[[], Sequence[str]] = partial(library_complaints, hal.library) if hal.library else tuple
+    return IreeDriver(
+        name=hal.name,
+        words=hal.words,
+        missing=hal.missing,
+        broken=hal.broken,
+        complaints=vulkan_complaints if hal.name == "vulkan" else complaints,
+        hint=hal.hint,
+    )
+
+
+DRIVERS = tuple(map(_driver, HAL_DRIVERS.values()))

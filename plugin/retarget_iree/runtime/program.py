@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import iree.runtime as rt
 import numpy as np
 from retarget.arrays.packing import pack, unpack
-from retarget.model.calls import Check, CheckSink, DriverError, FunctionInfo
+from retarget.extension.drivers import Device, Program
+from retarget.model.calls import Check, CheckSink, DriverError
 from retarget.model.outcomes import DeviceInfo
 
 from retarget_iree.noise import RUNTIME_ERRORS, clean_status
@@ -80,11 +81,11 @@ def _check_module(recorder: _CheckRecorder) -> tuple[Any, Any]:
     return interface, interface.create()
 
 
-class IreeDevice:
-    """One or several HAL devices behind one HAL module. Implements `retarget.extension.Device`."""
+class IreeDevice(Device):
+    """One or several HAL devices behind one HAL module."""
 
     def __init__(self, devices: Sequence[Any], infos: Sequence[DeviceInfo]) -> None:
-        self._infos = tuple(infos)
+        self.infos = tuple(infos)
         self._devices = list(devices)
         self._programs: weakref.WeakSet[IreeProgram] = weakref.WeakSet()
         self._instance = rt.VmInstance()
@@ -96,11 +97,6 @@ class IreeDevice:
             raise DriverError(msg, hint="name each device once, unless its driver can open it several times") from error
         self.recorder = _CheckRecorder(self.fetch)
         self._interface, self._check = _check_module(self.recorder)
-
-    @property
-    def infos(self) -> Sequence[DeviceInfo]:
-        """What was opened, in order."""
-        return self._infos
 
     def load(self, artifact: bytes) -> IreeProgram:
         """Load a `.vmfb` and run its initialisers. Raises `DriverError` for one that this device cannot take."""
@@ -127,10 +123,10 @@ class IreeDevice:
         return program
 
     def transfers(self) -> IreeTransfers:
-        """Return memory and queue of the first device. Implements `retarget.extension.TransfersBuffers`."""
+        """Return memory and queue of the first device."""
         from retarget_iree.runtime.transfers import IreeTransfers  # here: copies in bundles do without
 
-        return IreeTransfers(self._devices[0], self._infos[0].driver)
+        return IreeTransfers(self._devices[0], self.infos[0].driver)
 
     def fetch(self, view: Any) -> Array:
         """Copy a buffer view to a host array of its own. Raises `DriverError` for element types NumPy cannot hold."""
@@ -211,8 +207,8 @@ def _load_hint(message: str, parameters: Mapping[str, Any]) -> str:
     return ""
 
 
-class IreeProgram:
-    """A loaded module. Implements `retarget.extension.Program`."""
+class IreeProgram(Program):
+    """A loaded module, whose `functions` are without initialisers and the `$async` variants of others."""
 
     def __init__(self, device: IreeDevice, context: Any, module: Any, *, has_parameters: bool = False) -> None:
         self._device = device
@@ -220,12 +216,8 @@ class IreeProgram:
         self._context = context
         self._entries = exported(module)
         self._signatures = {name: signature_of(function) for name, function in self._entries.items()}
+        self.functions = [function_info(name, signature) for name, signature in self._signatures.items()]
         self._started: Callable[[], None] | None = None
-
-    @property
-    def functions(self) -> Sequence[FunctionInfo]:
-        """The exported functions in the module's order, without initialisers and the `$async` variants of others."""
-        return [function_info(name, signature) for name, signature in self._signatures.items()]
 
     def report_work(self, started: Callable[[], None]) -> None:
         """Keep what is called before each function is entered; what it dispatches in there is not known."""
@@ -256,7 +248,7 @@ class IreeProgram:
         return self._unpack(function, signature, results)
 
     def bind_call(self, function: str, inputs: Sequence[Array]) -> Callable[[], None]:
-        """Return a call on arguments that are on the device. Implements `retarget.extension.BindsCalls`."""
+        """Return a call on arguments that are on the device."""
         if function not in self._entries:
             raise unknown_function(function, self._entries)
         entry, signature = self._entries[function], self._signatures[function]
@@ -272,7 +264,7 @@ class IreeProgram:
 
     def device_seconds(self, function: str, inputs: Sequence[Array], calls: int, artifact: Path) -> Sequence[float]:
         """Return what the dispatches of each call took, by IREE's own tools: in this process the runtime takes no
-        profile. Implements `retarget.extension.TimesDevice`."""
+        profile."""
         from retarget_iree.runtime.tool.profiled import seconds_on_device  # only benchmarks need it
         from retarget_iree.runtime.tool.values import input_flag
         from retarget_iree.toolchain import find_runtime

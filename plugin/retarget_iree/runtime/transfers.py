@@ -9,7 +9,7 @@ from typing import Any
 
 import iree.runtime as rt
 import numpy as np
-from retarget.extension import BufferRange, DriverError, TransferLimits
+from retarget.extension import BufferRange, DriverError, TransferLimits, Transfers
 
 from retarget_iree.noise import RUNTIME_ERRORS, clean_status
 
@@ -44,8 +44,8 @@ def _driver_errors() -> Iterator[None]:
         raise DriverError(clean_status(str(error))) from error
 
 
-class IreeTransfers:
-    """Implements `retarget.extension.Transfers`: a command buffer and a semaphore for each submission.
+class IreeTransfers(Transfers):
+    """A command buffer and a semaphore for each submission.
 
     The HAL aligns fills to their patterns and nothing else, and refuses copies that overlap. It names no largest
     allocation. Python's binding maps for reading only.
@@ -53,12 +53,7 @@ class IreeTransfers:
 
     def __init__(self, device: Any, driver: str) -> None:
         self._device = device
-        self._limits = TransferLimits(asynchronous=driver != "local-sync", writes_maps=False)
-
-    @property
-    def limits(self) -> TransferLimits:
-        """What the HAL and the driver document."""
-        return self._limits
+        self.limits = TransferLimits(asynchronous=driver != "local-sync", writes_maps=False)
 
     def allocate(self, size: int, mappable: bool) -> _Buffer:
         """Return memory on the device; mappable memory is the host's, which the device reaches."""
@@ -136,7 +131,7 @@ class IreeTransfers:
         return allocator.allocate_buffer(memory_type=memory, allowed_usage=usage, allocation_size=size)
 
     def _submit(self, record: Callable[[Any], None], after: Sequence[_Event], used: object = None) -> _Event:
-        if not self._limits.asynchronous and not all(map(self.is_complete, after)):
+        if not self.limits.asynchronous and not all(map(self.is_complete, after)):
             msg = "local-sync does a submission when it is made; what this one waits for is not complete"
             raise DriverError(msg)  # the runtime would wait for ever, holding this thread
         with _driver_errors():

@@ -16,7 +16,7 @@ from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.commands import BY_HAND
 from retarget.engine.engine import Engine
 from retarget.engine.toolchains import with_toolchain
-from retarget.extension import HasReleases, UnavailableError, UsesToolchains
+from retarget.extension import Compiler, Driver, UnavailableError, overrides
 from retarget.model import Origin, RunTarget, Target, Toolchain
 from retarget.support.errors import RetargetError, did_you_mean
 
@@ -94,7 +94,7 @@ def _parts(chosen: Chosen, only: str | None) -> dict[str, tuple[str, ...]]:
     Raises `RetargetError` where nothing has.
     """
     registry, config = chosen.registry, chosen.compiled.compiler
-    products: dict[str, tuple[str, object]] = {
+    products: dict[str, tuple[str, Compiler | Driver]] = {
         "compiler": (f"compiler {config.compiler!r}", registry.compiler(config.compiler))
     }
     if isinstance(chosen.target, RunTarget):
@@ -104,11 +104,11 @@ def _parts(chosen: Chosen, only: str | None) -> dict[str, tuple[str, ...]]:
     parts = {
         part: tuple(product.release_packages())
         for part, (_, product) in wanted.items()
-        if isinstance(product, HasReleases) and isinstance(product, UsesToolchains)
+        if product.release_packages() and overrides(product, "toolchain_environment")
     }
     if not parts:
         what = " and the ".join(name for name, _ in wanted.values()) or f"compile target {chosen.target.name!r}"
-        msg = f"the {what} has no releases to try; expected one that names their packages (HasReleases) and uses them"
+        msg = f"the {what} has no releases to try; expected one with `release_packages` that uses toolchains"
         raise RetargetError(msg)
     return parts
 

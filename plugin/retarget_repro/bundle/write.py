@@ -21,7 +21,6 @@ import msgspec
 from retarget.engine.engine import Engine
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 from retarget.engine.references import ReferenceRuns
-from retarget.extension import HasReleases
 from retarget.model import CompileTarget, RunTarget
 from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.files import profile_text
@@ -54,6 +53,8 @@ _LIBRARY = (
     "retarget.arrays.judging",
     "retarget.arrays.mismatches",
     "retarget.arrays.packing",
+    "retarget.extension.drivers",
+    "retarget.extension.products",
     "retarget.model.calls",
     "retarget.model.devices",
     "retarget.model.element_types",
@@ -229,7 +230,7 @@ def _kind_of_toolchain(failed: FailedTarget, engine: Engine) -> Literal["iree", 
         runtime = failed.chosen.target.runtime
         drivers = [engine.registry.driver(name) for name in runtime.drivers]
         is_iree &= not engine.registry.runs_by_tool(runtime) and all(
-            isinstance(one, HasReleases) and tuple(one.release_packages()) == _IREE_RUNTIME for one in drivers
+            tuple(one.release_packages()) == _IREE_RUNTIME for one in drivers
         )
     elif failed.ran is not None:
         is_iree = False  # the artifact is judged by an extension

@@ -342,6 +342,20 @@ def test_what_was_blocked_or_not_run_is_run_again_with_lf(outcome: Outcome, reme
     RememberBlocked(without).pytest_runtest_logreport(given)
 
 
+@pytest.mark.parametrize("failed_before", [True, False])
+def test_what_failed_is_run_again_with_lf_after_a_part_of_its_cases_passed(failed_before: bool) -> None:
+    seen: list[str] = []
+    given = report(record(outcome=Outcome.PARTIAL))
+    known = {given.nodeid: True} if failed_before else {}
+    plugin: Any = SimpleNamespace(
+        pytest_runtest_logreport=lambda report: seen.append(report.outcome),
+        config=SimpleNamespace(cache=SimpleNamespace(get=lambda *_: known)),
+    )
+    config: Any = SimpleNamespace(pluginmanager=SimpleNamespace(getplugin={"lfplugin": plugin}.get))
+    RememberBlocked(config).pytest_runtest_logreport(given)
+    assert seen == (["failed"] if failed_before else [])
+
+
 def test_errors_refuse_to_run_anything() -> None:
     config: Any = SimpleNamespace()
     items: list[Any] = ["item"]

@@ -13,9 +13,9 @@ from retarget.cli import main
 from retarget.extension.registry import EXTENSIONS_VARIABLE
 
 GREET = """
-from retarget.extension import hookimpl
+from retarget.extension import Command, hookimpl
 
-class Greet:
+class Greet(Command):
     name = "greet"
     help = "greet somebody, 100% politely"
     examples = (("retarget greet world", "greet the world"),)

@@ -10,11 +10,11 @@ from retarget.cli import main
 
 EXTENSION = """\
 import os, signal
+import retarget.extension
 from retarget.extension import *
-from retarget.model.outcomes import DeviceInfo
 
 
-class Compiler:
+class Compiler(retarget.extension.Compiler):
     name = "tiny"
     artifact_suffix = ".tiny"
 
@@ -30,14 +30,11 @@ class Compiler:
             raise CompilerError("error: cannot do this", "error: cannot do this", verdict=True)
         return Compiled(artifact=f"{config} {request.source.decode()}".encode())
 
-    def tags(self, config):
-        return ()
-
     def reproduce(self, target, flags, output):
         return ("tinyc", str(output))
 
 
-class Program:
+class Program(retarget.extension.Program):
     def __init__(self, artifact, config):
         self.compiler, self.kind = artifact.decode().split()[:2]
         self.config = config
@@ -64,7 +61,7 @@ class Program:
         return (result, inputs[1])
 
 
-class Device:
+class Device(retarget.extension.Device):
     def __init__(self, config):
         self.config = config
         self.infos = [DeviceInfo(driver="toy", uri="toy://0", ordinal=0, name="Toy", physical_id="toy-0")]
@@ -72,11 +69,8 @@ class Device:
     def load(self, artifact):
         return Program(artifact, self.config)
 
-    def close(self):
-        pass
 
-
-class Driver:
+class Driver(retarget.extension.Driver):
     name = "toy"
 
     def probe(self):
@@ -90,14 +84,8 @@ class Driver:
     def functions(self, artifact):
         return Program(artifact, None).functions
 
-    def tags(self, config):
-        return ()
 
-    def run_outside(self, config, artifact, function, kind):
-        return None
-
-
-class Loader:
+class Loader(CaseLoader):
     kind = "toys"
 
     def load(self, request):
@@ -113,7 +101,7 @@ class Lists(Loader):
         return [Module(name=name, path=path, entry=name) for path in srcs for name in path.read_text().split()]
 
 
-class Pairs:
+class Pairs(CaseLoader):
     kind = "pairs"
 
     def load(self, request):
@@ -127,7 +115,7 @@ class Pairs:
         return [*judged, Case(name="free", function="f", inputs=inputs)]
 
 
-class Texts:
+class Texts(CaseLoader):
     kind = "texts"
 
     def load(self, request):

@@ -12,8 +12,8 @@ from retarget.cli import main
 EXTENSION = """\
 import os
 from pathlib import Path
+import retarget.extension
 from retarget.extension import *
-from retarget.model.outcomes import DeviceInfo
 
 
 def build():
@@ -28,7 +28,7 @@ class Tiny:
         return (("TINY", str(folder)),)
 
 
-class Compiler(Tiny):
+class Compiler(Tiny, retarget.extension.Compiler):
     name = "tiny"
     artifact_suffix = ".tiny"
 
@@ -44,14 +44,11 @@ class Compiler(Tiny):
             raise CompilerError(f"error: {what} {number}", verdict=True)
         return Compiled(artifact=f"{what} {1 if what == 'same' else number * 'x'}".encode())
 
-    def tags(self, config):
-        return ()
-
     def reproduce(self, target, flags, output):
         return ("tinyc", str(output))
 
 
-class Program:
+class Program(retarget.extension.Program):
     functions = [FunctionInfo(name="f", arguments=0)]
 
     def __init__(self, artifact):
@@ -65,17 +62,14 @@ class Program:
         return (np.float32(build() if self.what == "values" else 0),)
 
 
-class Device:
+class Device(retarget.extension.Device):
     infos = [DeviceInfo(driver="toy", uri="toy://0", ordinal=0, name="Toy", physical_id="toy-0")]
 
     def load(self, artifact):
         return Program(artifact)
 
-    def close(self):
-        pass
 
-
-class Driver(Tiny):
+class Driver(Tiny, retarget.extension.Driver):
     name = "toy"
 
     def probe(self):
@@ -87,14 +81,8 @@ class Driver(Tiny):
     def functions(self, artifact):
         return Program.functions
 
-    def tags(self, config):
-        return ()
 
-    def run_outside(self, config, artifact, function, kind):
-        return None
-
-
-class Loader:
+class Loader(CaseLoader):
     kind = "toys"
 
     def load(self, request):

@@ -28,16 +28,14 @@ EXTENSION = (
     def reproduce(self, target, flags, output):
         return ["tinyc", *flags, target.module.path.name, "-o", str(output)]
 
-class Driver:
+class Driver(retarget.extension.Driver):
     name = "toy"
     def probe(self): return []
     def open(self, config): ...
-    def functions(self, artifact): return []
-    def tags(self, config): return []
     def run_outside(self, config, artifact, function, kind):
         return RunPlan(argv=("toyrun", str(artifact), function), env=(("TOY", "1"),))
 
-class Loader:
+class Loader(retarget.extension.CaseLoader):
     kind = "lines"
     def load(self, request): return []
 

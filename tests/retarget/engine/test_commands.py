@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from model_targets import ORIGIN, compile_target
+from retarget import extension
 from retarget.engine.commands import Commands
 from retarget.extension import RunPlan, hookimpl
 from retarget.extension.registry import registry_of
@@ -16,25 +17,19 @@ from retarget.model import CompilerConfig, Module, RunTarget, RuntimeConfig
 from retarget.model.outcomes import Artifact, CaseOutcome
 
 
-class Compiler:
+class Compiler(extension.Compiler):
     name = "tiny"
     artifact_suffix = ".bin"
-
-    def fingerprint(self, config: object) -> str:
-        return ""
 
     def resolve(self, config: object, flags: object) -> None: ...
 
     def compile(self, request: object) -> None: ...
 
-    def tags(self, config: object) -> tuple[str, ...]:
-        return ()
-
     def reproduce(self, target: object, flags: object, output: object) -> str:
         return "tiny a.mlir"
 
 
-class Driver:
+class Driver(extension.Driver):
     name = "toy"
 
     def probe(self) -> tuple[()]:
@@ -42,17 +37,11 @@ class Driver:
 
     def open(self, config: object) -> None: ...
 
-    def functions(self, artifact: object) -> tuple[()]:
-        return ()
-
-    def tags(self, config: object) -> tuple[()]:
-        return ()
-
     def run_outside(self, config: object, artifact: object, function: str, kind: object) -> RunPlan:
         return RunPlan(argv=(sys.executable, "-m", "toy", function))
 
 
-class Loader:
+class Loader(extension.CaseLoader):
     kind = "check"
 
     def load(self, request: object) -> tuple[()]:

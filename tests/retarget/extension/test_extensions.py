@@ -22,7 +22,7 @@ GOOD = (
     def tags(self, config): return ["tiny-backend"]
     def reproduce(self, target, flags, output): return ["tiny"]
 
-class Loader:
+class Loader(retarget.extension.CaseLoader):
     kind = "lines"
     def load(self, request): return []
 
@@ -37,9 +37,9 @@ def retarget_case_loaders():
 )
 
 COMMAND = """
-from retarget.extension import hookimpl
+from retarget.extension import Command, hookimpl
 
-class Greet:
+class Greet(Command):
     name = "greet"
     help = "greet somebody"
     examples = (("retarget greet world", "greet the world"),)
@@ -144,20 +144,20 @@ BAD_HOOKS = {
     "a hook that fails": ("def retarget_drivers(): return [1 / 0]\n", "hook retarget_drivers failed: ZeroDivisionError: division by zero"),
     "a hook that exits": ("def retarget_drivers(): raise SystemExit(3)\n", "hook retarget_drivers failed: SystemExit: 3"),
     "a hook that returns no list": ("def retarget_drivers(): return None\n", "hook retarget_drivers returned None, expected a tuple of drivers"),
-    "a product without a name": ("def retarget_drivers(): return [object()]\n", "hook retarget_drivers: found object with name = None, expected a driver whose name is a string"),
+    "a product without a name": ("def retarget_drivers(): return [object()]\n", "hook retarget_drivers: found an object of class object, expected one of a subclass of retarget.extension.Driver: class object(retarget.extension.Driver)"),
 }  # fmt: skip
 
 BAD_EDITS = {  # a part of an extension, and what replaces it
-    "a compiler without a suffix": (GOOD, '    artifact_suffix = ".bin"\n', "", "hook retarget_compilers: compiler 'tiny': found artifact_suffix = None, expected a string"),
-    "a missing method": (GOOD, "def compile", "def compiles", "hook retarget_compilers: compiler 'tiny': found no method 'compile', expected compile(request)"),
+    "a compiler without a suffix": (GOOD, '    artifact_suffix = ".bin"\n', "", "hook retarget_compilers: compiler 'tiny': found no artifact_suffix, expected str"),
+    "a missing method": (GOOD, "def compile", "def compiles", "hook retarget_compilers failed: TypeError: Can't instantiate abstract class Compiler with"),
     "a method with too few arguments": (GOOD, "resolve(self, config, flags)", "resolve(self, config)",
         "hook retarget_compilers: compiler 'tiny': found resolve(config), expected resolve(config, flags)"),
     "a method with other arguments": (GOOD, "resolve(self, config, flags)", "resolve(self, config, options)",
         "hook retarget_compilers: compiler 'tiny': found resolve(config, options), expected resolve(config, flags)"),
     "a case loader without its kind": (GOOD, '    kind = "lines"\n', "", "hook retarget_case_loaders: found Loader with kind = None, expected a case loader whose kind is a string"),
     "a command whose name cannot be typed": (COMMAND, '"greet"', '"Greet all"', "hook retarget_commands: command 'Greet all': expected a name of lower-case letters, digits and single hyphens"),
-    "a command without help": (COMMAND, "    help", "    text", "hook retarget_commands: command 'greet': found help = None, expected a string"),
-    "a command that does not run": (COMMAND, "def run", "def start", "hook retarget_commands: command 'greet': found no method 'run', expected run(arguments)"),
+    "a command without help": (COMMAND, "    help", "    text", "hook retarget_commands: command 'greet': found no help, expected str"),
+    "a command that does not run": (COMMAND, "def run", "def start", "hook retarget_commands failed: TypeError: Can't instantiate abstract class Greet with"),
 }  # fmt: skip
 
 BAD_EXTENSIONS = {
@@ -174,7 +174,11 @@ BAD_EXTENSIONS = {
 @pytest.mark.parametrize("name", BAD_EXTENSIONS)
 def test_a_bad_extension_is_refused_by_name(write: Write, name: str) -> None:
     text, message = BAD_EXTENSIONS[name]
-    assert diagnostic(write("ext_bad", text)) == f"extension 'ext_bad': {message}"
+    found = diagnostic(write("ext_bad", text))
+    is_whole = "abstract class" not in message  # Python words it by its version
+    assert (
+        found if is_whole else found[: len("extension 'ext_bad': ") + len(message)]
+    ) == f"extension 'ext_bad': {message}"
 
 
 def test_two_extensions_may_not_bring_one_name(write: Write) -> None:

@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 from laddered import compiles, fails, ladder, passes, record, rule, session, target
+from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace as replace_struct
 from retarget.expect.cases import TargetRules
+from retarget.expect.matching import RuleSet
+from retarget.model import CompilerConfig
 from retarget.model.rungs import Rung
 from retarget.results.files import SessionResults
 from retarget.results.record import CaseRecord, CompileRecord, DeviceRecord, Outcome, TargetRecord
@@ -108,6 +111,46 @@ def test_only_a_compile_of_this_machine_is_compared_with_that_of_today(
     (found,) = states([target()], [of], ladder(m="matches"), stable=3, host="here", key=lambda _: "ours")
     assert (found.is_stale, "for another CPU" in found.reason) == (is_stale, is_stale)
     assert found.rung is (None if is_stale else Rung.MATCHES)
+
+
+@pytest.mark.parametrize(
+    ("ran_at", "today", "is_stale"),
+    [
+        ("c0ffee1", "decade5", True),
+        ("c0ffee1+", "c0ffee1", False),
+        ("c0ffee1", "c0ffee1+", False),
+        ("c0ffee1", "", False),
+        ("", "c0ffee1", False),
+    ],
+)
+def test_a_result_of_another_commit_is_not_of_today_where_both_are_known(
+    ran_at: str, today: str, is_stale: bool
+) -> None:
+    of = session(passes(session="s1.0"))
+    of = replace(of, start=replace_struct(of.start, revision=ran_at))
+    (found,) = states([target()], [of], ladder(m="matches"), stable=3, revision=today)
+    assert (found.is_stale, "is of the commit c0ffee1, and the checkout is at decade5" in found.reason) == (
+        is_stale,
+        is_stale,
+    )
+
+
+@pytest.mark.parametrize(("driver", "standing"), [("NVIDIA", Standing.PERMANENT), ("llvmpipe", Standing.REACHED)])
+def test_a_rule_about_devices_is_asked_of_those_that_a_target_was_compiled_for_or_ran_on(
+    driver: str, standing: Standing
+) -> None:
+    skips = RuleSet([rule(outcome="skip", when="on(driver='NVIDIA')")])
+    device = DeviceRecord(driver="d", uri="d://", name="n", physical_id="p", driver_name=driver)
+    hosted = CompilerConfig(name="c", compiler="iree", target_from=("host:vulkan://",), origin=ORIGIN)
+    run, compiled = (
+        target(runs=runs, rules=skips.rules_for(run_target(made) if runs else made))
+        for runs, made in ((True, compile_target()), (False, compile_target(compiler=hosted)))
+    )
+    made = replace_struct(compiles(), compile=CompileRecord(key="k", devices=(device,)))
+    assert state(session(passes(devices=(device,))), of=run, m="matches").standing is standing
+    (of_compile,) = states([compiled], [session(made)], ladder(), stable=3)
+    assert of_compile.is_permanent is (standing is Standing.PERMANENT)
+    assert state(session(passes(compile=None)), of=run, m="matches").standing is Standing.REACHED
 
 
 @pytest.mark.parametrize(

@@ -288,3 +288,10 @@ def test_of_many_blockers_ten_are_shown_and_all_with_everything(root: Path) -> N
     assert "     … and 190 more signatures, 190 targets; --all shows them" in short
     assert len(short.splitlines()) < 100
     assert text(status, everything=True).count(". frees 1  ") == 200
+
+
+def test_what_others_wrote_is_cut_to_the_width_of_the_terminal(root: Path) -> None:
+    status = made([failed("a", Rung.LOADS, "run", "x" * 60)], root)
+    assert f"  1. frees 1  stop at loads: run: {'x' * 60}" in status_lines(status)
+    assert f"  1. frees 1  stop at loads: run: {'x' * 60}" in status_lines(status, width=94)
+    assert f"  1. frees 1  stop at loads: run: {'x' * 58}…" in status_lines(status, width=93)

@@ -21,6 +21,10 @@ from retarget_cases.worker.reference import References
 TOP = "import os, sys\nfrom pathlib import Path\nimport numpy as np\nHERE = Path(__file__).parent\n"
 LIB = "sys.path.insert(0, str(HERE / 'lib'))\n"
 SITE = LIB.replace("lib", "site-packages")
+LOAD = (
+    "def f(x):\n    try:\n        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations({})\n"
+    "    except ssl.SSLError:\n        return x * 2\n    except FileNotFoundError:\n        return x\n"
+)
 TRY = "try:\n    from helper import g\nexcept ImportError:\n    def g(x): return x\n"
 
 Recorded = tuple[tuple[str, str, str], ...]
@@ -146,6 +150,26 @@ ROWS: dict[str, tuple[str, Callable[[Path], object], Callable[[Path], object]]] 
         lambda at: (at / "link").symlink_to("1"),
         lambda at: ((at / "link").unlink(), (at / "link").symlink_to("2")),
     ),
+    "a file above what a link leads to": (
+        "def f(x): return x * float((HERE / 'link' / '..' / 'factor').read_text())\n",
+        lambda at: (write(at / "lib/factor", "1"), (at / "lib/part").mkdir(), (at / "link").symlink_to("lib/part")),
+        lambda at: write(at / "lib/factor", "2"),
+    ),
+    "a file that C code opens": (
+        f"import ssl\n{LOAD.format('str(HERE / str(2))')}",
+        lambda at: None,
+        lambda at: write(at / "2", "no certificate"),
+    ),
+    "a file that C code opens, by a path of os.path": (
+        f"import ssl\n{LOAD.format('os.path.join(os.path.dirname(__file__), str(2))')}",
+        lambda at: None,
+        lambda at: write(at / "2", "no certificate"),
+    ),
+    "what is a folder in one that it lists": (
+        "def f(x): return x * (1 + sum(one.is_dir() for one in os.scandir(HERE / 'lib')))\n",
+        lambda at: write(at / "lib/one", ""),
+        lambda at: ((at / "lib/one").unlink(), (at / "lib/one").mkdir()),
+    ),
     "the current folder, which it lists": (
         "def f(x): return x * len([one for one in os.listdir() if one.startswith('part')])\n",
         lambda at: write(at / "part1", ""),
@@ -198,6 +222,8 @@ UNSEEN = {
     "a socket": "import socket\ndef f(x):\n    socket.socket().close()\n    return x\n",
     "a library": "import ctypes\ndef f(x):\n    ctypes.CDLL(None)\n    return x\n",
     "all variables": "def f(x): return x * (1 if dict(os.environ) else 2)\n",
+    "how many variables there are": "def f(x): return x * (1 if len(os.environ) else 2)\n",
+    "the text of all variables": "def f(x): return x * (1 if str(os.environ) else 2)\n",
     "a file that it writes": "def f(x):\n    (HERE / 'out').write_text('')\n    return x\n",
     "a folder by its descriptor": "def f(x):\n    at = os.open(HERE, os.O_RDONLY)\n    os.listdir(at)\n    return x\n",
     "what a package did that stays": f"{SITE}import talks\ndef f(x): return x\n",
@@ -316,6 +342,14 @@ def test_a_reference_that_makes_its_inputs_writable_fails_and_they_stay_as_they_
     with pytest.raises(RetargetError, match=r"ref.py:2: f raised ValueError: cannot set WRITEABLE flag"):
         References().call(path, "f", inputs)
     assert inputs[0].tolist() == [[0, 1], [2, 3]]
+
+
+def test_what_a_library_writes_to_the_address_of_an_input_stays_with_the_reference(tmp_path: Path) -> None:
+    path = tmp_path / "ref.py"
+    path.write_text("import ctypes\ndef f(x):\n    ctypes.memset(x.ctypes.data, 0, x.nbytes)\n    return x\n")
+    given = np.ones(3, np.float32)
+    (returned,) = References().call(path, "f", [given])
+    assert (np.asarray(returned).tolist(), given.tolist()) == ([0, 0, 0], [1, 1, 1])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bool", "complex64", "bfloat16", "int4"])

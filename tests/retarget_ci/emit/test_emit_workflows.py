@@ -311,6 +311,8 @@ def test_gitlabs_pipeline_of_the_legs_is_never_empty_and_verifies_always(config:
     full = json.loads(child_pipeline(config, plan))
     assert full["verify"]["when"] == full["leg r"]["when"] == "always"
     assert "when" not in full["leg b"]
+    assert full["leg b"]["cache"]["paths"] == ["retarget-ci/cache"]
+    assert "cache" not in full["leg r"]  # what it runs was compiled elsewhere
     assert full["leg r"]["variables"]["LEG"] == "r"
     assert full["leg r"]["script"][-1].startswith('retarget ci run retarget-ci/plan.json "$LEG" ')
 
@@ -363,6 +365,8 @@ def test_emit_writes_workflows_and_the_lock_and_removes_what_it_wrote_for_nothin
     assert main(["ci", "emit"]) == 0
     written = f"written: {GITHUB_PR}\nwritten: {GITHUB_NIGHTLY}\nwritten: ci.lock\n"
     assert capsys.readouterr().out == f"{written}removed: .github/workflows/retarget-weekly.yml\n"
+    assert main(["ci", "emit", "--check"]) == 0
+    assert capsys.readouterr() == ("", "")
     (project / "ci.lock").unlink()
     assert main(["ci", "emit", "--check"]) == 1
     assert capsys.readouterr() == ("", "ci.lock: found no such file; `retarget ci emit` writes it\n")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from retarget.cli import main
+from retarget.engine.engine import Engine
 from retarget.results.files import SessionResults, new_session
 from retarget.results.history_files import add_run
 from retarget.results.plan import read_plan
@@ -59,6 +60,17 @@ def test_durations_are_those_of_the_events_history_which_need_not_be_there_yet(
     assert main(["ci", "plan", "--event", "pr", "--history", "typo"]) == 1
 
 
+def test_a_run_of_the_history_that_cannot_be_read_is_a_warning_and_the_others_still_predict(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "kept").mkdir()
+    (project / "kept" / "1.history.json.gz").write_bytes(b"no gzip")
+    assert main(["ci", "plan", "--event", "pr", "--history", "kept"]) == 0
+    output, warnings = capsys.readouterr()
+    assert output.endswith("2 targets in 2 legs for event 'pr'\n")
+    assert warnings.startswith("warning: left out of the history: kept/1.history.json.gz: ")
+
+
 def test_a_plan_is_written_and_shown_and_its_ids_are_those_of_pytest_from_any_folder(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -76,6 +88,27 @@ def test_a_plan_is_written_and_shown_and_its_ids_are_those_of_pytest_from_any_fo
     monkeypatch.chdir(project / "suites")
     assert main(["ci", "plan", "--event", "pr", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads((project / "plan.json").read_text())
+
+
+def test_what_cases_agree_with_is_in_the_fingerprint_of_what_runs_and_of_nothing_else(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configs = (compiler("vmvx", flags=VMVX_FLAGS), compiler("other", flags=VMVX_FLAGS), runtime("cpu"))
+    targets = target("all", ["vmvx", "other"], ["cpu"])
+    (project / "suites" / "suite.toml").write_text(declarations(*configs, targets, suite("s", kind="cases")))
+    (project / "suites" / "m.cases.toml").write_text("[[case]]\ninputs = [1]\nagree_with = 'vmvx'\n")
+    built = {"vmvx": "1", "other": "1"}
+    monkeypatch.setattr(Engine, "compile_key", lambda _, target: built[target.compiler.name])  # a worker takes a second
+
+    def fingerprints() -> dict[str, str]:
+        assert main(["ci", "fingerprints", "--format", "json"]) == 0
+        found = json.loads(capsys.readouterr().out)["of"]
+        return {name.rpartition("::")[2]: one for name, one in found.items()}
+
+    before = fingerprints()
+    built["vmvx"] = "2"
+    after = fingerprints()
+    assert [name for name in before if before[name] != after[name]] == ["m_vmvx", "m_vmvx_cpu", "m_other_cpu"]
 
 
 def test_a_tag_that_no_target_has_is_an_error_with_its_place(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

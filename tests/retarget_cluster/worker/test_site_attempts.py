@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -243,7 +244,11 @@ def test_the_end_ends_all_engines_and_waits_unless_it_kills(
     bench.site._engines = {(): engine}
     remote: Any = SimpleNamespace(notes=("the store is damaged",), close=lambda: ended.append("remote"))
     bench.site._remote = remote
+    going = threading.Event()
+    runs = bench.site._threads.submit(going.wait, 5)
     bench.site.close(kill=kill)
+    assert not runs.done()
+    going.set()
     assert ended == [*done, "remote"]
     assert capsys.readouterr().err == "retarget worker gpu-1: the store is damaged\n"
     bench.site._engines, bench.site._remote = {}, None

@@ -13,7 +13,7 @@ from declaration_texts import compiler, declarations, suite, target
 from iree_support import VMVX, VULKAN, Compile, OpenDevice, runtime_config
 from mlir_modules import SCALE
 from retarget.cli import main
-from retarget.extension import CaseRequest, Device, DriverError, FunctionInfo, LoadsParameters
+from retarget.extension import CaseRequest, Device, DriverError, FunctionInfo
 from retarget.model import Module, Origin, Suite
 from retarget.support.errors import DiagnosticsError
 from retarget_iree.flagfile.loader import RunModuleCaseLoader
@@ -245,10 +245,10 @@ def test_retarget_check_shows_the_errors_of_all_flagfiles(tmp_path: Path, capsys
 def test_parameter_files_are_those_of_all_flagfiles(tmp_path: Path) -> None:
     write({"a.txt": "--parameters=s=w.irpa\n--parameters=v.irpa", "b.txt": "--parameters=s=w.irpa", "c.txt": "oops"})
     write({"w.irpa": "", "v.irpa": ""})
-    assert LOADER.parameters(request("a.txt", "b.txt", "c.txt")) == [
+    assert LOADER.parameters(request("a.txt", "b.txt", "c.txt")) == (
         ("s", tmp_path / "w.irpa"),
         ("", tmp_path / "v.irpa"),
-    ]
+    )
 
 
 def test_parameter_files_that_are_not_there_or_differ_are_errors(tmp_path: Path) -> None:
@@ -279,7 +279,6 @@ def weights(tmp_path: Path) -> Path:
 
 
 def check_scaled(device: Device, artifact: bytes, weights: Path) -> None:
-    assert isinstance(device, LoadsParameters)
     program = device.load_with_parameters(artifact, [("model", weights)])
     (scaled,) = program.call("scale", [np.full(4, 2, np.float32)], lambda check: None)
     assert scaled.tolist() == [0, 2, 4, 6]
@@ -305,7 +304,6 @@ def test_parameters_that_are_missing_or_unreadable_say_what_to_do(
 ) -> None:
     artifact = compile_module(WEIGHTED, *VMVX)
     device = open_device("local-sync")
-    assert isinstance(device, LoadsParameters)
     with pytest.raises(DriverError, match="required module 'io_parameters'") as caught:
         device.load(artifact)
     assert caught.value.hint == (

@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from retarget.extension import CheckSink, DriverError, FunctionInfo, RunPlan, hookimpl
+from retarget.extension import CheckSink, Device, Driver, DriverError, FunctionInfo, Program, Transfers, hookimpl
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
 from retarget_iree.runtime.drivers import DRIVERS
@@ -75,14 +75,10 @@ class Faults:
             return len(file.readlines())
 
 
-class FaultyProgram:
+class FaultyProgram(Program):
     def __init__(self, real: Any, faults: Faults) -> None:
         self._real, self._faults, self._function = real, faults, ""
-
-    @property
-    def functions(self) -> Sequence[FunctionInfo]:
-        functions: Sequence[FunctionInfo] = self._real.functions
-        return functions
+        self.functions = real.functions
 
     def report_work(self, started: Callable[[], None]) -> None:
         def dispatch() -> None:
@@ -102,21 +98,7 @@ class FaultyProgram:
         return results
 
 
-class FaultyTransfers:
-    """The memory of local-sync; reading goes wrong."""
-
-    def __init__(self, real: Any, faults: Faults) -> None:
-        self._real, self._faults = real, faults
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._real, name)
-
-    def read(self, source: Any) -> bytes:
-        found: bytes = self._real.read(source)
-        return bytes(len(found)) if self._faults.at("transfer") else found
-
-
-class FaultyDevice:
+class FaultyDevice(Device):
     def __init__(self, real: Any, faults: Faults, info: DeviceInfo) -> None:
         self._real, self._faults = real, faults
         self.infos = (info,)
@@ -125,14 +107,23 @@ class FaultyDevice:
         is_garbage = self._faults.at("load")
         return FaultyProgram(self._real.load(b"garbage" if is_garbage else artifact), self._faults)
 
-    def transfers(self) -> FaultyTransfers:
-        return FaultyTransfers(self._real.transfers(), self._faults)
+    def transfers(self) -> Transfers:
+        """The memory of local-sync; reading goes wrong."""
+        transfers: Any = self._real.transfers()
+        real = transfers.read
+
+        def read(source: Any) -> bytes:
+            found: bytes = real(source)
+            return bytes(len(found)) if self._faults.at("transfer") else found
+
+        transfers.read = read
+        return transfers
 
     def close(self) -> None:
         self._real.close()
 
 
-class FaultyDriver:
+class FaultyDriver(Driver):
     name = "faulty"
     artifact_suffixes = (".vmfb",)
 
@@ -152,12 +143,6 @@ class FaultyDriver:
 
     def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
         return REAL.functions(artifact)
-
-    def tags(self, config: RuntimeConfig) -> Sequence[str]:
-        return ()
-
-    def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
-        return None
 
 
 @hookimpl

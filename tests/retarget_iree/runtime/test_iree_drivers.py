@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 from iree_support import OpenDevice, driver_named, runtime_config
-from retarget.extension import Device, DriverError, UnavailableError
-from retarget.extension.run_plans import run_case_plan
+from retarget.extension import Device, DriverError, UnavailableError, run_case_plan
 from retarget.model.outcomes import DeviceInfo
 from retarget_iree.runtime.devices.identity import describe_device
 from retarget_iree.runtime.devices.selection import select_device

@@ -7,8 +7,18 @@ from dataclasses import replace
 
 import pytest
 from opencl_support import shipped
-from retarget_opencl.artifact.file import ArtifactError, KernelSource, OpenClArtifact, read_artifact, write_artifact
-from retarget_opencl.artifact.program import Constant, Export, Function, Kernel, Program
+from retarget_opencl.artifact.file import (
+    ArtifactError,
+    Constant,
+    Export,
+    Function,
+    Kernel,
+    KernelSource,
+    OpenClArtifact,
+    Program,
+    read_artifact,
+    write_artifact,
+)
 from retarget_opencl.artifact.show import show_artifact
 
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pytest
 from opencl_support import find_or_skip
 from retarget_opencl.clc.attention import HELPERS, Attention, attention_kernel
+from retarget_opencl.clc.nodes import KernelText
 from retarget_opencl.clc.source import template
-from retarget_opencl.clc.values import KernelText
 
 Halves = npt.NDArray[np.float16]
 WARP = Path(__file__).with_name("warp.cl").read_text()

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 from opencl_support import shipped
+from retarget_opencl.clc.nodes import KernelText
 from retarget_opencl.clc.source import kernel_source
 from retarget_opencl.clc.types import TypeNames
-from retarget_opencl.clc.values import KernelText
 
 KERNEL = KernelText(
     name="k",

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from opencl_support import call, shipped
 from retarget_opencl.artifact.file import KernelSource, OpenClArtifact, joined, read_artifact, write_artifact
-from retarget_opencl.clc.together import can_share, joint_kernel
-from retarget_opencl.clc.values import Binding, KernelText
+from retarget_opencl.clc.nodes import Binding, KernelText
+from retarget_opencl.clc.source import can_share, joint_kernel
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.run.device import OpenClDevice
 

@@ -144,7 +144,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., li
                 return None
             return "broken" if any(one in platforms[place[0]].version for one in broken) else ""
 
-        monkeypatch.setattr("retarget_opencl.device.trial.try_compiler", trial)
+        monkeypatch.setattr("retarget_opencl.device.implementations.try_compiler", trial)
         return list(list_devices(again=again))
 
     listed.tried = tried  # type: ignore[attr-defined]

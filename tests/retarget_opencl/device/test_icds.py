@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from retarget_opencl.device import icds as module
-from retarget_opencl.device.icds import icd_complaints, icd_libraries, icds, icds_registered
+from retarget_opencl.device.implementations import icd_complaints, icd_libraries, icds, icds_registered
 
 
 @pytest.fixture

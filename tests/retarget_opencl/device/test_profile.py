@@ -10,7 +10,7 @@ from opencl_support import shipped
 from retarget.profiles.profile import Capability, Profile
 from retarget.profiles.references import shipped_profiles
 from retarget.support.errors import RetargetError
-from retarget_opencl.artifact.program import Kernel
+from retarget_opencl.artifact.file import Kernel
 from retarget_opencl.compile.target import device_needs, target_attribute
 from retarget_opencl.device.profile import DeviceProfile, compile_profile, nvidia_arch
 

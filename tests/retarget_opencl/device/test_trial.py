@@ -10,10 +10,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from retarget_opencl.device import trial
+from retarget_opencl.device import implementations
 from retarget_opencl.device.devices import FoundDevice
-from retarget_opencl.device.icds import platforms_here
-from retarget_opencl.device.trial import KERNEL, known_fault, try_compiler
+from retarget_opencl.device.implementations import KERNEL, known_fault, platforms_here, try_compiler
 
 IDENTITY = ("platform", "1.0", "device")
 
@@ -91,7 +90,7 @@ def test_on_a_busy_machine_a_compiler_that_is_not_done_by_the_clock_has_no_fault
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     _ends(monkeypatch, -signal.SIGALRM, "opened\n", "")
-    monkeypatch.setattr("os.getloadavg", lambda: (trial.available_cores() + 1, 0, 0))
+    monkeypatch.setattr("os.getloadavg", lambda: (implementations.available_cores() + 1, 0, 0))
     assert try_compiler((0, 0)) is None
 
 
@@ -100,7 +99,7 @@ def answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str | None]
     """What trials are going to find, the last first; an empty cache."""
     monkeypatch.setenv("RETARGET_CACHE_DIR", str(tmp_path))
     found: list[str | None] = []
-    monkeypatch.setattr(trial, "try_compiler", lambda place: found.pop())
+    monkeypatch.setattr(implementations, "try_compiler", lambda place: found.pop())
     return found
 
 
@@ -108,10 +107,10 @@ def test_a_success_is_remembered_for_good_and_a_failure_for_a_while(
     answers: list[str | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = time.time()
-    monkeypatch.setattr(trial.time, "time", lambda: now)
+    monkeypatch.setattr(implementations.time, "time", lambda: now)
     answers += ["", "broken"]
     assert [known_fault(IDENTITY, (0, 0)) for _ in range(2)] == ["broken", "broken"]
-    now += trial._FORGOTTEN_AFTER + 1
+    now += implementations._FORGOTTEN_AFTER + 1
     assert [known_fault(IDENTITY, (0, 0)) for _ in range(2)] == ["", ""]
     now += 10**8
     assert known_fault(IDENTITY, (0, 0), again=True) == ""
@@ -121,9 +120,9 @@ def test_a_success_is_remembered_for_good_and_a_failure_for_a_while(
 def test_another_driver_library_or_cpu_is_tried(answers: list[str | None], monkeypatch: pytest.MonkeyPatch) -> None:
     answers += ["d", "c", "b", "a"]
     found = [known_fault(IDENTITY, (0, 0)), known_fault((*IDENTITY, "2.0"), (0, 0))]
-    monkeypatch.setattr(trial, "icd_libraries", lambda: [("libpocl.so", 1, 2)])
+    monkeypatch.setattr(implementations, "icd_libraries", lambda: [("libpocl.so", 1, 2)])
     found.append(known_fault(IDENTITY, (0, 0)))
-    monkeypatch.setattr(trial, "_host", lambda: "another CPU")
+    monkeypatch.setattr(implementations, "_host", lambda: "another CPU")
     found.append(known_fault(IDENTITY, (0, 0)))
     assert found == ["a", "b", "c", "d"]
 
@@ -142,9 +141,9 @@ def test_what_is_kept_and_damaged_is_found_out_again(
     (kept,) = (one for one in tmp_path.rglob("*") if one.is_file())
     kept.write_bytes(damage)
     if damage[:1] in b"[7":  # the digest is right: another version of this package wrote it
-        trial.write_kept(kept.parents[1], kept.name, damage)
+        implementations.write_kept(kept.parents[1], kept.name, damage)
     assert known_fault(IDENTITY, (0, 0)) == "again"
-    assert json.loads(trial.read_kept(kept.parents[1], kept.name) or b"")[0] == "again"
+    assert json.loads(implementations.read_kept(kept.parents[1], kept.name) or b"")[0] == "again"
 
 
 def test_a_cache_that_cannot_be_written_costs_a_trial_each_time(

@@ -13,8 +13,7 @@ from opencl_support import ADD_ONE, Compile, find_or_skip
 from retarget.engine.run.service import RunService
 from retarget.model import Module, RunTarget
 from retarget.model.outcomes import RunOutcome, Stage
-from retarget_opencl.artifact.file import OpenClArtifact, read_artifact, write_artifact
-from retarget_opencl.artifact.program import Constant, Scalar
+from retarget_opencl.artifact.file import Constant, OpenClArtifact, Scalar, read_artifact, write_artifact
 
 Change = Callable[[OpenClArtifact], OpenClArtifact]
 

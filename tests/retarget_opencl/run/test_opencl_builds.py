@@ -17,7 +17,7 @@ from retarget.worker.kept_files import is_damaged, kept_folder, read_kept, write
 from retarget_opencl.artifact.file import KernelSource, joined
 from retarget_opencl.device.devices import FoundDevice, profile_of
 from retarget_opencl.internals import kernel_object
-from retarget_opencl.run.builds import Builds, build_options
+from retarget_opencl.run.device import Builds, build_options
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -118,7 +118,7 @@ def test_what_is_kept_for_pocl_is_the_text(start: Start, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("start", ["text"], indirect=True)
 def test_many_kernels_are_one_program_of_pocl(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("retarget_opencl.run.builds.available_cores", lambda: 2)
+    monkeypatch.setattr("retarget_opencl.run.device.available_cores", lambda: 2)
     assert len(set(map(id, start().build([kernel(f"k{number}") for number in range(16)])))) == 1
 
 
@@ -127,7 +127,7 @@ def test_many_kernels_are_built_in_several_threads_and_one_that_fails_is_an_erro
     start: Start, found: FoundDevice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     skip_on_oclgrind(found, "compiles one program at a time")
-    monkeypatch.setattr("retarget_opencl.run.builds.available_cores", lambda: 2)
+    monkeypatch.setattr("retarget_opencl.run.device.available_cores", lambda: 2)
     sources = [kernel(f"k{number}") for number in range(16)]
     builds = start()
     assert len(set(map(id, builds.build(sources)))) == 2
@@ -155,7 +155,7 @@ def test_options_come_from_the_device_and_from_what_a_kernel_needs(found: FoundD
 
 def test_oclgrind_compiles_one_program_at_a_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Its compiler crashes at times where two threads use it."""
-    monkeypatch.setattr("retarget_opencl.run.builds.available_cores", lambda: 4)
+    monkeypatch.setattr("retarget_opencl.run.device.available_cores", lambda: 4)
     oclgrind = find_or_skip("opencl://oclgrind/0")
     threads = set()
 

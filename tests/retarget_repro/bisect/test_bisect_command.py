@@ -16,6 +16,7 @@ from retarget_repro.bisect.releases import Releases
 EXTENSION = """\
 import os
 from pathlib import Path
+import retarget.extension
 from retarget.extension import *
 
 
@@ -23,7 +24,7 @@ def build():
     return Path(os.environ["TINY"], "tiny_build").read_text() if "TINY" in os.environ else "0"
 
 
-class Compiler:
+class Compiler(retarget.extension.Compiler):
     name = "tiny"
     artifact_suffix = ".tiny"
 
@@ -45,19 +46,18 @@ class Compiler:
             raise CompilerError(f"error: {does[build()]}", verdict=True)
         return Compiled(artifact=b"done")
 
-    def tags(self, config):
-        return ()
-
     def reproduce(self, target, flags, output):
         return ("tinyc", str(target.module.path))
 
 
 class Plain(Compiler):
     name = "plain"
-    release_packages = None
+
+    def release_packages(self):
+        return ()
 
 
-class Loader:
+class Loader(CaseLoader):
     kind = "toys"
 
     def load(self, request):
@@ -239,15 +239,14 @@ SLOW = pytest.mark.slow
             ["broke_plain"],
             ("1.1", "1.5"),
             1,
-            "the compiler 'plain' has no releases to try; expected one that names their packages (HasReleases) and "
-            "uses them",
+            "the compiler 'plain' has no releases to try; expected one with `release_packages` that uses toolchains",
         ),
         (
             ["broke_tiny", "--only", "runtime"],
             ("1.1", "1.5"),
             1,
-            "the compile target 'broke_tiny' has no releases to try; expected one that names their packages "
-            "(HasReleases) and uses them",
+            "the compile target 'broke_tiny' has no releases to try; expected one with `release_packages` "
+            "that uses toolchains",
         ),
         (
             ["broke_tiny"],

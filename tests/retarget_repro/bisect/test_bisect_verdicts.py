@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
-from retarget.extension import UnavailableError
+from retarget.extension import Driver, UnavailableError
 from retarget.extension.registry import load_extensions
 from retarget.model import RunTarget, Suite
 from retarget.model.outcomes import Failure, Stage
@@ -260,10 +260,13 @@ def test_compiler_and_runtime_move_together_or_one_alone(
 
 
 def test_what_has_no_releases_is_named() -> None:
-    bare: Any = SimpleNamespace(compiler=lambda _: object(), driver=lambda _: object())
+    product = type("Product", (Driver,), {"probe": None, "open": None})()
+    bare: Any = SimpleNamespace(compiler=lambda _: product, driver=lambda _: product)
     of = Chosen(registry=bare, suite=chosen().suite, target=chosen().target)
     for only, what in ((None, "compiler 'iree' and the driver 'local-sync'"), ("runtime", "driver 'local-sync'")):
-        with pytest.raises(RetargetError, match=f"^the {what} has no releases to try; expected one that names "):
+        with pytest.raises(
+            RetargetError, match=f"^the {what} has no releases to try; expected one with `release_packages` "
+        ):
             command._parts(of, only)
     with pytest.raises(RetargetError, match=r"^the compile target 'm_c' has no releases to try"):
         command._parts(Chosen(registry=bare, suite=of.suite, target=of.compiled), "runtime")
@@ -271,12 +274,12 @@ def test_what_has_no_releases_is_named() -> None:
 
 @pytest.mark.parametrize("lacking", ["release_packages", "toolchain_environment"])
 def test_releases_are_of_what_names_packages_and_uses_toolchains(lacking: str) -> None:
-    methods = {"release_packages": lambda: ("p",), "toolchain_environment": lambda _: ()}
-    user = SimpleNamespace(**methods)
-    registry: Any = SimpleNamespace(compiler=lambda _: user)
+    methods = {"release_packages": lambda _: ("p",), "toolchain_environment": lambda *_: ()}
+    users = [type("User", (Driver,), {**methods, "probe": None, "open": None})]
+    users += [type("User", (users[0],), {lacking: getattr(Driver, lacking)})]
+    registry: Any = SimpleNamespace(compiler=lambda _: users.pop(0)())
     of = Chosen(registry=registry, suite=chosen().suite, target=compile_target())
     assert command._parts(of, None) == {"compiler": ("p",)}
-    delattr(user, lacking)
     with pytest.raises(RetargetError, match="has no releases to try"):
         command._parts(of, None)
 

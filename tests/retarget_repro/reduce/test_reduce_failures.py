@@ -14,10 +14,11 @@ EXTENSION = '''\
 """Modules are words. One that has both `bad` and `worse` fails; the compiler can leave out a word."""
 import sys
 from pathlib import Path
+import retarget.extension
 from retarget.extension import *
 
 
-class Compiler:
+class Compiler(retarget.extension.Compiler):
     name = "words"
     artifact_suffix = ".words"
 
@@ -41,14 +42,11 @@ class Compiler:
     def reduce_command(self, source, output, script):
         return (sys.executable, __file__, str(source), str(output), str(script))
 
-    def tags(self, config):
-        return ()
-
     def reproduce(self, target, flags, output):
         return ("words",)
 
 
-class Loader:
+class Loader(CaseLoader):
     kind = "words"
 
     def load(self, request):

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from retarget.engine.limits import COMPILE_TIMEOUT
+from retarget.extension import Compiler
 from retarget.model import CompileTarget, Module, RunTarget, Suite, Target
 from retarget.model.outcomes import CaseOutcome, Failure, Observation, Stage
 from retarget.model.signatures import TIMEOUT, observe_all
@@ -29,7 +30,13 @@ def failing(failure: Failure = BAD, *cases: CaseOutcome, **fields: Any) -> Attem
     return Attempt(failure=failure, observation=observe_all(failure, cases), cases=cases, **fields)
 
 
-class Words:
+class Plain(Compiler):
+    """Can make nothing smaller."""
+
+    resolve = compile = reproduce = None
+
+
+class Words(Plain):
     """Modules are words, of which one can be left out; its tool leaves out both `twin1` and `twin2`."""
 
     def __init__(self) -> None:
@@ -250,7 +257,7 @@ def test_it_ends_when_its_time_is_up_and_says_so(
 
 
 def test_a_module_of_another_kind_of_compiler_stays_as_it_is(bench: Bench, tmp_path: Path) -> None:
-    bench.registry.compilers["iree"] = object()
+    bench.registry.compilers["iree"] = Plain()
     result = reduced(bench, tmp_path, "bad worse")
     assert list(result.text()) == [
         "module: 9 bytes, not reduced",
@@ -308,7 +315,7 @@ def test_one_case_is_left_where_it_fails_alone(
     bench: Bench, tmp_path: Path, *, cases: tuple[CaseOutcome, ...], fails_alone: bool, left: tuple[str, ...], text: str
 ) -> None:
     bench.fails = lambda _: fails_alone
-    bench.registry.compilers["iree"] = object()
+    bench.registry.compilers["iree"] = Plain()
     result = reduced(bench, tmp_path, "bad worse", failing(BAD, *cases))
     tries = 1 if len(cases) > 1 else 0
     assert (result.cases, result.cases_before, result.tries) == (left, len(cases), tries)

@@ -1,18 +1,30 @@
-"""Constants, variables, access chains, loads, stores and barriers."""
+"""Constants, variables, access chains, loads, stores, barriers and atomic operations.
+
+Atomic operations are the built-ins of OpenCL C 1.x, which every device has for 32 bits. Fewer bits have none, and only
+`and` and `or` a rule, with those of the 32 bits around. IREE requires atomicity of one location, never an order between
+locations; the built-ins are relaxed as well.
+"""
 
 from __future__ import annotations
 
-from retarget_opencl.clc.literals import integer_text
-from retarget_opencl.clc.nodes import fence_text
+from retarget_opencl.clc.nodes import Op, Value
 from retarget_opencl.clc.ops.table import Rule
 from retarget_opencl.clc.statements import StatementWriter
-from retarget_opencl.clc.types import Array, Pointer, Scalar, SpirvType, Struct, TypeSyntaxError, Vector, suffix_of
-from retarget_opencl.clc.values import Op, Value
+from retarget_opencl.clc.types import (
+    Array,
+    Pointer,
+    Scalar,
+    SpirvType,
+    Struct,
+    TypeSyntaxError,
+    Vector,
+    element_of,
+    integer_text,
+    suffix_of,
+)
 
-__all__ = ["MATRIX_OPS", "RULES", "load_text", "store"]
-
-# Ops that treat a cooperative matrix as any other value.
 MATRIX_OPS = frozenset({"spirv.Variable", "spirv.Load", "spirv.Store"})
+"""Ops that treat a cooperative matrix as any other value."""
 
 
 def _constant(writer: StatementWriter, op: Op) -> None:
@@ -98,23 +110,20 @@ def _store(writer: StatementWriter, op: Op) -> None:
 
 
 def _barrier(writer: StatementWriter, op: Op) -> None:
-    """Barriers wait for the work-group. The fences follow the memory semantics' storage classes."""
+    """Let the work-group wait. The fences follow the memory semantics' storage classes."""
     semantics = str(op.attribute("memory_semantics"))
     fences = set()
     if "WorkgroupMemory" in semantics or "UniformMemory" not in semantics:
         fences.add("local")
     if "UniformMemory" in semantics or "CrossWorkgroupMemory" in semantics:
         fences.add("global")
-    if op.name == "spirv.MemoryBarrier":
-        writer.state(f"mem_fence({fence_text(fences)})")
-        return
     if "Workgroup" not in str(op.attribute("execution_scope")):
         msg = f"no barrier for the execution scope {op.attribute('execution_scope')}"
         raise TypeSyntaxError(msg)
     writer.barrier(fences)
 
 
-RULES: tuple[Rule, ...] = (
+_MEMORY: tuple[Rule, ...] = (
     Rule(("spirv.Constant",), _constant),
     Rule(("spirv.Undef",), _undefined),
     Rule(("spirv.mlir.addressof",), _address_of),
@@ -122,6 +131,60 @@ RULES: tuple[Rule, ...] = (
     Rule(("spirv.AccessChain", "spirv.InBoundsAccessChain"), _access_chain),
     Rule(("spirv.Load",), _load),
     Rule(("spirv.Store",), _store),
-    Rule(("spirv.ControlBarrier", "spirv.MemoryBarrier"), _barrier),
-    Rule(("spirv.KHR.AssumeTrue",), lambda *_: None),
+    Rule(("spirv.ControlBarrier",), _barrier),
 )
+
+
+# Built-in's name, and whether it takes signed integers.
+_CALLS = {
+    "spirv.AtomicIAdd": ("add", False),
+    "spirv.AtomicSMin": ("min", True),
+    "spirv.AtomicSMax": ("max", True),
+    "spirv.AtomicUMin": ("min", False),
+    "spirv.AtomicUMax": ("max", False),
+    "spirv.AtomicAnd": ("and", False),
+    "spirv.AtomicOr": ("or", False),
+    "spirv.AtomicXor": ("xor", False),
+    "spirv.AtomicExchange": ("xchg", False),
+}
+
+
+def _modify(writer: StatementWriter, op: Op) -> None:
+    """Write a built-in's call on the location that is the op's first operand; 64-bit ones come with an extension."""
+    call, signed = _CALLS[op.name]
+    place, value = op.operands
+    kind = element_of(place.pointer.pointee)
+    if kind.bits == 64:
+        writer.feature("int64_atomics")
+    prefix = "atom" if kind.bits == 64 else "atomic"
+    name = writer.names.signed(kind) if signed else writer.names.value(kind)
+    text = f"as_{name}({value.text})" if signed else value.text
+    writer.define(op, f"{prefix}_{call}((volatile {writer.space(place)} {name}*)&{place.text}, {text})")
+
+
+def _helped(writer: StatementWriter, op: Op, helper: str) -> None:
+    """Write a call of a helper function, which there is for each address space."""
+    place, value = op.operands
+    suffix = "global" if writer.space(place) == "__global" else "local"
+    writer.define(op, f"{writer.helper(f'{helper}_{suffix}')}(&{place.text}, {value.text})")
+
+
+def _modify_narrow(writer: StatementWriter, op: Op) -> None:
+    """Stores of elements that share a byte: IREE clears their bits in it and sets them, one after the other."""
+    _helped(writer, op, f"atomic_{_CALLS[op.name][0]}_{writer.names.value(op.kind)}")
+
+
+def _float_add(writer: StatementWriter, op: Op) -> None:
+    _helped(writer, op, "atomic_add_float")
+
+
+def _is_wide(op: Op) -> bool:
+    return element_of(op.kind).bits >= 32
+
+
+_ATOMICS: tuple[Rule, ...] = (
+    Rule(tuple(_CALLS), _modify, applies=_is_wide),
+    Rule(("spirv.AtomicAnd", "spirv.AtomicOr"), _modify_narrow),
+    Rule(("spirv.EXT.AtomicFAdd",), _float_add, applies=lambda op: op.result == Scalar("float", 32)),
+)
+RULES: tuple[Rule, ...] = (*_MEMORY, *_ATOMICS)

@@ -1,21 +1,37 @@
-"""Subgroup operations, through helper functions with one definition for each kind of subgroup support.
+"""Subgroup operations, and cooperative matrices, which the work-items of a subgroup hold together.
 
-A profile enables shuffles in IREE only where the device has them: by `cl_khr_subgroup_shuffle`, or on NVIDIA, whose
-OpenCL has no subgroups, by the PTX instruction `shfl.sync` written inline. The template holds both versions.
-Reductions, scans, ballots and rotations are written with shuffles, for which all lanes of a subgroup must be active.
+Operations call helper functions with one definition for each kind of subgroup support. A profile enables shuffles in
+IREE only where the device has them: by `cl_khr_subgroup_shuffle`, or on NVIDIA, whose OpenCL has no subgroups, by the
+PTX instruction `shfl.sync` written inline. The template holds both versions. Reductions, ballots and rotations are
+written with shuffles, for which all lanes of a subgroup must be active.
+
+Cooperative matrices have 16x16 elements, which the 32 work-items of a warp hold. IREE uses them where the profile has
+matrix units. On NVIDIA they are `ldmatrix` and `mma.sync`, written inline as PTX by helper functions of the template
+(`matrices.cl.j2`). A work-item holds eight elements of each matrix: of factors, and of sums in half precision, packed
+in a `uint4`; of sums in single precision in a `float8`; of factors of 8-bit integers packed in a `uint2`, of their sums
+in a `uint8`. PTX defines which element is where; the templates describe it. Work on single elements does not depend on
+it.
 """
 
 from __future__ import annotations
 
-import math
+import re
 
-from retarget_opencl.clc.literals import float_text, integer_text
+from retarget_opencl.clc.nodes import Op
+from retarget_opencl.clc.ops.memory import MATRIX_OPS
+from retarget_opencl.clc.ops.memory import RULES as MEMORY_RULES
 from retarget_opencl.clc.ops.table import Rule
 from retarget_opencl.clc.statements import StatementWriter
-from retarget_opencl.clc.types import Scalar, SpirvType, TypeSyntaxError, Vector, element_of, suffix_of
-from retarget_opencl.clc.values import Op, Value
-
-__all__ = ["RULES"]
+from retarget_opencl.clc.types import (
+    Matrix,
+    Scalar,
+    SpirvType,
+    TypeSyntaxError,
+    Vector,
+    element_of,
+    lanes_of,
+    suffix_of,
+)
 
 _SHUFFLES = {
     "spirv.GroupNonUniformShuffle": "retarget_shuffle",
@@ -26,7 +42,7 @@ _SHUFFLES = {
     "spirv.GroupNonUniformBroadcastFirst": "retarget_shuffle",
 }
 
-# The combining expression of each reduction and scan; `{a}` and `{b}` are of the value's type.
+# The combining expression of each reduction; `{a}` and `{b}` are of the value's type.
 _COMBINED = {
     "FAdd": "{a} + {b}",
     "FMul": "{a} * {b}",
@@ -45,21 +61,6 @@ _COMBINED = {
     "LogicalOr": "{a} | {b}",
     "LogicalXor": "{a} ^ {b}",
 }
-
-
-def _identity(writer: StatementWriter, kind: SpirvType, name: str) -> str:
-    """Return what changes no other value when it is combined with it: the first lane's of an exclusive scan."""
-    scalar = element_of(kind)
-    if scalar.kind == "float":
-        number = {"FAdd": 0.0, "FMul": 1.0, "FMin": math.inf, "FMax": -math.inf}[name]
-        text = float_text(scalar, number, writer.names)
-    else:
-        highest = (1 << scalar.bits - 1) - 1
-        numbers = {"IMul": 1, "UMin": -1, "SMin": highest, "SMax": -highest - 1, "BitwiseAnd": -1, "LogicalAnd": 1}
-        text = integer_text(scalar, numbers.get(name, 0))
-    if isinstance(kind, Vector) and scalar.kind == "bool":
-        text = "-1" if text == "true" else "0"
-    return f"({writer.names.value(kind)})({text})"
 
 
 def _shuffled(writer: StatementWriter, kind: SpirvType, call: str, text: str, lane: str) -> str:
@@ -102,65 +103,27 @@ def _rotate(writer: StatementWriter, op: Op) -> None:
 
 
 def _combine(writer: StatementWriter, op: Op) -> None:
-    """A reduction or a scan, over the subgroup or over clusters of it."""
+    """A reduction over the subgroup or over clusters of it."""
     operation = str(op.attribute("group_operation"))
-    mode = operation.partition("<")[2].rstrip(">")
-    if mode not in {"Reduce", "ClusteredReduce", "InclusiveScan", "ExclusiveScan"}:
+    if operation.partition("<")[2].rstrip(">") not in {"Reduce", "ClusteredReduce"}:
         msg = f"no rule for the group operation {operation}"
         raise TypeSyntaxError(msg)
+    names, value = writer.names, op.operands[0]
+    kind = value.kind
     size = op.operands[1].number if len(op.operands) > 1 else None
     limit = f"{size}u" if size is not None else writer.helper("retarget_subgroup_size") + "()"
-    name = op.name.removeprefix("spirv.GroupNonUniform")
-    total = _total(writer, op.operands[0], name, limit, scan="Scan" in mode)
-    if mode == "ExclusiveScan":
-        kind = op.operands[0].kind
-        before = _shuffled(writer, kind, "retarget_shuffle_up", total, "1u")
-        lane = writer.helper("retarget_subgroup_lane") + "()"
-        writer.state(f"{total} = {before}")
-        writer.state(f"if ({lane} == 0u) {total} = {_identity(writer, kind, name)}")
-    writer.define(op, total)
-
-
-def _total(writer: StatementWriter, value: Value, name: str, limit: str, *, scan: bool = False) -> str:
-    """Write what combines the values of all lanes, of `limit` lanes, or with `scan` of those up to each.
-
-    Returns the name of the variable that each lane then has it in.
-    """
-    names, kind = writer.names, value.kind
     total = writer.fresh("total")
     writer.declare(f"{names.value(kind)} {total}")
     writer.state(f"{total} = {value.text}")
-    other = _shuffled(writer, kind, "retarget_shuffle_up" if scan else "retarget_shuffle_xor", total, "step")
+    other = _shuffled(writer, kind, "retarget_shuffle_xor", total, "step")
     if element_of(kind).kind == "bool":
         other = f"({other})"
-    arguments = {"u": names.unsigned(kind), "s": names.signed(kind)}
-    earlier = writer.fresh("earlier") if scan else other
-    text = _COMBINED[name].format(a=total, b=earlier, **arguments)
+    name = op.name.removeprefix("spirv.GroupNonUniform")
+    text = _COMBINED[name].format(a=total, b=other, u=names.unsigned(kind), s=names.signed(kind))
     if names.emulates(kind):
         text = f"{writer.helper(f'round_{names.small}{suffix_of(kind)}')}({text})"
-    loop = f"for (uint step = 1u; step < {limit}; step <<= 1)"
-    if not scan:
-        writer.state(f"{loop} {total} = {text}")
-        return total
-    lane = writer.helper("retarget_subgroup_lane") + "()"
-    # All lanes shuffle, also those that keep what they have.
-    writer.declare(f"{names.value(kind)} {earlier}")
-    writer.state(f"{loop} {earlier} = {other}, {total} = {lane} >= step ? {text} : {total}")
-    return total
-
-
-def _vote(writer: StatementWriter, op: Op) -> None:
-    """`All`, `Any`, and `AllEqual`, which asks whether all lanes have the first one's value."""
-    value, names = op.operands[0], writer.names
-    if op.name.endswith("AllEqual"):
-        first = _shuffled(writer, value.kind, "retarget_shuffle", value.text, "0u")
-        same = f"{value.text} == ({first})"
-        text = f"all({same})" if isinstance(value.kind, Vector) else same
-        if isinstance(value.kind, Vector) and element_of(value.kind).bits == 1:
-            text = f"all(({names.value(value.kind)})({same}))"
-        value = Value(text, Scalar("bool", 1))
-    name = "LogicalOr" if op.name.endswith("Any") else "LogicalAnd"
-    writer.define(op, _total(writer, value, name, writer.helper("retarget_subgroup_size") + "()"))
+    writer.state(f"for (uint step = 1u; step < {limit}; step <<= 1) {total} = {text}")
+    writer.define(op, total)
 
 
 def _ballot(writer: StatementWriter, op: Op) -> None:
@@ -169,36 +132,170 @@ def _ballot(writer: StatementWriter, op: Op) -> None:
     writer.define(op, f"{writer.helper('retarget_ballot')}({op.operands[0].text})")
 
 
-def _count(writer: StatementWriter, op: Op) -> None:
-    """Count the bits of a ballot: of all lanes, of those up to this one, of those before it."""
-    writer.feature("shuffle")
-    operation = str(op.attribute("group_operation"))
-    lane = "retarget_subgroup_lane"
-    if "Scan" in operation:
-        lanes = f"{writer.helper(lane)}()" + (" + 1u" if "Inclusive" in operation else "")
-    else:
-        lanes = f"{writer.helper('retarget_subgroup_size')}()"
-    writer.define(op, f"{writer.helper('retarget_ballot_count')}({op.operands[0].text}, {lanes})")
-
-
-def _find(writer: StatementWriter, op: Op) -> None:
-    writer.feature("shuffle")
-    which = "first" if op.name.endswith("LSB") else "last"
-    writer.define(op, f"{writer.helper(f'retarget_ballot_{which}')}({op.operands[0].text})")
-
-
-def _elect(writer: StatementWriter, op: Op) -> None:
-    writer.feature("shuffle")
-    writer.define(op, f"{writer.helper('retarget_subgroup_lane')}() == 0")
-
-
-RULES: tuple[Rule, ...] = (
+_SUBGROUPS: tuple[Rule, ...] = (
     Rule(tuple(_SHUFFLES), _shuffle),
     Rule(("spirv.GroupNonUniformRotateKHR",), _rotate),
     Rule(tuple(f"spirv.GroupNonUniform{name}" for name in _COMBINED), _combine),
-    Rule(tuple(f"spirv.GroupNonUniform{name}" for name in ("All", "Any", "AllEqual")), _vote),
-    Rule(("spirv.GroupNonUniformBallot", "spirv.KHR.SubgroupBallot"), _ballot),
-    Rule(("spirv.GroupNonUniformBallotBitCount",), _count),
-    Rule(("spirv.GroupNonUniformBallotFindLSB", "spirv.GroupNonUniformBallotFindMSB"), _find),
-    Rule(("spirv.GroupNonUniformElect",), _elect),
+    Rule(("spirv.GroupNonUniformBallot",), _ballot),
 )
+
+
+def _layout(op: Op) -> str:
+    return "row" if "RowMajor" in str(op.attribute("matrix_layout")) else "column"
+
+
+def _place(writer: StatementWriter, op: Op) -> str:
+    """Return the arguments that locate a matrix in memory: its first byte and its stride in bytes."""
+    place = op.operands[0]
+    scalar, space = element_of(place.pointer.pointee), writer.space(place)
+    if space == "__private":
+        msg = "a cooperative matrix in private memory"
+        raise TypeSyntaxError(msg)
+    stride = op.operands[-1]
+    size = scalar.bits // 8 * lanes_of(place.pointer.pointee)
+    step = f"{stride.number * size}u" if stride.number is not None else f"{stride.text} * {size}u"
+    return f"({space} uchar*)&{place.text}, {step}"
+
+
+def _space(writer: StatementWriter, op: Op) -> str:
+    return writer.space(op.operands[0]).strip("_")
+
+
+def _load(writer: StatementWriter, op: Op) -> None:
+    kind = op.result
+    assert isinstance(kind, Matrix)  # noqa: S101
+    if kind.packed and kind.element.bits != 16:
+        msg = f"a factor of single precision is loaded: {kind}"
+        raise TypeSyntaxError(msg)
+    writer.feature("matrices")
+    space, layout = _space(writer, op), _layout(op)
+    # Sums lie in the registers as left factors do.
+    side = "right" if kind.use == "MatrixB" else "left"
+    stride, element = op.operands[-1], op.operands[0].pointer.pointee
+    bytes_apart = None if stride.number is None else stride.number * (element_of(element).bits // 8) * lanes_of(element)
+    if kind.held in {"packed", "bytes"} and space == "local" and (bytes_apart is None or bytes_apart % 16):
+        apart = "an unknown number of" if bytes_apart is None else bytes_apart
+        msg = f"a cooperative matrix whose rows in local memory are {apart} bytes apart: expected a multiple of 16"
+        raise TypeSyntaxError(msg)
+    call = f"matrix_load_{kind.held}_{side}_{layout}_{space}"
+    writer.define(op, f"{writer.helper(call)}({_place(writer, op)})", hint=_HINTS.get(kind.use, "sum"))
+
+
+_HINTS = {"MatrixA": "left", "MatrixB": "right"}
+
+
+def _store(writer: StatementWriter, op: Op) -> None:
+    place, value, stride = op.operands
+    kind = value.kind
+    assert isinstance(kind, Matrix)  # noqa: S101
+    if kind.use != "MatrixAcc":
+        msg = f"a factor is stored: {kind}"
+        raise TypeSyntaxError(msg)
+    writer.feature("matrices")
+    call = writer.helper(f"matrix_store_{kind.held}_{_layout(op)}_{_space(writer, op)}")
+    where = _place(writer, Op(op.name, op.ir, [place, stride], None))
+    writer.state(f"{call}({where}, {value.text})")
+
+
+def _multiply_add(writer: StatementWriter, op: Op) -> None:
+    left, result = op.operands[0].kind, op.result
+    assert isinstance(left, Matrix)  # noqa: S101
+    assert isinstance(result, Matrix)  # noqa: S101
+    said = op.attribute("matrix_operands")
+    flags = set(re.findall(r"\w+", str(said).rpartition("<")[2])) - {"None"}
+    call = f"matrix_multiply_add_{result.held}"
+    if result.held == "integer":
+        # Sums wrap around: their sign does not matter.
+        call += "".join("_s8" if f"{side}Signed" in flags else "_u8" for side in "AB")
+        flags -= {"ASigned", "BSigned", "CSigned", "ResultSigned"}
+    elif result.held == "single":
+        call = _of_small(writer, call)
+    elif writer.names.small == "bfloat":
+        msg = f"a sum in bf16: {result}"
+        raise TypeSyntaxError(msg)
+    if flags or (result.held == "integer") != (left.held == "bytes"):
+        msg = f"matrix operands {said} of {left} and {result}"
+        raise TypeSyntaxError(msg)
+    writer.feature("matrices")
+    writer.define(op, f"{writer.helper(call)}({', '.join(operand.text for operand in op.operands)})", hint="sum")
+
+
+def _of_small(writer: StatementWriter, helper: str) -> str:
+    return f"{helper}_bfloat" if writer.names.small == "bfloat" else helper
+
+
+def _pack(writer: StatementWriter, text: str) -> str:
+    if writer.names.small == "bfloat":
+        writer.helper("bfloat_to_bits8")
+    return f"{writer.helper(_of_small(writer, 'matrix_pack'))}({text})"
+
+
+def _unpack(writer: StatementWriter, text: str) -> str:
+    if writer.names.small == "bfloat":
+        writer.helper("bfloat_from_bits8")
+    return f"{writer.helper(_of_small(writer, 'matrix_unpack'))}({text})"
+
+
+def _splat(writer: StatementWriter, op: Op) -> None:
+    assert isinstance(op.result, Matrix)  # noqa: S101
+    if op.result.held == "bytes":
+        msg = f"a factor with one value: {op.result}"
+        raise TypeSyntaxError(msg)
+    held = "uint8" if op.result.held == "integer" else "float8"
+    text = f"({held})({op.operands[0].text})"
+    writer.define(op, _pack(writer, text) if op.result.packed else text, hint="sum")
+
+
+def _convert(writer: StatementWriter, op: Op) -> None:
+    source, target = op.operands[0].kind, op.result
+    assert isinstance(source, Matrix)  # noqa: S101
+    assert isinstance(target, Matrix)  # noqa: S101
+    text = op.operands[0].text
+    if source.packed == target.packed:
+        # A factor of halves that is widened stays as it is: products are exact in single precision either way.
+        if source.element != Scalar("float", 16):
+            msg = f"{source} is converted to {target}"
+            raise TypeSyntaxError(msg)
+        writer.define(op, text)
+    else:
+        writer.define(op, _unpack(writer, text) if source.packed else _pack(writer, text))
+
+
+def _by_element(name: str, text: str) -> Rule:
+    def write(writer: StatementWriter, op: Op) -> None:
+        assert isinstance(op.result, Matrix)  # noqa: S101
+        if (op.result.packed and op.result.element.bits != 16) or op.result.held == "bytes":
+            msg = f"arithmetic on a factor: {op.result}"
+            raise TypeSyntaxError(msg)
+        texts = [operand.text for operand in op.operands]
+        if op.result.packed:
+            shown = [
+                _unpack(writer, operand.text) if isinstance(operand.kind, Matrix) else operand.text
+                for operand in op.operands
+            ]
+            writer.define(op, _pack(writer, text.format(*shown)))
+        else:
+            writer.define(op, text.format(*texts))
+
+    return Rule((name,), write, matrices=True)
+
+
+_MATRICES: tuple[Rule, ...] = (
+    Rule(("spirv.KHR.CooperativeMatrixLoad",), _load, matrices=True),
+    Rule(("spirv.KHR.CooperativeMatrixStore",), _store, matrices=True),
+    Rule(("spirv.KHR.CooperativeMatrixMulAdd",), _multiply_add, matrices=True),
+    Rule(("spirv.CompositeConstruct",), _splat, matrices=True),
+    Rule(("spirv.FConvert",), _convert, matrices=True),
+    *(Rule(rule.ops, rule.write, matrices=True) for rule in MEMORY_RULES if rule.ops[0] in MATRIX_OPS),
+    _by_element("spirv.FAdd", "{0} + {1}"),
+    _by_element("spirv.FSub", "{0} - {1}"),
+    _by_element("spirv.FMul", "{0} * {1}"),
+    _by_element("spirv.FDiv", "{0} / {1}"),
+    _by_element("spirv.FNegate", "-{0}"),
+    _by_element("spirv.MatrixTimesScalar", "{0} * {1}"),
+    _by_element("spirv.IAdd", "{0} + {1}"),
+    _by_element("spirv.ISub", "{0} - {1}"),
+    _by_element("spirv.IMul", "{0} * {1}"),
+    _by_element("spirv.SNegate", "-{0}"),
+)
+RULES: tuple[Rule, ...] = (*_SUBGROUPS, *_MATRICES)

@@ -18,12 +18,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from retarget_opencl.clc.literals import signed_text
+from retarget_opencl.clc.nodes import Op
 from retarget_opencl.clc.statements import StatementWriter
-from retarget_opencl.clc.types import Matrix, Pointer, Scalar, Vector, element_of, suffix_of
-from retarget_opencl.clc.values import Op
-
-__all__ = ["Fit", "Rule", "RuleTable", "round_half", "text_rule"]
+from retarget_opencl.clc.types import Matrix, Pointer, Scalar, Vector, element_of, signed_text, suffix_of
 
 
 class Fit(Enum):
@@ -137,15 +134,11 @@ def fit(writer: StatementWriter, op: Op, text: str, how: Fit) -> str:
     return text
 
 
-def text_rule(
-    ops: str | tuple[str, ...], text: str, how: Fit = Fit.PLAIN, *, helper: str = "", rounds: bool = False
-) -> Rule:
-    """Return a rule of one expression. `helper` names a function of the template that the text calls. One that `rounds`
-    is exact in single precision only where the device offers it."""
+def text_rule(ops: str | tuple[str, ...], text: str, how: Fit = Fit.PLAIN, *, rounds: bool = False) -> Rule:
+    """Return a rule of one expression. One that `rounds` is exact in single precision only where the device offers
+    that."""
 
     def write(writer: StatementWriter, op: Op) -> None:
-        if helper:
-            writer.helper(helper)
         if rounds and element_of(op.kind).bits < 64:
             writer.feature("rounding")
         writer.define(op, fit(writer, op, expand(writer, op, text), how))

@@ -9,7 +9,7 @@ from pathlib import Path
 from retarget.cli.support import add_path_arguments, add_toolchain_argument, read_declared, request_of
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
-from retarget.extension import ShowsArtifacts, UnavailableError
+from retarget.extension import Compiler, UnavailableError, overrides
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompileTarget
 from retarget.support.errors import RetargetError, did_you_mean, display_path
@@ -114,9 +114,9 @@ def _suffixes(registry: Registry) -> set[str]:
     return {compiler.artifact_suffix for compiler in registry.compilers.values()}
 
 
-def _shower(registry: Registry, name: str, path: Path) -> ShowsArtifacts:
+def _shower(registry: Registry, name: str, path: Path) -> Compiler:
     """Return the compiler `name`, or the one whose suffix a file has. Raises `RetargetError`."""
-    able = {compiler: shower for compiler, shower in registry.compilers.items() if isinstance(shower, ShowsArtifacts)}
+    able = {compiler: shower for compiler, shower in registry.compilers.items() if overrides(shower, "show")}
     if name:
         registry.compiler(name)
         if name in able:

@@ -12,7 +12,7 @@ from pathlib import Path
 from retarget.cli.support import read_declared, request_of
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
-from retarget.extension import Tolerance, TypesFunctions, UnavailableError
+from retarget.extension import Tolerance, UnavailableError, overrides
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Module, Origin, RunTarget, Suite, Target
 from retarget.model.outcomes import Failure, OutputComparison, OutputDifference, RunOutcome, Stage
@@ -154,7 +154,7 @@ def _undeclared(path: Path, registry: Registry, toolchains: Sequence[str]) -> _F
     shown, folder = display_path(path), path.parent
     loader = DeclarationLoader(registry, redirections(toolchains, Path.cwd()))
     targets = tuple(loader.scope_of(folder).targets.configs.values())
-    kinds = [kind for kind, one in registry.case_loaders.items() if isinstance(one, TypesFunctions)]
+    kinds = [kind for kind, one in registry.case_loaders.items() if overrides(one, "declared_functions")]
     if not targets or not kinds:
         init = f"retarget init {shlex.quote(display_path(folder))}"
         msg = (

@@ -18,7 +18,7 @@ from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
 from retarget.engine.references import ReferenceRuns
 from retarget.engine.toolchains import with_toolchain
-from retarget.extension import UnavailableError, UsesToolchains
+from retarget.extension import UnavailableError, overrides
 from retarget.model import CompileTarget, Origin, RunTarget, Target, Toolchain
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import CompileOutcome, Failure, RunOutcome
@@ -115,7 +115,8 @@ def _distinct(selection: Selection) -> list[tuple[Target, Sequence[Target]]]:
         for selected in one.selected:
             for target in (selected.compile, selected) if isinstance(selected, RunTarget) else (selected,):
                 compiled = target.compile if isinstance(target, RunTarget) else target
-                if isinstance(registry.compilers.get(compiled.compiler.compiler), UsesToolchains):
+                compiler = registry.compilers.get(compiled.compiler.compiler)
+                if compiler is not None and overrides(compiler, "toolchain_environment"):
                     found.setdefault(_key(one.suite.name, target), (target, one.targets))
     return list(found.values())
 

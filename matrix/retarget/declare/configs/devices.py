@@ -75,8 +75,9 @@ def device_problems(registry: Registry | None, table: RuntimeConfigTable, path: 
 
 def compile_device_problems(registry: Registry | None, table: CompilerConfigTable, path: KeyPath) -> Iterable[Problem]:
     """Yield what a compiler config's compiler finds wrong with its compile devices."""
-    if registry is not None and (named := registry.named_devices(table.compiler or "")) is not None:
-        for name, message in named.device_problems(table.devices):
+    compiler = None if registry is None else registry.compilers.get(table.compiler or "")
+    if compiler is not None:
+        for name, message in compiler.device_problems(table.devices):
             yield Problem((*path, "devices", name), message)
 
 
@@ -103,8 +104,7 @@ def _role_fault(compiler: CompilerConfig, runtime: RuntimeConfig, registry: Regi
                 f"found the role {role!r} of runtime config {runtime.name!r} ({place}), expected one of "
                 f"{devices}{did_you_mean(role, names)}"
             )
-    named = registry.named_devices(compiler.compiler) if registry is not None else None
-    needed = named.runtime_devices(dict(compiler.devices)) if named is not None else dict.fromkeys(names, True)
+    needed = {} if registry is None else registry.runtime_devices(compiler.compiler, dict(compiler.devices))
     for name in names:
         if name not in runtime.roles and needed.get(name, True):
             return (

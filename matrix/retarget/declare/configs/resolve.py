@@ -26,7 +26,7 @@ from retarget.declare.configs.named import (
 )
 from retarget.declare.schema.kept import Declared, FileTables
 from retarget.declare.scope import Names, Redirections, Scope, find_named, unknown_name
-from retarget.extension import CompilerError, TargetsProfiles
+from retarget.extension import CompilerError, overrides
 from retarget.model import CompilerConfig, Host, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
 from retarget.model.names import config_name_error, name_error
 from retarget.profiles.files import located
@@ -229,7 +229,7 @@ def _compiler_problems(
     yield from env_problems(entry.table.env, (*entry.path, "env"))
     yield from reference_problems(names, entry.table.toolchain, entry.path)
     compiler = registry.compilers.get(entry.table.compiler or "") if registry is not None else None
-    if entry.table.target_from and compiler is not None and not isinstance(compiler, TargetsProfiles):
+    if entry.table.target_from and compiler is not None and not overrides(compiler, "profile_target"):
         message = f"found device profiles, but the compiler {compiler.name!r} does not compile for them"
         yield Problem((*entry.path, "target_from"), message)
     for index, reference in enumerate(entry.table.target_from):
@@ -252,7 +252,7 @@ def _target_problems(registry: Registry | None, config: CompilerConfig, path: Ke
 def target_error(registry: Registry | None, config: CompilerConfig, flags: Sequence[str]) -> str:
     """Return why a config's compiler cannot compile for its profiles with these flags; empty where it can."""
     compiler = registry.compilers.get(config.compiler) if registry is not None else None
-    if config.target_from and isinstance(compiler, TargetsProfiles):
+    if config.target_from and compiler is not None:
         try:
             compiler.target_parts(config, tuple(flags))
         except (CompilerError, RetargetError) as error:

@@ -29,7 +29,6 @@ from retarget.declare.schema.tables import (
     TargetConfigTable,
     ToolchainTable,
 )
-from retarget.extension import DescribesFiles
 
 __all__ = ["json_schema", "kind_schema", "model_schema", "reference", "type_words"]
 
@@ -128,10 +127,10 @@ def json_schema() -> str:
     return json.dumps({"$schema": _DIALECT, "title": "retarget declarations", **schema}, indent=2) + "\n"
 
 
-def kind_schema(kind: str, loader: DescribesFiles) -> str:
+def kind_schema(kind: str, schema: Mapping[str, object]) -> str:
     """Return the JSON Schema of a kind's files as text."""
     title = f"files of the kind {kind}"
-    return json.dumps({"$schema": _DIALECT, "title": title, **loader.file_schema()}, indent=2) + "\n"
+    return json.dumps({"$schema": _DIALECT, "title": title, **schema}, indent=2) + "\n"
 
 
 def model_schema(model: type[BaseModel]) -> dict[str, Any]:

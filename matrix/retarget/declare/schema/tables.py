@@ -251,10 +251,11 @@ class RuntimeConfigTable(HeirTable):
 
     run_under: list[str] = Field(default=[], examples=[["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]])
     """A command and its first arguments to run modules under, out of process: an emulator, a wrapper. The tool that it
-    gets is that of the toolchain (docs/emulators.md)."""
+    gets is that of the toolchain (docs/machines.md)."""
 
     host: str | None = Field(default=None, examples=["pi5"])
-    """The machine that runs the modules, by the name of a `[[host]]`: see [hosts](hosts.md). Without it, this one."""
+    """The machine that runs the modules, by the name of a `[[host]]`: see [remote hosts](machines.md#remote-hosts).
+    Without it, this one."""
 
     sanitize: bool = False
     """Whether the driver checks each access to memory; what it finds fails the run. Only for drivers that can: `opencl`
@@ -268,7 +269,7 @@ class RuntimeConfigTable(HeirTable):
 
     requires: list[str] = Field(default=[], examples=[["memory >= 8 GiB", "vulkan.shaderFloat64"]])
     """What a device must have for the run targets of this config; on another they are skipped. See
-    [requirements](requirements.md)."""
+    [requirements](devices.md#require-something-of-a-device)."""
 
     device_type: str | None = Field(default=None, examples=["gpu"])
     """`gpu`, `cpu` or `accelerator`: the same as `device_type = gpu` in `requires`. With `gpu`, nothing runs on an
@@ -367,7 +368,7 @@ class ModuleTestSuiteTable(_Table):
 
     requires: list[str] = Field(default=[], examples=[["opencl.fp64", "memory >= 8 GiB", "devices >= 2"]])
     """What a device must have to run the modules of this suite; on another their run targets are skipped. What is named
-    after another driver is not asked. See [requirements](requirements.md)."""
+    after another driver is not asked. See [requirements](devices.md#require-something-of-a-device)."""
 
     module: list[ModuleTable] = Field(default=[])
     """What is different for some modules."""
@@ -418,7 +419,7 @@ class ExpectationTable(_Table):
 
 
 class GoldenTable(_Table):
-    """What a benchmark must not exceed: targets, a metric, and its bound. See [benchmarks](benchmarks.md)."""
+    """What a benchmark must not exceed: targets, a metric, its bound. See [benchmarks](measurements/benchmarks.md)."""
 
     match: OneOrMore = Field(examples=["matmul_*", ["resnet50", "sdxl/*"]])
     """Names of modules, one or a list, as in `[[expectation]]`. One that matches no target is an error of `retarget

@@ -22,7 +22,7 @@ from pathlib import Path
 from retarget.engine.cache.inputs import files_below
 from retarget.engine.cache.key import digest_of
 from retarget.engine.cache.sealed_files import DamagedError, read_sealed, seal
-from retarget.extension import MakesModules
+from retarget.extension import CaseLoader
 from retarget.model import CompileTarget
 from retarget.support.errors import RetargetError
 from retarget.support.files import UNFINISHED, read_regular, write_atomically
@@ -124,7 +124,7 @@ class ModuleGenerator:
         self._folders: dict[tuple[str, Path], Path] = {}
         self._held: list[HeldLock] = []
 
-    def resolve(self, target: CompileTarget, loader: MakesModules) -> CompileTarget:
+    def resolve(self, target: CompileTarget, loader: CaseLoader) -> CompileTarget:
         """Return `target` with its module's files, which lie in the cache, and their folder as its own.
 
         Raises `RetargetError` for modules that cannot be generated, `UnavailableError` where what generates them is
@@ -142,7 +142,7 @@ class ModuleGenerator:
             self._held.pop().release()
         self._folders.clear()
 
-    def _ensure(self, kind: str, description: Path, loader: MakesModules) -> Path:
+    def _ensure(self, kind: str, description: Path, loader: CaseLoader) -> Path:
         try:
             content = read_regular(description)
         except OSError as error:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retarget.extension import Case, CaseData, DriverError, HasParameters
+from retarget.extension import Case, DriverError
 from retarget.extension.registry import Registry
 from retarget.model.case_names import selected_cases
 from retarget.worker.artifact import read_artifact
@@ -42,7 +42,7 @@ def export_cases(registry: Registry, message: ExportCases) -> ExportedCases:
     folder = message.folder
     folder.mkdir(parents=True, exist_ok=True)
     parameters = []
-    for number, (scope, path) in enumerate(loader.parameters(request) if isinstance(loader, HasParameters) else ()):
+    for number, (scope, path) in enumerate(loader.parameters(request)):
         name = f"parameters{number}{path.suffix}"
         shutil.copyfile(path, folder / name)
         parameters.append([scope, name])
@@ -71,7 +71,7 @@ def export_cases(registry: Registry, message: ExportCases) -> ExportedCases:
 def _entry(
     folder: Path, number: int, case: Case, compiler: str, references: dict[str, dict[str, tuple[Array, ...]]]
 ) -> dict[str, Any]:
-    data = CaseData(inputs=case.inputs, expected=case.expected) if case.read is None else case.read()
+    data = case.values()
     expected: Sequence[Array | None] | None = data.expected
     if other := agreed_config(case, compiler):
         expected = references.get(other, {}).get(case.name)  # None where that config gave nothing: not judged

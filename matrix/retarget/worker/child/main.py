@@ -29,16 +29,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from retarget.extension import (
-    BufferRange,
-    CompilerError,
-    DriverError,
-    ImportsAhead,
-    RunsOnHosts,
-    TransfersBuffers,
-    UnavailableError,
-)
-from retarget.extension.returned import ExtensionError
+from retarget.extension import BufferRange, CompilerError, DriverError, ExtensionError, UnavailableError, overrides
 from retarget.support.dependencies import recording
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, first_line, join_output
@@ -181,7 +172,7 @@ class _Server:
                 return self._compile(message)
             case ProbeDriver(driver=name, config=config):
                 probed = self._registry.driver(name)
-                if config is not None and isinstance(probed, RunsOnHosts):
+                if config is not None and overrides(probed, "probe_on_host"):
                     return Devices(infos=tuple(probed.probe_on_host(config)))
                 return Devices(infos=tuple(probed.probe()))
             case OpenDevices(config=config, cache=cache):
@@ -226,7 +217,7 @@ class _Server:
             rewritten = rewriter.return_checks(request.source, str(name))
             if rewritten != request.source:  # by another name: its locations are of the file, its lines are not
                 request = replace(request, source=rewritten, source_name=f"{name.stem}.returned{name.suffix}")
-        compiled = compiler.run_front_end(request) if message.front_end else compiler.compile(request)  # type: ignore[attr-defined]
+        compiled = compiler.run_front_end(request) if message.front_end else compiler.compile(request)
         seconds = time.perf_counter() - start
         artifact = bytes(compiled.artifact)
         diagnostics = join_output(compiled.diagnostics, self._output.read())
@@ -289,9 +280,10 @@ class _Server:
 
 def _move_bytes(device: Device | None) -> None:
     """Move some bytes to a device and back, by its queue. Raises `DriverError` if they do not come back."""
-    if not isinstance(device, TransfersBuffers):
+    transfers = None if device is None else device.transfers()
+    if transfers is None:
         return
-    data, transfers = bytes(range(_PROBE_BYTES)), device.transfers()
+    data = bytes(range(_PROBE_BYTES))
     target = BufferRange(transfers.allocate(_PROBE_BYTES, mappable=False), 0, _PROBE_BYTES)
     if not transfers.wait(transfers.update(target, data, ()), _PROBE_SECONDS):
         msg = f"a transfer of {_PROBE_BYTES} bytes was not complete after {_PROBE_SECONDS:g} s"
@@ -364,9 +356,8 @@ def _loaded_ahead() -> Registry | None:
         registry = load_extensions(checked=True)
         importlib.import_module("retarget.worker.child.run_in_process")
         for driver in registry.drivers.values():
-            if isinstance(driver, ImportsAhead):
-                with contextlib.suppress(Exception):
-                    driver.import_ahead()
+            with contextlib.suppress(Exception):
+                driver.import_ahead()
     return registry
 
 

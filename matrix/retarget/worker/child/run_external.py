@@ -11,10 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from retarget.extension import Case, CaseLoader, Driver, DriverError, RunPlan
+from retarget.extension import Case, CaseLoader, Driver, DriverError, ExtensionError, RunPlan, run_case_plan
 from retarget.extension.registry import extensions_environment
-from retarget.extension.returned import ExtensionError
-from retarget.extension.run_plans import run_case_plan
 from retarget.model.case_names import selected_cases
 from retarget.model.outcomes import CaseOutcome, Failure, RunOutcome, Stage, first_failure
 from retarget.model.rungs import Rung

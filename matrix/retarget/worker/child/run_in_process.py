@@ -17,22 +17,15 @@ from retarget.extension import (
     CaseLoader,
     CaseRequest,
     Check,
-    CountsWork,
     Device,
     Driver,
     DriverError,
-    HasParameters,
-    LoadsParameters,
-    MapsArtifacts,
+    ExtensionError,
     NoCasesError,
     Program,
-    ReadsNeeds,
-    ReportsWork,
-    ShowsCommand,
-    TypesFunctions,
     UnavailableError,
+    overrides,
 )
-from retarget.extension.returned import ExtensionError
 from retarget.model import RuntimeConfig
 from retarget.model.case_names import selected_cases
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, RunOutcome, Stage, first_failure
@@ -78,11 +71,9 @@ def run_in_process(
     start = time.perf_counter()
     try:
         request = case_request(message.target.compile)
-        is_mapped = isinstance(driver, MapsArtifacts) and driver.maps_artifacts
-        read = map_artifact if is_mapped else read_artifact
+        read = map_artifact if driver.maps_artifacts else read_artifact
         artifact = cast("bytes", read(message.artifact, message.digest))
-        if isinstance(driver, ReadsNeeds):
-            _check_needs(driver.needs(artifact), infos)
+        _check_needs(driver.needs(artifact), infos)
         program = _load(device, loader, request, artifact)
         loaded = True
         functions = tuple(program.functions)
@@ -119,8 +110,7 @@ def run_in_process(
         send=send,
         writer=None if message.record is None else OutputsWriter(message.record),
     )
-    if isinstance(program, ReportsWork):
-        program.report_work(run.note_work)
+    program.report_work(run.note_work)
     outcomes: list[CaseOutcome] = []
     names = tuple(case.name for case in cases)
     for case in selected_cases(cases, message.only, message.skipping):
@@ -157,8 +147,7 @@ def _load_cases(loader: CaseLoader, request: CaseRequest, seed: int | None) -> t
         return cases
     from retarget.worker.child.seeded import seeded_cases  # only `retarget compare` asks for them
 
-    typed = loader.declared_functions(request) if isinstance(loader, TypesFunctions) else request.functions
-    return (*cases, *seeded_cases(typed, cases, seed))
+    return (*cases, *seeded_cases(loader.declared_functions(request), cases, seed))
 
 
 def driver_failure(stage: Stage, error: DriverError) -> Failure:
@@ -187,15 +176,8 @@ def _check_needs(needs: Sequence[str], infos: Sequence[DeviceInfo]) -> None:
 
 
 def _load(device: Device, loader: CaseLoader, request: CaseRequest, artifact: bytes) -> Program:
-    parameters = loader.parameters(request) if isinstance(loader, HasParameters) else ()
-    if not parameters:
-        return device.load(artifact)
-    if not isinstance(device, LoadsParameters):
-        driver = device.infos[0].driver if device.infos else "of this runtime config"
-        scopes = ", ".join(scope or "(no name)" for scope, _ in parameters)
-        msg = f"the driver {driver} takes no parameter files, and the module wants those of scope {scopes}"
-        raise DriverError(msg)
-    return device.load_with_parameters(artifact, parameters)
+    parameters = loader.parameters(request)
+    return device.load_with_parameters(artifact, parameters) if parameters else device.load(artifact)
 
 
 def _by_name(outputs: Sequence[CaseOutputs]) -> Mapping[str, CaseOutputs]:
@@ -225,12 +207,12 @@ class _Run:
 
     def enter(self, stage: Stage, name: str, done: CaseOutcome | None = None, names: tuple[str, ...] = ()) -> None:
         """Say where the run goes, before it does."""
-        is_work = stage is Stage.RUN and not isinstance(self.program, ReportsWork)
+        is_work = stage is Stage.RUN and not overrides(self.program, "report_work")
         self.name, self.rung = name, Rung.DISPATCHES if is_work else Rung.LOADS
         self.send(Progress(stage=stage, case=name, done=done, names=names, rung=self.rung))
 
     def note_work(self) -> None:
-        """Say that the case's call hands work to the device. Implements what `ReportsWork` calls."""
+        """Say that the case's call hands work to the device. `Program.report_work` is given it."""
         if self.rung < Rung.DISPATCHES:
             self.rung = Rung.DISPATCHES
             self.send(Progress(stage=Stage.RUN, case=self.name, rung=self.rung))
@@ -239,7 +221,7 @@ class _Run:
         """Read, call, compare; and record, where that is wanted, what completed."""
         start = time.perf_counter()
         try:
-            data = CaseData(inputs=case.inputs, expected=case.expected) if case.read is None else case.read()
+            data = case.values()
         except ExtensionError:
             raise
         except RetargetError as error:
@@ -280,14 +262,13 @@ class _Run:
         ended = failure or unexpected
         outcome = case_outcome(case, self.compiler, compared - start, ended, mismatches, rung=self.rung)
         outcome = replace(outcome, dispatches=tuple(dispatches))
-        if failure is not None and isinstance(self.program, ShowsCommand):
-            return replace(outcome, command=tuple(self.program.last_command(self.artifact)))
-        return outcome
+        command = () if failure is None else tuple(self.program.last_command(self.artifact))
+        return replace(outcome, command=command)
 
     def timed(self, cases: Sequence[Case], outcomes: Sequence[CaseOutcome], timing: Timing) -> list[CaseOutcome]:
         """Call again the cases that have passed, and return their outcomes with how long that took. What a tool runs,
         a process for each call, is not timed."""
-        if isinstance(self.program, ShowsCommand):
+        if overrides(self.program, "last_command"):
             return list(outcomes)
         from retarget.worker.child.timing import call_times  # only benchmarks need its imports
 
@@ -298,7 +279,7 @@ class _Run:
             case = by_name[outcome.name]
             self.enter(Stage.RUN, case.name)
             try:
-                inputs = case.inputs if case.read is None else case.read().inputs
+                inputs = case.values().inputs
                 first = self.first_calls[case.name]
                 times = call_times(self.program, case.function, inputs, timing, first, artifact=self.artifact)
                 found.append(replace(outcome, times=times))
@@ -328,7 +309,7 @@ class _Run:
         """Return what the last call executed on each device, by role or URI. Raises `DriverError`."""
         if not any(wanted is not None for wanted in self.runtime.used):
             return ()
-        if not isinstance(self.program, CountsWork):
+        if not overrides(self.program, "last_work"):
             msg = f"the driver {self.runtime.driver} does not count what a device executes"
             hint = f"take `used` out of the devices of runtime config {self.runtime.name!r}"
             raise DriverError(msg, hint=hint)

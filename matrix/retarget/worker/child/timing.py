@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.extension import BindsCalls, Program, TimesDevice
+from retarget.extension import Program, overrides
 from retarget.model.outcomes import CallTimes
 from retarget.worker.messages import Timing
 
@@ -47,13 +47,9 @@ def call_times(
 
     Raises `DriverError`.
     """
-    if isinstance(program, BindsCalls):
-        call: Callable[[], object] = program.bind_call(function, inputs)
-    else:
-        call = lambda: program.call(function, inputs, lambda _: None)  # noqa: E731
-    times = timed(call, timing)
+    times = timed(program.bind_call(function, inputs), timing)
     device: tuple[float, ...] = ()
-    if isinstance(program, TimesDevice):
+    if overrides(program, "device_seconds"):
         affordable = int(_DEVICE_SHARE * timing.seconds / max(statistics.median(times), 1e-9))
         device = _samples(program.device_seconds(function, inputs, min(max(affordable, 1), _DEVICE_CALLS), artifact))
     return CallTimes(

@@ -23,7 +23,8 @@ from retarget.support.errors import did_you_mean
 from retarget_iree.compiler.flags import flag_values, split_flag, target_words
 from retarget_iree.compiler.hostcpu import CPU_FLAG, FEATURES_FLAG, TRIPLE_FLAG
 from retarget_iree.compiler.targets.attribute import device_target
-from retarget_iree.compiler.targets.profiles import DEVICE, DEVICE_IDS, HOST, profile_target
+from retarget_iree.compiler.targets.profiles import DEVICE, HOST, profile_target
+from retarget_iree.runtime.devices.hal import HAL_DRIVERS
 
 __all__ = [
     "asked_devices",
@@ -39,14 +40,14 @@ _DEVICE_FLAG = "iree-hal-target-device"
 _LOCAL_FLAG = "iree-hal-local-target-device-backends"
 _BACKENDS_FLAG = "iree-hal-target-backends"
 _SELECTING = {_DEVICE_FLAG, _LOCAL_FLAG, _BACKENDS_FLAG}
-_SHORT = {CPU_FLAG, FEATURES_FLAG, TRIPLE_FLAG, "iree-hip-target"}
-_SHORT |= {f"iree-{name}-target{rest}" for name in ("vulkan", "cuda", "rocm") for rest in ("", "-features")}
-_DEVICE_OF = {"vulkan-spirv": "vulkan", "rocm": "hip", "amdgpu": "hip", "llvm-cpu": "local"}
+_SHORT = {CPU_FLAG, FEATURES_FLAG, TRIPLE_FLAG}
+_SHORT |= {f"{flag}{end}" for hal in HAL_DRIVERS.values() for flag in hal.target_flags for end in ("", "-features")}
+_DEVICE_OF = {backend: hal.device for hal in HAL_DRIVERS.values() for backend in hal.backends}
 _TARGET = re.compile(r'#hal\.device\.target<"(?P<device>[^"]+)", \[(?P<executable>#hal\.executable\.target<.*>)\]>')
 _FORMAT = re.compile(r'#hal\.executable\.target<"[^"]*", "(?P<format>[^"]*)"')
 
 
-_FORMATS = {"vulkan": "vulkan-spirv-fb", "cuda": "cuda-nvptx-fb", "hip": "rocm-hsaco-fb"}
+_FORMATS = {hal.device: hal.executable_format for hal in HAL_DRIVERS.values() if hal.executable_format}
 """The one format of executables for a device. Those of CPUs have their architecture in it, which the compiler names."""
 
 
@@ -75,7 +76,8 @@ def profile_words(config: CompilerConfig) -> tuple[str, ...]:
         return ()
     for reference in config.target_from:
         if reference.startswith("host:"):
-            device = DEVICE_IDS.get(reference.removeprefix("host:").partition("://")[0], "")
+            hal = HAL_DRIVERS.get(reference.removeprefix("host:").partition("://")[0])
+            device = "" if hal is None else hal.device
             words.update(dict.fromkeys(target_words([f"--{_DEVICE_FLAG}={device}"] if device else [])))
             continue
         with contextlib.suppress(CompilerError):  # a profile that there is no target for is an error when it compiles
@@ -190,13 +192,13 @@ def _device(reference: str) -> str:
     """Return the id of the device that a profile is compiled for. Raises `CompilerError` if IREE has none."""
     if reference.startswith("host:"):
         name = reference.removeprefix("host:").partition("://")[0]
-        if name not in DEVICE_IDS:
-            known = ", ".join(DEVICE_IDS)
-            nearest = did_you_mean(name, DEVICE_IDS)
+        if name not in HAL_DRIVERS:
+            known = ", ".join(HAL_DRIVERS)
+            nearest = did_you_mean(name, HAL_DRIVERS)
             expected = f"expected a URI of one of the drivers {known}{nearest}"
             msg = f"found the device {reference!r} in target_from, {expected}"
             raise CompilerError(msg)
-        return DEVICE_IDS[name]
+        return HAL_DRIVERS[name].device
     value = flag_values(_target(reference).flags, _DEVICE_FLAG)[0]
     found = re.search(r'#hal\.device\.target<"([^"]+)"', value)
     return found[1] if found is not None else value

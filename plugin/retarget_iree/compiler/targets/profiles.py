@@ -11,11 +11,9 @@ from retarget.profiles.references import profile_label
 from retarget_iree.compiler.hostcpu import CPU_FLAG, FEATURES_FLAG, TRIPLE_FLAG
 from retarget_iree.compiler.targets.attribute import device_target, spirv_executable
 from retarget_iree.compiler.targets.vulkan import CAPABILITIES, vulkan_target
+from retarget_iree.runtime.devices.hal import HAL_DRIVERS
 
-__all__ = ["DEVICE", "DEVICE_IDS", "HOST", "profile_target", "source_of"]
-
-DEVICE_IDS = {"vulkan": "vulkan", "local-sync": "local", "local-task": "local", "cuda": "cuda", "hip": "hip"}
-"""The device that IREE compiles for, by the driver of a profile."""
+__all__ = ["DEVICE", "HOST", "profile_target", "source_of"]
 
 DEVICE = "__device_0"
 """The name of the device in the program, which IREE gives the first one if nobody does."""
@@ -39,21 +37,22 @@ def profile_target(profile: Profile) -> ProfileTarget:
     Raises `CompilerError` for a profile of a driver that IREE does not compile for, and for one that lacks what names
     its target.
     """
-    if profile.driver == "vulkan":
-        return _vulkan(profile)
-    if profile.driver in {"local-sync", "local-task"}:
+    hal = HAL_DRIVERS.get(profile.driver)
+    if hal is None:
+        msg = (
+            f"{profile_label(profile)}: the compiler iree has no target for the driver {profile.driver!r}, "
+            f"expected one of {', '.join(HAL_DRIVERS)}"
+        )
+        raise CompilerError(msg)
+    if hal.cores:
         return _llvm_cpu(profile)
-    if profile.driver == "cuda":
-        capability = _text(profile, "cuda.computeCapability")
-        return _named(profile, "cuda.computeCapability", "iree-cuda-target", _cuda_architecture(capability))
-    if profile.driver == "hip":
-        name = _text(profile, "hip.gcnArchName")
-        return _named(profile, "hip.gcnArchName", "iree-rocm-target", name.partition(":")[0])
-    msg = (
-        f"{profile_label(profile)}: the compiler iree has no target for the driver {profile.driver!r}, "
-        f"expected one of {', '.join(DEVICE_IDS)}"
-    )
-    raise CompilerError(msg)
+    if not hal.chip:
+        return _vulkan(profile)
+    chip = _text(profile, hal.chip)
+    value = _cuda_architecture(chip) if hal.name == "cuda" else chip.partition(":")[0]
+    part = TargetPart(name=hal.target_flags[0], value=value, source=source_of(profile, (hal.chip,)))
+    flags = (f"--iree-hal-target-device={hal.device}", f"--{hal.target_flags[0]}={value}")
+    return ProfileTarget(flags=flags, parts=(part,))
 
 
 def _cuda_architecture(capability: str) -> str:
@@ -92,12 +91,6 @@ def _features(profile: Profile) -> Iterator[tuple[str, str]]:
         prefix, _, name = one.name.partition(".")
         if prefix == "cpu" and isinstance(one.value, bool):
             yield one.name, f"{'+' if one.value else '-'}{name}"
-
-
-def _named(profile: Profile, capability: str, flag: str, value: str) -> ProfileTarget:
-    part = TargetPart(name=flag, value=value, source=source_of(profile, (capability,)))
-    device = f"--iree-hal-target-device={DEVICE_IDS[profile.driver]}"
-    return ProfileTarget(flags=(device, f"--{flag}={value}"), parts=(part,))
 
 
 def _text(profile: Profile, name: str) -> str:

@@ -17,7 +17,7 @@ from retarget.model.outcomes import FeatureValue
 
 from retarget_iree.runtime.apis.cuda import cuda_features
 from retarget_iree.runtime.apis.vulkan import vulkan_features
-from retarget_iree.runtime.devices.identity import HOST_DRIVERS
+from retarget_iree.runtime.devices.hal import HAL_DRIVERS, HOST_DRIVERS
 
 __all__ = ["host_memory", "host_triple", "host_vendor", "live_features"]
 
@@ -51,8 +51,8 @@ def live_features(driver: str, path: str, dump: str, *, complete: bool) -> tuple
         found = vulkan_features().get(key, {})
     elif driver == "cuda":
         found = cuda_features().get(key, {})
-    elif driver == "hip" and (arch := re.search(r"\bgfx[0-9a-f]+\b", dump)):
-        found = {"device_type": "gpu", "hip.gcnArchName": arch[0]}
+    elif driver in HAL_DRIVERS and (architecture := re.search(r"\bgfx[0-9a-f]+\b", dump)):
+        found = {"device_type": "gpu", HAL_DRIVERS[driver].chip: architecture[0]}
     return tuple(sorted(found.items()))
 
 

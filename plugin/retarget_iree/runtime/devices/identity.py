@@ -8,12 +8,9 @@ from collections.abc import Mapping
 from retarget.model.devices import vendor_name
 from retarget.model.outcomes import DeviceInfo
 
-__all__ = ["HOST_DRIVERS", "describe_device"]
+from retarget_iree.runtime.devices.hal import HAL_DRIVERS, HOST_DRIVERS
 
-_VENDORS = {"cuda": "NVIDIA", "hip": "AMD"}
-_LOCAL = {"local-sync": "CPU, in the calling thread", "local-task": "CPU, in a pool of threads"}
-HOST_DRIVERS = frozenset(_LOCAL)
-"""The drivers whose devices are the host's cores."""
+__all__ = ["describe_device"]
 
 _UUID = re.compile(r"^(?:GPU-)?([0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12})$")
 _FIELD = re.compile(r"^(?P<name>[\w .\[\]-]+?): (?P<value>\S.*)$")
@@ -29,12 +26,12 @@ def describe_device(driver: str, ordinal: int, record: Mapping[str, object], dum
     physical id. What runs on the host's cores (`local-*`, a software Vulkan) has the physical id `cpu`.
     """
     path = str(record.get("path", ""))
-    if driver in _LOCAL:
+    if driver in HOST_DRIVERS:
         return DeviceInfo(
             driver=driver,
             uri=f"{driver}://",
             ordinal=ordinal,
-            name=_LOCAL[driver],
+            name=HAL_DRIVERS[driver].cores,
             physical_id="cpu",
             exclusive=False,
             driver_name="IREE",
@@ -52,6 +49,7 @@ def describe_device(driver: str, ordinal: int, record: Mapping[str, object], dum
     if "driver-max-cuda-version" in fields:
         version = f"CUDA {fields['driver-max-cuda-version']}"
     sort, number = fields.get("type", "").lower(), fields.get("vendor_id", "0")
+    vendor = HAL_DRIVERS[driver].vendor if driver in HAL_DRIVERS else ""
     return DeviceInfo(
         driver=driver,
         uri=f"{driver}://{path}",
@@ -59,9 +57,9 @@ def describe_device(driver: str, ordinal: int, record: Mapping[str, object], dum
         name=str(record.get("name", "")) or fields.get("name", "") or f"{driver} device {ordinal}",
         physical_id=physical,
         driver_version=version,
-        vendor=_VENDORS.get(driver, "") or vendor_name(str(record.get("name", "")), int(number, 0)),
+        vendor=vendor or vendor_name(str(record.get("name", "")), int(number, 0)),
         driver_name=fields.get("driver", "") or driver.upper(),
-        type=next((one for one in ("cpu", "gpu") if one in sort), "gpu" if driver in _VENDORS else "accelerator"),
+        type=next((one for one in ("cpu", "gpu") if one in sort), "gpu" if vendor else "accelerator"),
         capabilities=tuple((name, _clip(value)) for name, value in fields.items() if name not in _NOT_SHOWN)[
             :_MOST_FIELDS
         ],

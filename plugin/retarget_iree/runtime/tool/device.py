@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from retarget.extension import Check, CheckSink, DriverError, FunctionInfo, UnavailableError
+from retarget.extension import Check, CheckSink, Device, DriverError, Program, UnavailableError
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo, Stage
 from retarget.support.scratch import ScratchFolder
@@ -105,8 +105,8 @@ def listed_devices(driver: str, config: RuntimeConfig, place: Place) -> Sequence
     return [replace(info, features=one, vendor=info.vendor or host_vendor()) for info, one in pairs]
 
 
-class ToolDevice:
-    """The devices that a tool opens again for each call. Implements `retarget.extension.Device`."""
+class ToolDevice(Device):
+    """The devices that a tool opens again for each call."""
 
     def __init__(
         self,
@@ -122,13 +122,8 @@ class ToolDevice:
         self._command = tuple(command)
         self._recorder = recorder
         self._flags = tuple(flags)
-        self._infos = tuple(infos)
+        self.infos = tuple(infos)
         self._scratch = ScratchFolder("calls")
-
-    @property
-    def infos(self) -> Sequence[DeviceInfo]:
-        """What the tool opens, in order."""
-        return self._infos
 
     def load(self, artifact: bytes) -> ToolProgram:
         """Read the functions of a `.vmfb`. Raises `DriverError` for bytes that are no module."""
@@ -149,8 +144,8 @@ class ToolDevice:
         self._scratch.close()
 
 
-class ToolProgram:
-    """An artifact that the tool loads anew for each call. Implements `Program`, `ShowsCommand` and `CountsWork`."""
+class ToolProgram(Program):
+    """An artifact that the tool loads anew for each call."""
 
     def __init__(
         self,
@@ -173,12 +168,9 @@ class ToolProgram:
         self._flags = tuple(flags)
         self._folder = folder
         self._entries = {name: (one, checks_in(reflection)) for name, (one, reflection) in signatures.items()}
+        # The values of checks are not among the results.
+        self.functions = [function_info(name, _own(*entry)) for name, entry in self._entries.items()]
         self._called: tuple[str, ...] = ()
-
-    @property
-    def functions(self) -> Sequence[FunctionInfo]:
-        """The exported functions in the module's order; the values of checks are not among their results."""
-        return [function_info(name, _own(*entry)) for name, entry in self._entries.items()]
 
     def call(self, function: str, inputs: Sequence[Array], on_check: CheckSink) -> Sequence[Array]:
         """Run the tool for one call and return the results. Raises `DriverError` with what the tool says."""

@@ -16,7 +16,6 @@ import tomli
 from retarget.cli import main
 from retarget.declare.load import DeclarationLoader
 from retarget.declare.schema.export import json_schema, kind_schema
-from retarget.extension import DescribesFiles
 from retarget.extension.registry import load_extensions
 from retarget.support.errors import DiagnosticsError
 from retarget_cases.files.read import read_cases_file
@@ -34,9 +33,9 @@ CASES_SUFFIX = ".cases.toml"
 def validator(kind: str) -> jsonschema.Draft202012Validator:
     schema = json_schema()
     if kind:
-        loader = load_extensions().case_loader(kind)
-        assert isinstance(loader, DescribesFiles)
-        schema = kind_schema(kind, loader)
+        described = load_extensions().case_loader(kind).file_schema()
+        assert described is not None
+        schema = kind_schema(kind, described)
     jsonschema.Draft202012Validator.check_schema(json.loads(schema))
     return jsonschema.Draft202012Validator(json.loads(schema))
 

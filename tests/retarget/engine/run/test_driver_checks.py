@@ -76,7 +76,7 @@ def test_what_a_driver_does_at_one_call_is_the_outcome_of_the_checks_that_make_i
 def test_a_device_without_the_protocol_opens(service: RunService) -> None:
     found = report(service, checks=CHECKS)
 
-    reason = "the driver double does not implement TransfersBuffers"
+    reason = "the driver double does not implement Device.transfers"
     assert (found.rung, found.reason) == (Rung.OPENS, reason)
     assert states(found) == [(check, CheckState.NOT_TRIED, Rung.OPENS, reason) for check in CHECKS]
 

@@ -134,8 +134,8 @@ def test_a_profile_overrides_short_flags_and_a_complete_target_overrides_the_pro
         (
             ["other.toml"],
             [],
-            "other.toml: the compiler iree has no target for the driver 'opencl', expected one of vulkan, local-sync, "
-            "local-task, cuda, hip",
+            "other.toml: the compiler iree has no target for the driver 'opencl', expected one of local-sync, "
+            "local-task, vulkan, cuda, hip",
         ),
         (
             ["old.toml"],
@@ -145,8 +145,8 @@ def test_a_profile_overrides_short_flags_and_a_complete_target_overrides_the_pro
         (
             ["host:vulcan://0"],
             [],
-            "found the device 'host:vulcan://0' in target_from, expected a URI of one of the drivers vulkan, "
-            "local-sync, local-task, cuda, hip; did you mean 'vulkan'?",
+            "found the device 'host:vulcan://0' in target_from, expected a URI of one of the drivers "
+            "local-sync, local-task, vulkan, cuda, hip; did you mean 'vulkan'?",
         ),
         (
             ["gpu.toml", "gpu2.toml"],
@@ -175,13 +175,13 @@ def test_what_cannot_be_compiled_for_is_an_error(
         ),
         (
             {"target_from": "other.toml"},
-            "other.toml: the compiler iree has no target for the driver 'opencl', expected one of vulkan, local-sync, "
-            "local-task, cuda, hip",
+            "other.toml: the compiler iree has no target for the driver 'opencl', expected one of local-sync, "
+            "local-task, vulkan, cuda, hip",
         ),
         (
             {"target_from": ["host:vulcan://0"]},
-            "found the device 'host:vulcan://0' in target_from, expected a URI of one of the drivers vulkan, "
-            "local-sync, local-task, cuda, hip; did you mean 'vulkan'?",
+            "found the device 'host:vulcan://0' in target_from, expected a URI of one of the drivers "
+            "local-sync, local-task, vulkan, cuda, hip; did you mean 'vulkan'?",
         ),
         (
             {"target_from": "gpu.toml", "devices": {"a": "local"}},

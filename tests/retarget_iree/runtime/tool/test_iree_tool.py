@@ -115,6 +115,12 @@ def test_returned_checks_are_those_that_the_module_makes(
     assert kinds == [("true", True), ("false", False), ("true", False), ("all_true", [1, 1, 0])]
 
 
+def test_the_values_of_checks_are_no_results(returned: bytes, tool: Device) -> None:
+    found: list[Check] = []
+    assert not [*tool.load(returned).call("passes", (), found.append)]
+    assert found
+
+
 def test_a_failing_call_says_what_the_runtime_says(returned: bytes, tool: Device) -> None:
     program = tool.load(returned)
     with pytest.raises(DriverError) as caught:

@@ -35,8 +35,11 @@ _FORMAT = "3"
 
 _CORE = ("retarget.arrays", "retarget.engine.run", "retarget.model", "retarget.worker")
 _OF_LOADERS = ("LD_*", "DYLD_*", "*ICD*", "*VISIBLE_DEVICES", "*DRIVER_FILES*", "*LAYER*")
+_OF_DRIVERS = ("HSA_*", "LP_*", "MESA_*", "POCL_*", "QEMU_*")
 _OF_ARRAYS = ("NPY_*", "OMP_*", "OPENBLAS_*", "MKL_*", LIMIT_VARIABLE)
-_VARIABLES = (*_OF_LOADERS, *_OF_ARRAYS)
+_VARIABLES = (*_OF_LOADERS, *_OF_DRIVERS, *_OF_ARRAYS)
+_OF_PYTHON = ("PYTHON*", "LANG", "LC_*", "TZ")
+"""What Python and its C libraries read by themselves."""
 
 
 class RunDependencies:
@@ -78,9 +81,7 @@ class RunDependencies:
         if runtime not in self._known:
             drivers = [self._registry.code_of(self._registry.drivers[name]) for name in runtime.drivers]
             build = describe_build(self._registry, self._extensions, runtime)
-            variables = sorted(
-                one for one in os.environ.items() if any(fnmatchcase(one[0], like) for like in _VARIABLES)
-            )
+            variables = _variables(_VARIABLES)
             here = [host_identity(), versions_of_arrays()] if runtime.run_under else []
             path = {**os.environ, **dict(worker_environment(self._registry, runtime))}.get("PATH")
             programs = filter(None, (shutil.which(word, path=path) for word in runtime.run_under))
@@ -88,6 +89,10 @@ class RunDependencies:
             files = self._inputs.of(words, env=runtime.env, only_files=True)
             self._known[runtime] = digest_of(json.dumps([drivers, build, variables, here, files]).encode())
         return self._known[runtime]
+
+
+def _variables(likes: Sequence[str]) -> list[tuple[str, str]]:
+    return sorted(one for one in os.environ.items() if any(fnmatchcase(one[0], like) for like in likes))
 
 
 def _identity(device: DeviceInfo) -> list[object]:
@@ -163,9 +168,9 @@ class ReusableResults:
         return now == recorded and session == self._session(target)
 
     def _session(self, target: RunTarget) -> Dependency:
-        """Return where a session is and what it imports from."""
-        about = (str(target.compile.folder), str(Path.cwd()), *dict.fromkeys(sys.path))
-        return ("session", "", digest_of("\0".join(about).encode()))
+        """Return where a session is, what it imports from, and the variables of Python itself."""
+        about = [str(target.compile.folder), str(Path.cwd()), [*dict.fromkeys(sys.path)], _variables(_OF_PYTHON)]
+        return ("session", "", digest_of(json.dumps(about).encode()))
 
     def _key(self, target: RunTarget, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo]) -> str:
         if self._runs_elsewhere and not devices:

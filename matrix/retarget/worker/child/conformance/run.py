@@ -6,7 +6,7 @@ import hashlib
 import inspect
 from collections.abc import Sequence
 
-from retarget.extension import Device, DriverError, TransfersBuffers
+from retarget.extension import Device, DriverError
 from retarget.model.driver_checks import CheckState, DriverCheck
 from retarget.worker.child.conformance import commands, memory, queues
 from retarget.worker.child.conformance.bench import Bench, Check, CheckFailedError, NotApplicableError
@@ -32,11 +32,12 @@ def _digest(check: Check) -> str:
 
 def run_check(device: Device | None, driver: str, name: str) -> CheckedDriver:
     """Run the check `name` on a device of a driver; none is open where a driver's programs are run by a tool."""
-    if not isinstance(device, TransfersBuffers):
-        detail = f"the driver {driver} does not implement TransfersBuffers"
+    transfers = None if device is None else device.transfers()
+    if transfers is None:
+        detail = f"the driver {driver} does not implement Device.transfers"
         return CheckedDriver(state=CheckState.NOT_TRIED, detail=detail)
     (check,) = (one for one in CHECKS if one.name == name)
-    bench = Bench(device.transfers())
+    bench = Bench(transfers)
     try:
         check.run(bench)
         bench.release()

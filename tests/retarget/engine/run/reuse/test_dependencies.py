@@ -86,7 +86,8 @@ def test_the_content_of_a_folder_that_a_command_names_is_not_read(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("variable", "counts"), [("VK_ICD_FILENAMES", True), ("HIP_VISIBLE_DEVICES", True), ("EDITOR", False)]
+    ("variable", "counts"),
+    [("VK_ICD_FILENAMES", True), ("HIP_VISIBLE_DEVICES", True), ("QEMU_CPU", True), ("EDITOR", False)],
 )
 def test_variables_that_choose_drivers_and_devices_count(
     monkeypatch: pytest.MonkeyPatch, variable: str, counts: bool

@@ -83,6 +83,9 @@ def test_a_change_of_a_variable_of_the_current_folder_or_of_the_path_of_imports_
     target = target_in(tmp_path)
     for change in (
         lambda patch: patch.setenv("RETARGET_NONE_SUCH", ""),
+        lambda patch: patch.setenv("TZ", "UTC+3"),
+        lambda patch: patch.setenv("LC_NUMERIC", "none"),
+        lambda patch: patch.setenv("PYTHONOPTIMIZE", "2"),
         lambda patch: patch.chdir(tmp_path),
         lambda patch: patch.syspath_prepend(tmp_path),
     ):
@@ -93,7 +96,7 @@ def test_a_change_of_a_variable_of_the_current_folder_or_of_the_path_of_imports_
 
 
 def test_where_the_code_of_an_extension_cannot_be_found_nothing_is_reused(tmp_path: Path) -> None:
-    lost = type("Lost", (), {"__module__": "none_such"})()
+    lost = type("Lost", (type(REGISTRY.case_loaders["check"]),), {"__module__": "none_such"})()
     as_kind = replace(REGISTRY, case_loaders={"check": lost})
     assert not is_reused(tmp_path, passed(), registry=as_kind)
 

@@ -99,7 +99,7 @@ def test_a_device_without_the_protocol_is_not_tried() -> None:
     found = run_check(None, "double", "fill.ranges")
 
     assert found == CheckedDriver(
-        state=CheckState.NOT_TRIED, detail="the driver double does not implement TransfersBuffers"
+        state=CheckState.NOT_TRIED, detail="the driver double does not implement Device.transfers"
     )
 
 
@@ -112,7 +112,7 @@ def test_checks_say_what_they_prove_and_have_digests_of_their_own() -> None:
 
 
 def test_the_docs_list_the_checks_and_what_they_prove() -> None:
-    page = (Path(__file__).parents[5] / "docs" / "driver-checks.md").read_text()
+    page = (Path(__file__).parents[5] / "docs" / "bringup.md").read_text()
     listed = [line for line in page.splitlines() if line.startswith("| `") and line.split("`")[1] in NAMES]
 
     assert listed == [f"| `{check.name}` | {check.proves} |" for check in driver_checks()]

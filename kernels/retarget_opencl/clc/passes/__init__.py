@@ -1,1 +1,0 @@
-"""What is done to a kernel's statements after they are written."""

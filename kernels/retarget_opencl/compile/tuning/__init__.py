@@ -1,1 +1,0 @@
-"""How kernels are configured before IREE generates code for them: tiles, work-groups, padding."""

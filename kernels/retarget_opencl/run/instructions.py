@@ -1,0 +1,412 @@
+"""A loaded host program, and what each of its instructions does.
+
+Functions have instructions that are closures over their registers' numbers. `BUILDERS` is all that a program can
+contain. A builder takes the machine and an instruction's words, and returns a closure over its registers' numbers;
+everything that can be looked up beforehand is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from operator import getitem, itemgetter, setitem
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from retarget_opencl.artifact.file import Program
+from retarget_opencl.run.commands import Commands, memory_dtype
+from retarget_opencl.run.errors import ProgramError
+from retarget_opencl.run.scalars import affine_function, conversion, scalar_function
+
+if TYPE_CHECKING:
+    from retarget_opencl.run.memory import HostData, Span
+    from retarget_opencl.run.parameters import Parameters
+
+Registers = list[Any]
+Step = Callable[[Registers], None]
+Jump = Callable[[Registers], int]
+"""Ends a block: returns the number of the next one, or -1 when the function's results are in the last register."""
+
+
+@dataclass(slots=True)
+class Code:
+    """A function that can be run. `template` is its registers with their constants."""
+
+    parameters: tuple[int, ...]
+    template: Registers
+    blocks: list[tuple[tuple[Step, ...], Jump]] = field(default_factory=list)
+
+    def run(self, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """Run the function. Raises `ProgramError` and what `Commands` raises."""
+        registers = self.template.copy()
+        for register, argument in zip(self.parameters, arguments, strict=True):
+            registers[register] = argument
+        blocks, number = self.blocks, 0
+        while number >= 0:
+            steps, jump = blocks[number]
+            for step in steps:
+                step(registers)
+            number = jump(registers)
+        results: tuple[Any, ...] = registers[-1]
+        return results
+
+
+@dataclass(slots=True)
+class Machine:
+    """A loaded program: its functions, its globals, and the device's commands."""
+
+    program: Program
+    commands: Commands
+    globals: list[Any]
+    codes: list[Code]
+    blobs: Sequence[HostData]
+    digest: str
+    files: Sequence[tuple[str, Path]]
+    _parameters: Parameters | None = None
+
+    def constant(self, blob: int, offset: int, size: int) -> Span:
+        """Return a range of constant bytes in device memory."""
+        data = self.blobs[blob].part(offset, size)
+        return self.commands.uploads.constant((self.digest, blob, offset, size), data)
+
+    @property
+    def parameters(self) -> Parameters:
+        """The program's parameters, in the archives `files`. Raises `DriverError` for files that are none."""
+        if self._parameters is None:
+            from retarget_opencl.run.parameters import Parameters  # imports IREE's runtime
+
+            self._parameters = Parameters(self.commands, self.files)
+        return self._parameters
+
+    def initialize(self) -> None:
+        """Run the initialisers in order."""
+        for number in self.program.initializers:
+            self.codes[number].run(())
+
+
+# ruff: noqa: PLR0917 - an instruction's words are positional
+
+
+Builder = Callable[..., Step]
+Bytes = npt.NDArray[np.uint8]
+
+# ---------------------------------------------------------------- functions as instructions
+
+
+def _reader(words: Sequence[Any]) -> Callable[[Registers], Iterable[Any]]:
+    """Return what reads operands: numbers are registers, tuples are lists of registers, other words are constants."""
+    if len(words) > 1 and all(isinstance(word, int) for word in words):
+        return itemgetter(*words)
+    getters = [_getter(word) for word in words]
+    return lambda r: [get(r) for get in getters]
+
+
+def _getter(word: Any) -> Callable[[Registers], Any]:
+    if isinstance(word, int):
+        return itemgetter(word)
+    if isinstance(word, tuple):
+        return lambda r: [r[register] for register in word]
+    return lambda r: word  # noqa: ARG005
+
+
+def _assign(result: int, function: Callable[..., Any], words: Sequence[Any]) -> Step:
+    read = _reader(words)
+
+    def step(r: Registers) -> None:
+        r[result] = function(*read(r))
+
+    return step
+
+
+def _do(function: Callable[..., Any], words: Sequence[Any]) -> Step:
+    read = _reader(words)
+
+    def step(r: Registers) -> None:
+        function(*read(r))
+
+    return step
+
+
+def _value(function: Callable[..., Any]) -> Builder:
+    """An instruction that computes its result from its operands' values."""
+    return lambda machine, result, *words: _assign(result, function, words)  # noqa: ARG005
+
+
+def _effect(function: Callable[..., Any]) -> Builder:
+    """An instruction without a result."""
+    return lambda machine, *words: _do(function, words)  # noqa: ARG005
+
+
+def _command(name: str) -> Builder:
+    """A command of the device that returns something."""
+    return lambda machine, result, *words: _assign(result, getattr(machine.commands, name), words)
+
+
+def _command_effect(name: str) -> Builder:
+    return lambda machine, *words: _do(getattr(machine.commands, name), words)
+
+
+# ---------------------------------------------------------------- scalars
+
+
+def _scalar(machine: Machine, name: str, kind: str, result: int, *operands: int) -> Step:
+    del machine
+    function = scalar_function(name, kind)
+    if len(operands) != 2:
+        return _assign(result, function, operands)
+    left, right = operands
+
+    def binary(r: Registers) -> None:
+        r[result] = function(r[left], r[right])
+
+    return binary
+
+
+def _convert(machine: Machine, name: str, source: str, target: str, result: int, operand: int) -> Step:
+    del machine
+    return _assign(result, conversion(name, source, target), (operand,))
+
+
+def _affine(machine: Machine, name: str, result: int, operands: Sequence[int], expressions: Any, dims: int) -> Step:
+    del machine
+    functions = [affine_function(expression, dims) for expression in expressions]
+    combine = max if name == "max" else min
+    return _assign(result, lambda values: combine([function(values) for function in functions]), (operands,))
+
+
+def _same(left: Any, right: Any) -> int:
+    return int(left is right or (isinstance(left, int) and left == right))
+
+
+def _range_extents(machine: Machine, low: int, high: int, offsets: Sequence[int], lengths: Sequence[int]) -> Step:
+    del machine
+
+    def step(r: Registers) -> None:
+        starts = [r[offset] for offset in offsets]
+        r[low] = min(starts)
+        # The last byte of the range, as IREE defines it.
+        r[high] = max(start + r[length] for start, length in zip(starts, lengths, strict=True)) - 1
+
+    return step
+
+
+# ---------------------------------------------------------------- functions and globals
+
+
+def _call(machine: Machine, function: int, results: Sequence[int], operands: Sequence[int]) -> Step:
+    code = machine.codes[function]
+
+    def step(r: Registers) -> None:
+        values = code.run([r[operand] for operand in operands])
+        for result, value in zip(results, values, strict=True):
+            r[result] = value
+
+    return step
+
+
+def _assert(condition: int, message: str) -> None:
+    if not condition:
+        _fail(f"assertion failed: {message}")
+
+
+def _fail(message: str) -> None:
+    raise ProgramError(message)
+
+
+def _global_load(machine: Machine, result: int, number: int) -> Step:
+    values = machine.globals
+
+    def step(r: Registers) -> None:
+        r[result] = values[number]
+
+    return step
+
+
+def _global_store(machine: Machine, number: int, value: int) -> Step:
+    values = machine.globals
+
+    def step(r: Registers) -> None:
+        values[number] = r[value]
+
+    return step
+
+
+# ---------------------------------------------------------------- buffers of bytes in the host's memory, and lists
+
+
+def _buffer_load(source: Bytes, offset: int, kind: str) -> int | float:
+    dtype = memory_dtype(kind)
+    value: int | float = source[offset : offset + dtype.itemsize].view(dtype)[0].item()
+    return value
+
+
+def _buffer_store(value: float, target: Bytes, offset: int, kind: str) -> None:
+    dtype = memory_dtype(kind)
+    target[offset : offset + dtype.itemsize] = np.array([value], dtype).view(np.uint8)
+
+
+def _buffer_fill(pattern: float, target: Bytes, offset: int, length: int, kind: str) -> None:
+    target[offset : offset + length].view(memory_dtype(kind))[:] = pattern
+
+
+def _buffer_copy(source: Bytes, source_offset: int, target: Bytes, target_offset: int, length: int) -> None:
+    target[target_offset : target_offset + length] = source[source_offset : source_offset + length]
+
+
+def _buffer_compare(left: Bytes, left_offset: int, right: Bytes, right_offset: int, length: int) -> int:
+    first, second = left[left_offset : left_offset + length], right[right_offset : right_offset + length]
+    return int(np.array_equal(first, second))
+
+
+def _resize(values: list[Any], size: int) -> None:
+    del values[size:]
+    values.extend([None] * (size - len(values)))
+
+
+# ---------------------------------------------------------------- commands and views
+
+
+def _free(machine: Machine, resource: int) -> Step:
+    """The resource is not used again; its memory is released once nothing else refers to it."""
+    del machine
+
+    def step(r: Registers) -> None:
+        r[resource] = None
+
+    return step
+
+
+def _dispatch(machine: Machine, kernel: int, workload: Any, resources: Any, offsets: Any, uniforms: Any) -> Step:
+    called = machine.program.kernels[kernel]
+    launch = machine.commands.launcher(called, machine.codes[called.groups].run)
+    pairs = [(resources[ordinal], offsets[ordinal]) for ordinal in called.bindings]
+    constants = [uniforms[ordinal] for ordinal in called.constants]
+
+    def step(r: Registers) -> None:
+        launch(
+            tuple([r[word] for word in workload]),
+            [(r[resource], r[offset]) for resource, offset in pairs],
+            [r[constant] for constant in constants],
+        )
+
+    return step
+
+
+def _dispatch_together(
+    machine: Machine, kernel: int, workloads: Any, resources: Any, offsets: Any, uniforms: Any
+) -> Step:
+    called = machine.program.kernels[kernel]
+    members = [machine.program.kernels[number] for number in called.members]
+    counts = [machine.codes[member.groups].run for member in members]
+    launch = machine.commands.joint_launcher(called, members, counts)
+    pairs = [
+        (spans[ordinal], starts[ordinal])
+        for member, spans, starts in zip(members, resources, offsets, strict=True)
+        for ordinal in member.bindings
+    ]
+    constants = [
+        words[ordinal] for member, words in zip(members, uniforms, strict=True) for ordinal in member.constants
+    ]
+
+    def step(r: Registers) -> None:
+        launch(
+            tuple([tuple([r[word] for word in workload]) for workload in workloads]),
+            [(r[resource], r[offset]) for resource, offset in pairs],
+            [r[constant] for constant in constants],
+        )
+
+    return step
+
+
+def _parameter_load(machine: Machine, results: Sequence[int], *words: Any) -> Step:
+    read, load = _reader(words), machine.parameters.load
+
+    def step(r: Registers) -> None:
+        for result, span in zip(results, load(*read(r)), strict=True):
+            r[result] = span
+
+    return step
+
+
+def _constant(machine: Machine, result: int, blob: int, offset: int, size: int) -> Step:
+    machine.blobs[blob]  # `IndexError` for one that there is not
+
+    def step(r: Registers) -> None:
+        r[result] = machine.constant(blob, r[offset], r[size])
+
+    return step
+
+
+def _export(machine: Machine, result: int, source: int, size: int, element: str, shape: Any, dynamic: Any) -> Step:
+    def export(span: Any, length: int, sizes: Sequence[int]) -> Any:
+        known = iter(sizes)
+        dimensions = tuple([next(known) if dimension < 0 else dimension for dimension in shape])
+        return machine.commands.export(span, length, element, dimensions)
+
+    return _assign(result, export, (source, size, dynamic))
+
+
+def _view_dim(machine: Machine, result: int, view: int, index: int) -> Step:
+    return _assign(result, lambda value: machine.commands.view_dim(value, index), (view,))
+
+
+BUILDERS: dict[str, Builder] = {
+    "scalar": _scalar,
+    "convert": _convert,
+    "affine": _affine,
+    "select": _value(lambda condition, yes, no: yes if condition else no),
+    "select_nth": _value(lambda index, default, values: values[index] if 0 <= index < len(values) else default),
+    "same": _value(_same),
+    "different": _value(lambda left, right: 1 - _same(left, right)),
+    "range_extents": _range_extents,
+    "call": _call,
+    "assert": _effect(_assert),
+    "fail": _effect(_fail),
+    "global_load": _global_load,
+    "global_store": _global_store,
+    "global_load_indirect": lambda machine, result, *words: _assign(result, machine.globals.__getitem__, words),
+    "global_store_indirect": lambda machine, *words: _do(machine.globals.__setitem__, words),
+    "buffer_alloc": _value(lambda size: np.zeros(size, np.uint8)),
+    "buffer_size": _value(len),
+    "buffer_slice": _value(lambda source, offset, length: source[offset : offset + length].copy()),
+    "buffer_subspan": _value(lambda source, offset, length: source[offset : offset + length]),
+    "buffer_load": _value(_buffer_load),
+    "buffer_store": _effect(_buffer_store),
+    "buffer_fill": _effect(_buffer_fill),
+    "buffer_copy": _effect(_buffer_copy),
+    "buffer_compare": _value(_buffer_compare),
+    "list_create": _value(lambda *capacity: []),  # noqa: ARG005
+    "list_construct": _value(list),
+    "list_size": _value(len),
+    "list_resize": _effect(_resize),
+    "list_get": _value(getitem),
+    "list_set": _effect(setitem),
+    "allocate": _command("allocate"),
+    "free": _free,
+    "resource_size": _command("resource_size"),
+    "subview": _command("subview"),
+    "resource_load": _command("resource_load"),
+    "resource_store": _command_effect("resource_store"),
+    "upload": _command_effect("upload"),
+    "constant": _constant,
+    "parameter_load": _parameter_load,
+    "parameter_read": lambda machine, *words: _do(machine.parameters.read, words),
+    "parameter_write": lambda machine, *words: _do(machine.parameters.write, words),
+    "fill": _command_effect("fill"),
+    "copy": _command_effect("copy"),
+    "flush": _command_effect("flush"),
+    "dispatch": _dispatch,
+    "dispatch_together": _dispatch_together,
+    "import": _command("import_view"),
+    "export": _export,
+    "view_dim": _view_dim,
+    "view_rank": _command("view_rank"),
+    "view_element_type": _command("view_element_type"),
+    "view_buffer": _command("view_buffer"),
+    "view_assert": _command_effect("view_assert"),
+    "view_create": _command("view_create"),
+    "check": _command_effect("check"),
+}

@@ -1,1 +1,0 @@
-"""Interprets host programs; unknown instructions are refused."""

@@ -1,0 +1,286 @@
+"""What the scalar instructions of a host program compute, with MLIR's semantics.
+
+Integers are Python integers in the signed range of their type (booleans 0 or 1); `index` has 64 bits. Floats are Python
+floats that are exact in their type: each result is rounded to it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import struct
+from collections.abc import Callable
+
+import ml_dtypes
+import numpy as np
+
+Number = int | float
+ScalarFunction = Callable[..., Number]
+
+
+def integer_bits(kind: str) -> int:
+    """Return the width of an integer type's name. Raises `ValueError` for another type."""
+    if kind == "index":
+        return 64
+    if kind.startswith("i") and kind[1:].isdigit():
+        return int(kind[1:])
+    msg = f"expected an integer type, found {kind}"
+    raise ValueError(msg)
+
+
+def _wrapper(bits: int) -> Callable[[int], int]:
+    """Return a function that wraps an integer around into the type's range."""
+    if bits == 1:
+        return lambda value: value & 1
+    half, mask = 1 << (bits - 1), (1 << bits) - 1
+    return lambda value: ((value + half) & mask) - half
+
+
+def _rounder(kind: str) -> Callable[[float], float]:
+    if kind == "f64":
+        return float
+    if kind == "f32":
+        single = ctypes.c_float
+        return lambda value: single(value).value
+    narrow = np.float16 if kind == "f16" else ml_dtypes.bfloat16
+
+    def rounded(value: float) -> float:
+        with np.errstate(all="ignore"):
+            return float(narrow(value))
+
+    return rounded
+
+
+def _truncating_division(left: int, right: int) -> int:
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
+
+
+def _integer_functions(bits: int) -> dict[str, ScalarFunction]:
+    wrap, mask = _wrapper(bits), (1 << bits) - 1
+
+    def shift(amount: int) -> int:
+        return amount & mask if 0 <= amount < bits else bits
+
+    return {
+        "addi": lambda a, b: wrap(a + b),
+        "subi": lambda a, b: wrap(a - b),
+        "muli": lambda a, b: wrap(a * b),
+        "divsi": lambda a, b: wrap(_truncating_division(a, b)),
+        "divui": lambda a, b: wrap((a & mask) // (b & mask)),
+        "remsi": lambda a, b: wrap(a - b * _truncating_division(a, b)),
+        "remui": lambda a, b: wrap((a & mask) % (b & mask)),
+        "ceildivsi": lambda a, b: wrap(-(-a // b)),
+        "ceildivui": lambda a, b: wrap(-(-(a & mask) // (b & mask))),
+        "floordivsi": lambda a, b: wrap(a // b),
+        "andi": lambda a, b: a & b,
+        "ori": lambda a, b: a | b,
+        "xori": lambda a, b: a ^ b,
+        "shli": lambda a, b: wrap(a << shift(b)),
+        "shrsi": lambda a, b: a >> shift(b),
+        "shrui": lambda a, b: wrap((a & mask) >> shift(b)),
+        "minsi": min,
+        "maxsi": max,
+        "minui": lambda a, b: wrap(min(a & mask, b & mask)),
+        "maxui": lambda a, b: wrap(max(a & mask, b & mask)),
+        "align": lambda a, b: -(-a // b) * b,
+        "cmpi_eq": lambda a, b: int(a == b),
+        "cmpi_ne": lambda a, b: int(a != b),
+        "cmpi_slt": lambda a, b: int(a < b),
+        "cmpi_sle": lambda a, b: int(a <= b),
+        "cmpi_sgt": lambda a, b: int(a > b),
+        "cmpi_sge": lambda a, b: int(a >= b),
+        "cmpi_ult": lambda a, b: int((a & mask) < (b & mask)),
+        "cmpi_ule": lambda a, b: int((a & mask) <= (b & mask)),
+        "cmpi_ugt": lambda a, b: int((a & mask) > (b & mask)),
+        "cmpi_uge": lambda a, b: int((a & mask) >= (b & mask)),
+        "math_absi": lambda a: wrap(abs(a)),
+        # Below 1 and above -1 a negative power rounds to 0; of 0 it is undefined.
+        "math_ipowi": lambda a, b: wrap(pow(a, b, 1 << bits) if b >= 0 else {1: 1, -1: 1 - 2 * (b & 1)}.get(a, 0)),
+        "math_ctpop": lambda a: wrap((a & mask).bit_count()),
+        "math_ctlz": lambda a: wrap(bits - (a & mask).bit_length()),
+        "math_cttz": lambda a: wrap(((a & -a) & mask).bit_length() - 1 if a & mask else bits),
+    }
+
+
+def _divide(left: float, right: float) -> float:
+    with np.errstate(all="ignore"):
+        return float(np.float64(left) / np.float64(right))
+
+
+def _unary(function: np.ufunc) -> Callable[[float], float]:
+    def call(value: float) -> float:
+        with np.errstate(all="ignore"):
+            return float(function(np.float64(value)))
+
+    return call
+
+
+def _binary(function: np.ufunc) -> Callable[[float, float], float]:
+    def call(left: float, right: float) -> float:
+        with np.errstate(all="ignore"):
+            return float(function(np.float64(left), np.float64(right)))
+
+    return call
+
+
+def _round_away(value: float) -> float:
+    if not math.isfinite(value):
+        return value
+    whole = math.floor(abs(value))
+    return math.copysign(whole + (abs(value) - whole >= 0.5), value)
+
+
+_FLOATS: dict[str, Callable[..., float]] = {
+    "addf": lambda a, b: a + b,
+    "subf": lambda a, b: a - b,
+    "mulf": lambda a, b: a * b,
+    "divf": _divide,
+    "remf": _binary(np.fmod),
+    "negf": lambda a: -a,
+    "minimumf": _binary(np.minimum),
+    "maximumf": _binary(np.maximum),
+    "minnumf": _binary(np.fmin),
+    "maxnumf": _binary(np.fmax),
+    "math_absf": abs,
+    "math_ceil": _unary(np.ceil),
+    "math_floor": _unary(np.floor),
+    "math_trunc": _unary(np.trunc),
+    "math_round": _round_away,
+    "math_roundeven": _unary(np.rint),
+    "math_sqrt": _unary(np.sqrt),
+    "math_rsqrt": lambda a: _divide(1.0, _unary(np.sqrt)(a)),
+    "math_exp": _unary(np.exp),
+    "math_exp2": _unary(np.exp2),
+    "math_expm1": _unary(np.expm1),
+    "math_log": _unary(np.log),
+    "math_log2": _unary(np.log2),
+    "math_log10": _unary(np.log10),
+    "math_log1p": _unary(np.log1p),
+    "math_sin": _unary(np.sin),
+    "math_cos": _unary(np.cos),
+    "math_tan": _unary(np.tan),
+    "math_asin": _unary(np.arcsin),
+    "math_acos": _unary(np.arccos),
+    "math_atan": _unary(np.arctan),
+    "math_sinh": _unary(np.sinh),
+    "math_cosh": _unary(np.cosh),
+    "math_tanh": _unary(np.tanh),
+    "math_erf": math.erf,
+    "math_powf": _binary(np.power),
+    "math_atan2": _binary(np.arctan2),
+    "math_copysign": math.copysign,
+    "math_fma": lambda a, b, c: a * b + c,
+}
+
+_FLOAT_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    "cmpf_false": lambda a, b: False,  # noqa: ARG005
+    "cmpf_oeq": lambda a, b: a == b,
+    "cmpf_ogt": lambda a, b: a > b,
+    "cmpf_oge": lambda a, b: a >= b,
+    "cmpf_olt": lambda a, b: a < b,
+    "cmpf_ole": lambda a, b: a <= b,
+    "cmpf_one": lambda a, b: a < b or a > b,
+    "cmpf_ord": lambda a, b: a == a and b == b,  # noqa: PLR0124  (that is what a NaN is not)
+    "cmpf_ueq": lambda a, b: not (a < b or a > b),
+    "cmpf_ugt": lambda a, b: not a <= b,
+    "cmpf_uge": lambda a, b: not a < b,
+    "cmpf_ult": lambda a, b: not a >= b,
+    "cmpf_ule": lambda a, b: not a > b,
+    "cmpf_une": lambda a, b: a != b,
+    "cmpf_uno": lambda a, b: a != a or b != b,  # noqa: PLR0124
+    "cmpf_true": lambda a, b: True,  # noqa: ARG005
+}
+
+
+def scalar_function(name: str, kind: str) -> ScalarFunction:
+    """Return what `name` computes on operands of type `kind`. Raises `ValueError` if there is none."""
+    if name in _FLOAT_COMPARISONS:
+        compare = _FLOAT_COMPARISONS[name]
+        return lambda a, b: int(compare(a, b))
+    if name in _FLOATS:
+        compute, rounded = _FLOATS[name], _rounder(kind)
+        return lambda *operands: rounded(compute(*operands))
+    functions = _integer_functions(integer_bits(kind))
+    if name not in functions:
+        msg = f"unknown scalar instruction {name}"
+        raise ValueError(msg)
+    return functions[name]
+
+
+_FLOAT_CODES = {"f16": "<e", "f32": "<f", "f64": "<d"}
+_INTEGER_CODES = {"i8": "<b", "i16": "<h", "i32": "<i", "i64": "<q"}
+
+
+def _bit_cast(source: str, target: str) -> ScalarFunction:
+    codes = {**_FLOAT_CODES, **_INTEGER_CODES}
+    if source not in codes or target not in codes:
+        msg = f"no bit cast from {source} to {target} on the host"
+        raise ValueError(msg)
+    return lambda value: struct.unpack(codes[target], struct.pack(codes[source], value))[0]
+
+
+def conversion(  # noqa: PLR0911 - one return per kind of conversion
+    name: str, source: str, target: str
+) -> ScalarFunction:
+    """Return the conversion `name` from one type to another. Raises `ValueError` if there is none."""
+    if name == "bitcast":
+        return _bit_cast(source, target)
+    if name in {"extf", "truncf"}:
+        return _rounder(target)
+    if name == "sitofp":
+        rounded = _rounder(target)
+        return lambda value: rounded(float(value))
+    if name == "uitofp":
+        rounded, mask = _rounder(target), (1 << integer_bits(source)) - 1
+        return lambda value: rounded(float(value & mask))
+    wrap = _wrapper(integer_bits(target))
+    if name in {"fptosi", "fptoui"}:
+        return lambda value: wrap(int(value)) if math.isfinite(value) else 0
+    if name in {"trunci", "extsi", "index_cast"}:
+        # A boolean's only bit is its sign.
+        if integer_bits(source) == 1 and name != "trunci":
+            return lambda value: wrap(-value)
+        return wrap
+    if name in {"extui", "index_castui"}:
+        mask = (1 << integer_bits(source)) - 1
+        return lambda value: wrap(value & mask)
+    msg = f"unknown conversion {name}"
+    raise ValueError(msg)
+
+
+AffineFunction = Callable[[list[int]], int]
+
+
+def affine_function(  # noqa: PLR0911 - one return per operator
+    expression: object, dims: int
+) -> AffineFunction:
+    """Return the function of an affine expression; it takes dimensions and symbols in one list.
+
+    Raises `ValueError` for a malformed expression.
+    """
+    if not isinstance(expression, tuple) or not expression:
+        msg = f"malformed affine expression {expression!r}"
+        raise ValueError(msg)
+    head, *rest = expression
+    if head == "c":
+        number = int(rest[0])
+        return lambda values: number  # noqa: ARG005
+    if head in {"d", "s"}:
+        place = int(rest[0]) + (dims if head == "s" else 0)
+        return lambda values: values[place]
+    left, right = (affine_function(part, dims) for part in rest)
+    if head == "+":
+        return lambda values: left(values) + right(values)
+    if head == "-":
+        return lambda values: left(values) - right(values)
+    if head == "*":
+        return lambda values: left(values) * right(values)
+    if head == "mod":
+        return lambda values: left(values) % right(values)
+    if head == "floordiv":
+        return lambda values: left(values) // right(values)
+    if head == "ceildiv":
+        return lambda values: -(-left(values) // right(values))
+    msg = f"unknown affine operator {head!r}"
+    raise ValueError(msg)

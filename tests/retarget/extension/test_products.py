@@ -1,0 +1,399 @@
+"""What an extension returns is held against its protocol where it comes in: who returned what, what was expected."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from memory_doubles import LARGEST, Memory
+from retarget import extension
+from retarget.extension import (
+    Case,
+    CaseData,
+    Compiled,
+    ExtensionError,
+    FunctionInfo,
+    Resolved,
+    RunPlan,
+    TransferLimits,
+    hookimpl,
+    overrides,
+)
+from retarget.extension.registry import Registry, registry_of
+from retarget.model import Module
+from retarget.model.outcomes import DeviceInfo
+from retarget.support.errors import RetargetError
+
+INFO = DeviceInfo(driver="npu", uri="npu://0", ordinal=0, name="NPU", physical_id="npu-0")
+ONE = np.ones(1, np.float32)
+
+
+class Answers:
+    """Returns the same, whatever it is asked."""
+
+    def __init__(self, answer: object) -> None:
+        self._answer = answer
+
+
+class Compiler(Answers, extension.Compiler):
+    name = "tiny"
+    artifact_suffix = ".bin"
+
+    def fingerprint(self, config: object) -> Any:
+        return self._answer
+
+    def resolve(self, config: object, flags: object) -> Any:
+        return self._answer
+
+    def compile(self, request: object) -> Any:
+        return self._answer
+
+    def reproduce(self, target: object, flags: object, output: object) -> Any:
+        return self._answer
+
+
+class Shows(Compiler):
+    def show(self, artifact: bytes) -> Any:
+        return self._answer
+
+
+class Driver(Answers, extension.Driver):
+    name = "npu"
+
+    def probe(self) -> Any:
+        return self._answer
+
+    def open(self, config: object) -> Any:
+        return self._answer
+
+    def functions(self, artifact: bytes) -> Any:
+        return self._answer
+
+    def run_outside(self, config: object, artifact: object, function: object, kind: object) -> Any:
+        return self._answer
+
+
+class Loader(Answers, extension.CaseLoader):
+    kind = "lines"
+
+    def load(self, request: object) -> Any:
+        return self._answer
+
+    def find_modules(self, folder: object, srcs: object) -> Any:
+        return self._answer
+
+    def parameters(self, request: object) -> Any:
+        return self._answer
+
+
+def registry(*, compiler: object = None, driver: object = None, loader: object = None) -> Registry:
+    extension = SimpleNamespace()
+    for hook, product in (
+        ("retarget_compilers", compiler),
+        ("retarget_drivers", driver),
+        ("retarget_case_loaders", loader),
+    ):
+        if product is not None:
+            setattr(extension, hook, _hook(product))
+    return registry_of({"mine": extension})
+
+
+def _hook(product: object) -> Callable[[], list[object]]:
+    def provide() -> list[object]:
+        return [product]
+
+    return hookimpl(provide)
+
+
+def printed(call: Callable[[], object]) -> str:
+    with pytest.raises(ExtensionError) as caught:
+        call()
+    return str(caught.value)
+
+
+COMPILER = "extension 'mine': compiler 'tiny': "
+DRIVER = "extension 'mine': driver 'npu': "
+LOADER = "extension 'mine': case loader 'lines': "
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "message"),
+    [
+        ("fingerprint", None, "fingerprint() returned None, expected str"),
+        ("resolve", "-O3", "resolve() returned '-O3' (str), expected Resolved"),
+        ("resolve", Resolved(build_id=7, flags=()), "resolve().build_id is 7 (int), expected str"),
+        ("resolve", Resolved(build_id="", flags="-O3"), "resolve().flags is '-O3' (str), expected a sequence of str"),
+        ("resolve", Resolved(build_id="", flags=(), files=("a",)), "resolve().files[0] is 'a' (str), expected Path"),
+        (
+            "resolve",
+            Resolved(build_id="", flags=(), facts=("cpu",)),
+            "resolve().facts[0] is 'cpu' (str), expected a pair of str",
+        ),
+        ("compile", None, "compile() returned None, expected Compiled"),
+        ("compile", b"code", "compile() returned b'code' (bytes), expected Compiled"),
+        ("compile", Compiled(artifact="code"), "compile().artifact is 'code' (str), expected bytes"),
+        ("reproduce", "tiny a.mlir", "reproduce() returned 'tiny a.mlir' (str), expected a sequence of str"),
+        ("reproduce", ["tiny", Path("a")], "reproduce()[1] is a PosixPath, expected str"),
+        ("show", b"text", "show() returned b'text' (bytes), expected str"),
+    ],
+)
+def test_of_a_compiler(method: str, answer: object, message: str) -> None:
+    compiler = registry(compiler=Shows(answer)).compiler("tiny")
+    arguments = {"fingerprint": 1, "resolve": 2, "compile": 1, "reproduce": 3, "show": 1}[method]
+    assert printed(lambda: getattr(compiler, method)(*[None] * arguments)) == COMPILER + message
+
+
+def test_features_of_devices_are_of_any_sort() -> None:
+    features = (("npu.dma", True), ("memory", 2**33), ("npu.version", "1.3"), ("npu.sizes", (8, 32)))
+    driver = registry(driver=Driver([replace(INFO, features=features)])).driver("npu")
+    assert driver.probe()[0].features == features
+
+
+def test_what_a_protocol_allows_passes_and_sequences_become_tuples() -> None:
+    resolved = Resolved(build_id="1", flags=["-O3"])
+    assert registry(compiler=Compiler(resolved)).compiler("tiny").resolve(None, ()) is resolved
+    driver = registry(driver=Driver(iter([INFO]))).driver("npu")
+    assert driver.probe() == (INFO,)
+    assert registry(driver=Driver(None)).driver("npu").run_outside(None, None, "f", "k") is None
+    compiled = Compiled(artifact=memoryview(b"x"))
+    assert registry(compiler=Compiler(compiled)).compiler("tiny").compile(None) is compiled
+
+
+def test_what_a_product_overrides_is_known_and_the_rest_answers_by_default() -> None:
+    compiler, loader = Shows(""), Loader(())
+    assert overrides(compiler, "show")
+    assert not overrides(Compiler(""), "show")
+    assert overrides(loader, "find_modules")
+    assert not overrides(loader, "make")
+    assert (compiler.tags(None), loader.data_files(None, None), Driver(()).runs_by_tool(None)) == ((), (), False)
+
+
+def test_a_method_that_goes_with_another_and_is_not_overridden_is_named() -> None:
+    loader = registry(loader=Loader(())).case_loader("lines")
+    assert printed(loader.version) == (
+        f"{LOADER}found no version(), expected one: retarget.extension.CaseLoader.version says when"
+    )
+
+
+def test_a_method_that_a_mixin_or_a_base_of_ones_own_has_is_checked_once() -> None:
+    class Mixin:
+        def tags(self, config: object) -> Any:
+            return "npu"
+
+    class Mixed(Mixin, Driver):
+        pass
+
+    class Further(Mixed):
+        def tags(self, config: object) -> Any:
+            return super().tags(config)
+
+    driver = registry(driver=Further(())).driver("npu")
+    assert printed(lambda: driver.tags(None)) == f"{DRIVER}tags() returned 'npu' (str), expected a sequence of str"
+
+
+@pytest.mark.parametrize(
+    ("call", "answer", "message"),
+    [
+        ("probe", None, "probe() returned None, expected a sequence of DeviceInfo"),
+        ("probe", [INFO, "npu"], "probe()[1] is 'npu' (str), expected DeviceInfo"),
+        (
+            "probe",
+            [replace(INFO, features=(("memory", 1), ("npu.lanes", (1, "2"))))],
+            "probe()[0].features[1][1] is a tuple, expected bool or int or float or str or tuple",
+        ),
+        (
+            "probe",
+            [replace(INFO, features=("memory",))],
+            "probe()[0].features[0] is 'memory' (str), expected a pair of str and bool or int or float or str or tuple",
+        ),
+        ("functions", ["main"], "functions()[0] is 'main' (str), expected FunctionInfo"),
+        ("run_outside", ["tool"], "run_outside() returned a list, expected RunPlan"),
+        ("run_outside", RunPlan(argv="tool a"), "run_outside().argv is 'tool a' (str), expected a sequence of str"),
+        ("open", None, "open() returned None, expected Device"),
+        (
+            "open",
+            Answers(()),
+            "open() returned a Answers, expected one of a subclass of retarget.extension.Device: "
+            "class Answers(retarget.extension.Device)",
+        ),
+    ],
+)
+def test_of_a_driver(call: str, answer: object, message: str) -> None:
+    driver = registry(driver=Driver(answer)).driver("npu")
+    arguments = {"probe": 0, "functions": 1, "run_outside": 4, "open": 1}[call]
+    assert printed(lambda: getattr(driver, call)(*[None] * arguments)) == DRIVER + message
+
+
+class Program(extension.Program):
+    def __init__(self, results: object) -> None:
+        self._results = results
+        self.functions = [FunctionInfo(name="main", arguments=0)]
+
+    def call(self, function: str, inputs: object, on_check: object) -> Any:
+        return self._results
+
+
+class Device(extension.Device):
+    def __init__(self, results: object, infos: Any = (INFO,)) -> None:
+        self._program = Program(results)
+        self.infos = infos
+
+    def load(self, artifact: bytes) -> Any:
+        return self._program
+
+
+def opened(device: object) -> Any:
+    return registry(driver=Driver(device)).driver("npu").open(None)
+
+
+@pytest.mark.parametrize(
+    ("results", "message"),
+    [
+        (None, " returned None, expected a sequence of NumPy arrays"),
+        ([ONE, 3.0], "[1] is 3.0 (float), expected a NumPy array"),
+        ("text", " returned 'text' (str), expected a sequence of NumPy arrays"),
+    ],
+)
+def test_of_a_program(results: object, message: str) -> None:
+    program = opened(Device(results)).load(b"")
+    assert printed(lambda: program.call("main", (), None)) == f"{DRIVER}open(): load(): call(){message}"
+
+
+def test_of_a_device() -> None:
+    assert printed(lambda: opened(Device((), infos="npu"))) == (
+        f"{DRIVER}open(): infos is 'npu' (str), expected a sequence of DeviceInfo"
+    )
+    assert opened(Device([ONE])).load(b"").call("main", (), None) == (ONE,)
+
+
+class Transferring(Device):
+    def __init__(self, transfers: object) -> None:
+        super().__init__(())
+        self._transfers = transfers
+
+    def transfers(self) -> Any:
+        return self._transfers
+
+
+def test_of_the_memory_and_the_queue_of_a_device() -> None:
+    memory = Memory()
+    device = opened(Transferring(memory))
+    assert device.transfers().limits == TransferLimits(largest_allocation=LARGEST)
+    assert opened(Device(())).transfers() is None
+    assert printed(opened(Transferring(SimpleNamespace())).transfers) == (
+        f"{DRIVER}open(): transfers() returned a SimpleNamespace, expected one of a subclass of "
+        "retarget.extension.Transfers: class SimpleNamespace(retarget.extension.Transfers)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "message"),
+    [
+        ("load", None, "load() returned None, expected a sequence of Case"),
+        ("load", ["main"], "load()[0] is 'main' (str), expected Case"),
+        (
+            "load",
+            [Case(name="c", function="f", inputs=(1.0,))],
+            "load()[0].inputs[0] is 1.0 (float), expected a NumPy array",
+        ),
+        ("load", [Case(name=1, function="f")], "load()[0].name is 1 (int), expected str"),
+        (
+            "load",
+            [Case(name="c", function="f", read=CaseData())],
+            "load()[0].read is a CaseData, expected a function without arguments",
+        ),
+        ("find_modules", [Path("a")], "find_modules()[0] is a PosixPath, expected Module"),
+        ("find_modules", [Module(name="a", path="a")], "find_modules()[0].path is 'a' (str), expected Path"),
+        ("parameters", ["a.irpa"], "parameters()[0] is 'a.irpa' (str), expected a pair of str and Path"),
+    ],
+)
+def test_of_a_case_loader(method: str, answer: object, message: str) -> None:
+    loader = registry(loader=Loader(answer)).case_loader("lines")
+    arguments = {"load": 1, "find_modules": 2, "parameters": 1}[method]
+    assert printed(lambda: getattr(loader, method)(*[None] * arguments)) == LOADER + message
+
+
+def test_of_what_a_case_reads() -> None:
+    cases = [Case(name="c", function="f", read=lambda: (ONE,))]
+    [case] = registry(loader=Loader(cases)).case_loader("lines").load(None)
+    assert case.read is not None
+    assert printed(case.values) == "case 'c': read() returned a tuple, expected CaseData"
+
+
+def test_what_a_method_in_pytests_process_raises_is_reported_with_its_line() -> None:
+    class Raises(Compiler):
+        def fingerprint(self, config: object) -> Any:
+            return {}["version"]
+
+        def compile(self, request: object) -> Any:
+            return {}["a worker reports it with its traceback"]
+
+    compiler = registry(compiler=Raises("")).compiler("tiny")
+    line = inspect.unwrap(Raises.fingerprint).__code__.co_firstlineno + 1
+    expected = f"{COMPILER}fingerprint() raised KeyError: 'version' (test_products.py:{line})"
+    assert printed(lambda: compiler.fingerprint(None)) == expected
+    with pytest.raises(KeyError):
+        compiler.compile(None)
+
+
+def test_a_method_that_exits_does_not_end_pytest() -> None:
+    class Exits(Compiler):
+        def fingerprint(self, config: object) -> Any:
+            sys.exit(3)
+
+    line = inspect.unwrap(Exits.fingerprint).__code__.co_firstlineno + 1
+    fingerprint = registry(compiler=Exits("")).compiler("tiny").fingerprint
+    expected = f"{COMPILER}fingerprint() raised SystemExit: 3 (test_products.py:{line})"
+    assert printed(lambda: fingerprint(None)) == expected
+
+
+# ---------------------------------------------------------------- what is refused when it is loaded
+
+
+def refused(product: object, sort: str = "driver") -> str:
+    with pytest.raises(RetargetError) as caught:
+        registry(**{sort: product})
+    return str(caught.value)
+
+
+def renamed(base: type, **names: object) -> object:
+    return type("Product", (base,), names)(())
+
+
+WHERE = "extension 'mine': hook retarget_drivers: "
+
+
+def test_an_object_of_a_class_of_its_own_is_told_what_to_subclass() -> None:
+    class NpuDriver(Answers):
+        name = "npu"
+
+    assert refused(NpuDriver(())) == (
+        f"{WHERE}found an object of class NpuDriver, expected one of a subclass of retarget.extension.Driver: "
+        "class NpuDriver(retarget.extension.Driver)"
+    )
+    assert refused(Driver) == f"{WHERE}found the class Driver, expected an object of it: Driver()"
+
+
+def test_an_overriding_method_takes_the_arguments_of_the_base_class() -> None:
+    where = f"{WHERE}driver 'npu': "
+    assert refused(renamed(Driver, needs=lambda self: ())) == f"{where}found needs(), expected needs(artifact)"
+    assert (
+        refused(renamed(Driver, needs=lambda self, blob: ())) == f"{where}found needs(blob), expected needs(artifact)"
+    )
+    assert refused(renamed(Driver, needs=None)) == f"{where}found needs = None, expected needs(artifact)"
+    registry(driver=renamed(Driver, needs=lambda self, artifact, more=1: (), helper=lambda self: 1))
+
+
+def test_attributes_are_what_the_base_class_says() -> None:
+    where = f"{WHERE}driver 'npu': "
+    assert refused(renamed(Driver, artifact_suffixes=".bin")) == (
+        f"{where}artifact_suffixes is '.bin' (str), expected a sequence of str"
+    )
+    assert refused(renamed(Driver, maps_artifacts="yes")) == f"{where}maps_artifacts is 'yes' (str), expected bool"

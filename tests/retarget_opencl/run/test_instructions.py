@@ -1,0 +1,365 @@
+"""Instructions of host programs that need no device, run as programs; of the others, which command they give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from opencl_support import shipped
+from retarget_opencl.artifact.file import Constant, Function, Kernel, OpenClArtifact, Program, Scalar
+from retarget_opencl.run.commands import Commands
+from retarget_opencl.run.errors import ProgramError
+from retarget_opencl.run.instructions import Machine
+from retarget_opencl.run.parameters import Parameters
+from retarget_opencl.run.program import load_program
+
+
+class Recorder:
+    """Answers each command with its name and arguments; knows those of `Commands` only."""
+
+    def __getattr__(self, name: str) -> Callable[..., tuple[Any, ...]]:
+        assert hasattr(Commands, name)
+        return lambda *arguments: (name, *arguments)
+
+
+def machine(
+    *blocks: Sequence[tuple[Scalar, ...]],
+    parameters: int = 0,
+    constants: Sequence[Constant] = (),
+    values: Sequence[Scalar] = (),
+    more: Sequence[Function] = (),
+    kernels: Sequence[Kernel] = (),
+    initializers: tuple[int, ...] = (),
+) -> Machine:
+    """Load a function of 10 registers of which the first are parameters."""
+    function = Function(
+        name="tested",
+        registers=10,
+        parameters=tuple(range(parameters)),
+        constants=tuple(constants),
+        blocks=tuple(map(tuple, blocks)),
+    )
+    program = Program(
+        globals=tuple((f"g{n}", value) for n, value in enumerate(values)),
+        functions=(function, *more),
+        initializers=initializers,
+        exports=(),
+        kernels=tuple(kernels),
+    )
+    artifact = OpenClArtifact(
+        profile=shipped("cpu"), needs=(), sources=(), program=program, blobs=(b"\1\2\3\4",), digest="d"
+    )
+    commands: Any = Recorder()
+    return load_program(artifact, commands, (("scope", Path("file")),))
+
+
+def run(arguments: Sequence[Any], *instructions: tuple[Scalar, ...]) -> Any:
+    """Run instructions whose result is in register 9."""
+    loaded = machine([*instructions, ("return", (9,))], parameters=len(arguments))
+    (result,) = loaded.codes[0].run(arguments)
+    return result
+
+
+def octets(*values: int) -> Any:
+    return np.array(values, np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("instruction", "arguments", "expected"),
+    [
+        (("scalar", "subi", "i32", 9, 0, 1), (5, 3), 2),
+        (("scalar", "math_absi", "i32", 9, 0), (-5,), 5),
+        (("scalar", "math_fma", "f32", 9, 0, 1, 2), (2.0, 3.0, 4.0), 10.0),
+        (("convert", "trunci", "i32", "i8", 9, 0), (300,), 44),
+        (("affine", "apply", 9, (0, 1), (("-", ("d", 0), ("s", 0)),), 1), (7, 3), 4),
+        (("affine", "min", 9, (0, 1), (("d", 0), ("d", 1)), 2), (7, 3), 3),
+        (("affine", "max", 9, (0, 1), (("d", 0), ("d", 1)), 2), (3, 7), 7),
+        (("select", 9, 0, 1, 2), (1, 10, 20), 10),
+        (("select", 9, 0, 1, 2), (0, 10, 20), 20),
+        *((("select_nth", 9, 0, 1, (2, 3)), (at, 5, 6, 7), got) for at, got in ((-1, 5), (0, 6), (1, 7), (2, 5))),
+        (("same", 9, 0, 1), (1000, int("1000")), 1),
+        (("same", 9, 0, 1), (1, 2), 0),
+        (("same", 9, 0, 1), (None, None), 1),
+        (("same", 9, 0, 1), ([1], [1]), 0),
+        (("different", 9, 0, 1), (1, 2), 1),
+        (("different", 9, 0, 1), (2, 2), 0),
+        (("buffer_size", 9, 0), (octets(1, 2, 3),), 3),
+        (("buffer_load", 9, 0, 1, "i16"), (octets(1, 2, 3), 1), 0x0302),
+        (("buffer_load", 9, 0, 1, "f32"), (octets(9, 0, 0, 0x80, 0x3F), 1), 1.0),
+        (("buffer_compare", 9, 0, 1, 2, 3, 4), (octets(1, 2, 3), 1, octets(2, 3, 4), 0, 2), 1),
+        (("buffer_compare", 9, 0, 1, 2, 3, 4), (octets(1, 2, 3), 1, octets(2, 4, 4), 0, 2), 0),
+        (("buffer_compare", 9, 0, 1, 2, 3, 4), (octets(1, 2, 3), 0, octets(2, 2, 3), 1, 1), 0),
+        (("list_create", 9), (), []),
+        (("list_create", 9, 0), (4,), []),
+        (("list_construct", 9, (1, 0)), (7, 8), [8, 7]),
+        (("list_size", 9, 0), ([1, 2, 3],), 3),
+        (("list_get", 9, 0, 1), ([5, 6], 1), 6),
+    ],
+)
+def test_an_instruction_computes_its_result(
+    instruction: tuple[Scalar, ...], arguments: tuple[Any, ...], expected: object
+) -> None:
+    assert run(arguments, instruction) == expected
+
+
+@pytest.mark.parametrize(
+    ("instruction", "arguments", "expected"),
+    [
+        (("buffer_store", 1, 0, 2, "i16"), (octets(0, 0, 0, 9), 0x0201, 1), [0, 1, 2, 9]),
+        (("buffer_fill", 1, 0, 2, 3, "i16"), (octets(9, 9, 9, 9, 9, 9), 0x0201, 1, 4), [9, 1, 2, 1, 2, 9]),
+        (("buffer_copy", 1, 2, 0, 3, 4), (octets(9, 9, 9, 9), octets(1, 2, 3, 4, 5), 1, 2, 2), [9, 9, 2, 3]),
+        (("list_resize", 0, 1), ([1, 2, 3], 1), [1]),
+        (("list_resize", 0, 1), ([1], 3), [1, None, None]),
+        (("list_set", 0, 1, 2), ([1, 2], 1, 7), [1, 7]),
+    ],
+)
+def test_an_instruction_changes_its_operand(
+    instruction: tuple[Scalar, ...], arguments: tuple[Any, ...], expected: list[object]
+) -> None:
+    changed = arguments[0]
+    machine([instruction, ("return", ())], parameters=len(arguments)).codes[0].run(arguments)
+    assert list(changed) == expected
+
+
+def test_a_slice_is_a_copy_and_a_subspan_is_not() -> None:
+    data = octets(1, 2, 3, 4, 5)
+    copied, view = (run((data, 1, 2), (name, 9, 0, 1, 2)) for name in ("buffer_slice", "buffer_subspan"))
+    data[1] = 9
+    assert (copied.tolist(), view.tolist()) == ([2, 3], [9, 3])
+
+
+def test_a_new_buffer_is_zeros() -> None:
+    made = run((3,), ("buffer_alloc", 9, 0))
+    assert (made.tolist(), made.dtype) == ([0, 0, 0], np.uint8)
+
+
+def test_the_extents_of_ranges_are_the_first_byte_and_the_last() -> None:
+    loaded = machine([("range_extents", 8, 9, (0, 1), (2, 3)), ("return", (8, 9))], parameters=4)
+    assert loaded.codes[0].run((4, 10, 20, 2)) == (4, 23)
+
+
+def test_globals_are_read_and_written_by_number_and_through_registers() -> None:
+    loaded = machine(
+        [
+            ("global_load", 5, 1),
+            ("global_store", 0, 5),
+            ("global_load_indirect", 6, 0),
+            ("global_store_indirect", 1, 0),
+            ("return", (5, 6)),
+        ],
+        parameters=2,
+        values=(10, 20),
+    )
+    assert loaded.codes[0].run((0, 1)) == (20, 20)
+    assert loaded.globals == [20, 0]
+
+
+def test_a_call_copies_arguments_and_results_and_initialisers_run_in_order() -> None:
+    swap = Function(name="swap", registers=2, parameters=(0, 1), constants=(), blocks=((("return", (1, 0)),),))
+    steps = [
+        Function(
+            name=f"i{value}",
+            registers=2,
+            parameters=(),
+            constants=(Constant(register=1, kind="number", value=value),),
+            blocks=((("global_store", 0, 1), ("return", ())),),
+        )
+        for value in (7, 8)
+    ]
+    loaded = machine(
+        [("call", 1, (5, 6), (0, 1)), ("return", (5, 6))],
+        parameters=2,
+        values=(None,),
+        more=(swap, *steps),
+        initializers=(3, 2),
+    )
+    assert loaded.codes[0].run((1, 2)) == (2, 1)
+    loaded.initialize()
+    assert loaded.globals == [7]
+
+
+def test_constants_are_in_their_registers_and_stay_there() -> None:
+    constants = (
+        Constant(register=1, kind="number", value=7),
+        Constant(register=2, kind="float", value="0x1.8p+0"),
+        Constant(register=3, kind="text", value="t"),
+        Constant(register=4, kind="blob", value=0),
+        Constant(register=5, kind="null", value=None),
+    )
+    loaded = machine([("return", (1, 2, 3, 4, 5)), ()][:1], constants=constants)
+    *plain, blob, nothing = loaded.codes[0].run(())
+    assert (plain, bytes(blob), nothing) == ([7, 1.5, "t"], b"\1\2\3\4", None)
+
+
+def test_jumps_copy_block_arguments_as_if_at_once() -> None:
+    loaded = machine([("br", 1, (0, 1, 2), (1, 0, 2))], [("return", (0, 1, 2))], parameters=3)
+    assert loaded.codes[0].run((1, 2, 3)) == (2, 1, 3)
+    loaded = machine([("br", 1, (2,), (0,))], [("return", (2,))], parameters=1)
+    assert loaded.codes[0].run((4,)) == (4,)
+    loaded = machine([("br", 2, (0,), (0,))], [("fail", "skipped")], [("return", (0,))], parameters=1)
+    assert loaded.codes[0].run((4,)) == (4,)
+    loaded = machine([("cond_br", 0, 1, (5,), (1,), 1, (5,), (2,))], [("return", (5,))], parameters=3)
+    assert [loaded.codes[0].run((flag, 10, 20)) for flag in (0, 1)] == [(20,), (10,)]
+    jumps = ((1, (5,), (1,)), (1, (5,), (2,)))
+    loaded = machine([("switch_br", 0, (3, 4), jumps, (1, (5,), (0,)))], [("return", (5,))], parameters=3)
+    assert [loaded.codes[0].run((flag, 10, 20)) for flag in (3, 4, 5)] == [(10,), (20,), (5,)]
+
+
+def test_assertions_and_failures_end_a_call_with_their_words() -> None:
+    loaded = machine([("assert", 0, "is one"), ("return", ())], parameters=1)
+    assert loaded.codes[0].run((1,)) == ()
+    with pytest.raises(ProgramError, match=r"^assertion failed: is one$"):
+        loaded.codes[0].run((0,))
+    for block in ([("fail", "stop")], [("fail", "stop"), ("return", ())]):
+        with pytest.raises(ProgramError, match=r"^stop$"):
+            machine(block).codes[0].run(())
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        ([("frobnicate",), ("return", ())], "unknown instruction 'frobnicate' in tested"),
+        ([("flush",)], "tested has a block that ends in 'flush', which is no jump"),
+        ([("scalar", "frobnicate", "i32", 9, 0), ("return", ())], "unknown scalar instruction frobnicate"),
+    ],
+)
+def test_what_is_no_instruction_is_refused_when_a_program_is_loaded(
+    block: list[tuple[Scalar, ...]], message: str
+) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the message is compared
+        machine(block)
+    assert str(caught.value) == message
+
+
+RESULTS = {
+    "allocate": "allocate",
+    "subview": "subview",
+    "resource_size": "resource_size",
+    "resource_load": "resource_load",
+    "import": "import_view",
+    "view_rank": "view_rank",
+    "view_element_type": "view_element_type",
+    "view_buffer": "view_buffer",
+    "view_create": "view_create",
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_an_instruction_with_a_result_is_a_command_of_the_device(name: str) -> None:
+    assert run((4, 5), (name, 9, 0, (1, 0), "word")) == (RESULTS[name], 4, [5, 4], "word")
+
+
+EFFECTS = {
+    "resource_store": "resource_store",
+    "upload": "upload",
+    "fill": "fill",
+    "copy": "copy",
+    "flush": "flush",
+    "view_assert": "view_assert",
+    "check": "check",
+}
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_an_instruction_without_a_result_is_a_command_of_the_device(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(Recorder, EFFECTS[name], lambda self, *words: seen.append(words), raising=False)
+    machine([(name, 0, 1), ("return", ())], parameters=2).codes[0].run((4, 5))
+    assert seen == [(4, 5)]
+
+
+def test_an_export_takes_the_dimensions_that_only_the_call_knows() -> None:
+    assert run((7, 48, 3), ("export", 9, 0, 1, "f32", (-1, 4), (2,))) == ("export", 7, 48, "f32", (3, 4))
+    assert run((7, 2, 5), ("export", 9, 0, 1, "f32", (0, -1), (2,))) == ("export", 7, 2, "f32", (0, 5))
+    assert run((7,), ("view_dim", 9, 0, 1)) == ("view_dim", 7, 1)
+
+
+def test_what_is_freed_is_forgotten() -> None:
+    assert machine([("free", 0), ("return", (0,))], parameters=1).codes[0].run((7,)) == (None,)
+
+
+def test_a_dispatch_hands_on_bindings_and_constants_in_the_kernels_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def launcher(self: Recorder, kernel: Kernel, groups: Callable[..., Any]) -> Callable[..., None]:
+        return lambda *words: seen.append((kernel.name, groups(words[0]), *words))
+
+    monkeypatch.setattr(Recorder, "launcher", launcher, raising=False)
+    count = Function(name="count", registers=1, parameters=(0,), constants=(), blocks=((("return", (0, 0)),),))
+    kernel = Kernel(name="k", bindings=(1, 0), constants=(1,), workgroup_size=(1, 1, 1), groups=1)
+    loaded = machine(
+        [("dispatch", 0, (0,), (1, 2), (3, 4), (5, 6)), ("return", ())], parameters=7, more=(count,), kernels=(kernel,)
+    )
+    loaded.codes[0].run((10, 11, 12, 13, 14, 15, 16))
+    assert seen == [("k", (10, 10), (10,), [(12, 14), (11, 13)], [16])]
+
+
+def test_a_dispatch_of_kernels_together_hands_on_what_each_member_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def launcher(
+        self: Recorder, kernel: Kernel, members: Sequence[Kernel], counts: Sequence[Callable[..., Any]]
+    ) -> Callable[..., None]:
+        names = [member.name for member in members]
+        return lambda workloads, *words: seen.append(
+            (kernel.name, names, [count(one) for count, one in zip(counts, workloads, strict=True)], *words)
+        )
+
+    monkeypatch.setattr(Recorder, "joint_launcher", launcher, raising=False)
+    count = Function(name="count", registers=1, parameters=(0,), constants=(), blocks=((("return", (0, 0)),),))
+    kernels = (
+        Kernel(name="both", bindings=(), constants=(), workgroup_size=(1, 1, 1), groups=0, members=(1, 2)),
+        Kernel(name="a", bindings=(1, 0), constants=(1,), workgroup_size=(1, 1, 1), groups=1),
+        Kernel(name="b", bindings=(0,), constants=(), workgroup_size=(1, 1, 1), groups=1),
+    )
+    loaded = machine(
+        [("dispatch_together", 0, ((0,), (1,)), ((2, 3), (4,)), ((5, 6), (7,)), ((8, 9), ())), ("return", ())],
+        parameters=10,
+        more=(count,),
+        kernels=kernels,
+    )
+    loaded.codes[0].run(range(10, 20))
+    assert seen == [("both", ["a", "b"], [(10, 10), (11, 11)], [(13, 16), (12, 15), (14, 17)], [19])]
+
+
+def test_a_constant_is_a_range_of_the_artifacts_bytes_under_its_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    uploads = SimpleNamespace(constant=lambda key, data: (key, bytes(data.bytes)))
+    monkeypatch.setattr(Recorder, "uploads", uploads, raising=False)
+    loaded = machine([("constant", 9, 0, 0, 1), ("return", (9,))], parameters=2)
+    assert loaded.codes[0].run((1, 2)) == ((("d", 0, 1, 2), b"\2\3"),)
+    with pytest.raises(IndexError):
+        machine([("constant", 9, 1, 0, 0), ("return", (9,))])
+
+
+def test_archives_of_parameters_are_opened_once_for_the_instructions_that_need_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[tuple[Any, ...]] = []
+
+    class Opened:
+        def __init__(self, *words: Any) -> None:
+            seen.append(words)
+
+        def __getattr__(self, name: str) -> Callable[..., Sequence[int]]:
+            assert hasattr(Parameters, name)
+            return lambda *words: seen.append((name, *words)) or (7, 8)
+
+    monkeypatch.setattr("retarget_opencl.run.parameters.Parameters", Opened)
+    machine([("return", ())])
+    assert seen == []
+    loaded = machine(
+        [
+            ("parameter_load", (8, 9), 0, (1,), "constant"),
+            ("parameter_read", 0, (1,)),
+            ("parameter_write", 1, (0,)),
+            ("return", (8, 9)),
+        ],
+        parameters=2,
+    )
+    assert loaded.codes[0].run((4, 5)) == (7, 8)
+    opened = (loaded.commands, (("scope", Path("file")),))
+    assert seen == [opened, ("load", 4, [5], "constant"), ("read", 4, [5]), ("write", 5, [4])]
