@@ -7,7 +7,7 @@ Sessions in pairs, each side in processes of its own and in turns; printed are m
   start     one run target / pytest alone with one test            goal: at most 0.35 s more
   with it   one run target / one test, the plugin on both sides    what compiles and runs cost, without the plugin
   target    seconds that a further run target adds                 goal: at most 1.5 ms
-  ctest     a process of `retarget run` for one target, as ctest starts it    goal: at most 0.7 s CPU
+  ctest     a process of `retarget run` for one target, as ctest starts it    goal: at most 0.4 s CPU
 
 Everything is compiled before the clock starts: the modules are one function with another constant each, for vmvx on
 local-sync. CPU time is that of all processes of a session.
