@@ -14,13 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_retarget.options.settings import SETTINGS, Settings, add_options, register_markers
+from pytest_retarget.options.settings import OF_ONE_ID, SETTINGS, Settings, add_options, register_markers
 
 if TYPE_CHECKING:
-    from retarget.targets.pytest_selection import FoundFiles, PytestConfiguration, Selection, SelectionRequest
+    from retarget.targets.pytest_selection import (
+        FoundFiles,
+        PytestConfiguration,
+        RunRequest,
+        Selection,
+        SelectionRequest,
+    )
     from retarget.worker.spare import SpareWorker
 
-__all__ = ["find_configuration", "find_declarations", "select_targets"]
+__all__ = ["find_configuration", "find_declarations", "run_targets", "select_targets"]
 
 SUITE_FILE = "suite.toml"
 MATRIX_FILE = "matrix.toml"
@@ -78,7 +84,7 @@ def _spare_worker(config: pytest.Config) -> SpareWorker | None:
     settings, option = config.stash[SETTINGS], config.option
     if option.collectonly or getattr(option, "setuponly", False) or config.pluginmanager.has_plugin("dsession"):
         return None
-    if settings.cluster or settings.extensions:
+    if settings.cluster or settings.extensions or config.stash.get(OF_ONE_ID, False):
         return None
     from retarget.worker.spare import SpareWorker
 
@@ -94,7 +100,6 @@ def activate(config: pytest.Config) -> ModuleType:
     if not config.pluginmanager.has_plugin(NAME):
         from retarget.support.github import on_github
 
-        from pytest_retarget.attribution.reports import Attribution
         from pytest_retarget.collect.hooks import CollectionHooks
         from pytest_retarget.items.hooks import ServiceHooks
         from pytest_retarget.report.equal_failures import FoldAlike, Unfold
@@ -111,8 +116,11 @@ def activate(config: pytest.Config) -> ModuleType:
             "-recorder": Recorder(adjustments, with_digests=config.stash[SETTINGS].results is not None),
             "-terminal": (terminal := TerminalHooks(config, collection)),
             "-lastfailed": RememberBlocked(config),
-            "-attribution": Attribution(config),
         }
+        if not config.pluginmanager.is_blocked(f"{NAME}-attribution"):
+            from pytest_retarget.attribution.reports import Attribution
+
+            plugins["-attribution"] = Attribution(config)
         if not hasattr(config, "workerinput"):
             plugins |= {"-fold": (fold := FoldAlike(config)), "-unfold": Unfold(fold)}
             if on_github():
@@ -245,6 +253,13 @@ def select_targets(request: SelectionRequest) -> Selection:
     from pytest_retarget.collect.selecting import select
 
     return select(request)
+
+
+def run_targets(request: RunRequest) -> int:
+    """Run targets in a session of this process, for `retarget run`."""
+    from pytest_retarget.run import run
+
+    return run(request)
 
 
 def find_declarations(request: SelectionRequest) -> FoundFiles:

@@ -1,1 +1,1 @@
-"""Targets without pytest: the subcommands `run` and `emit`, which has ctest run each target."""
+"""Targets for other tools: `run`, a session with a line for each target, and `emit`, which has ctest run each."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,19 +18,15 @@ from retarget.cli.support import (
     request_of,
 )
 from retarget.engine.engine import Engine
+from retarget.expect.matching import RuleSet
 from retarget.extension import UnavailableError
-from retarget.extension.registry import named_extensions
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
 from retarget.support.cmake import bracketed, listed
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_files
 from retarget.support.text import counted
-
-from retarget_ctest.chosen import SuiteHome
-from retarget_ctest.run import SKIPPED
-from retarget_ctest.settings import SessionSettings, session_settings
-
-__all__ = ["CHECK", "add_arguments", "run"]
+from retarget.targets.expansion import expand
+from retarget.targets.pytest_selection import CollectedSuite, Selection
 
 _HEADER = "# Written by `retarget emit ctest`: write it again where declarations change."
 """The first line, by which a later `retarget emit` knows its own file."""
@@ -69,7 +65,7 @@ def _lines_of(test: _Test, root: Path) -> Iterator[str]:
     name = bracketed(test.name)
     yield f"add_test({name} {' '.join(map(bracketed, test.command))})"
     properties = [("WORKING_DIRECTORY", str(root)), ("TIMEOUT", f"{test.timeout:.0f}")]
-    properties += [("SKIP_RETURN_CODE", str(SKIPPED)), ("LABELS", listed(test.labels))]
+    properties += [("SKIP_RETURN_CODE", _SKIPPED), ("LABELS", listed(test.labels))]
     properties += [("FIXTURES_SETUP", test.provides), ("FIXTURES_REQUIRED", test.requires)]
     properties += [("RESOURCE_LOCK", listed(test.locks))]
     yield f"set_tests_properties({name} PROPERTIES"
@@ -81,6 +77,8 @@ CHECK = "retarget check"
 """The name of the test that checks the declarations: what is wrong with rules that no target has is an error of it."""
 
 _CHECK_SECONDS = 600.0
+_SKIPPED = "77"
+"""The status of `retarget run` where its targets are skipped."""
 _FILE = "CTestTestfile.cmake"
 _SLACK = 60.0
 """Seconds that ctest allows a target beyond its own time limits: for start-up, opening devices, waiting for them."""
@@ -117,20 +115,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the files. Returns 0. Raises `DiagnosticsError`, `RetargetError`, `argparse.ArgumentError`."""
-    settings = session_settings(in_full=True)
-    root = settings.root or Path.cwd()
     selection = read_declared(request_of(arguments, arguments.path))
-    extensions = named_extensions((*arguments.retarget_extension, *settings.extensions))
+    root = selection.root
     options = [f"--retarget-extension={name}" for name in arguments.retarget_extension]
     options += [f"--retarget-toolchain={_absolute(text)}" for text in arguments.retarget_toolchain]
     command = [sys.executable, "-m", "retarget_ctest", *options]
     left_out: dict[str, int] = {}
     tests: list[_Test] = []
-    with Engine(registry=selection.registry, cache=settings.cache, extensions=extensions) as engine:
+    with Engine(registry=selection.registry, cache=selection.cache, extensions=selection.extensions) as engine:
         machine = _Machine(engine)
         for one in selection.suites:
-            home = SuiteHome(one.suite, selection.registry)
-            file = Path(os.path.relpath(home.path, root)).as_posix()
+            retries = _retries(one, selection)
+            file = Path(os.path.relpath(one.suite.origin.file, root)).as_posix()
             selected = {target.name for target in one.selected}
             for target in one.selected:
                 why = machine.lacks(target) if arguments.runnable_here else ""
@@ -144,8 +140,8 @@ def run(arguments: argparse.Namespace) -> int:
                         prefix=prefix,
                         selected=selected,
                         machine=machine,
-                        settings=settings,
-                        home=home,
+                        selection=selection,
+                        retries=retries,
                         command=command,
                     )
                 )
@@ -194,25 +190,32 @@ def _test(
     prefix: str,
     selected: Iterable[str],
     machine: _Machine,
-    settings: SessionSettings,
-    home: SuiteHome,
+    selection: Selection,
+    retries: Mapping[str, int],
     command: list[str],
 ) -> _Test:
     compiled = target if isinstance(target, CompileTarget) else target.compile
-    seconds = (compiled.timeout or settings.compile_timeout) + _SLACK
+    seconds = (compiled.timeout or selection.compile_timeout) + _SLACK
     if isinstance(target, RunTarget):
-        seconds += target.timeout or settings.run_timeout
-    retries = max(home.retries(target), home.retries(compiled))
+        seconds += target.timeout or selection.run_timeout
     needs = compiled.item if isinstance(target, RunTarget) and compiled.item in selected else ""
     return _Test(
         name=prefix + target.name,
         command=(*command, prefix + target.name),
         labels=tuple(dict.fromkeys(target.tags)),
-        timeout=seconds * (1 + retries),
+        timeout=seconds * (1 + max(retries.get(one.name, 0) for one in (target, compiled))),
         provides=prefix + target.name if isinstance(target, CompileTarget) else "",
         requires=prefix + needs if needs else "",
         locks=machine.locks(target.runtime) if isinstance(target, RunTarget) else (),
     )
+
+
+def _retries(one: CollectedSuite, selection: Selection) -> Mapping[str, int]:
+    """Return how many further attempts the targets of a suite have, those that have any."""
+    checks = selection.registry.artifact_checker(one.suite.kind) is not None
+    rules = RuleSet(one.suite.expectations, checks_artifacts=checks)
+    assignment = rules.assign(expand(one.suite, selection.registry))
+    return {name: found.retries for name, found in assignment.rules.items() if found.retries}
 
 
 def _absolute(text: str) -> str:

@@ -6,12 +6,10 @@ from collections.abc import Iterable
 
 from retarget.extension import Command, CommandModule, hookimpl
 
-__all__ = ["RUN", "retarget_commands"]
-
 RUN = CommandModule(
     name="run",
     module="retarget_ctest.run",
-    help="compile and run targets without pytest: exit status 0 passed, 1 failed, 77 skipped",
+    help="compile and run targets, with a line for each: exit status 0 passed, 1 failed, 77 skipped",
     examples=(
         ("retarget run suites/linalg/suite.toml::linalg::matmul_vmvx_local-sync", "one target, by its id"),
         ("retarget run 'matmul_*' suites/linalg", "the targets in a folder whose names match"),

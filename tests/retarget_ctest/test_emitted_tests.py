@@ -15,9 +15,8 @@ from retarget.model import Host, RunTarget
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import RetargetError
 from retarget_ctest import emit
-from retarget_ctest.settings import SessionSettings
 
-SETTINGS = SessionSettings(cache=Path("cache"), compile_timeout=100, run_timeout=10)
+SETTINGS: Any = SimpleNamespace(compile_timeout=100, run_timeout=10)
 
 
 class Engine:
@@ -52,14 +51,13 @@ def device(name: str, *, exclusive: bool = True) -> DeviceInfo:
 
 
 def made(target: Any, retries: dict[str, int] | None = None, selected: Sequence[str] = ("m_c", "m_c_r")) -> emit._Test:
-    home: Any = SimpleNamespace(retries=lambda of: (retries or {}).get(of.name, 0))
     return emit._test(
         target,
         prefix="s.toml::s::",
         selected=selected,
         machine=machine(device("gpu")),
-        settings=SETTINGS,
-        home=home,
+        selection=SETTINGS,
+        retries=retries or {},
         command=["python", "-m"],
     )
 

@@ -10,7 +10,6 @@ import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, table, target
 from mlir_modules import GOOD
 from retarget.cli.main import main
-from retarget.results.record import Outcome, TargetRecord
 
 FILE = "linalg/suite.toml"
 ID = f"{FILE}::linalg::good_vmvx_phone"
@@ -77,11 +76,3 @@ def test_pytest_finds_the_same_errors(arguments: list[str], errors: list[str]) -
     command = [sys.executable, "-m", "pytest", *arguments]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert (done.returncode, _kinds(done.stdout.splitlines())) == (1, errors)
-
-
-def test_a_target_that_a_lost_device_left_untried_is_no_success(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The trial is replaced: no device is lost on demand."""
-    (project / FILE).write_text(suite("linalg"))
-    record = TargetRecord(suite="linalg", module="good", outcome=Outcome.NOT_RUN, reason="the device is lost")
-    monkeypatch.setattr("retarget_ctest.run._tried", lambda *_, **__: (record, None))
-    assert main(["run", ID]) == 1

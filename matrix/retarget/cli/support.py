@@ -25,6 +25,7 @@ __all__ = [
     "add_expression_arguments",
     "add_path_arguments",
     "add_toolchain_argument",
+    "check_paths",
     "input_path",
     "output_folder",
     "part_lines",
@@ -112,8 +113,8 @@ def request_of(arguments: argparse.Namespace, paths: Sequence[str], *, or_else: 
     """
     from retarget.targets.pytest_selection import SelectionRequest  # not for a target that its id names
 
-    _check_paths(paths, or_else=or_else)
-    _check_paths(arguments.ignore, after="--ignore: ")
+    check_paths(paths, or_else=or_else)
+    check_paths(arguments.ignore, after="--ignore: ")
     return SelectionRequest(
         paths=tuple(paths),
         mark=getattr(arguments, "mark", ""),
@@ -139,7 +140,7 @@ def read_declared(request: SelectionRequest) -> Selection:
     return selection
 
 
-def _check_paths(paths: Sequence[str], *, after: str = "", or_else: str = "") -> None:
+def check_paths(paths: Sequence[str], *, after: str = "", or_else: str = "") -> None:
     """Raise `argparse.ArgumentError` for a path that does not exist. What follows `::` is left to pytest.
 
     `after` is the option that the paths came after.

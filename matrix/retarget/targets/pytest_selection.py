@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,7 @@ __all__ = [
     "FoundFiles",
     "PytestConfiguration",
     "PytestPlugin",
+    "RunRequest",
     "Selection",
     "SelectionRequest",
     "SelectionUsageError",
@@ -34,10 +35,7 @@ _GROUP, _NAME = "pytest11", "retarget"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionRequest:
-    """What to select, in the words of pytest's command line. `paths` may be node ids, `toolchains` are `NAME=PATH`.
-
-    `judges_rules` asks for the errors of rules, too.
-    """
+    """What to select, in the words of pytest's command line. `paths` may be node ids, `toolchains` are `NAME=PATH`."""
 
     paths: tuple[str, ...] = (".",)
     mark: str = ""
@@ -45,7 +43,28 @@ class SelectionRequest:
     ignore: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
     toolchains: tuple[str, ...] = ()
-    judges_rules: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest(SelectionRequest):
+    """What to run. `names` select among what the paths hold: names of targets, globs, or the front of one name; all
+    are selected if there are none. With `is_ids`, every path is the id of a target, and no other plugin is loaded.
+
+    `cases` are globs, `requires` expressions of what may not be skipped; unless targets are named, each of these is to
+    select one that runs. `artifact` is run instead of what would be compiled. `results` is the folder for results.
+    Timeouts are in seconds, None for those of the project. `in_full`: all failed cases of a target are shown.
+    """
+
+    names: tuple[str, ...] = ()
+    is_ids: bool = False
+    cases: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+    ignores_expectations: bool = False
+    artifact: Path | None = None
+    results: Path | None = None
+    compile_timeout: float | None = None
+    run_timeout: float | None = None
+    in_full: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,16 +81,19 @@ class Selection:
     """What was collected: suites, the toolchains of all files read, and the extensions that gave the targets' words.
     `notes` say why nothing is selected: words of `-m` that no target has.
 
-    Where rules are judged, `rule_errors` are those of rules that have expired or have no effect, which a session with
-    these paths reports. `named_cases` are the rules that name cases: file, key path, cases, modules as (suite, name).
+    The rest is what a session with these paths is configured with: pytest's `root` folder, the cache, the names of
+    extensions, and time limits in seconds.
     """
 
     registry: Registry
+    root: Path
+    cache: Path
+    extensions: tuple[str, ...] = ()
+    compile_timeout: float
+    run_timeout: float
     suites: tuple[CollectedSuite, ...] = ()
     toolchains: tuple[Toolchain, ...] = ()
     notes: tuple[str, ...] = ()
-    rule_errors: tuple[str, ...] = ()
-    named_cases: tuple[tuple[str, str, tuple[str, ...], frozenset[tuple[str, str]]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +148,13 @@ class PytestPlugin(Protocol):
         """
         ...
 
+    def run_targets(self, request: RunRequest) -> int:
+        """Run what is requested in a session of pytest in this process, and print how each target ends.
+
+        Returns the exit status of `retarget run`. Raises as `select_targets` does, and `KeyboardInterrupt`.
+        """
+        ...
+
     def find_declarations(self, request: SelectionRequest) -> FoundFiles:
         """Return the declaration files that pytest meets; no suite is expanded. Raises `SelectionUsageError`."""
         ...
@@ -137,8 +166,10 @@ class PytestPlugin(Protocol):
 
 def pytest_plugin() -> PytestPlugin:
     """Load the plugin, by its entry point. Raises `RetargetError` where it is not installed."""
-    points = importlib.metadata.entry_points(group=_GROUP, name=_NAME)
+    points: Sequence[importlib.metadata.EntryPoint] = ()
+    with suppress(importlib.metadata.PackageNotFoundError):  # of this distribution alone: to read all takes longer
+        points = tuple(importlib.metadata.distribution(_NAME).entry_points.select(group=_GROUP, name=_NAME))
     if not points:
         msg = f"found no pytest plugin {_NAME!r}; is retarget installed in this environment? try: pip install -e ."
         raise RetargetError(msg)
-    return cast("PytestPlugin", next(iter(points)).load())
+    return cast("PytestPlugin", points[0].load())

@@ -49,6 +49,15 @@ class Requirements(Refusing):
         self._required: dict[str, list[int]] = {}
         self._reported: set[int] = set()
         self._ran: set[int] = set()
+        self.of_selected = False
+        """Whether only what is selected is required, as of `retarget run`: nothing is refused before it runs."""
+        self.select_none = False
+        """Whether a requirement may select no target that runs, where that is so."""
+
+    @property
+    def errors(self) -> Sequence[str]:
+        """What no target shows, once the session has finished."""
+        return tuple(self._errors)
 
     # ------------------------------------------------------------ where targets are collected
 
@@ -61,10 +70,11 @@ class Requirements(Refusing):
         for nodeid, item in declared.items():
             if numbers := [number for number, one in enumerate(self._requirements) if one.matches(item)]:
                 self._required[nodeid] = numbers
-        if not session.testsfailed:  # a file that was not collected is the error to show
+        refuses = not session.testsfailed and not self.of_selected  # a file that was not collected is the error to show
+        if refuses:
             self.refuse(self._unknown(list(declared.values())), items)
         yield
-        if not session.testsfailed and not self._errors:
+        if refuses and not session.testsfailed and not self._errors:
             self.refuse(self._left_out(declared, items), items)
 
     def _unknown(self, declared: Sequence[MatrixItem]) -> list[str]:
@@ -170,13 +180,22 @@ class Requirements(Refusing):
         super().pytest_sessionfinish(session)
         if self._is_worker or self._errors:
             return
-        self._errors = {
+        if self.of_selected:
+            unmet = (
+                [] if self.select_none else [one for at, one in enumerate(self._requirements) if at not in self._ran]
+            )
+            self._errors = {f"{_EVERY.format(one.text)}: no target that it selects has run": None for one in unmet}
+        else:
+            self._errors = self._unmet()
+        if self._errors and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _unmet(self) -> dict[str, None]:
+        return {
             f"{_EVERY.format(self._requirements[number].text)}: each target that it requires was skipped by a rule or "
             "by --retarget-artifacts, so nothing that is required has run": None
             for number in sorted(self._reported - self._ran)
         }
-        if self._errors and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def _selects(word: str, declared: Sequence[MatrixItem]) -> bool:

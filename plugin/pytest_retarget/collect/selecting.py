@@ -1,7 +1,8 @@
 """pytest's own selection for the command `retarget`: one collection in this process, without running anything.
 
-Of the options that the project's ini file adds, those that bear on collection are kept (`-p`, `--ignore`, …) and those
-that select, report or distribute are not: a listing shows what is declared, and writes no files.
+Of the options that the project's ini file adds, those that bear on collection are kept (`-p`, `--ignore`, …), with the
+cache and the time limits, and those that select, report or distribute are not: a listing shows what is declared, and
+writes no files.
 """
 
 from __future__ import annotations
@@ -9,13 +10,11 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
-from retarget.engine.trial.session import plain_uses
 from retarget.model import Suite, Target
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 from retarget.targets.pytest_selection import (
@@ -28,19 +27,22 @@ from retarget.targets.pytest_selection import (
 
 from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.collect.suite_files import MatrixFile, SuiteCollector, SuiteFile
-from pytest_retarget.internals import determine_setup
 from pytest_retarget.items.base import MatrixItem
+from pytest_retarget.options.configuration import find as find_configuration
+from pytest_retarget.options.settings import SETTINGS
+from pytest_retarget.session.cachedir import cache_dir
 from pytest_retarget.session.declared import declared
 
-__all__ = ["find", "select"]
+__all__ = ["COLLECTING", "LIMITS", "Errors", "find", "request_options", "select"]
 
 _ADDOPTS = "PYTEST_ADDOPTS"
-_KEPT = frozenset(
+COLLECTING = frozenset(
     {
-        *("-p", "-o", "--override-ini", "--ignore", "--ignore-glob", "--deselect", "--import-mode", "--confcutdir"),
-        *("--rootdir", "--retarget-extension", "--retarget-toolchain"),
+        *("-c", "--config-file", "-o", "--override-ini", "--rootdir", "--confcutdir", "--import-mode"),
+        *("--ignore", "--ignore-glob", "--deselect", "--retarget-extension", "--retarget-toolchain"),
     }
 )
+LIMITS = frozenset({"--retarget-cache-dir", "--retarget-compile-timeout", "--retarget-run-timeout"})
 _DECLARATIONS = frozenset({SUITE_FILE, MATRIX_FILE, EXPECTATIONS_FILE})
 
 
@@ -50,13 +52,17 @@ def select(request: SelectionRequest) -> Selection:
     config = _collect(request, collector)
     collector.raise_errors()
     found, hooks = declared(config), config.pluginmanager.get_plugin("retarget-matrix")
+    settings = config.stash[SETTINGS]
     return Selection(
         registry=found.registry,
+        root=config.rootpath,
+        cache=cache_dir(config),
+        extensions=settings.extensions,
+        compile_timeout=settings.compile_timeout,
+        run_timeout=settings.run_timeout,
         suites=tuple(collector.suites()),
         toolchains=found.toolchains,
         notes=tuple(hooks.notes) if isinstance(hooks, CollectionHooks) else (),
-        rule_errors=tuple(found.expectation_diagnostics(config)) if request.judges_rules else (),
-        named_cases=tuple(plain_uses(found.case_uses(config))) if request.judges_rules else (),
     )
 
 
@@ -71,11 +77,7 @@ def _collect(request: SelectionRequest, collector: _Collector) -> pytest.Config:
     arguments = [
         *("-p", "retarget", "--collect-only", "--capture=no", "--assert=plain"),
         *("-p", "no:unraisableexception"),  # it collects garbage five times, for what only running tests leave behind
-        *("-o", "addopts=", *_added_options(request.paths)),
-        *("-m", request.mark, "-k", request.keyword),
-        *(f"--ignore={path}" for path in request.ignore),
-        *(f"--retarget-extension={module}" for module in request.extensions),
-        *(f"--retarget-toolchain={toolchain}" for toolchain in request.toolchains),
+        *request_options(request, kept={"-p", *COLLECTING, *LIMITS}),
         *("--", *request.paths),
     ]
     stdout, stderr = io.StringIO(), io.StringIO()
@@ -99,19 +101,29 @@ def _collect(request: SelectionRequest, collector: _Collector) -> pytest.Config:
     return collector.config
 
 
-class _Collector:
-    """A pytest plugin that notes what is collected; with `files_of`, only the declaration files at and below paths."""
+def request_options(
+    request: SelectionRequest, *, kept: Collection[str], switches: Collection[str] = ()
+) -> Iterator[str]:
+    """Yield the options that a request stands for. Of those that the project adds, only those that are `kept` hold, and
+    among those without a value the `switches`."""
+    yield from ("-o", "addopts=")
+    for words in find_configuration(Path.cwd(), request.paths).options.values():
+        yield from _kept(words, kept)
+        yield from (word for word in words if word in switches)
+    yield from ("-m", request.mark, "-k", request.keyword)
+    yield from (f"--ignore={path}" for path in request.ignore)
+    yield from (f"--retarget-extension={module}" for module in request.extensions)
+    yield from (f"--retarget-toolchain={toolchain}" for toolchain in request.toolchains)
 
-    def __init__(self, files_of: Sequence[str] = ()) -> None:
+
+class Errors:
+    """A pytest plugin that notes errors of collection, and has no Python files collected."""
+
+    def __init__(self) -> None:
         self.config: pytest.Config | None = None
         self.diagnostics: dict[Diagnostic, None] = {}
         self.errors: dict[str, None] = {}
         self.files: set[Path] = set()
-        self._files_only = bool(files_of)
-        self._roots = [Path(os.path.abspath(path.partition("::")[0])) for path in files_of]  # noqa: PTH100  links stay
-        self._suites: dict[tuple[Path, str], Suite] = {}
-        self._targets: dict[tuple[Path, str], dict[str, Target]] = {}
-        self._selected: dict[tuple[Path, str], list[Target]] = {}
 
     def pytest_configure(self, config: pytest.Config) -> None:
         self.config = config
@@ -125,6 +137,44 @@ class _Collector:
             is_loop = os.path.realpath(collection_path.parent).startswith(within.rstrip(os.sep))
         return True if is_python or is_loop else None
 
+    def pytest_exception_interact(
+        self, node: pytest.Collector, call: pytest.CallInfo[object], report: pytest.CollectReport | pytest.TestReport
+    ) -> None:
+        if not isinstance(report, pytest.CollectReport):
+            return
+        raised = call.excinfo.value if call.excinfo is not None else None
+        error = raised.__cause__ if raised is not None else None
+        if isinstance(error, DiagnosticsError):
+            self.diagnostics.update(dict.fromkeys(error.diagnostics))
+            above = [folder / SUITE_FILE for folder in node.path.parents]
+            self.files.update([path for path in above if path.is_file()][:1])
+        elif isinstance(error, RetargetError):
+            self.errors[str(error)] = None
+        elif isinstance(raised, OSError) and raised.filename:  # pytest looks for a conftest.py in each folder
+            self.errors[f"cannot read {display_path(Path(raised.filename))}: {raised.strerror}"] = None
+        else:
+            self.errors[str(report.longrepr).strip()] = None
+
+    def raise_errors(self) -> None:
+        """Raise what went wrong. Raises `DiagnosticsError` or `RetargetError`."""
+        if self.diagnostics and not self.errors:
+            raise DiagnosticsError(tuple(self.diagnostics))
+        if self.errors:
+            texts = [str(DiagnosticsError(tuple(self.diagnostics)))] if self.diagnostics else []
+            raise RetargetError("\n".join([*texts, *self.errors]))
+
+
+class _Collector(Errors):
+    """Notes what is collected; with `files_of`, only the declaration files at and below paths."""
+
+    def __init__(self, files_of: Sequence[str] = ()) -> None:
+        super().__init__()
+        self._files_only = bool(files_of)
+        self._roots = [Path(os.path.abspath(path.partition("::")[0])) for path in files_of]  # noqa: PTH100  links stay
+        self._suites: dict[tuple[Path, str], Suite] = {}
+        self._targets: dict[tuple[Path, str], dict[str, Target]] = {}
+        self._selected: dict[tuple[Path, str], list[Target]] = {}
+
     def pytest_collect_directory(self, path: Path) -> None:
         """Note the declarations of each folder that is entered, also links to nothing, which are no files to pytest."""
         if any(path.is_relative_to(root) for root in self._roots):  # pytest lists what is beside them, too
@@ -136,22 +186,6 @@ class _Collector:
             return None
         self.files.add(collector.path)
         return pytest.CollectReport(collector.nodeid, "passed", None, [])
-
-    def pytest_exception_interact(
-        self, node: pytest.Collector, call: pytest.CallInfo[object], report: pytest.CollectReport
-    ) -> None:
-        raised = call.excinfo.value if call.excinfo is not None else None
-        error = raised.__cause__ if raised is not None else None
-        if isinstance(error, DiagnosticsError):
-            self.diagnostics.update(dict.fromkeys(error.diagnostics))
-            above = [folder / SUITE_FILE for folder in node.path.parents]
-            self.files.update([path for path in above if path.is_file()][:1])
-        elif isinstance(error, RetargetError):
-            self.errors[str(error)] = None
-        elif isinstance(raised, OSError) and raised.filename:  # pytest looks for a conftest.py in each folder
-            self.errors[f"cannot read {display_path(Path(raised.filename))}: {raised.strerror}"] = None
-        elif isinstance(report, pytest.CollectReport):
-            self.errors[str(report.longrepr).strip()] = None
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         for node in report.result or ():
@@ -173,44 +207,23 @@ class _Collector:
             targets = tuple(self._targets.get(key, {}).values())
             yield CollectedSuite(suite=suite, targets=targets, selected=tuple(self._selected.get(key, ())))
 
-    def raise_errors(self) -> None:
-        """Raise what went wrong. Raises `DiagnosticsError` or `RetargetError`."""
-        if self.diagnostics and not self.errors:
-            raise DiagnosticsError(tuple(self.diagnostics))
-        if self.errors:
-            texts = [str(DiagnosticsError(tuple(self.diagnostics)))] if self.diagnostics else []
-            raise RetargetError("\n".join([*texts, *self.errors]))
-
 
 def _key(node: SuiteCollector) -> tuple[Path, str]:
     return node.path, node.name
 
 
-def _added_options(paths: Sequence[str]) -> list[str]:
-    """Return those of the options in `PYTEST_ADDOPTS` and in the ini file's `addopts` that bear on collection."""
-    with contextlib.suppress(pytest.UsageError):  # reported when pytest reads the file itself
-        found = determine_setup(
-            inifile=None, override_ini=None, args=list(paths), rootdir_cmd_arg=None, invocation_dir=Path.cwd()
-        )
-        written = found[2].get("addopts", "")
-        value: object = getattr(written, "value", written)  # pytest 9 has it in a record
-        words = shlex.split(value) if isinstance(value, str) else [*value] if isinstance(value, list) else []
-        words += shlex.split(os.environ.get(_ADDOPTS, ""))
-        return list(_kept(words))
-    return []
-
-
-def _kept(words: Sequence[str]) -> Iterator[str]:
+def _kept(words: Sequence[str], kept: Collection[str]) -> Iterator[str]:
+    """Yield those of some words that are options among `kept`, with their values."""
     takes_next = False
     for word in words:
         name, equals, _ = word.partition("=")
         if takes_next:
             yield word
             takes_next = False
-        elif word in _KEPT:
+        elif word in kept:
             yield word
             takes_next = True
-        elif (equals and name in _KEPT) or (word[:2] in {"-p", "-o"} and len(word) > 2):
+        elif (equals and name in kept) or (word[:2] in {"-p", "-o"} & {*kept} and len(word) > 2):
             yield word
 
 

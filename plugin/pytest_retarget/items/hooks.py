@@ -17,6 +17,7 @@ from retarget.support.errors import RetargetError
 
 from pytest_retarget.items.base import MatrixItem
 from pytest_retarget.items.targets import RunItem
+from pytest_retarget.options.settings import OF_ONE_ID
 from pytest_retarget.session.services import SERVICES, Services
 
 if TYPE_CHECKING:
@@ -128,6 +129,10 @@ class ServiceHooks:
             self._spare.close()
         if not items or failed or config.getoption("collectonly"):
             return
+        if config.stash.get(OF_ONE_ID, False) and isinstance(items[0].target, RunTarget):
+            from retarget.worker.spare import SpareWorker
+
+            self._spare = SpareWorker(forks=True)
         config.stash[SERVICES] = services = Services(config, self._spare)
         if not config.getoption("setuponly", False):
             if not services.settings.reuses:

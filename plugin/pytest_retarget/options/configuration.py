@@ -18,15 +18,16 @@ __all__ = ["find"]
 _VARIABLE = "PYTEST_ADDOPTS"
 
 
-def find(folder: Path) -> PytestConfiguration:
-    """Return the root, the ini file, its values and the options in a folder. What pytest will refuse counts as none."""
+def find(folder: Path, paths: Sequence[str] = ()) -> PytestConfiguration:
+    """Return the root, the ini file, its values and the options of a session that starts in a folder and is given these
+    paths, or else the folder. What pytest will refuse counts as none."""
     variable = _words(os.environ.get(_VARIABLE, ""))
     try:
         known = _known(variable)
         root, file, values, _ = determine_setup(
             inifile=known.file,
             override_ini=known.overrides,
-            args=[str(folder)],
+            args=list(paths) or [str(folder)],
             rootdir_cmd_arg=known.root,
             invocation_dir=folder,
         )

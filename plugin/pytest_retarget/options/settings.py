@@ -29,7 +29,7 @@ from pytest_retarget.options.reading import (
     value_of_option_or_ini,
 )
 
-__all__ = ["MARKERS", "SETTINGS", "Requirement", "Settings", "add_options", "register_markers"]
+__all__ = ["MARKERS", "OF_ONE_ID", "SETTINGS", "Requirement", "Settings", "add_options", "register_markers"]
 
 MARKERS = (
     "compile: retarget: the target compiles a module, one per module and compiler config",
@@ -296,6 +296,10 @@ class Settings:
 
 SETTINGS = pytest.StashKey[Settings]()
 """Where a config keeps its settings."""
+
+OF_ONE_ID = pytest.StashKey[bool]()
+"""Whether the session is of one target that its id names, as ctest starts it: what is installed was checked when the
+ids were listed, and the device worker is a fork, which imports nothing again."""
 
 
 def _repro_most(config: pytest.Config) -> int:

@@ -54,7 +54,13 @@ class TerminalHooks:
         self._judged = SessionErrors(self._settings.cases)
         self.errors: Sequence[str] = ()
         """What is wrong besides targets, once the session has finished."""
-        self._unselected: list[str] = []
+        self.unselected: list[str] = []
+        """What `--retarget-case` asks for that no case is, once the session has finished."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was noted while targets were collected and run, once the session has finished."""
+        return tuple(self._tally.notes)
 
     # ------------------------------------------------------------ as targets are reported
 
@@ -101,11 +107,11 @@ class TerminalHooks:
             output[OUTPUT] = findings
             return
         self._take(findings)
-        self.errors, self._unselected = self._judged.errors(), self._judged.unselected()
+        self.errors, self.unselected = self._judged.errors(), self._judged.unselected()
         if session.exitstatus == pytest.ExitCode.OK:
             if self.errors or self._tally.reasons.get(NOT_RUN):
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
-            elif self._unselected:
+            elif self.unselected:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     @pytest.hookimpl(optionalhook=True)
@@ -147,7 +153,7 @@ class TerminalHooks:
             terminalreporter.write_sep("=", "expectations", red=True)
             for error in self.errors:
                 terminalreporter.write_line(error, red=True)
-        for missing in self._unselected:
+        for missing in self.unselected:
             terminalreporter.write_line(f"ERROR: {missing}", red=True)
         if config.getoption("collectonly") or not self._tally.cells:
             for note in self._tally.notes:

@@ -17,7 +17,7 @@ from retarget.model import Module, Suite, Target, Toolchain
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path, grouped
 from retarget.targets.expansion import expand
 
-from pytest_retarget.options.settings import SETTINGS
+from pytest_retarget.options.settings import OF_ONE_ID, SETTINGS
 from pytest_retarget.session.cachedir import cache_dir
 from pytest_retarget.session.marks import Marks
 
@@ -52,7 +52,8 @@ class Declared:
     def registry(self) -> Registry:
         """Compilers, drivers and case loaders. Raises `RetargetError` for an extension that does not load."""
         if self._registry is None:
-            self._registry = load_extensions(self._settings.extensions, folders=[self._rootdir])
+            checked = self._config.stash.get(OF_ONE_ID, False) and not self._settings.extensions
+            self._registry = load_extensions(self._settings.extensions, folders=[self._rootdir], checked=checked)
         return self._registry
 
     def _store(self) -> Store | None:

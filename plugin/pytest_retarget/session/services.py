@@ -53,7 +53,7 @@ class Services(TrialServices):
         commands = Commands(
             registry=registry,
             folder=config.invocation_params.dir,
-            compiles=settings.artifacts is None,
+            compiles=settings.artifacts is None or not settings.artifacts.is_dir(),  # a file stands for one compile
             extensions=settings.extensions,
             toolchains=settings.toolchains,
             timeouts=(settings.compile_timeout, settings.run_timeout),
