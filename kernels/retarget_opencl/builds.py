@@ -19,7 +19,7 @@ FRONT_END = (
     "retarget_opencl.compile.contractions",
     "retarget_opencl.compile.kernels",
     "retarget_opencl.translation",
-    "retarget_iree.compiler.capture",  # diagnostics, which are stored
+    "retarget_iree.compiler.library",  # diagnostics, which are stored
     "retarget_iree.compiler.library",
     "retarget_iree.modules.onnx_import",
     "retarget_iree.noise",
@@ -33,7 +33,7 @@ TRANSLATION = (
     "retarget_opencl.device.profile",
     "retarget_opencl.hostprog",
     "retarget.arrays.dtypes",
-    "retarget.arrays.packing",
+    "retarget.arrays.dtypes",
     "retarget.model.element_types",
     "retarget_iree.runtime.elements",
 )
@@ -46,11 +46,11 @@ RUNNING = (
     "retarget_opencl.run",
     "retarget_opencl.translation",
     "retarget.arrays.dtypes",
-    "retarget.arrays.packing",
+    "retarget.arrays.dtypes",
     "retarget.model.element_types",
     "retarget_iree.runtime.elements",
     "retarget_iree.runtime.parameters",
-    "retarget_iree.runtime.signature",
+    "retarget_iree.runtime.exports",
 )
 """From an artifact to results."""
 

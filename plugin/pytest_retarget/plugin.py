@@ -17,13 +17,7 @@ import pytest
 from pytest_retarget.options.settings import OF_ONE_ID, SETTINGS, Settings, add_options, register_markers
 
 if TYPE_CHECKING:
-    from retarget.targets.pytest_selection import (
-        FoundFiles,
-        PytestConfiguration,
-        RunRequest,
-        Selection,
-        SelectionRequest,
-    )
+    from retarget.targets.collected import FoundFiles, PytestConfiguration, RunRequest, Selection, SelectionRequest
     from retarget.worker.spare import SpareWorker
 
 __all__ = ["find_configuration", "find_declarations", "run_targets", "select_targets"]
@@ -249,7 +243,7 @@ def find_configuration(folder: Path) -> PytestConfiguration:
 
 
 def select_targets(request: SelectionRequest) -> Selection:
-    """Return what pytest selects, for the command `retarget`: see `retarget.targets.pytest_selection`."""
+    """Return what pytest selects, for the command `retarget`: see `retarget.targets.collected`."""
     from pytest_retarget.collect.selecting import select
 
     return select(request)

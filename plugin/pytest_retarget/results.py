@@ -24,7 +24,7 @@ from retarget.support.errors import RetargetError
 from retarget.support.text import strip_colour
 
 from pytest_retarget.collect.planned import PlannedLeg
-from pytest_retarget.items.base import MatrixItem
+from pytest_retarget.items.targets import MatrixItem
 from pytest_retarget.record import earlier_records, record_of
 from pytest_retarget.session.declared import declared
 

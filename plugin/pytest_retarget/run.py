@@ -18,7 +18,7 @@ from retarget.model.names import is_glob
 from retarget.results.record import BAD, Outcome
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.text import counted, shown
-from retarget.targets.pytest_selection import RunRequest, SelectionUsageError
+from retarget.targets.collected import RunRequest, SelectionUsageError
 
 from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.collect.requirements import Requirements

@@ -19,7 +19,7 @@ from retarget.results.record import CaseRecord, Outcome, Result, TargetRecord
 from retarget.results.rule_update import RuleUpdate
 from retarget.support.errors import DiagnosticsError, RetargetError
 
-from pytest_retarget.items.base import MatrixItem
+from pytest_retarget.items.targets import MatrixItem
 from pytest_retarget.record import record_of
 from pytest_retarget.session.declared import declared
 

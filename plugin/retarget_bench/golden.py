@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from retarget.expect.golden import bound_text
+from retarget.expect.matching import bound_text
 from retarget.expect.verdict import is_expired, today
 from retarget.model import Golden
 from retarget.model.metrics import Metric, quantity_text

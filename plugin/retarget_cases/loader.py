@@ -136,7 +136,7 @@ class CasesLoader(CaseLoader):
 
     def file_schema(self) -> Mapping[str, object]:
         """Return the JSON Schema of cases files."""
-        from retarget_cases.files.schema import cases_schema
+        from retarget_cases.files.tables import cases_schema
 
         return cases_schema()
 

@@ -81,7 +81,7 @@ class ModelsLoader(CasesLoader):
 
     def file_schema(self) -> Mapping[str, object]:
         """Return the JSON Schema of the cases files of models."""
-        from retarget_cases.files.schema import cases_schema
+        from retarget_cases.files.tables import cases_schema
 
         return cases_schema(of_model=True)
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from retarget.engine.cache.inputs import Inputs
+from retarget.engine.cache.key import Inputs
 from retarget.engine.executor import CompileJob, RunJob
 from retarget.model import CompilerConfig, RuntimeConfig
 from retarget.model.outcomes import DeviceInfo, RunOutcome

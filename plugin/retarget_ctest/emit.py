@@ -25,8 +25,8 @@ from retarget.support.cmake import bracketed, listed
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_files
 from retarget.support.text import counted
+from retarget.targets.collected import CollectedSuite, Selection
 from retarget.targets.expansion import expand
-from retarget.targets.pytest_selection import CollectedSuite, Selection
 
 _HEADER = "# Written by `retarget emit ctest`: write it again where declarations change."
 """The first line, by which a later `retarget emit` knows its own file."""

@@ -15,7 +15,7 @@ from retarget.cli.support import (
 )
 from retarget.declare.files import SUITE_FILE
 from retarget.support.errors import RetargetError
-from retarget.targets.pytest_selection import RunRequest, SelectionUsageError, pytest_plugin
+from retarget.targets.collected import RunRequest, SelectionUsageError, pytest_plugin
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from retarget.declare.files import MATRIX_FILE, SUITE_FILE
 from retarget.model.names import as_config_name, name_error
-from retarget.support.toml.write import toml_table
+from retarget.support.toml.read import toml_table
 
 from retarget_import.backends import backend_flags, sorted_flags
 from retarget_import.read import INPUT_TYPE, CheckTest, Folder

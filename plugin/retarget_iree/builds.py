@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retarget.engine.cache.inputs import files_below
+from retarget.engine.cache.key import files_below
 from retarget.extension import UnavailableError
 from retarget.model import Toolchain
 from retarget.support.errors import display_path

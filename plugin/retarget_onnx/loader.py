@@ -12,7 +12,7 @@ from retarget.model import Module, RuntimeConfig
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 from retarget.support.installing import install_hint
 
-from retarget_onnx.layout import CASES_FILE, MODEL_FILE
+from retarget_onnx.manifest_file import CASES_FILE, MODEL_FILE
 
 __all__ = ["OnnxBackendLoader"]
 

@@ -25,8 +25,6 @@ from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean, 
 from retarget.support.toml.keypaths import KeyPath, Problem
 from retarget.support.toml.read import diagnostics_of, read_toml
 
-__all__ = ["Entry", "Manifest", "manifest_text", "read_manifest"]
-
 _FORMAT = 1
 _HEADER = """\
 # The ONNX project's node tests: name = the tags of its targets.
@@ -112,3 +110,7 @@ def manifest_text(manifest: Manifest, name: str) -> str:
     lines = [f'{entry.name} = "{" ".join(entry.tags)}"' for entry in manifest.entries]
     head = f'{_HEADER.format(name=name)}format = {_FORMAT}\npackage = "{manifest.package}"\n\n[tests]\n'
     return head + "\n".join(lines) + "\n"
+
+
+CASES_FILE = "cases.json"
+MODEL_FILE = "model.onnx"

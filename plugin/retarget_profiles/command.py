@@ -9,9 +9,8 @@ from pathlib import Path
 from retarget.cli.support import part_lines
 from retarget.extension import CompilerError, overrides
 from retarget.extension.registry import Registry, load_extensions
-from retarget.profiles.files import profile_text, read_profile, write_profile
+from retarget.profiles.files import find_profile, profile_text, read_profile, shipped_profiles, write_profile
 from retarget.profiles.profile import Profile
-from retarget.profiles.references import find_profile, shipped_profiles
 from retarget.support.errors import RetargetError
 
 from retarget_profiles.importers.merge import import_profile

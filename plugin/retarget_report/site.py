@@ -23,8 +23,7 @@ from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
 
 from retarget_report.folder import expect_free
-from retarget_report.read import Report
-from retarget_report.states import LOOKS, State
+from retarget_report.read import LOOKS, Report, State
 from retarget_report.views import benchmarks, bringup, durations, failures, history, matrix
 
 __all__ = ["VIEWS", "as_script", "write_site"]

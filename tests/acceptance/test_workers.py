@@ -8,8 +8,7 @@ import time
 
 import pytest
 from acceptance_support import DOUBLE, DOUBLES, Project, alone_and_xdist
-from retarget.engine.run.lease import DeviceLeases, Lease, current_holder
-from retarget.engine.run.lease_folder import default_lease_folder
+from retarget.engine.run.lease import DeviceLeases, Lease, current_holder, default_lease_folder
 from retarget.results.files import read_results
 from retarget.results.record import Outcome
 

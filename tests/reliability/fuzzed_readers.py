@@ -29,8 +29,7 @@ from retarget.extension import CaseLoader, CaseRequest, FunctionInfo
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin
 from retarget.model.outcomes import Failure, Stage
-from retarget.profiles.files import profile_text, read_profile
-from retarget.profiles.references import find_profile
+from retarget.profiles.files import find_profile, profile_text, read_profile
 from retarget.results.export.ctrf import ctrf
 from retarget.results.export.junit import junit
 from retarget.results.export.trace import trace

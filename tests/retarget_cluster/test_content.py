@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from retarget.engine.cache.inputs import Inputs
+from retarget.engine.cache.key import Inputs
 from retarget.engine.cache.remote.settings import RemoteSettings
 from retarget.engine.cache.remote.store import RemoteStore
 from retarget.engine.executor import CompileJob, RunJob

@@ -7,8 +7,7 @@ from typing import Any
 from retarget.model.outcomes import Observation
 from retarget.results.files import SessionResults, SessionStart
 from retarget.results.record import Outcome, TargetRecord
-from retarget_report.read import Target
-from retarget_report.states import state_of
+from retarget_report.read import Target, state_of
 
 __all__ = ["SUITE", "nodeid_of", "record", "session", "target"]
 

@@ -6,8 +6,7 @@ import pytest
 from page_targets import SUITE, nodeid_of, target
 from retarget.model.outcomes import Observation
 from retarget.results.record import Outcome
-from retarget_report.read import Target
-from retarget_report.states import State
+from retarget_report.read import State, Target
 from retarget_report.views.failures import Failures, failures, module_sizes
 
 

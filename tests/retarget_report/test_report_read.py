@@ -8,8 +8,7 @@ import pytest
 from msgspec.structs import replace
 from report_results import failed, node_id, record, some_records, write_leg_plan, write_results
 from retarget.results.record import Outcome
-from retarget_report.read import read_report
-from retarget_report.states import LOOKS, State, state_of
+from retarget_report.read import LOOKS, State, read_report, state_of
 
 
 def states(*results: Path, plans: tuple[Path, ...] = ()) -> dict[str, State]:

@@ -62,9 +62,10 @@ def test_the_copies_are_word_for_word_and_import_nothing_else_of_the_project(tmp
         if line.lstrip().startswith(("from retarget", "import retarget"))
     }
     elsewhere = {
+        "retarget.model": "for type checkers",
         "retarget_repro.bundle.extended": "where retarget is needed anyway",
-        "retarget_iree.runtime.tool.profiled": "to measure the time on the device",
-        "retarget_iree.runtime.tool.values": "to measure the time on the device",
+        "retarget_iree.runtime.tool.recording": "to measure the time on the device",
+        "retarget_iree.runtime.tool.device": "to measure the time on the device",
         "retarget_iree.runtime.transfers": "to check drivers",
         "retarget_iree.toolchain": "to measure the time on the device",
     }

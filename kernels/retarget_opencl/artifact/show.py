@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from retarget.extension import FunctionInfo
-from retarget_iree.modules.memory import Allocation, memory_line
-from retarget_iree.runtime.signature import declared_types
+from retarget_iree.modules.measure import Allocation, memory_line
+from retarget_iree.runtime.exports import declared_types
 
 from retarget_opencl.artifact.file import (
     ArtifactError,

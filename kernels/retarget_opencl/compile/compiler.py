@@ -25,8 +25,8 @@ from retarget.extension import (
 )
 from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig, Toolchain
 from retarget.model.outcomes import DeviceInfo
+from retarget.profiles.files import find_profile, shipped_profiles
 from retarget.profiles.profile import Profile, profile_of_device
-from retarget.profiles.references import find_profile, shipped_profiles
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 from retarget_iree.builds import COMPILER_PACKAGE

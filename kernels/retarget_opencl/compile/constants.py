@@ -8,7 +8,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from retarget.arrays.packing import is_packed
+from retarget.arrays.dtypes import is_packed
 from retarget.model.element_types import parse_type
 
 from retarget_opencl.translation import Ir, element_dtype

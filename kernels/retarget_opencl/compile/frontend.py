@@ -24,8 +24,7 @@ from types import ModuleType
 from typing import Any
 
 from retarget.extension import CompileRequest, CompilerError
-from retarget_iree.compiler.capture import CapturedStderr
-from retarget_iree.compiler.library import FRONT_PHASE, set_phases
+from retarget_iree.compiler.library import FRONT_PHASE, CapturedStderr, set_phases
 from retarget_iree.modules.onnx_import import import_onnx
 from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 from retarget_iree.toolchain import compiler_api

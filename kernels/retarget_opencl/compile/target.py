@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from retarget.extension import TargetPart
 from retarget.profiles.profile import Profile
-from retarget_iree.compiler.targets.attribute import GpuTarget, device_target, spirv_executable
-from retarget_iree.compiler.targets.profiles import source_of
+from retarget_iree.compiler.targets.combined import source_of
+from retarget_iree.compiler.targets.vulkan import GpuTarget, device_target, spirv_executable
 
 from retarget_opencl.device.profile import DeviceProfile, compile_profile
 

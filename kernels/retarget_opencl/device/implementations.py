@@ -28,7 +28,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.engine.cache.host import host_identity
+from retarget.engine.cache.key import host_identity
 from retarget.extension import UnavailableError
 from retarget.support.files import can_be_written
 from retarget.support.installing import install_hint

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from retarget.model.outcomes import FeatureValue
+from retarget.profiles.files import profile_label
 from retarget.profiles.profile import Profile
-from retarget.profiles.references import profile_label
 from retarget.support.errors import RetargetError
 
 DRIVER = "opencl"

@@ -12,8 +12,7 @@ from math import prod
 
 import numpy as np
 import numpy.typing as npt
-from retarget.arrays.dtypes import bits_of, kind_of
-from retarget.arrays.packing import is_packed, pack, packed_size
+from retarget.arrays.dtypes import bits_of, is_packed, kind_of, pack, packed_size
 from retarget.model.element_types import parse_type, split_types
 
 from retarget_opencl.translation import Buffer, Ir, element_dtype

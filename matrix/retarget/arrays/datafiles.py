@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from retarget.arrays.dtypes import bits_of, type_text
-from retarget.arrays.packing import is_packed, packed_size, unpack
+from retarget.arrays.dtypes import bits_of, is_packed, packed_size, type_text, unpack
 from retarget.support.datapaths import data_limit, too_large
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 
@@ -58,7 +57,7 @@ def _unfetched(path: Path) -> str:
 def read_bin(path: Path, *, dtype: npt.DTypeLike, shape: Sequence[int]) -> Array:
     """Return a file of raw little-endian elements, row-major, that holds one array and nothing else.
 
-    Elements of 2 and 4 bits are packed (`retarget.arrays.packing`). Raises `RetargetError` for a file that is shorter
+    Elements of 2 and 4 bits are packed (`retarget.arrays.dtypes`). Raises `RetargetError` for a file that is shorter
     or longer.
     """
     raw = RawFile(path=path)

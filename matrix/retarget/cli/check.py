@@ -11,24 +11,22 @@ from pathlib import Path
 from retarget.cli.support import add_path_arguments, request_of
 from retarget.declare.files import MATRIX_FILE, SUITE_FILE
 from retarget.declare.load import DeclarationLoader
-from retarget.expect.diagnostics import contradiction_diagnostics
-from retarget.expect.golden import assign_goldens, golden_rule
-from retarget.expect.matching import RuleSet
-from retarget.expect.usage import RuleUsage
+from retarget.expect.diagnostics import RuleUsage, contradiction_diagnostics
+from retarget.expect.matching import RuleSet, assign_goldens, golden_rule
 from retarget.extension import Compiler, Driver, overrides
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompilerConfig, Origin, RunTarget, RuntimeConfig, Suite, Target
 from retarget.model.locations import SourceLocations, diagnostics_at
+from retarget.profiles.files import find_profile
 from retarget.profiles.names import PREFIXES
 from retarget.profiles.profile import Profile
-from retarget.profiles.references import find_profile
 from retarget.profiles.requirements import parse_requirement
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.text import counted
 from retarget.support.toml.keypaths import Problem
+from retarget.targets.collected import SelectionUsageError, pytest_plugin
 from retarget.targets.expansion import expand
 from retarget.targets.profile_fit import ProfileFit, profile_mismatch
-from retarget.targets.pytest_selection import SelectionUsageError, pytest_plugin
 
 __all__ = ["add_arguments", "run"]
 

@@ -23,8 +23,7 @@ from retarget.engine.commands import Commands
 from retarget.engine.engine import Engine
 from retarget.engine.toolchains import describe_build, worker_environment
 from retarget.expect.cases import TargetRules
-from retarget.expect.golden import assign_goldens, bound_text
-from retarget.expect.matching import RuleSet
+from retarget.expect.matching import RuleSet, assign_goldens, bound_text
 from retarget.expect.verdict import excuse, expected_text, is_expired, today
 from retarget.extension import CompilerError, UnavailableError
 from retarget.extension.registry import Registry, named_extensions

@@ -19,7 +19,7 @@ from retarget.support.files import user_path
 from retarget.support.text import shown
 
 if TYPE_CHECKING:
-    from retarget.targets.pytest_selection import Selection, SelectionRequest
+    from retarget.targets.collected import Selection, SelectionRequest
 
 __all__ = [
     "add_expression_arguments",
@@ -111,7 +111,7 @@ def request_of(arguments: argparse.Namespace, paths: Sequence[str], *, or_else: 
 
     Raises `argparse.ArgumentError` for a path that does not exist.
     """
-    from retarget.targets.pytest_selection import SelectionRequest  # not for a target that its id names
+    from retarget.targets.collected import SelectionRequest  # not for a target that its id names
 
     check_paths(paths, or_else=or_else)
     check_paths(arguments.ignore, after="--ignore: ")
@@ -130,7 +130,7 @@ def read_declared(request: SelectionRequest) -> Selection:
 
     Raises `DiagnosticsError` and `RetargetError`, `argparse.ArgumentError` for what pytest refuses.
     """
-    from retarget.targets.pytest_selection import SelectionUsageError, pytest_plugin
+    from retarget.targets.collected import SelectionUsageError, pytest_plugin
 
     try:
         selection = pytest_plugin().select_targets(request)

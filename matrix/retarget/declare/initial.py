@@ -21,7 +21,7 @@ from retarget.extension.registry import Registry
 from retarget.model.names import name_error
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import is_inside
-from retarget.support.toml.write import toml_table
+from retarget.support.toml.read import toml_table
 
 __all__ = ["Plan", "PlannedSuite", "Survey", "globs_for", "matrix_text", "plan_suites", "suite_text", "survey"]
 

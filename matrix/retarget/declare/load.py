@@ -11,20 +11,24 @@ Each file takes one way: `read` (text → validated tables), `build` (tables →
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from retarget.declare.configs.resolve import extend_scope
+from retarget.declare.expectations import build_expectations, build_goldens
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, discover
-from retarget.declare.schema.kept import FileTables, TableStore, has_its_types
+from retarget.declare.schema.kept import FileTables, TableStore, find_tables, has_its_types, keep_tables
 from retarget.declare.scope import FileDeclarations, Redirections, Scope, unknown_name
+from retarget.declare.suites import build_suites
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, Expectation, Golden, Host, RuntimeConfig, Suite, Toolchain
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
-
-__all__ = ["EXPECTATIONS_FILE", "MATRIX_FILE", "SUITE_FILE", "DeclarationLoader", "discover", "load_all"]
+from retarget.support.files import read_regular
+from retarget.support.toml.keypaths import KeyPath, Problem
+from retarget.support.toml.read import diagnostics_of, read_toml
 
 _ConfigT = TypeVar("_ConfigT", CompilerConfig, Host, RuntimeConfig, Toolchain)
 
@@ -149,7 +153,6 @@ class DeclarationLoader:
 
         The rules and the errors are those above as well.
         """
-        from retarget.declare.build import read_tables  # only who has declarations needs it
 
         tables = read_tables(file, self._store)
         found = None
@@ -172,7 +175,6 @@ class DeclarationLoader:
         self, tables: FileTables, role: str, above: Callable[[bool], FileDeclarations]
     ) -> tuple[FileDeclarations, FileDeclarations]:
         """Return what a file sees, and what it declares."""
-        from retarget.declare.build import build_declarations  # only who has declarations needs it
 
         outer = above(tables.root)
         found = build_declarations(
@@ -219,3 +221,68 @@ def _is_sound(found: FileDeclarations, file: Path) -> bool:
     overrides = (override for suite in found.suites for override in suite.overrides)
     declared: Iterable[object] = (*configs, *found.suites, *overrides, *found.expectations, *found.goldens)
     return not found.diagnostics and all(map(has_its_types, declared))
+
+
+def read_tables(file: Path, store: TableStore | None = None, *, anew: bool = False) -> FileTables:
+    """Read one file, or take from the store what was read of its text before, unless it is to be read `anew`. The
+    errors are those of the text and of each table for itself, not of what names refer to."""
+    with suppress(OSError, UnicodeDecodeError):  # read again below, and reported
+        if (
+            store is not None
+            and not anew
+            and (kept := find_tables(store, file, read_regular(file).decode())) is not None
+        ):
+            return kept
+    from retarget.declare.read import tables_of  # only what is not kept needs pydantic
+
+    tables = tables_of(file, *read_toml(file))
+    if store is not None:
+        keep_tables(store, tables)
+    return tables
+
+
+def build_declarations(
+    tables: FileTables,
+    role: str,
+    above: Scope,
+    *,
+    taken: Mapping[str, Path],
+    registry: Registry | None,
+    toolchains: Redirections,
+) -> FileDeclarations:
+    """Resolve what a file declares. `role` is the name of the file that it is read as; `above` are the configs of the
+    files above, `taken` the names of the suites of other files, `toolchains` are where some are in this session."""
+    problems = [*tables.problems, *_misplaced(tables, role)]
+    scope = above
+    suites: tuple[Suite, ...] = ()
+    elsewhere: tuple[Diagnostic, ...] = ()
+    if role != EXPECTATIONS_FILE:
+        scope, found = extend_scope(above, tables, registry, toolchains)
+        problems += found
+    if role == SUITE_FILE:
+        suites, found, elsewhere = build_suites(tables, scope, taken, registry)
+        problems += found
+    expectations, found = build_expectations(tables)
+    problems += found
+    goldens, found = build_goldens(tables)
+    problems += found
+    diagnostics = (*tables.unreadable, *diagnostics_of(tables.file, tables.text, problems), *elsewhere)
+    return FileDeclarations(
+        scope=scope, suites=suites, expectations=expectations, goldens=goldens, diagnostics=diagnostics
+    )
+
+
+def _misplaced(tables: FileTables, role: str) -> list[Problem]:
+    """Return what a file with this name must not hold, or lacks."""
+    declared = (tables.toolchains, tables.hosts, tables.compilers, tables.runtimes, tables.targets, tables.suites)
+    root: list[KeyPath] = [("root",)] if tables.root else []
+    if role == EXPECTATIONS_FILE:
+        expected = f"expected it in another file: {EXPECTATIONS_FILE} holds [[expectation]] and [[golden]] only"
+        paths = [*root, *(entries[0].path for entries in declared if entries)]
+        return [Problem(path, f"found {path[0]}, {expected}") for path in paths]
+    if role == MATRIX_FILE:
+        return [Problem(entry.path, f"found a suite, expected it in a {SUITE_FILE}") for entry in tables.suites[:1]]
+    problems = [Problem(path, f"found root, expected it in a {MATRIX_FILE} only") for path in root]
+    if not tables.suites and "module_test_suite" not in tables.hiding | tables.invalid.keys():
+        problems.append(Problem((), "found no [[module_test_suite]], expected one"))
+    return problems

@@ -13,18 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from retarget.engine.cache.generated import GENERATED_FOLDER, ModuleGenerator
-from retarget.engine.cache.inputs import Inputs
+from retarget.engine.cache.key import Inputs
 from retarget.engine.cache.store import Store
 from retarget.engine.cache.sweep import sweep_daily
-from retarget.engine.compile.activity import BuildActivity
-from retarget.engine.compile.service import BuildService, BuildStatistics
+from retarget.engine.compile.service import BuildActivity, BuildService, BuildStatistics
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 from retarget.engine.requirements import OpenedDevices
-from retarget.engine.run.ahead import RunsAhead, hold_artifact
+from retarget.engine.run.elsewhere import RunsAhead, hold_artifact
 from retarget.engine.run.lease import Holder, WaitNotes
 from retarget.engine.run.reuse.case_digest import CaseDigests
-from retarget.engine.run.reuse.kept_results import KeptResult
-from retarget.engine.run.reuse.results import ReusableResults
+from retarget.engine.run.reuse.results import KeptResult, ReusableResults
 from retarget.engine.run.service import RunService
 from retarget.engine.toolchains import worker_environment
 from retarget.expect.cases import TargetRules
@@ -32,8 +30,8 @@ from retarget.expect.verdict import today
 from retarget.extension import ProgramStatistics, Resolved, Tolerance, UnavailableError, overrides
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget, Requirement, RunTarget, RuntimeConfig, Target
-from retarget.model.case_names import selected_cases
 from retarget.model.devices import DeviceTraits
+from retarget.model.names import selected_cases
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, OutputComparison, RunOutcome, first_failure
 from retarget.profiles.requirements import Answer
 from retarget.support.errors import RetargetError, display_path

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from retarget.engine.cache.inputs import Inputs
+from retarget.engine.cache.key import Inputs
 from retarget.model import CompilerConfig, RuntimeConfig
 from retarget.model.outcomes import DeviceInfo, RunOutcome
 from retarget.support.errors import RetargetError, did_you_mean

@@ -8,8 +8,8 @@ from retarget.extension import UnavailableError
 from retarget.model import Requirement, RunTarget, RuntimeConfig
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import DeviceInfo
+from retarget.profiles.files import find_profile
 from retarget.profiles.profile import Profile, profile_of_device
-from retarget.profiles.references import find_profile
 from retarget.profiles.requirements import Answer, Status, answer, parse_requirement, value_text
 from retarget.support.errors import RetargetError
 from retarget.targets.profile_fit import is_of_family, profile_mismatch

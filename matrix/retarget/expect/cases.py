@@ -12,9 +12,8 @@ from datetime import date
 
 from retarget.expect.verdict import Ruling, Verdict, is_expired, judge
 from retarget.model import Expectation, Target
-from retarget.model.case_names import matches_case
 from retarget.model.devices import DeviceTraits
-from retarget.model.names import is_glob
+from retarget.model.names import is_glob, matches_case
 from retarget.model.outcomes import CaseOutcome, Failure, first_failure
 from retarget.model.signatures import observe, observe_all
 from retarget.support.errors import RetargetError, display_path

@@ -7,20 +7,10 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
-from collections.abc import Iterable
-
-__all__ = [
-    "RESERVED_WORDS",
-    "TARGET_SORTS",
-    "as_config_name",
-    "config_name_error",
-    "is_glob",
-    "is_tag",
-    "known_words",
-    "name_error",
-    "tag_error",
-]
+from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeVar
 
 TARGET_SORTS = ("compile", "run")
 
@@ -105,3 +95,36 @@ def known_words(known: Iterable[str]) -> str:
         return "there is none"
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return f"there is {', '.join(names[:_SHOWN])}{more}"
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+_CaseT = TypeVar("_CaseT", bound=_Named)
+
+
+def matches_case(pattern: str, name: str) -> bool:
+    """Return whether `pattern` is a case's name, or a glob that matches it. A name may hold `[`, and is no glob
+    then."""
+    return pattern == name or fnmatch.fnmatchcase(name, pattern)
+
+
+def is_one_of(name: str, patterns: Sequence[str]) -> bool:
+    """Return whether one of some names and globs selects a case; none at all selects every case."""
+    return not patterns or any(matches_case(pattern, name) for pattern in patterns)
+
+
+def selected_cases(
+    cases: Sequence[_CaseT], only: Sequence[str], skipping: Sequence[tuple[str, bool]] = ()
+) -> list[_CaseT]:
+    """Return the cases to run, in order: those that `only` selects and `skipping` does not skip.
+
+    `skipping` are pairs of a name or glob and whether its cases are skipped; the first that matches a case decides.
+    """
+
+    def is_skipped(name: str) -> bool:
+        return next((skips for pattern, skips in skipping if matches_case(pattern, name)), False)
+
+    return [case for case in cases if is_one_of(case.name, only) and not is_skipped(case.name)]

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from retarget.results.changes import State, state_of
 from retarget.results.files import SessionResults, results_of
 from retarget.results.measurements import totals
+from retarget.results.overview import State, state_of
 from retarget.results.record import TargetRecord, When
 from retarget.support.errors import RetargetError
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from retarget.results.changes import State, state_of
 from retarget.results.files import SUFFIX, SessionResults, latest, read_results
+from retarget.results.overview import State, state_of
 from retarget.results.record import BAD, INCOMPLETE, TargetRecord
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
-from retarget.results.changes import state_of
+import msgspec
+
+from retarget.model.signatures import normalise
 from retarget.results.files import SessionResults
-from retarget.results.record import Outcome, TargetRecord
-
-__all__ = ["FailureGroup", "by_config", "by_outcome", "failure_groups", "not_reached"]
+from retarget.results.record import BAD, GOOD, Outcome, TargetRecord
+from retarget.support.text import listed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,3 +62,92 @@ def _size(record: TargetRecord) -> tuple[bool, float, str]:
 def not_reached(session: SessionResults, results: Mapping[str, TargetRecord]) -> int:
     """Return how many targets a session was to run, and has no record of; `results` are its own, by id."""
     return max(session.start.selected - len(results), 0)
+
+
+class State(msgspec.Struct, frozen=True, array_like=True, order=True):
+    """A result in short: the outcome, and for a failure its stage and signature, in the words of expectations.
+
+    A target that was skipped or is blocked has the reason as its signature, a partial one the cases without an outcome.
+    """
+
+    outcome: Outcome
+    stage: str = ""
+    signature: str = ""
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it is as the expectations say."""
+        return self.outcome in GOOD
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether it is a failure that no expectation excuses."""
+        return self.outcome in BAD
+
+    @property
+    def settled(self) -> State:
+        """The same, with `passed` for `flaky`: what a look back compares, where chance is counted by itself."""
+        return State(Outcome.PASSED) if self.outcome is Outcome.FLAKY else self
+
+    def __str__(self) -> str:
+        where = f" at {self.stage}" if self.stage else ""
+        return f"{self.outcome}{where}{f': {self.signature}' if self.signature else ''}"
+
+
+def state_of(record: TargetRecord) -> State:
+    """Return the result of a target in short."""
+    outcome, seen = record.outcome, record.observation
+    if outcome in {Outcome.SKIPPED, Outcome.BLOCKED}:
+        return State(outcome, "", normalise(record.reason))
+    if outcome is Outcome.PARTIAL:
+        return State(outcome, "", f"no outcome of {listed(record.missing_cases)}")
+    if outcome is Outcome.XPASSED:
+        return State(outcome, "", "passed, but a rule expects a failure")
+    if outcome not in BAD | {Outcome.XFAILED}:
+        return State(outcome)
+    if seen is not None and seen.signature:
+        return State(outcome, seen.stage, seen.signature)
+    stage = seen.stage if seen is not None else record.stage
+    return State(outcome, stage, normalise(record.message or record.reason) or "failed without a message")
+
+
+class Change(StrEnum):
+    """How a target's result differs from an earlier one."""
+
+    BROKEN = "newly broken"
+    """It fails, and did not before."""
+    STOPPED = "no longer run"
+    """It was as expected or failed, and is skipped, blocked, not run or run in part now."""
+    GONE = "gone"
+    """It is not among the targets any more."""
+    MENDED = "newly mended"
+    """It failed, and is as expected now."""
+    OTHER = "changed otherwise"
+    """Another stage, signature or outcome."""
+    NEW = "new"
+    """It was not among the targets before."""
+
+
+def change_of(before: State | None, after: State | None) -> Change | None:
+    """Return how a result differs from an earlier one; None where it does not. A state of None is no target."""
+    if before == after:
+        return None
+    if before is None:
+        return Change.NEW
+    if after is None:
+        return Change.GONE
+    if after.is_bad:
+        return Change.OTHER if before.is_bad else Change.BROKEN
+    if after.is_good:
+        return Change.MENDED if before.is_bad else Change.OTHER
+    return Change.STOPPED if before.is_good or before.is_bad else Change.OTHER
+
+
+def changes(
+    before: Mapping[str, State], after: Mapping[str, State]
+) -> Iterator[tuple[str, Change, State | None, State | None]]:
+    """Yield what differs, sorted by target: its id, how, and both states."""
+    for target in sorted(before.keys() | after.keys()):
+        old, new = before.get(target), after.get(target)
+        if (change := change_of(old, new)) is not None:
+            yield target, change, old, new

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from retarget.expect.diagnostics import expired_diagnostics
+from retarget.expect.update.by_case import CasesSeen
 from retarget.expect.update.edited_rules import Key, SuiteTargets, key_of
-from retarget.expect.update.edits import Rewritten, diff, put_in_place, rewritten
-from retarget.expect.update.on_devices import Devices, on_devices
-from retarget.expect.update.plan import CasesSeen, Kept, plan_update
-from retarget.expect.update.suites import expanded, served_suites
+from retarget.expect.update.edits import Rewritten, diff, expanded, put_in_place, rewritten, served_suites
+from retarget.expect.update.plan import Devices, Kept, on_devices, plan_update
 from retarget.expect.verdict import today
 from retarget.extension.registry import Registry
 from retarget.model.outcomes import Observation, Stage

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from retarget.results.changes import Change, State, change_of
 from retarget.results.history import History
+from retarget.results.overview import Change, State, change_of
 from retarget.results.record import INCOMPLETE, Outcome
 
 __all__ = ["Regression", "Timeline", "Transition", "changes_between", "timeline", "timelines"]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import argparse
+import importlib.metadata
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol, cast
 
 from retarget.extension.registry import Registry
-from retarget.model import CompileTarget, Suite, Target
+from retarget.model import CompileTarget, Suite, Target, Toolchain
 from retarget.support.errors import RetargetError
-from retarget.targets.pytest_selection import SelectionRequest, pytest_plugin
-
-__all__ = ["Declared", "DeclaredTarget", "collect"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,3 +71,148 @@ def _relative(file: Path, folder: Path) -> str:
             return one.relative_to(above).as_posix()
     msg = f"found the suite file {file} outside {folder}; expected all suites below that folder"
     raise RetargetError(msg)
+
+
+_GROUP, _NAME = "pytest11", "retarget"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionRequest:
+    """What to select, in the words of pytest's command line. `paths` may be node ids, `toolchains` are `NAME=PATH`."""
+
+    paths: tuple[str, ...] = (".",)
+    mark: str = ""
+    keyword: str = ""
+    ignore: tuple[str, ...] = ()
+    extensions: tuple[str, ...] = ()
+    toolchains: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest(SelectionRequest):
+    """What to run. `names` select among what the paths hold: names of targets, globs, or the front of one name; all
+    are selected if there are none. With `is_ids`, every path is the id of a target, and no other plugin is loaded.
+
+    `cases` are globs, `requires` expressions of what may not be skipped; unless targets are named, each of these is to
+    select one that runs. `artifact` is run instead of what would be compiled. `results` is the folder for results.
+    Timeouts are in seconds, None for those of the project. `in_full`: all failed cases of a target are shown.
+    """
+
+    names: tuple[str, ...] = ()
+    is_ids: bool = False
+    cases: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+    ignores_expectations: bool = False
+    artifact: Path | None = None
+    results: Path | None = None
+    compile_timeout: float | None = None
+    run_timeout: float | None = None
+    in_full: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectedSuite:
+    """A suite with all targets that the paths hold, and those of them that the expressions select."""
+
+    suite: Suite
+    targets: tuple[Target, ...]
+    selected: tuple[Target, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What was collected: suites, the toolchains of all files read, and the extensions that gave the targets' words.
+    `notes` say why nothing is selected: words of `-m` that no target has.
+
+    The rest is what a session with these paths is configured with: pytest's `root` folder, the cache, the names of
+    extensions, and time limits in seconds.
+    """
+
+    registry: Registry
+    root: Path
+    cache: Path
+    extensions: tuple[str, ...] = ()
+    compile_timeout: float
+    run_timeout: float
+    suites: tuple[CollectedSuite, ...] = ()
+    toolchains: tuple[Toolchain, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundFiles:
+    """The declaration files in the folders that pytest enters and those of named modules, sorted; and what pytest
+    reports in addition to what is in them."""
+
+    files: tuple[Path, ...]
+    errors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PytestConfiguration:
+    """What each session of pytest in a folder is configured with.
+
+    `root` is pytest's rootdir. `file` is the ini file with its `values`, None and nothing where there is none.
+    `options` are the words of `addopts` and of `PYTEST_ADDOPTS`, by where they are written; what comes last holds.
+    """
+
+    root: Path
+    file: Path | None = None
+    values: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def given(self, option: str) -> list[tuple[str, str]]:
+        """Return the values that an option is given, in order, each with the option and where it is written."""
+        parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+        parser.add_argument(option, dest="found", action="append", default=[])
+        given: list[tuple[str, str]] = []
+        for where, words in self.options.items():
+            with suppress(argparse.ArgumentError):  # pytest will refuse it
+                given += [(text, f"{option} in {where}") for text in parser.parse_known_args(words)[0].found]
+        return given
+
+    def switched_on(self, option: str) -> str:
+        """Return an option without a value and where it is written; empty where it is not."""
+        return next((f"{option} in {where}" for where, words in self.options.items() if option in words), "")
+
+
+class SelectionUsageError(RetargetError):
+    """pytest refuses the arguments: a path that is not there, an expression that is none."""
+
+
+class PytestPlugin(Protocol):
+    """What the plugin does for the commands."""
+
+    def select_targets(self, request: SelectionRequest) -> Selection:
+        """Return what pytest selects.
+
+        Raises `DiagnosticsError` for errors of declarations, `SelectionUsageError`, and `RetargetError` for other
+        errors that pytest reports while it collects.
+        """
+        ...
+
+    def run_targets(self, request: RunRequest) -> int:
+        """Run what is requested in a session of pytest in this process, and print how each target ends.
+
+        Returns the exit status of `retarget run`. Raises as `select_targets` does, and `KeyboardInterrupt`.
+        """
+        ...
+
+    def find_declarations(self, request: SelectionRequest) -> FoundFiles:
+        """Return the declaration files that pytest meets; no suite is expanded. Raises `SelectionUsageError`."""
+        ...
+
+    def find_configuration(self, folder: Path) -> PytestConfiguration:
+        """Return what pytest is configured with in a folder. A damaged ini file counts as none."""
+        ...
+
+
+def pytest_plugin() -> PytestPlugin:
+    """Load the plugin, by its entry point. Raises `RetargetError` where it is not installed."""
+    points: Sequence[importlib.metadata.EntryPoint] = ()
+    with suppress(importlib.metadata.PackageNotFoundError):  # of this distribution alone: to read all takes longer
+        points = tuple(importlib.metadata.distribution(_NAME).entry_points.select(group=_GROUP, name=_NAME))
+    if not points:
+        msg = f"found no pytest plugin {_NAME!r}; is retarget installed in this environment? try: pip install -e ."
+        raise RetargetError(msg)
+    return cast("PytestPlugin", points[0].load())

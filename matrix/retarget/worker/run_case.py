@@ -39,7 +39,7 @@ from pathlib import Path
 from retarget.extension import CaseLoader, DriverError, UnavailableError, overrides
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig
-from retarget.model.case_names import is_one_of, selected_cases
+from retarget.model.names import is_one_of, selected_cases
 from retarget.model.outcomes import Failure, RunOutcome, first_failure
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.worker.artifact import read_artifact

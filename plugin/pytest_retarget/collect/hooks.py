@@ -10,9 +10,8 @@ from retarget.support.text import counted
 from retarget.targets.selection import ExpressionError, terms
 
 from pytest_retarget.collect.preselection import preselection
-from pytest_retarget.collect.refusing import Refusing
-from pytest_retarget.items.base import MatrixItem
-from pytest_retarget.items.targets import CompileItem
+from pytest_retarget.collect.requirements import Refusing
+from pytest_retarget.items.targets import CompileItem, MatrixItem
 from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.session.declared import declared
 

@@ -11,8 +11,8 @@ import pytest
 from retarget.results.plan import Leg, Plan, read_plan
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 
-from pytest_retarget.collect.refusing import Refusing
-from pytest_retarget.items.base import MatrixItem
+from pytest_retarget.collect.requirements import Refusing
+from pytest_retarget.items.targets import MatrixItem
 from pytest_retarget.options.settings import SETTINGS, Settings
 
 __all__ = ["PlannedLeg"]

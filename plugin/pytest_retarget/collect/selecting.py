@@ -17,17 +17,11 @@ import pytest
 from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.model import Suite, Target
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
-from retarget.targets.pytest_selection import (
-    CollectedSuite,
-    FoundFiles,
-    Selection,
-    SelectionRequest,
-    SelectionUsageError,
-)
+from retarget.targets.collected import CollectedSuite, FoundFiles, Selection, SelectionRequest, SelectionUsageError
 
 from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.collect.suite_files import MatrixFile, SuiteCollector, SuiteFile
-from pytest_retarget.items.base import MatrixItem
+from pytest_retarget.items.targets import MatrixItem
 from pytest_retarget.options.configuration import find as find_configuration
 from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.session.cachedir import cache_dir

@@ -21,9 +21,7 @@ from retarget.support.errors import display_path
 
 from pytest_retarget.collect.preselection import Indices, preselection
 from pytest_retarget.internals import TerminalRepr
-from pytest_retarget.items.base import MatrixItem
-from pytest_retarget.items.reprs import text_repr
-from pytest_retarget.items.targets import CompileItem, RunItem
+from pytest_retarget.items.targets import CompileItem, MatrixItem, RunItem, text_repr
 from pytest_retarget.session.declared import NotCollectedError, declared, is_of
 
 __all__ = ["MatrixFile", "ModuleFile", "SuiteCollector", "SuiteFile"]

@@ -20,7 +20,7 @@ from pytest_retarget.options.settings import SETTINGS
 
 if TYPE_CHECKING:
     from retarget.engine.trial.trial import Trial
-    from retarget.expect.golden import GoldenAssignment
+    from retarget.expect.matching import GoldenAssignment
     from retarget.results.record import TargetRecord
     from retarget_bench.golden import Baseline
 
@@ -94,7 +94,7 @@ class Benchmark:
                 trial.enter(compile=replace(compiled, dispatches=found.dispatches, transient=found.transient))
 
     def _rules(self, path: Path, name: str) -> GoldenAssignment:
-        from retarget.expect.golden import assign_goldens
+        from retarget.expect.matching import assign_goldens
 
         from pytest_retarget.session.declared import declared
 

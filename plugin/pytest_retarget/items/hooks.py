@@ -15,8 +15,7 @@ from retarget.extension import UnavailableError
 from retarget.model import RunTarget
 from retarget.support.errors import RetargetError
 
-from pytest_retarget.items.base import MatrixItem
-from pytest_retarget.items.targets import RunItem
+from pytest_retarget.items.targets import MatrixItem, RunItem
 from pytest_retarget.options.settings import OF_ONE_ID
 from pytest_retarget.session.services import SERVICES, Services
 

@@ -2,18 +2,147 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import os
+from collections.abc import Generator, MutableMapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, ClassVar
 
-from retarget.engine.trial.compile_trial import CompileTrial
-from retarget.engine.trial.run_trial import RunTrial
+import pytest
+from retarget.engine.trial.ends import AsExpected, Skip
+from retarget.engine.trial.failures import StageFailedError, first_line
+from retarget.engine.trial.rules import NO_RULES, RulesInForce
+from retarget.engine.trial.run_trial import CompileTrial, RunTrial
+from retarget.engine.trial.trial import Home, Trial
+from retarget.expect.cases import TargetRules
+from retarget.expect.matching import Assignment
 from retarget.extension import UnavailableError
-from retarget.model import CompileTarget, RunTarget, RuntimeConfig
+from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
 from retarget.support.errors import RetargetError
+from retarget.support.text import strip_colour
 
-from pytest_retarget.items.base import MatrixItem
+from pytest_retarget.internals import (
+    ExceptionRepr,
+    ReprEntryNative,
+    ReprExceptionInfo,
+    ReprFileLocation,
+    ReprTraceback,
+    Skipped,
+    TerminalRepr,
+    TerminalWriter,
+    TracebackStyle,
+    XFailed,
+)
+from pytest_retarget.items.benchmark import BENCHMARK
 from pytest_retarget.session.services import SERVICES
 
-__all__ = ["CompileItem", "RunItem"]
+
+class MatrixItem(pytest.Item):
+    """A target as a pytest item. What it does is its trial's, a new one each time it runs."""
+
+    home: Home
+    target: Target
+    in_force: RulesInForce = NO_RULES
+    """The rules in force for the target."""
+    _sort: ClassVar[type[Trial]]
+    _trial: Trial | None = None
+    _has_keywords = False
+
+    def __init__(
+        self, *, target: Target, home: Home, position: int, marks: Sequence[pytest.Mark], **kwargs: object
+    ) -> None:
+        super().__init__(**kwargs)  # type: ignore[arg-type]
+        self.position = position
+        self.target = target
+        self.home = home
+        self.own_markers = list(marks)
+
+    # ------------------------------------------------------------ what it is to pytest
+
+    @property
+    def keywords(self) -> MutableMapping[str, Any]:
+        """Names and marks. The marks are entered when somebody asks: a hundred thousand items stay light."""
+        if not self._has_keywords:
+            self._has_keywords = True
+            self._keywords.update({str(mark.name): mark for mark in self.own_markers})  # of `str` itself, for xdist
+        return self._keywords
+
+    @keywords.setter
+    def keywords(self, keywords: MutableMapping[str, Any]) -> None:
+        self._keywords = keywords
+
+    def reportinfo(self) -> tuple[os.PathLike[str], int | None, str]:
+        """The suite's source location, and a headline."""
+        return self.path, self.home.line, f"{self.compile_target.suite}: {self.name}"
+
+    def setup(self) -> None:
+        """Forget an earlier try; skip if an expectation says so, or what the target needs is missing."""
+        self._trial = None
+        with pytest_outcomes():
+            self.trial.prepare()
+
+    def runtest(self) -> None:
+        """Try the target."""
+        benchmark = self.config.stash.get(BENCHMARK, None)
+        with pytest_outcomes():
+            if benchmark is not None:
+                benchmark.prepare(self.trial)
+            self.trial.attempt()
+            if benchmark is not None:
+                benchmark.judge(self.trial, self.path)
+
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: TracebackStyle | None = None
+    ) -> str | TerminalRepr:
+        """Word a failure for its reader: no traceback of ours, unless the error is ours.
+
+        One that is expected is worded too, for `--xfail-tb`. Not by pytest, which would read the source of every frame
+        again and again: thousands of expected failures are daily life.
+        """
+        path, line, _ = self.reportinfo()
+        error = end_of(excinfo.value)
+        if isinstance(error, AsExpected):
+            return (error_repr(error.error, path, line) if error.error is not None else None) or error.reason
+        return error_repr(excinfo.value, path, line) or super().repr_failure(excinfo, style)
+
+    # ------------------------------------------------------------ what it is to the matrix
+
+    @property
+    def trial(self) -> Trial:
+        """The latest try of the target; one that has not begun, if there was none."""
+        if self._trial is None:
+            self._trial = self._sort(
+                target=self.target,
+                home=self.home,
+                services=self.config.stash[SERVICES],
+                position=self.position,
+                rules=self.in_force,
+            )
+        return self._trial
+
+    @property
+    def compile_target(self) -> CompileTarget:
+        """The target that compiles the module: this one, or the one it needs."""
+        raise NotImplementedError
+
+    @property
+    def runtime(self) -> RuntimeConfig | None:
+        """The runtime config, None for a compile target."""
+        return None
+
+    @property
+    def rules(self) -> TargetRules:
+        """All expectations in force for the target."""
+        return self.in_force.rules
+
+    @property
+    def compile_id(self) -> str:
+        """The node id of the compile target; of one that no item has, an id that no item has."""
+        return f"{self.home.nodeid}::{self.compile_target.name}"
+
+    def serve(self, assignment: Assignment) -> None:
+        """Take the rules in force for the target and its compile target from those of its suite."""
+        self.in_force = RulesInForce.of(self.target, assignment)
+
 
 _MAY_SKIP = frozenset({"skip", "skipif", "xfail"})
 """Marks of pytest's by which a target may not be run."""
@@ -61,3 +190,71 @@ class RunItem(MatrixItem):
                 in_force = services.in_force(self.target, self.in_force)
                 if in_force.skipping is None:
                     services.engine.begin_run(self.target, in_force.rules)
+
+
+class TargetSkipped(Skipped):
+    """A target is skipped: `end` has what kept it from running."""
+
+    def __init__(self, end: Skip) -> None:
+        super().__init__(end.reason)
+        self.end = end
+
+
+class FailedAsExpected(XFailed):
+    """A target failed as expected: `end` has how."""
+
+    def __init__(self, end: AsExpected) -> None:
+        super().__init__(end.reason)
+        self.end = end
+
+
+@contextmanager
+def pytest_outcomes() -> Generator[None]:
+    """Raise what pytest knows for how a trial ended."""
+    try:
+        yield
+    except AsExpected as end:
+        raise FailedAsExpected(end) from None
+    except Skip as end:
+        raise TargetSkipped(end) from None
+
+
+def end_of(error: BaseException | None) -> BaseException | None:
+    """Return how a trial ended that raised an error to pytest: the error itself, where it is none of ours."""
+    return error.end if isinstance(error, TargetSkipped | FailedAsExpected) else error
+
+
+def error_repr(error: BaseException, path: os.PathLike[str], line: int | None = None) -> ExceptionRepr | None:
+    """Represent an error that is worded for the user without a traceback; None for any other.
+
+    What is returned crosses xdist's channel and gives `--tb=line`, the short summary and junit their one line.
+    `path` and `line` (0-based) are the location, unless the error knows a better one.
+    """
+    if not isinstance(error, StageFailedError | RetargetError):
+        return None
+    text, message = str(error), first_line(error)
+    if isinstance(error, StageFailedError) and error.location is not None:
+        path, line = error.location[0], error.location[1] - 1
+    return text_repr(text, path, line, message)
+
+
+def text_repr(text: str, path: os.PathLike[str], line: int | None = None, message: str = "") -> ExceptionRepr:
+    """Represent a text, and the one line of it that goes elsewhere: its first, if none is given."""
+    entry = ReprEntryNative([line + "\n" for line in text.split("\n")])
+    return ReprExceptionInfo(
+        reprtraceback=ReprTraceback([entry], extraline=None, style="native"),
+        reprcrash=ReprFileLocation(os.fspath(path), (line or 0) + 1, message or text.partition("\n")[0]),
+    )
+
+
+class PlainWhereItMust(ReprEntryNative):
+    """An entry that shows its colours only where there are colours, and its first line in red."""
+
+    def toterminal(self, tw: TerminalWriter) -> None:
+        text = "".join(self.lines)
+        if not tw.hasmarkup:
+            tw.write(strip_colour(text))
+            return
+        head, end, rest = text.partition("\n")
+        tw.write(head, red=True, bold=True)
+        tw.write(end + rest)

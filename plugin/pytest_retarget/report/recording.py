@@ -12,9 +12,7 @@ from retarget.engine.trial.finish import finished, outcome_of
 from retarget.results.export.properties import properties
 from retarget.results.record import Outcome, TargetRecord, to_plain
 
-from pytest_retarget.items.base import MatrixItem
-from pytest_retarget.items.outcomes import end_of
-from pytest_retarget.items.reprs import error_repr
+from pytest_retarget.items.targets import MatrixItem, end_of, error_repr
 from pytest_retarget.record import EARLIER, RECORD
 
 __all__ = ["Adjustment", "Recorder"]

@@ -18,8 +18,7 @@ from retarget.support.github import group, on_github
 
 from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.internals import ReprExceptionInfo, terminal_writer
-from pytest_retarget.items.base import MatrixItem
-from pytest_retarget.items.reprs import PlainWhereItMust
+from pytest_retarget.items.targets import MatrixItem, PlainWhereItMust
 from pytest_retarget.options.settings import SETTINGS, Settings
 from pytest_retarget.record import record_of
 from pytest_retarget.report.subtests import case_status, log_cases

@@ -9,9 +9,8 @@ import pytest
 from retarget.declare.files import SUITE_FILE
 from retarget.declare.load import DeclarationLoader
 from retarget.engine.cache.store import Store
-from retarget.expect.diagnostics import contradiction_diagnostics
+from retarget.expect.diagnostics import CaseUse, RuleUsage, contradiction_diagnostics
 from retarget.expect.matching import Assignment, RuleSet
-from retarget.expect.usage import CaseUse, RuleUsage
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Module, Suite, Target, Toolchain
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path, grouped

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from retarget.engine.commands import Commands
-from retarget.engine.compile.activity import BuildActivity
+from retarget.engine.compile.service import BuildActivity
 from retarget.engine.trial.services import TrialServices
 from retarget.support.errors import RetargetError
 from retarget.worker.process import available_cores

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from retarget.engine.compile.activity import BuildActivity
+from retarget.engine.compile.service import BuildActivity
 from retarget.support.scratch import ScratchFolder, shared_folder
 from retarget.support.text import counted
 

@@ -17,8 +17,8 @@ from retarget.expect.verdict import excuse, is_expired, today
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget
 from retarget.model.rungs import Rung
-from retarget.results.changes import State, state_of
 from retarget.results.files import SessionResults, by_target
+from retarget.results.overview import State, state_of
 from retarget.results.record import INCOMPLETE, Outcome, Result, TargetRecord
 from retarget.support.checkout import short
 from retarget.support.errors import RetargetError

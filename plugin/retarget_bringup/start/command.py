@@ -18,7 +18,7 @@ from retarget.model.names import config_name_error
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_files
 from retarget.support.text import counted
-from retarget.support.toml.write import toml_list, toml_string
+from retarget.support.toml.read import toml_list, toml_string
 
 from retarget_bringup.ladder.files import ladder_text
 from retarget_bringup.ladder.settings import ACTIONS

@@ -13,7 +13,7 @@ from retarget.declare.scope import Scope
 from retarget.extension import SuggestedTarget
 from retarget.extension.registry import Registry
 from retarget.support.errors import RetargetError, did_you_mean, display_path
-from retarget.support.toml.write import toml_table
+from retarget.support.toml.read import toml_table
 
 __all__ = ["Configs", "configs_like", "declared_configs", "extension_configs"]
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from retarget.engine.commands import BY_HAND
 from retarget.extension import ModuleSize
 from retarget.model.rungs import Rung
-from retarget.results.changes import state_of
+from retarget.results.overview import state_of
 from retarget.results.record import Result, TargetRecord
 from retarget.support.errors import display_path
 from retarget.support.text import first_line, shown

@@ -7,29 +7,9 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from retarget.declare.schema.errors import schema_problems
+from retarget.declare.schema.export import model_schema
+from retarget.model.element_types import DTYPE_NAMES, ELEMENT_TYPES
 from retarget.support.toml.keypaths import KeyPath, Problem
-
-__all__ = [
-    "DISTRIBUTIONS",
-    "FORMS",
-    "BinTable",
-    "CaseTable",
-    "CasesFileTable",
-    "FillTable",
-    "IntegersTable",
-    "IotaTable",
-    "ModelFileTable",
-    "NormalTable",
-    "NpyTable",
-    "NpzTable",
-    "PbTable",
-    "ToleranceTable",
-    "UniformTable",
-    "ValueTable",
-    "ValuesTable",
-    "read_table",
-]
-
 
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 _NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -201,3 +181,93 @@ DISTRIBUTIONS: Mapping[str, type[ValueTable]] = {
     "integers": IntegersTable,
 }
 """The tables of random values, by what `random` says."""
+
+
+_NAMES = sorted({*DTYPE_NAMES, *ELEMENT_TYPES})
+_CONFIG = {"type": "string", "pattern": r"^[^*?\[]+$"}
+_PATHS = {"npy": r"\.npy$", "npz": r"\.npz$", "pb": r"\.pb$", "bin": r"\.(bin|raw)$"}
+
+_NUMBER = {"type": ["number", "boolean", "null"]}
+"""TOML has no null, but JSON has no inf and nan: Taplo reads them as null."""
+
+_ELEMENT = {
+    "anyOf": [
+        _NUMBER,
+        {"type": "string", "pattern": "[0-9]|[nN][aA][nN]|[iI][nN][fF]", "not": {"pattern": r"\.(npy|npz|pb|bin)$"}},
+        {"type": "array", "items": {"$ref": "#/$defs/element"}},
+    ]
+}
+"""The elements of an array: numbers, also as text, and arrays."""
+
+_LITERAL = {
+    "anyOf": [_NUMBER, {"type": "array", "items": {"$ref": "#/$defs/element"}}],
+    "description": "A literal: a number, true, false, or nested arrays of them.",
+}
+
+
+def cases_schema(*, of_model: bool = False) -> Mapping[str, object]:
+    """Return the schema of a cases file, `of_model` of one of an ONNX model."""
+    schema = model_schema(ModelFileTable if of_model else CasesFileTable)
+    case = "ModelCaseTable" if of_model else "CaseTable"
+    tables = {model.__name__: _value(model) for model in (*FORMS.values(), *DISTRIBUTIONS.values())}
+    definitions: dict[str, Any] = {
+        "element": _ELEMENT,
+        "literal": _LITERAL,
+        "tolerance": _tolerance(),
+        "element_tolerance": model_schema(ToleranceTable),
+        "value": {
+            "anyOf": [
+                {"$ref": "#/$defs/literal"},
+                {"type": "string", "pattern": r"\.(npy|npz|pb|bin)$", "description": "A file of the suite."},
+                *({"$ref": f"#/$defs/{name}"} for name in tables),
+            ]
+        },
+        **tables,
+        case: _case(schema["$defs"][case], of_model=of_model),
+    }
+    properties = dict(schema["properties"])
+    properties["parameters"] = {
+        **properties["parameters"],
+        "additionalProperties": {"type": "string", "pattern": r"\.(irpa|gguf|safetensors)$"},
+    }
+    properties["tolerance"] = {"description": properties["tolerance"]["description"], "$ref": "#/$defs/tolerance"}
+    return {**schema, "properties": properties, "$defs": definitions}
+
+
+def _case(table: Mapping[str, Any], *, of_model: bool) -> Mapping[str, Any]:
+    properties = dict(table["properties"])
+    values: Mapping[str, Any] = {"type": "array", "items": {"$ref": "#/$defs/value"}}
+    by_name = {"type": "object", "additionalProperties": {"$ref": "#/$defs/value"}}
+    properties["name"] = {**properties["name"], "pattern": r"\S"}
+    properties["inputs"] = {**properties["inputs"], **({"anyOf": [values, by_name]} if of_model else values)}
+    if of_model:
+        properties["generate"] = {**properties["generate"], **by_name}
+    properties["expected"] = {**properties["expected"], **values, "minItems": 1}
+    properties["reference"] = {**properties["reference"], "pattern": r"\.py:[^\W\d]\w*$|^onnx(runtime)?$"}
+    properties["agree_with"] = {
+        "description": properties["agree_with"]["description"],
+        "anyOf": [_CONFIG, {"type": "object", "minProperties": 1, "additionalProperties": _CONFIG}],
+    }
+    properties["tolerance"] = {"description": properties["tolerance"]["description"], "$ref": "#/$defs/tolerance"}
+    ways = [{"required": [key]} for key in ("expected", "reference", "agree_with")]
+    return {**table, "properties": properties, "oneOf": [*ways, {"not": {"anyOf": ways}}] if of_model else ways}
+
+
+def _value(model: type[ValueTable]) -> Mapping[str, Any]:
+    schema = model_schema(model)
+    properties = {key: dict(value) for key, value in schema["properties"].items()}
+    properties["dtype"]["enum"] = _NAMES
+    properties["shape"]["maxItems"] = 64
+    for key, pattern in _PATHS.items():
+        if key in properties:
+            properties[key]["pattern"] = pattern
+    for key in ("values", "fill"):
+        if key in properties:
+            properties[key] = {"$ref": "#/$defs/element"}
+    return {**schema, "properties": properties}
+
+
+def _tolerance() -> Mapping[str, Any]:
+    table = model_schema(ToleranceTable)
+    plain = {key: value for key, value in table.items() if key != "description"}
+    return {**table, "properties": {**table["properties"], **dict.fromkeys(_NAMES, plain)}}

@@ -17,9 +17,15 @@ from retarget.support.toml.keypaths import KeyPath, Problem
 from retarget.support.toml.read import diagnostics_of
 from retarget_onnx.models import Model, ModelValue, read_model
 
-from retarget_cases.files.generated import default_generator, sizes_of
 from retarget_cases.files.paths import SUFFIX, cases_file_of
-from retarget_cases.files.read import DEFAULT_REFERENCE, CasesFile, WrittenCase, read_cases_file
+from retarget_cases.files.read import (
+    DEFAULT_REFERENCE,
+    CasesFile,
+    WrittenCase,
+    default_generator,
+    read_cases_file,
+    sizes_of,
+)
 from retarget_cases.files.tables import BinTable, ModelFileTable, NpyTable, NpzTable, PbTable, ValuesTable
 from retarget_cases.files.tolerances import Overrides
 from retarget_cases.files.values import Value

@@ -13,8 +13,7 @@ from retarget.declare.schema.errors import schema_problems
 from retarget.declare.schema.export import model_schema
 from retarget.model import Origin
 from retarget.model.names import name_error
-from retarget.profiles.files import located
-from retarget.profiles.references import reference_error
+from retarget.profiles.files import located, reference_error
 from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path
 from retarget.support.files import is_there
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path

@@ -17,9 +17,8 @@ from retarget.support.text import counted, printable
 from retarget.targets.collected import collect
 
 from retarget_ci.emit.files import emitted_files, emitted_problems
-from retarget_ci.lock import LOCK_FILE
+from retarget_ci.lock import LOCK_FILE, Coverage, coverage_of
 from retarget_ci.model import CI_FILE, CiConfig
-from retarget_ci.planning.coverage import Coverage, coverage_of
 from retarget_ci.schema import add_file_argument, declared_ci
 from retarget_ci.verify.declared import budget_problems, declared_problems, file_problems, skipped_by_rules, waived
 from retarget_ci.verify.results import verify_results

@@ -10,8 +10,8 @@ from datetime import date
 from pathlib import Path
 
 from retarget.engine.trial.rules import RulesInForce
+from retarget.expect.diagnostics import RuleUsage
 from retarget.expect.matching import Assignment, RuleSet
-from retarget.expect.usage import RuleUsage
 from retarget.model import Origin, RunTarget, Suite, Target
 from retarget.model.locations import diagnostics_at
 from retarget.support.errors import Diagnostic, did_you_mean
@@ -21,9 +21,8 @@ from retarget.targets.collected import Declared, DeclaredTarget
 from retarget.targets.selection import Selector, compile_selector, terms
 from retarget.targets.tags import marks
 
-from retarget_ci.lock import lock_problems
+from retarget_ci.lock import Coverage, lock_of, lock_problems
 from retarget_ci.model import CiConfig, Event, Waiver
-from retarget_ci.planning.coverage import Coverage, lock_of
 from retarget_ci.planning.plan import ByWords
 
 __all__ = ["budget_problems", "declared_problems", "file_problems", "skipped_by_rules", "waived"]

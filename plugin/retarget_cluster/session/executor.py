@@ -16,8 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from retarget.engine.cache.inputs import InputDigests, Inputs, files_below
-from retarget.engine.cache.key import digest_of
+from retarget.engine.cache.key import InputDigests, Inputs, digest_of, files_below
 from retarget.engine.executor import CompileJob, ExecutorSession, RunJob, Working
 from retarget.engine.limits import OPEN_TIMEOUT
 from retarget.engine.run.sick_devices import SickDeviceError

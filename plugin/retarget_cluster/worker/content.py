@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from retarget.engine.cache.inputs import InputDigests
+from retarget.engine.cache.key import InputDigests
 from retarget.engine.cache.remote.store import RemoteStore
 from retarget.engine.executor import CompileJob, RunJob
 from retarget.support.errors import RetargetError

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from retarget.cli.devices import Finding, find_devices
-from retarget.engine.cache.host import host_identity
+from retarget.engine.cache.key import host_identity
 from retarget.engine.cache.remote.settings import remote_settings
 from retarget.engine.cache.remote.store import RemoteStore
 from retarget.engine.cache.store import default_max_bytes

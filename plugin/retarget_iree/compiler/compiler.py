@@ -50,12 +50,12 @@ from retarget_iree.compiler.library import (
 from retarget_iree.compiler.targets.combined import (
     asked_devices,
     asks_devices,
+    profile_target,
     profile_words,
     profiles_fact,
     target_parts,
     with_profiles,
 )
-from retarget_iree.compiler.targets.profiles import profile_target
 from retarget_iree.compiler.tool import compile_with_tool, phases, precompile_with_tool, tool_diagnostics, tool_runs
 from retarget_iree.modules.measure import FLOW_FLAGS, STREAM_FLAGS, flow_size, stream_statistics
 from retarget_iree.modules.onnx_import import import_onnx, onnx_version

@@ -12,7 +12,7 @@ from retarget.support.errors import RetargetError
 from retarget.support.text import decoded
 
 from retarget_iree.builds import locate, runtime_hint
-from retarget_iree.modules.memory import disassembled, memory_line
+from retarget_iree.modules.measure import disassembled, memory_line
 from retarget_iree.noise import clean_status
 
 __all__ = ["dump_module"]

@@ -28,8 +28,7 @@ from retarget.support.datapaths import DataFiles
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
 from retarget.support.files import OutsideError, is_inside, resolve_inside
 
-from retarget_iree.flagfile.lines import Flag, flags_of, read_text
-from retarget_iree.flagfile.parse import FlagFile, load_flagfile, parse_flagfile
+from retarget_iree.flagfile.parse import Flag, FlagFile, flags_of, load_flagfile, parse_flagfile, read_text
 from retarget_iree.flagfile.values import Location, Written, packed_text, parse_value, quoted
 from retarget_iree.runtime.drivers import IreeDriver
 from retarget_iree.runtime.tool.command import run_module_command

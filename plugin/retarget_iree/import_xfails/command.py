@@ -13,7 +13,7 @@ from retarget.model.names import as_config_name, name_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.support.files import write_files
 from retarget.support.text import counted
-from retarget.support.toml.write import toml_table
+from retarget.support.toml.read import toml_table
 
 from retarget_iree.import_xfails.convert import config_errors, config_tables, golden_rules, rules_of
 from retarget_iree.import_xfails.read import ConfigLists, GoldenValue, read_config_file

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from retarget.model.names import as_config_name, config_name_error
 from retarget.support.errors import Diagnostic
-from retarget.support.toml.write import toml_table
+from retarget.support.toml.read import toml_table
 
 from retarget_iree.import_xfails.read import ConfigLists, GoldenValue
 

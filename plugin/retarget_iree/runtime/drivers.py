@@ -17,11 +17,9 @@ from retarget.model.outcomes import DeviceInfo
 
 from retarget_iree.builds import RUNTIME_PACKAGE
 from retarget_iree.noise import clean_status
-from retarget_iree.runtime.apis.complaints import library_complaints, vulkan_complaints
-from retarget_iree.runtime.apis.features import host_vendor, live_features
+from retarget_iree.runtime.apis.features import host_vendor, library_complaints, live_features, vulkan_complaints
 from retarget_iree.runtime.devices.hal import HAL_DRIVERS, HOST_DRIVERS, HalDriver
-from retarget_iree.runtime.devices.identity import describe_device
-from retarget_iree.runtime.devices.selection import driver_of, select_device
+from retarget_iree.runtime.devices.identity import describe_device, driver_of, select_device
 from retarget_iree.runtime.needs import artifact_needs
 from retarget_iree.runtime.tool.command import run_module_command
 from retarget_iree.toolchain import VARIABLE, describe_runtime, find_runtime, find_tool, select_runtime

@@ -10,17 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import iree.runtime as rt
 import numpy as np
-from retarget.arrays.packing import pack, unpack
+from retarget.arrays.dtypes import pack, unpack
 from retarget.extension.drivers import Device, Program
 from retarget.model.calls import Check, CheckSink, DriverError
 from retarget.model.outcomes import DeviceInfo
 
 from retarget_iree.noise import RUNTIME_ERRORS, clean_status
-from retarget_iree.runtime.elements import dtype_of_code, element_type_of
-from retarget_iree.runtime.exports import exported, function_info, load_module, signature_of, unknown_function
+from retarget_iree.runtime.elements import as_declared, dtype_of_code, element_type_of, scalar_argument, scalar_result
+from retarget_iree.runtime.exports import (
+    Signature,
+    exported,
+    function_info,
+    load_module,
+    signature_of,
+    unknown_function,
+)
 from retarget_iree.runtime.parameters import parameter_indices, parameters_hint
-from retarget_iree.runtime.scalars import as_declared, scalar_argument, scalar_result
-from retarget_iree.runtime.signature import Signature
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -265,8 +270,8 @@ class IreeProgram(Program):
     def device_seconds(self, function: str, inputs: Sequence[Array], calls: int, artifact: Path) -> Sequence[float]:
         """Return what the dispatches of each call took, by IREE's own tools: in this process the runtime takes no
         profile."""
-        from retarget_iree.runtime.tool.profiled import seconds_on_device  # only benchmarks need it
-        from retarget_iree.runtime.tool.values import input_flag
+        from retarget_iree.runtime.tool.device import input_flag
+        from retarget_iree.runtime.tool.recording import seconds_on_device  # only benchmarks need it
         from retarget_iree.toolchain import find_runtime
 
         [info, *others] = self._device.infos

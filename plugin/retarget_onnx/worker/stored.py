@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from retarget.arrays.datafiles import read_bin
-from retarget.arrays.dtypes import dtype_named
-from retarget.arrays.packing import pack
+from retarget.arrays.dtypes import dtype_named, pack
 from retarget.extension import Case, CaseData, Tolerance
 from retarget.support.errors import RetargetError
 
-from retarget_onnx.layout import CASES_FILE, MODEL_FILE
+from retarget_onnx.manifest_file import CASES_FILE, MODEL_FILE
 
 if TYPE_CHECKING:
     from retarget.extension import Array

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from retarget.results.changes import state_of
+from retarget.results.overview import state_of
 
-from retarget_report.read import Report, Target
-from retarget_report.states import State
+from retarget_report.read import Report, State, Target
 from retarget_report.views.matrix import numbered
 
 __all__ = ["Failures", "Group", "data", "failures", "module_sizes"]

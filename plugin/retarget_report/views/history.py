@@ -10,13 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from retarget.results.changes import State, change_of
 from retarget.results.history import History, Run
+from retarget.results.overview import State, change_of
 from retarget.results.record import BAD, GOOD, Outcome
 from retarget.results.timeline import timeline
 
-from retarget_report.read import Report
-from retarget_report.states import STATES
+from retarget_report.read import STATES, Report
 from retarget_report.views.matrix import numbered
 
 __all__ = ["Kind", "Past", "Pattern", "data", "past"]

@@ -2,7 +2,7 @@
 
 `matrix`: every target in few bytes. Where a list is "by cell", cell = row * columns + column of its suite.
 
-    states      [[word, code, glyph, label, sort, meaning], …], see `retarget_report.states`
+    states      [[word, code, glyph, label, sort, meaning], …], see `retarget_report.read`
     stages      [name, …]
     words       [tag | [mark, [[argument, value], …]], …], what `-m` can name
     wordsets    [[index into words, …], …]
@@ -36,8 +36,7 @@ from typing import Any
 import msgspec
 from retarget.results.record import Result, TargetRecord
 
-from retarget_report.read import Report, Target
-from retarget_report.states import LOOKS
+from retarget_report.read import LOOKS, Report, Target
 
 __all__ = ["data", "numbered"]
 

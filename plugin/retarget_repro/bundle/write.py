@@ -51,8 +51,8 @@ _LIBRARY = (
     "retarget.arrays.comparison",
     "retarget.arrays.dtypes",
     "retarget.arrays.judging",
-    "retarget.arrays.mismatches",
-    "retarget.arrays.packing",
+    "retarget.arrays.comparison",
+    "retarget.arrays.dtypes",
     "retarget.extension.drivers",
     "retarget.extension.products",
     "retarget.model.calls",
@@ -69,8 +69,8 @@ _LIBRARY = (
     "retarget_iree.runtime.parameters",
     "retarget_iree.runtime.exports",
     "retarget_iree.runtime.program",
-    "retarget_iree.runtime.scalars",
-    "retarget_iree.runtime.signature",
+    "retarget_iree.runtime.elements",
+    "retarget_iree.runtime.exports",
 )
 """The modules that a bundle holds copies of, which import each other and nothing else of these packages."""
 

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from pytest_retarget.attribution.junit import Conclusion, complete
+from pytest_retarget.attribution.reports import Conclusion, complete
 
 FILE = """<?xml version="1.0" encoding="utf-8"?><testsuites name="pytest tests"><testsuite name="pytest" tests="3">\
 <testcase classname="suite.toml.s" name="m_a_x"><properties><property name="retarget.nodeid" \

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytest_retarget.collect.preselection import Preselection
 from pytest_retarget.collect.suite_files import SuiteCollector
-from pytest_retarget.items.base import MatrixItem
+from pytest_retarget.items.targets import MatrixItem
 from pytest_retarget.session.declared import declared
 
 MODULES = ("one", "two", "Three.x", "deep/four")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from pytest_retarget.items.reprs import text_repr
+from pytest_retarget.items.targets import text_repr
 from pytest_retarget.record import RECORD
 from pytest_retarget.report.equal_failures import _key, without_chance, without_names
 from retarget.model.outcomes import Observation

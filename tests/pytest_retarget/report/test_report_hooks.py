@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pytest_retarget.collect.refusing import Refusing
+from pytest_retarget.collect.requirements import Refusing
 from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.record import RECORD
 from pytest_retarget.report import bundles, github, subtests

@@ -11,7 +11,7 @@ import pytest
 from _pytest._io import TerminalWriter
 from _pytest._io.wcwidth import wcswidth
 from pytest_retarget.session.progress import Progress, _fitting, status
-from retarget.engine.compile.activity import BuildActivity
+from retarget.engine.compile.service import BuildActivity
 
 
 def activity(done: int, total: int, *running: tuple[str, float], spent: float = 0.0) -> BuildActivity:

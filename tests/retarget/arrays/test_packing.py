@@ -7,8 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from retarget.arrays.dtypes import dtype_named
-from retarget.arrays.packing import pack, packed_size, unpack
+from retarget.arrays.dtypes import dtype_named, pack, packed_size, unpack
 from retarget.model.element_types import DTYPE_NAMES
 
 

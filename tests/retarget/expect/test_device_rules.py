@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from model_targets import compile_target, run_target
 from retarget.engine.trial.rules import RulesInForce
 from retarget.expect.cases import TargetRules
-from retarget.expect.golden import assign_goldens
-from retarget.expect.matching import RuleSet
+from retarget.expect.matching import RuleSet, assign_goldens
 from retarget.model import CompilerConfig, CompileTarget, Expectation, Golden, Origin
 from retarget.model.devices import DeviceTraits
 from retarget.model.metrics import Metric

@@ -11,9 +11,8 @@ import pytest
 from declaration_texts import compiler, declarations, runtime, suite, target
 from retarget.cli import main
 from retarget.declare.load import DeclarationLoader, load_all
-from retarget.expect.diagnostics import contradiction_diagnostics
+from retarget.expect.diagnostics import RuleUsage, contradiction_diagnostics
 from retarget.expect.matching import Assignment, RuleSet
-from retarget.expect.usage import RuleUsage
 from retarget.expect.verdict import Ruling, judge
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Expectation, Origin, Suite, Target

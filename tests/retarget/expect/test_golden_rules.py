@@ -10,7 +10,7 @@ import pytest
 from declaration_texts import compiler, declarations, runtime, suite, target
 from retarget.cli import main
 from retarget.declare.load import load_all
-from retarget.expect.golden import assign_goldens, bound_text
+from retarget.expect.matching import assign_goldens, bound_text
 from retarget.extension.registry import load_extensions
 from retarget.model import Golden
 from retarget.model.metrics import Metric

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from retarget.profiles.references import profile_file, reference_error, shipped_profiles
+from retarget.profiles.files import profile_file, reference_error, shipped_profiles
 from retarget.support.errors import RetargetError
 
 
@@ -20,7 +20,7 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (distribution / "entry_points.txt").write_text("[retarget.profiles]\nnpu = npu.profiles\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "npu", raising=False)
-    monkeypatch.setattr("retarget.profiles.references.shipped_profiles", shipped_profiles.__wrapped__)
+    monkeypatch.setattr("retarget.profiles.files.shipped_profiles", shipped_profiles.__wrapped__)
     return tmp_path
 
 

@@ -16,8 +16,7 @@ from retarget.model import Module, RunTarget
 from retarget.results.plan import Leg, Plan, Waived, digest_of_ids
 from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget_ci.planning.command import summary
-from retarget_ci.planning.plan import make_plan
-from retarget_ci.planning.shards import COMPILE_SECONDS, RUN_SECONDS, Durations
+from retarget_ci.planning.plan import COMPILE_SECONDS, RUN_SECONDS, Durations, make_plan
 
 REGISTRY = registry()
 TODAY = date(2030, 1, 31)

@@ -8,7 +8,7 @@ from itertools import chain
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from retarget_ci.planning.shards import Unit, shards
+from retarget_ci.planning.plan import Unit, shards
 
 _SECONDS = st.floats(min_value=0.001, max_value=100)
 _DURATIONS = st.dictionaries(st.text(min_size=1, max_size=8), _SECONDS, min_size=1, max_size=60)

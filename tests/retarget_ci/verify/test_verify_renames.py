@@ -11,8 +11,7 @@ import pytest
 from ci_trees import declare, emit, is_in_order, problems, write
 from retarget_ci.emit.files import emitted_problems
 from retarget_ci.files.read import read_ci
-from retarget_ci.lock import lock_problems
-from retarget_ci.planning.coverage import coverage_of
+from retarget_ci.lock import coverage_of, lock_problems
 from retarget_ci.verify.declared import budget_problems
 
 TREE = {

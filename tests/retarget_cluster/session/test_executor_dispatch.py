@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("distributed")
-from retarget.engine.cache.inputs import InputDigests
+from retarget.engine.cache.key import InputDigests
 from retarget.engine.executor import CompileJob, ExecutorSession, RunJob
 from retarget.engine.run.sick_devices import SickDeviceError
 from retarget.extension import CompileRequest, Resolved, UnavailableError

@@ -173,7 +173,7 @@ def printed_by(code: str) -> tuple[str, str]:
 
 def test_what_the_compiler_said_is_taken_from_a_pipe_too() -> None:
     code = (
-        "from retarget_iree.compiler.capture import CapturedStderr\nimport os\n"
+        "from retarget_iree.compiler.library import CapturedStderr\nimport os\n"
         "with CapturedStderr() as captured:\n    os.write(2, b'inside')\n"
         "os.write(2, b'outside')\nos.write(1, captured.text.encode())\n"
     )
@@ -254,7 +254,7 @@ def test_a_crash_of_the_tool_ends_the_worker_by_the_same_signal() -> None:
 
 def test_a_crash_of_the_library_leaves_its_stack_in_the_workers_log(tmp_path: Path) -> None:
     code = (
-        "import os, signal\nfrom retarget_iree.compiler.capture import CapturedStderr\n"
+        "import os, signal\nfrom retarget_iree.compiler.library import CapturedStderr\n"
         "from retarget_iree.toolchain import compiler_api\n"
         "signal.signal(signal.SIGINT, signal.SIG_IGN)\ncompiler_api()\n"
         "os.kill(os.getpid(), signal.SIGINT)\nassert signal.getsignal(signal.SIGINT) is signal.SIG_IGN\n"

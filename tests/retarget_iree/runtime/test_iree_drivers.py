@@ -14,8 +14,7 @@ import pytest
 from iree_support import OpenDevice, driver_named, runtime_config
 from retarget.extension import Device, DriverError, UnavailableError, run_case_plan
 from retarget.model.outcomes import DeviceInfo
-from retarget_iree.runtime.devices.identity import describe_device
-from retarget_iree.runtime.devices.selection import select_device
+from retarget_iree.runtime.devices.identity import describe_device, select_device
 from retarget_iree.runtime.drivers import DRIVERS, IreeDriver
 from retarget_iree.toolchain import command, select_runtime
 

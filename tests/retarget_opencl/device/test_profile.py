@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 from opencl_support import shipped
+from retarget.profiles.files import shipped_profiles
 from retarget.profiles.profile import Capability, Profile
-from retarget.profiles.references import shipped_profiles
 from retarget.support.errors import RetargetError
 from retarget_opencl.artifact.file import Kernel
 from retarget_opencl.compile.target import device_needs, target_attribute

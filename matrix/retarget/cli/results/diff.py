@@ -7,8 +7,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 
 from retarget.cli.results.show import add_selection, read_sessions, selected
-from retarget.results.changes import Change, State, changes, state_of
 from retarget.results.files import results_of
+from retarget.results.overview import Change, State, changes, state_of
 from retarget.results.record import Outcome, TargetRecord
 from retarget.support.text import counted, shown
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from retarget.cli.results.show import add_paths, read_sessions
 from retarget.cli.support import table
 from retarget.model.metrics import Metric, quantity_text
-from retarget.results.changes import Change, State
 from retarget.results.history import History, Run
 from retarget.results.history_files import add_run, read_history
 from retarget.results.merge import check_agreement
+from retarget.results.overview import Change, State
 from retarget.results.timeline import Timeline, changes_between, timeline, timelines
 from retarget.support.checkout import short
 from retarget.support.errors import RetargetError, did_you_mean

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from retarget.cli.support import table
-from retarget.results.changes import state_of
 from retarget.results.files import SessionResults, latest, read_results, results_of
-from retarget.results.overview import by_config, by_outcome, failure_groups, not_reached
+from retarget.results.overview import by_config, by_outcome, failure_groups, not_reached, state_of
 from retarget.results.record import BAD, INCOMPLETE, Outcome, TargetRecord
 from retarget.support.errors import display_path
 from retarget.support.files import user_path

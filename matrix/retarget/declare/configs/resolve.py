@@ -29,9 +29,8 @@ from retarget.declare.scope import Names, Redirections, Scope, find_named, unkno
 from retarget.extension import CompilerError, overrides
 from retarget.model import CompilerConfig, Host, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
 from retarget.model.names import config_name_error, name_error
-from retarget.profiles.files import located
+from retarget.profiles.files import located, reference_error
 from retarget.profiles.names import DEVICE_TYPES
-from retarget.profiles.references import reference_error
 from retarget.profiles.requirements import requirement_error
 from retarget.support.errors import RetargetError
 from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path, parse_key_path

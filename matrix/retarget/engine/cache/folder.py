@@ -15,7 +15,7 @@ from retarget.support.files import user_path
 from retarget.worker.kept_files import CACHE_DIR_VARIABLE, user_cache
 
 if TYPE_CHECKING:
-    from retarget.targets.pytest_selection import PytestConfiguration
+    from retarget.targets.collected import PytestConfiguration
 
 __all__ = [
     "CACHE_DIR_VARIABLE",
@@ -65,7 +65,7 @@ def cache_of_command(option: str = "") -> CacheChoice:
     """Return the cache of a subcommand: that of pytest in the current folder. `option` is its own `--cache-dir`."""
     if option:
         return choose_cache(option=option, named="--cache-dir")
-    from retarget.targets.pytest_selection import pytest_plugin
+    from retarget.targets.collected import pytest_plugin
 
     return cache_of_session(pytest_plugin().find_configuration(Path.cwd()))
 

@@ -19,8 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from retarget.engine.cache.inputs import files_below
-from retarget.engine.cache.key import digest_of
+from retarget.engine.cache.key import digest_of, files_below
 from retarget.engine.cache.sealed_files import DamagedError, read_sealed, seal
 from retarget.extension import CaseLoader
 from retarget.model import CompileTarget

@@ -16,8 +16,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from retarget.engine.cache.inputs import InputDigests
-from retarget.engine.cache.key import digest_of
+from retarget.engine.cache.key import InputDigests, digest_of
 from retarget.engine.cache.sealed_files import DamagedError, outcome_body, read_outcome, read_sealed, seal
 from retarget.extension import Compiler
 from retarget.model import CompileTarget

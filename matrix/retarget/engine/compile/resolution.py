@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from retarget.engine.cache.host import host_identity
-from retarget.engine.cache.key import digest_of
+from retarget.engine.cache.key import digest_of, host_identity
 from retarget.engine.cache.store import Store
 from retarget.extension import Resolved, UnavailableError
 from retarget.model import CompilerConfig

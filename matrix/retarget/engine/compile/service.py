@@ -12,9 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from retarget.engine.cache.inputs import InputDigests, Inputs
+from retarget.engine.cache.key import InputDigests, Inputs
 from retarget.engine.cache.store import Store, StoreError
-from retarget.engine.compile.activity import BuildActivity
 from retarget.engine.compile.pool import CompilePool
 from retarget.engine.compile.resolution import NotBuiltError, Resolver
 from retarget.engine.compile.steps import CompileSteps, key_of, with_fact
@@ -30,8 +29,6 @@ from retarget.worker.process import Spawner, available_cores
 
 if TYPE_CHECKING:
     from retarget.engine.executor import Executor
-
-__all__ = ["BuildService", "BuildStatistics"]
 
 _FIRST_PAUSE = 0.02
 _LONGEST_PAUSE = 0.5
@@ -474,3 +471,55 @@ def _read_source(target: CompileTarget) -> bytes:
     except OSError as error:
         summary = f"module {target.module.path} cannot be read: {error.strerror or error}"
         raise NotBuiltError(Failure(stage=Stage.COMPILE, summary=summary, no_verdict=True)) from error
+
+
+_ENOUGH_DONE = 3
+_ENOUGH_SECONDS = 5.0
+"""How many compiles must be done, in how many seconds of compiling, before the rest is estimated from them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildActivity:
+    """`done` of `total` compiles have an outcome, from the cache or for `spent` seconds of compiling, over all workers.
+
+    `running` are those that go on: what is compiled, and for how many seconds so far; the longest first. On a cluster
+    `ran` of `runs` run targets have an outcome, and `running` is what its workers do, and where.
+    """
+
+    done: int = 0
+    total: int = 0
+    spent: float = 0.0
+    running: tuple[tuple[str, float], ...] = ()
+    ran: int = 0
+    runs: int = 0
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether something is left to do."""
+        return self.done < self.total or self.ran < self.runs
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the rest takes if it costs as much as what is done, by as many workers as compile now.
+
+        None where there is nothing to estimate it from: too little is done, or all that is left runs already, and for
+        longer than a compile takes on average.
+        """
+        if self.runs or self.done < _ENOUGH_DONE or self.spent < _ENOUGH_SECONDS or not self.running:
+            return None
+        cost = self.spent / self.done
+        queued = max(0, self.total - self.done - len(self.running))
+        left = [max(0.0, cost - seconds) for _, seconds in self.running]
+        seconds = max(*left, (queued * cost + sum(left)) / len(left))
+        return seconds or None
+
+    @classmethod
+    def together(cls, parts: Iterable[BuildActivity]) -> BuildActivity:
+        """Return the activity of processes that each have all the compiles of a session to do, and share a cache."""
+        found = list(parts)
+        return cls(
+            done=max((one.done for one in found), default=0),
+            total=max((one.total for one in found), default=0),
+            spent=sum(one.spent for one in found),
+            running=tuple(sorted((job for one in found for job in one.running), key=lambda job: -job[1])),
+        )

@@ -8,8 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from retarget.engine.cache.inputs import Inputs
-from retarget.engine.cache.key import compile_key
+from retarget.engine.cache.key import Inputs, compile_key
 from retarget.engine.cache.store import Store
 from retarget.engine.compile.pool import compile_failure
 from retarget.extension import CompileRequest, Resolved

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from retarget.engine import limits
-from retarget.engine.cache.host import host_identity
+from retarget.engine.cache.key import host_identity
 from retarget.engine.refusals import device_infos, refusal_error, refusal_failure
 from retarget.engine.run.device_worker import DeviceWorker
-from retarget.engine.run.healthy_runs import HealthyRuns
-from retarget.engine.run.lease import DeviceLeases, Holder, Lease, OnLeaseWait, current_holder
-from retarget.engine.run.lease_folder import default_lease_folder
+from retarget.engine.run.lease import DeviceLeases, Holder, Lease, OnLeaseWait, current_holder, default_lease_folder
+from retarget.engine.run.sick_devices import HealthyRuns
 from retarget.extension import Tolerance
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig
 from retarget.model.driver_checks import CheckState, DriverCheck
@@ -146,7 +145,7 @@ class RunService:
     ) -> RunOutcome:
         """Run the cases of `target` from `artifact` and compare. The content is verified where `artifact` has a digest.
 
-        All cases, unless `only` and `skipping` select some as in `retarget.model.case_names.selected_cases`.
+        All cases, unless `only` and `skipping` select some as in `retarget.model.names.selected_cases`.
 
         What the cases gave is written to the folder `record`, for `worker.child.outputs`; `references` are pairs of a
         compiler config and the folder that a run of its artifact was recorded in, `lacking` of one and why there is no

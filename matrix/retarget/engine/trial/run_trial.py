@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NoReturn
 from retarget.engine.requirements import UnsuitableError
 from retarget.engine.run.sick_devices import SickDeviceError
 from retarget.engine.trial.attempts import Attempts, attempts, settle
-from retarget.engine.trial.ends import AsExpected, Blocked, NotTried, Skip, Unavailable
-from retarget.engine.trial.failures import StageFailedError, first_line, run_failed
+from retarget.engine.trial.ends import AsExpected, Blocked, Excused, NotTried, Skip, Unavailable
+from retarget.engine.trial.failures import StageFailedError, check_failed, first_line, run_failed
 from retarget.engine.trial.trial import Trial
 from retarget.expect.cases import TargetRules, judge_target
 from retarget.expect.verdict import Ruling, excuse, is_expired, judge, observed_text, today
@@ -29,8 +29,6 @@ from retarget.support.errors import RetargetError
 
 if TYPE_CHECKING:
     from retarget.engine.references import Recording
-
-__all__ = ["RunTrial"]
 
 
 class RunTrial(Trial):
@@ -266,3 +264,54 @@ def _excused_by(failed: Target, rule: Expectation) -> str:
     """Why a target is excused for which another one, which `rule` is in force for, has failed."""
     what = "failed, which is intermittent" if rule.outcome == "intermittent" else "is expected to fail"
     return f"{failed.name} {what}: {excuse(rule)}"
+
+
+class CompileTrial(Trial):
+    """One module, compiled one way."""
+
+    target: CompileTarget
+
+    @property
+    def compile_target(self) -> CompileTarget:
+        return self.target
+
+    def prepare(self) -> None:
+        super().prepare()
+        if self.services.settings.artifacts is not None:
+            msg = f"not compiled: --retarget-artifacts takes artifacts from {self.services.settings.artifacts}"
+            raise Excused(msg)
+        self.services.registry.case_loader(self.target.kind)
+        self.check_compiler()
+        self.check_files()
+        self.settle_rules()
+
+    def attempt(self) -> None:
+        outcome, tried = self.try_compile()
+        if outcome.artifact is not None:
+            self.enter_rung(Rung.COMPILES)
+            if self.services.registry.artifact_checker(self.target.kind) is not None:
+                tried = replace(self._checked(outcome.artifact), before=tried.before)
+            elif self.in_force.is_deferred:
+                self.observe(tried, None)
+                return
+        self.observe(tried, self.rules)
+        settle(self.rules, tried, self.services.locations)
+
+    def _checked(self, artifact: Artifact) -> Attempts:
+        """Check the artifact as its module requires."""
+        try:
+            checked = self.services.engine.check(self.target, artifact, skipping=self.rules.skipping(today()))
+        except UnavailableError as error:
+            raise Unavailable(str(error), error.hint) from None
+        self.enter_rung(checked.rung, checked.names)
+        return self.attempted(
+            checked,
+            lambda failure, expected: check_failed(
+                self.services.commands,
+                self.generated,
+                checked,
+                failure,
+                in_full=self.services.in_full,
+                expected=expected,
+            ),
+        )

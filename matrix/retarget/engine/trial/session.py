@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from retarget.expect.diagnostics import unknown_case_diagnostics
-from retarget.expect.usage import CaseUse
+from retarget.expect.diagnostics import CaseUse, unknown_case_diagnostics
 from retarget.model import Origin
-from retarget.model.case_names import is_one_of
+from retarget.model.names import is_one_of
 from retarget.results.record import TargetRecord
 from retarget.support.errors import did_you_mean
 

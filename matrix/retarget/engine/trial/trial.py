@@ -11,8 +11,7 @@ from typing import Any, NoReturn, Protocol
 
 import msgspec
 
-from retarget.engine.trial.attempts import Attempts, attempts
-from retarget.engine.trial.cases import case_records
+from retarget.engine.trial.attempts import Attempts, attempts, case_records
 from retarget.engine.trial.ends import ExcusedByRule, Unavailable, Unselected
 from retarget.engine.trial.failures import StageFailedError, compile_failed, failure_fields
 from retarget.engine.trial.record import declared_record
@@ -22,7 +21,7 @@ from retarget.expect.cases import TargetRules, judge_target
 from retarget.expect.verdict import Ruling, excuse, today
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, Target
-from retarget.model.case_names import is_one_of
+from retarget.model.names import is_one_of
 from retarget.model.outcomes import CompileOutcome, Failure, Observation, RunOutcome, Stage, first_failure
 from retarget.model.rungs import Rung
 from retarget.results.record import CompileRecord, DeviceRecord, Outcome, Result, TargetRecord

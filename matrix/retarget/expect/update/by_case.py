@@ -18,7 +18,7 @@ from retarget.expect.update.covering import fit_rules
 from retarget.expect.update.edited_rules import EditedRules, Key, Observations, SuiteTargets, key_of, module_of
 from retarget.expect.verdict import allows, is_expired
 from retarget.model import Expectation, Origin, RunTarget, Target
-from retarget.model.case_names import matches_case
+from retarget.model.names import matches_case
 from retarget.model.outcomes import Observation
 
 __all__ = ["CaseUpdate", "CasesSeen", "plan_cases", "without_cases"]

@@ -12,12 +12,16 @@ from pathlib import Path
 
 import tomli
 
+from retarget.declare.files import discover
+from retarget.declare.load import DeclarationLoader
+from retarget.expect.update.edited_rules import SuiteTargets
 from retarget.expect.update.plan import FileEdit
 from retarget.expect.update.text import rewrite
+from retarget.extension.registry import Registry
+from retarget.model import Suite
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import replacing
-
-__all__ = ["Rewritten", "diff", "put_in_place", "rewritten"]
+from retarget.targets.expansion import expand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,3 +96,24 @@ def _check_writable(file: Path) -> None:
 
 def _not_written(file: Path, why: str) -> RetargetError:
     return RetargetError(f"{display_path(file)}: cannot be written: {why}; no expectations were written")
+
+
+def served_suites(files: Iterable[Path], registry: Registry) -> list[Suite]:
+    """Read the suites of files as they are declared now, and all others that the rules of theirs serve.
+
+    Raises `DiagnosticsError` for a file that has errors: its suites' expectations are not known.
+    """
+    loader = DeclarationLoader(registry)
+    suites: dict[Path, tuple[Suite, ...]] = {file: loader.load_suite_file(file) for file in sorted(files)}
+    folders = {file.parent for file in suites}
+    folders |= {rule.origin.file.parent for some in suites.values() for one in some for rule in one.expectations}
+    for file in discover(sorted(folders)):
+        if file not in suites:
+            suites[file] = loader.load_suite_file(file)
+    return [suite for some in suites.values() for suite in some]
+
+
+def expanded(suite: Suite, registry: Registry) -> SuiteTargets:
+    """Return a suite with its targets."""
+    checks = registry.artifact_checker(suite.kind) is not None
+    return SuiteTargets(suite=suite, targets=expand(suite, registry), checks_artifacts=checks)

@@ -8,7 +8,7 @@ written here; `retarget.expect.update.text` turns the edits into text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -17,14 +17,14 @@ from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet
 from retarget.expect.update.by_case import CasesSeen, CaseUpdate, plan_cases, without_cases
 from retarget.expect.update.covering import fit_rules
-from retarget.expect.update.edited_rules import EditedRules, Key, Observations, SuiteTargets, index_of, key_of
+from retarget.expect.update.edited_rules import EditedRules, Key, Observations, SuiteTargets, cell_of, index_of, key_of
 from retarget.expect.update.text import RuleChange
 from retarget.expect.verdict import Ruling, judge
-from retarget.model import Expectation, RunTarget, Target
+from retarget.model import CompileTarget, Expectation, RunTarget, Target
+from retarget.model.devices import DeviceTraits, has_traits
 from retarget.model.outcomes import Observation
 from retarget.support.errors import RetargetError, display_path
-
-__all__ = ["CasesSeen", "FileEdit", "Kept", "SuiteTargets", "Update", "plan_update"]
+from retarget.targets.selection import rule_terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,3 +261,80 @@ def _identity(target: Target) -> tuple[object, ...]:
     module = compiled.module
     said = compiled.folder, compiled.kind, module.path, module.name, compiled.compiler.name, compiled.flags, runtime
     return *said, target.devices
+
+
+Devices = tuple[DeviceTraits, ...]
+
+
+def on_devices(
+    suites: Sequence[SuiteTargets], seen: Iterable[tuple[Key, Devices]]
+) -> tuple[Sequence[SuiteTargets], Mapping[tuple[Key, Devices], Key]]:
+    """Return the suites with a target for each device, and by what name each target goes that was `seen` on devices.
+
+    They are as they were where nothing needs to tell devices apart.
+    """
+    targets = {key_of(target): target for one in suites for target in one.targets}
+    known = [(key, devices) for key, devices in seen if key in targets]
+    by_cell: dict[tuple[str, str, str], dict[Devices, None]] = {}
+    for key, devices in known:
+        by_cell.setdefault(cell_of(targets[key]), {})[devices] = None
+    rules = {rule.when for one in suites for rule in one.suite.expectations}
+    wanted = [term.traits for when in sorted(rules) for term in rule_terms(when) if term.traits]
+    if not wanted and all(len(devices) == 1 for devices in by_cell.values()):
+        return suites, {(key, devices): key for key, devices in known}
+    places = _Places(by_cell, wanted)
+    names: dict[tuple[Key, Devices], Key] = {}
+    placed = []
+    for one in suites:
+        found: list[Target] = []
+        elsewhere: set[str] = set()
+        for target in one.targets:
+            for devices in places.devices(target):
+                found.append(places.on(target, devices))
+                names[key_of(target), devices] = key_of(found[-1])
+                if places.is_elsewhere(target, devices):
+                    elsewhere.add(found[-1].name)
+        placed.append(replace(one, targets=tuple(found), elsewhere=frozenset(elsewhere)))
+    return placed, {place: names[place] for place in known}
+
+
+class _Places:
+    """The devices of targets: those that were `seen` with their cell or with others, and those that rules want."""
+
+    def __init__(
+        self,
+        seen: Mapping[tuple[str, str, str], Mapping[Devices, None]],
+        wanted: Iterable[Iterable[tuple[str, object]]],
+    ) -> None:
+        self._seen = seen
+        self._with_any = dict.fromkeys(devices for of_cell in seen.values() for devices in of_cell if devices)
+        self._unseen: dict[Devices, None] = {}
+        for traits in wanted:
+            known = (one for devices in (*self._with_any, *self._unseen) for one in devices)
+            if not any(has_traits(one, traits) for one in known):
+                self._unseen[(DeviceTraits(**{name: str(text) for name, text in traits}),)] = None
+
+    def devices(self, target: Target) -> tuple[Devices, ...]:
+        """Return what a target stands there once for; without any, once for all devices that no rule is about."""
+        of_cell = self._seen.get(cell_of(target)) or {(): None}
+        if isinstance(target, CompileTarget) and not target.may_ask_devices:
+            return tuple(of_cell)
+        return tuple({**of_cell, **self._with_any, **self._unseen})
+
+    def is_elsewhere(self, target: Target, devices: Devices) -> bool:
+        """Return whether sessions had these devices, and this target's cell, but not together."""
+        return devices in self._with_any and devices not in self._seen.get(cell_of(target), (devices,))
+
+    def on(self, target: Target, devices: Devices) -> Target:
+        """Return a target on one of its devices, of which its name tells where it has several."""
+        if isinstance(target, CompileTarget):
+            return self._compiled(target, devices)
+        of_compile = self.devices(target.compile)
+        compiled = self._compiled(target.compile, devices if devices in of_compile else of_compile[0])
+        return replace(target, name=self._name(target, devices), compile=compiled, devices=devices)
+
+    def _compiled(self, target: CompileTarget, devices: Devices) -> CompileTarget:
+        return replace(target, name=self._name(target, devices), devices=devices)
+
+    def _name(self, target: Target, devices: Devices) -> str:
+        return target.name if len(self.devices(target)) == 1 else " ".join((target.name, *map(str, devices)))

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from retarget import __version__
-from retarget.results.changes import state_of
 from retarget.results.files import SessionResults, attempts_of
 from retarget.results.history import seconds_of
+from retarget.results.overview import state_of
 from retarget.results.record import Outcome, TargetRecord
 
 __all__ = ["ctrf"]

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from retarget.results.changes import state_of
 from retarget.results.export.properties import properties
 from retarget.results.files import Attribution, SessionResults, results_of
 from retarget.results.history import seconds_of
+from retarget.results.overview import state_of
 from retarget.results.record import INCOMPLETE, Outcome, Result, TargetRecord
 from retarget.support.text import strip_colour
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from retarget.results.changes import state_of
 from retarget.results.files import SessionResults
+from retarget.results.overview import state_of
 from retarget.results.record import TargetRecord
 
 __all__ = ["Span", "lanes", "spans", "trace"]

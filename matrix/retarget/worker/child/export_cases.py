@@ -22,7 +22,7 @@ import numpy as np
 
 from retarget.extension import Case, DriverError
 from retarget.extension.registry import Registry
-from retarget.model.case_names import selected_cases
+from retarget.model.names import selected_cases
 from retarget.worker.artifact import read_artifact
 from retarget.worker.child.outputs import read_outputs
 from retarget.worker.messages import ExportCases, ExportedCases

@@ -203,7 +203,7 @@ class _Server:
             case CheckDriver():
                 return self._check_driver(message)
             case CompareOutputs(folders=folders, sides=sides, tolerance=tolerance):
-                from retarget.worker.child.differences import compare_outputs  # imports NumPy
+                from retarget.worker.child.outputs import compare_outputs  # imports NumPy
 
                 return compare_outputs(folders, sides, tolerance)
         msg = f"a worker does not know the request {type(message).__name__}"

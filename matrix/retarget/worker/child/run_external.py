@@ -13,7 +13,7 @@ from pathlib import Path
 
 from retarget.extension import Case, CaseLoader, Driver, DriverError, ExtensionError, RunPlan, run_case_plan
 from retarget.extension.registry import extensions_environment
-from retarget.model.case_names import selected_cases
+from retarget.model.names import selected_cases
 from retarget.model.outcomes import CaseOutcome, Failure, RunOutcome, Stage, first_failure
 from retarget.model.rungs import Rung
 from retarget.support.errors import RetargetError

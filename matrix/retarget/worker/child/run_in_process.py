@@ -27,7 +27,7 @@ from retarget.extension import (
     overrides,
 )
 from retarget.model import RuntimeConfig
-from retarget.model.case_names import selected_cases
+from retarget.model.names import selected_cases
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, RunOutcome, Stage, first_failure
 from retarget.model.rungs import Rung
 from retarget.profiles.profile import profile_of_device

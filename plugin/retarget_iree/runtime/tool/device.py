@@ -6,6 +6,7 @@ goes through files; results are compared by who called. Lives in device workers.
 
 from __future__ import annotations
 
+import math
 import re
 import signal
 import subprocess
@@ -17,8 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from retarget.arrays.dtypes import dtype_of, is_packed, pack, unpack
 from retarget.extension import Check, CheckSink, Device, DriverError, Program, UnavailableError
 from retarget.model import RuntimeConfig
+from retarget.model.element_types import parse_type
 from retarget.model.outcomes import DeviceInfo, Stage
 from retarget.support.scratch import ScratchFolder
 from retarget.support.text import cut_stacks, first_line
@@ -27,19 +30,21 @@ from retarget.worker.hosts.connection import HostError
 from retarget_iree.checks.returned import ReturnedCheck, checks_in
 from retarget_iree.noise import clean_status
 from retarget_iree.runtime.apis.features import host_vendor, live_features
-from retarget_iree.runtime.devices.identity import describe_device
-from retarget_iree.runtime.devices.selection import driver_of, select_device
-from retarget_iree.runtime.exports import function_info, module_signatures, unknown_function
-from retarget_iree.runtime.signature import Signature
+from retarget_iree.runtime.devices.identity import describe_device, driver_of, select_device
+from retarget_iree.runtime.elements import (
+    as_declared,
+    element_type_name,
+    element_type_of,
+    scalar_argument,
+    scalar_result,
+)
+from retarget_iree.runtime.exports import Signature, function_info, module_signatures, unknown_function
 from retarget_iree.runtime.tool.places import Place, open_place
 from retarget_iree.runtime.tool.recording import RECORDING_FLAG, recorded_dispatches
-from retarget_iree.runtime.tool.values import input_flag, output_flag, read_output
 from retarget_iree.toolchain import find_tool
 
 if TYPE_CHECKING:
     from retarget.extension import Array
-
-__all__ = ["ToolDevice", "listed_devices", "open_tool"]
 
 _SHELL = 128
 """What a shell, and a wrapper that acts like one, adds to the number of the signal that ended its child."""
@@ -273,3 +278,50 @@ def _status(done: subprocess.CompletedProcess[str]) -> str:
     lines = [line for line in done.stderr.splitlines() if "FLAGS ERROR" not in line]
     said = _TAIL.sub("", clean_status("\n".join(lines)))
     return said or first_line(done.stdout) or f"exit status {done.returncode}"
+
+
+_NAMES = {"complex<f32>": "cf64", "complex<f64>": "cf128"}
+"""Element types that the tool calls otherwise than MLIR."""
+
+
+def input_flag(array: Array, letter: str, declared: str, file: Path) -> str:
+    """Return the flag of an argument, whose letter is as in `Signature`; what is no number is written to `file`.
+
+    Raises `DriverError` for an array that cannot be passed.
+    """
+    if letter != "r":
+        return f"--input={scalar_argument(array, letter, declared)}"
+    element = element_type_name(element_type_of(array.dtype))
+    file.write_bytes(pack(array).tobytes())
+    of_buffer = "&" if declared == "!hal.buffer" else ""
+    return f"--input={of_buffer}{'x'.join([*map(str, array.shape), _NAMES.get(element, element)])}=@{file}"
+
+
+def output_flag(letter: str, declared: str, stem: Path) -> tuple[str, Path]:
+    """Return the flag of a result and the file that it names: `.npy`, which has the shape, where the tool writes it."""
+    element = parse_type(declared).element or ""
+    has_npy = letter != "r" or not element.startswith(("bf", "f8"))
+    file = stem.with_suffix(".npy" if has_npy else ".bin")
+    return f"--output=@{file}", file
+
+
+def read_output(file: Path, letter: str, declared: str) -> Array:
+    """Return the result in a file that the tool has written. Raises `DriverError`."""
+    dtype = dtype_of(parse_type(declared))
+    if file.suffix == ".npy":
+        with file.open("rb") as stream:
+            np.lib.format.read_magic(stream)
+            shape, _, stored = np.lib.format.read_array_header_1_0(stream)
+            content = np.frombuffer(stream.read(), np.uint8)
+        if letter != "r":
+            return scalar_result(content.view(stored)[0], letter, declared)
+        kept = dtype if dtype is not None and is_packed(dtype) else stored
+        return as_declared(unpack(content, kept, shape), declared)
+    sizes = parse_type(declared).shape
+    if dtype is None or sizes is None or sizes.count(None) > 1:
+        msg = f"a {declared} comes back without its shape: iree-run-module writes its elements to files without one"
+        hint = "let the module return a type with at most one dynamic size, or extend its elements (`arith.extf`)"
+        raise DriverError(msg, hint=hint)
+    content = np.frombuffer(file.read_bytes(), dtype)
+    known = math.prod(size for size in sizes if size is not None)
+    return content.reshape([content.size // known if size is None else size for size in sizes])

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.engine.cache.host import host_identity
-from retarget.engine.cache.key import compile_key
+from retarget.engine.cache.key import compile_key, host_identity
 from retarget.extension import Resolved
 
 BASE = {"compiler": "iree", "source": b"module", "source_name": "a.mlir", "env": ()}

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from retarget.engine.cache.inputs import InputDigests, Inputs, candidates
+from retarget.engine.cache.key import InputDigests, Inputs, candidates
 
 
 @pytest.fixture(autouse=True)
@@ -91,7 +91,7 @@ def test_a_folder_counts_by_the_content_of_its_tree(folder: Path) -> None:
 
 
 def test_a_large_tree_counts_by_sizes_and_times(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("retarget.engine.cache.inputs._LARGEST_TREE", 0)
+    monkeypatch.setattr("retarget.engine.cache.key._LARGEST_TREE", 0)
     (folder / "objects").mkdir()
     (folder / "objects" / "x.o").write_text("one")
     first = inputs("--search=objects")
@@ -100,7 +100,7 @@ def test_a_large_tree_counts_by_sizes_and_times(folder: Path, monkeypatch: pytes
 
 
 def test_a_folder_without_end_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("retarget.engine.cache.inputs._MOST_FILES", 1)
+    monkeypatch.setattr("retarget.engine.cache.key._MOST_FILES", 1)
     for name in "ab":
         (folder / name).write_text("")
     with pytest.raises(Exception, match=f"the folder {folder}, which a compiler flag names, holds more than 1 files"):

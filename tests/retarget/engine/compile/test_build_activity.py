@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from retarget.engine.compile.activity import BuildActivity
+from retarget.engine.compile.service import BuildActivity
 
 
 def running(*seconds: float) -> tuple[tuple[str, float], ...]:

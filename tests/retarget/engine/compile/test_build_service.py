@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 from retarget.engine.cache.store import Store, StoreError
-from retarget.engine.compile.activity import BuildActivity
 from retarget.engine.compile.pool import CompilePool, Environment, compile_failure
-from retarget.engine.compile.service import BuildService
+from retarget.engine.compile.service import BuildActivity, BuildService
 from retarget.extension import UnavailableError
 from retarget.extension.registry import load_extensions
 from retarget.model.outcomes import CompileOutcome, Stage

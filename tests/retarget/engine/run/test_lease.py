@@ -12,8 +12,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from retarget.engine.run.lease import DeviceLeases, Holder, Lease, LeaseWait, WaitNotes, current_holder
-from retarget.engine.run.lease_folder import default_lease_folder
+from retarget.engine.run.lease import (
+    DeviceLeases,
+    Holder,
+    Lease,
+    LeaseWait,
+    WaitNotes,
+    current_holder,
+    default_lease_folder,
+)
 from retarget.support.errors import RetargetError
 from targets_of_doubles import wait_until
 

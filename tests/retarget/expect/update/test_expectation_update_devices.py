@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from retarget.expect.matching import RuleSet
 from retarget.expect.update.edited_rules import SuiteTargets, key_of
-from retarget.expect.update.on_devices import Devices, on_devices
-from retarget.expect.update.plan import Update, plan_update
+from retarget.expect.update.plan import Devices, Update, on_devices, plan_update
 from retarget.expect.verdict import Ruling, judge
 from retarget.model import CompilerConfig, Expectation, RunTarget, Target
 from retarget.model.devices import DeviceTraits

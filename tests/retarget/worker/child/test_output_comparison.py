@@ -12,8 +12,7 @@ from retarget.arrays.dtypes import dtype_named
 from retarget.extension import Case, FunctionInfo, Tolerance
 from retarget.model.outcomes import OutputComparison
 from retarget.support.errors import RetargetError
-from retarget.worker.child.differences import compare_outputs
-from retarget.worker.child.outputs import OutputsWriter, read_outputs
+from retarget.worker.child.outputs import OutputsWriter, compare_outputs, read_outputs
 from retarget.worker.child.seeded import seeded_cases
 
 SIDES = ("llvm-cpu", "vmvx")

@@ -6,19 +6,22 @@ object is written beside and renamed.
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
-from retarget.engine.cache.remote.settings import RemoteSettings
+from retarget.engine.cache.remote.settings import TIMEOUT_VARIABLE, RemoteSettings, without_secrets
 from retarget.support.errors import RetargetError
 from retarget.support.files import UNFINISHED, irregular, write_atomically
 from retarget.support.installing import install_hint
-
-__all__ = ["Objects", "open_objects"]
+from retarget.support.text import first_line
 
 _ATOMIC = frozenset({"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "ocilake", "oss", "tos", "memory"})
 """The protocols of object stores, in which nobody sees a part of an object."""
@@ -129,3 +132,152 @@ class _Remote:
                 with suppress(Exception):
                     self._system.rm_file(beside)
                 raise
+
+
+T = TypeVar("T")
+
+_BYTES_PER_SECOND = 1 << 20
+"""How fast content must come at least."""
+_PROMPT_SECONDS = 0.5
+"""What takes longer counts as lost."""
+_MOST_FAILURES = 3
+"""In succession."""
+_FIRST_PAUSE = 60.0
+"""Seconds; each further one is twice as long."""
+_DIGEST = re.compile(r"\b([0-9a-f]{8})[0-9a-f]{56}\b")
+
+
+class LeftOutError(Exception):
+    """A request failed, for the reason that this says, or was not made."""
+
+
+class Guard:
+    """Makes requests of one sort to one store. Safe from several threads.
+
+    A request that hangs is left behind in a thread of its own. After three failures in succession, or once requests
+    have lost three times the time limit in all, none is made for a minute, then one to try, and so on with longer
+    pauses.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        """A small request may take `seconds`."""
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._waiting: set[Future[Any]] = set()
+        self._closed = False
+        self._failures = 0
+        self._lost = 0.0
+        self._pause = 0.0
+        self._until = 0.0
+        self._is_trying = False
+        self._since: float | None = None
+        self._left_out = 0.0
+        self._reason = ""
+
+    def call(self, request: Callable[[], T], *, size: int = 0, patience: float = 0.0) -> T:
+        """Make a request that moves `size` bytes, and may take `patience` seconds more than others.
+
+        Raises `LeftOutError`, or `FileNotFoundError` where the request does.
+        """
+        expected = patience + size / _BYTES_PER_SECOND
+        self._begin(expected)
+        start, limit = time.monotonic(), self._seconds + expected
+        future: Future[T] = Future()
+        with self._lock:
+            self._waiting.add(future)
+        threading.Thread(target=_do, args=(request, future), name="retarget-remote-store", daemon=True).start()
+        try:
+            result = future.result(limit)
+        except FileNotFoundError:
+            self._succeeded(time.monotonic() - start - expected)
+            raise
+        except LeftOutError:  # closed
+            raise
+        except Exception as error:
+            raise LeftOutError(self._failed(error, time.monotonic() - start, limit)) from error
+        finally:
+            with self._lock:
+                self._waiting.discard(future)
+        self._succeeded(time.monotonic() - start - expected)
+        return result
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no request would be made now."""
+        with self._lock:
+            return self._closed or time.monotonic() < self._until
+
+    @property
+    def note(self) -> str:
+        """For how long requests were not made, and why not; empty if all were."""
+        with self._lock:
+            if not self._reason:
+                return ""
+            now = 0.0 if self._since is None else time.monotonic() - self._since
+            return f"for {self._left_out + now:.0f} s: {self._reason}"
+
+    def close(self) -> None:
+        """Make no more requests, and wait for none."""
+        with self._lock:
+            self._closed = True
+            waiting = list(self._waiting)
+        for future in waiting:
+            with suppress(InvalidStateError):
+                future.set_exception(LeftOutError())
+
+    def _begin(self, expected: float) -> None:
+        with self._lock:
+            now = time.monotonic()
+            if self._closed or now < self._until:
+                raise LeftOutError
+            if self._since is not None:  # this one tries whether the store is back; until then no other is made
+                self._until, self._is_trying = now + self._seconds + expected, True
+
+    def _succeeded(self, seconds: float) -> None:
+        with self._lock:
+            self._failures = 0
+            if self._since is not None:
+                self._left_out += time.monotonic() - self._since
+                self._since, self._until, self._is_trying = None, 0.0, False
+            self._lose(seconds, f"its answers took {self._lost + seconds:.0f} s longer than they should")
+
+    def _failed(self, error: Exception, seconds: float, limit: float) -> str:
+        text = _DIGEST.sub(r"\1…", first_line(without_secrets(str(error))))[:300] or type(error).__name__
+        if isinstance(error, TimeoutError):
+            check = f"check network and server, or set {TIMEOUT_VARIABLE} higher"
+            text = f"no good answer came within {min(seconds, limit):.1f} s; {check}"  # noticed later on a busy machine
+        elif isinstance(error, PermissionError):
+            text += "; check the credentials (they must allow to list, too: if not, what is absent is forbidden)"
+        with self._lock:
+            self._failures += 1
+            if self._since is not None or self._failures >= _MOST_FAILURES:
+                self._open(text)
+            else:
+                self._lose(seconds, text)
+        return text
+
+    def _lose(self, seconds: float, reason: str) -> None:
+        self._lost += max(0.0, seconds - _PROMPT_SECONDS)
+        if self._lost > _MOST_FAILURES * self._seconds:
+            self._open(reason)
+
+    def _open(self, reason: str) -> None:
+        now = time.monotonic()
+        if self._since is None:
+            self._since = now
+        if self._is_trying or not self._pause:  # what else failed was asked before
+            self._pause = 2 * self._pause or _FIRST_PAUSE
+        self._until, self._is_trying = now + self._pause, False
+        self._failures, self._lost = 0, 0.0
+        self._reason = self._reason or reason
+
+
+def _do(request: Callable[[], T], future: Future[T]) -> None:
+    try:
+        result = request()
+    except BaseException as error:
+        with suppress(InvalidStateError):
+            future.set_exception(error if isinstance(error, Exception) else RuntimeError(repr(error)))
+    else:
+        with suppress(InvalidStateError):
+            future.set_result(result)

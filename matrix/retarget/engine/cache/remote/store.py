@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from retarget.engine.cache.key import digest_of
-from retarget.engine.cache.remote.guard import Guard, LeftOutError
-from retarget.engine.cache.remote.objects import Objects, open_objects
+from retarget.engine.cache.remote.objects import Guard, LeftOutError, Objects, open_objects
 from retarget.engine.cache.remote.settings import MODE_VARIABLE, RemoteSettings
 from retarget.engine.cache.sealed_files import DamagedError, seal, unseal
 from retarget.support.text import counted

@@ -13,8 +13,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from retarget.engine.cache.inputs import InputDigests
-from retarget.engine.cache.key import digest_of
+from retarget.engine.cache.key import InputDigests, digest_of
 from retarget.expect.cases import TargetRules
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, Expectation, RunTarget, Target

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 
 import pytest
-from retarget.engine.cache.remote import guard as module
-from retarget.engine.cache.remote.guard import Guard, LeftOutError
+from retarget.engine.cache.remote import objects as module
+from retarget.engine.cache.remote.objects import Guard, LeftOutError
 
 
 class Clock:

@@ -191,7 +191,7 @@ def test_what_is_damaged_on_the_way_is_not_used(machine: Machine, proxy: FaultyP
 def test_a_store_that_answers_again_is_used_again(
     machine: Machine, proxy: FaultyProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("retarget.engine.cache.remote.guard._FIRST_PAUSE", 0.5)
+    monkeypatch.setattr("retarget.engine.cache.remote.objects._FIRST_PAUSE", 0.5)
     fill(machine("first"))
     store = machine("second", seconds=5)
     proxy.fault = "403"
