@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from retarget.extension import Compiler, Driver, hookimpl
 
-__all__ = ["retarget_compilers", "retarget_drivers"]
-
 
 @hookimpl
 def retarget_compilers() -> Iterable[Compiler]:

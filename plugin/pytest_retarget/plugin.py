@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from retarget.targets.collected import FoundFiles, PytestConfiguration, RunRequest, Selection, SelectionRequest
     from retarget.worker.spare import SpareWorker
 
-__all__ = ["find_configuration", "find_declarations", "run_targets", "select_targets"]
-
 SUITE_FILE = "suite.toml"
 MATRIX_FILE = "matrix.toml"
 EXPECTATIONS_FILE = "expectations.toml"

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 import pytest
 from retarget.results.record import TargetRecord, from_plain
 
-__all__ = ["EARLIER", "RECORD", "earlier_records", "record_of"]
-
 RECORD = "retarget_record"
 """The attribute of a target's report that holds the record."""
 

@@ -28,8 +28,6 @@ from pytest_retarget.items.targets import MatrixItem
 from pytest_retarget.record import earlier_records, record_of
 from pytest_retarget.session.declared import declared
 
-__all__ = ["Results"]
-
 LONGEST_TEXT = 64 << 10
 """Characters of a report that are kept."""
 

@@ -29,8 +29,6 @@ from pytest_retarget.record import record_of
 from pytest_retarget.report.terminal import TerminalHooks
 from pytest_retarget.session.declared import NotCollectedError, declared
 
-__all__ = ["run"]
-
 _SKIPPED = 77
 """The exit status where all targets are skipped, as Automake and Meson have it."""
 

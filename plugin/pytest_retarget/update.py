@@ -23,8 +23,6 @@ from pytest_retarget.items.targets import MatrixItem
 from pytest_retarget.record import record_of
 from pytest_retarget.session.declared import declared
 
-__all__ = ["UpdateExpectations"]
-
 
 class UpdateExpectations:
     """The hooks of one session that updates its expectations."""

@@ -20,8 +20,6 @@ from retarget.support.text import counted, shown
 
 from retarget_bench.statistics import LEVEL, Comparison, Finding, compare_series, compare_values
 
-__all__ = ["add_arguments", "run"]
-
 _WITHIN = "5 %"
 _WORDS = {
     Finding.LARGER: "larger",

@@ -14,8 +14,6 @@ from retarget.results.record import GoldenRecord, TargetRecord
 
 from retarget_bench.statistics import LEVEL, Comparison, Finding, compare_series, compare_values
 
-__all__ = ["Baseline", "GoldenResult", "change_text", "judge_goldens"]
-
 Baseline = Mapping[Key, Sequence[tuple[tuple[str, ...], Measurement]]]
 """As `retarget.results.measurements.baseline_of` returns it."""
 

@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["FEWEST", "LEVEL", "Comparison", "Finding", "compare_series", "compare_values", "noise_of", "p_larger"]
-
 LEVEL = 0.001
 """The level of the rank test: what a series of equal noise would show by chance once in a thousand comparisons."""
 

@@ -16,8 +16,6 @@ from retarget_bringup.ladder.settings import ACTIONS, ladder_names
 from retarget_bringup.start import command as start
 from retarget_bringup.status import command as status
 
-__all__ = ["add_arguments", "run"]
-
 _ACTIONS: tuple[Any, ...] = (driver, start, status)
 
 

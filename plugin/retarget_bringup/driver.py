@@ -23,8 +23,6 @@ from retarget.targets.collected import collect
 
 from retarget_bringup.ladder.drivers import write_checks
 
-__all__ = ["add", "is_good", "outcome_lines", "report_lines"]
-
 _COMMAND_LINE = Origin(file=Path(), key_path="")
 _WORDS = {
     Rung.NONE: "not found",

@@ -11,8 +11,6 @@ from retarget.extension import Compiler, ModuleSize, UnavailableError, overrides
 from retarget.model import CompileTarget
 from retarget.support.errors import RetargetError
 
-__all__ = ["ModuleKey", "module_key", "module_sizes", "size_text"]
-
 ModuleKey = tuple[str, str]
 """A suite and a module of it."""
 

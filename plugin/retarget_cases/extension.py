@@ -9,8 +9,6 @@ from retarget.extension import CaseLoader, hookimpl
 from retarget_cases.loader import CasesLoader
 from retarget_cases.models import ModelsLoader
 
-__all__ = ["retarget_case_loaders"]
-
 
 @hookimpl
 def retarget_case_loaders() -> Iterable[CaseLoader]:

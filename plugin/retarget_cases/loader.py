@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from retarget_cases.files.read import CasesFile
     from retarget_cases.worker.cases import Reading
 
-__all__ = ["CasesLoader"]
-
 _PROGRAMS = (".mlir", ".mlirbc", ".onnx")
 """Suffixes of modules besides those of the srcs: a cases file beside one of them has a module."""
 

@@ -17,8 +17,6 @@ from retarget_cases.loader import CasesLoader
 if TYPE_CHECKING:
     from retarget_cases.worker.cases import Reading
 
-__all__ = ["ModelsLoader"]
-
 _ONNX = ".onnx"
 
 

@@ -21,8 +21,6 @@ from retarget_onnx.models import has_tensors_elsewhere, model_function
 
 from retarget_cases.files.paths import SUFFIX, cases_file_of, data_sets
 
-__all__ = ["Function", "cases_suites", "mlir_functions", "model_suites", "onnx_functions"]
-
 _LARGEST = 64 << 20
 _DATA = frozenset({".npy", ".npz", ".pb", ".bin"})
 """Suffixes of the files of values that cases can name."""

@@ -11,8 +11,6 @@ from retarget_ci.planning import command as plan
 from retarget_ci.planning import fingerprints
 from retarget_ci.verify import command as verify
 
-__all__ = ["add_arguments", "run"]
-
 _ACTIONS = (plan, emit, run_legs, summary, verify, fingerprints, schema)
 
 

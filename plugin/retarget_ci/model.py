@@ -9,8 +9,6 @@ from pathlib import Path
 from retarget.model import Origin
 from retarget.support.errors import RetargetError, did_you_mean
 
-__all__ = ["CI_FILE", "CiConfig", "Event", "Runner", "Waiver"]
-
 CI_FILE = "ci.toml"
 
 

@@ -15,8 +15,6 @@ from retarget.support.errors import RetargetError, did_you_mean, display_path
 
 from retarget_ci.schema import add_file_argument, declared_ci
 
-__all__ = ["add", "command_of", "legs_of"]
-
 _EACH = "compile or run"
 """What a leg requires: each of its targets. Its runner promises to have what they need."""
 

@@ -11,8 +11,6 @@ from retarget.support.errors import RetargetError
 
 from retarget_ci.model import CI_FILE, CiConfig
 
-__all__ = ["add", "add_file_argument", "declared_ci"]
-
 
 def add(subparsers: Any) -> None:
     """Declare the action."""

@@ -22,8 +22,6 @@ from retarget.support.errors import RetargetError
 from retarget.support.github import MAX_ANNOTATIONS, on_github, workflow_command
 from retarget.support.text import counted, strip_colour
 
-__all__ = ["add", "annotations_of", "markdown"]
-
 _MAX_BYTES = 1_000_000
 """GitHub refuses a summary above 1 MiB. https://docs.github.com/actions/reference/workflow-commands-for-github-actions"""
 

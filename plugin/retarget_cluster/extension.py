@@ -7,8 +7,6 @@ from typing import Any
 
 from retarget.extension import Command, CommandModule, hookimpl
 
-__all__ = ["connect_to", "retarget_commands"]
-
 _WORKER = CommandModule(
     name="worker",
     module="retarget_cluster.worker.command",

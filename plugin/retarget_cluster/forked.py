@@ -16,8 +16,6 @@ from retarget_cluster.security import check_listener, expect_distributed, securi
 from retarget_cluster.worker.command import end_with_parent, serve_worker
 from retarget_cluster.worker.site import SiteOptions
 
-__all__ = ["main"]
-
 
 def main() -> int:
     """Fork the workers, be the scheduler; print the address and the process ids of the workers. All end at the end of

@@ -19,8 +19,6 @@ from typing import Any
 
 from distributed.diagnostics.plugin import SchedulerPlugin
 
-__all__ = ["VERSION", "Relay"]
-
 VERSION = 3
 """Raised whenever the handlers, or the jobs between sessions and workers, change."""
 

@@ -15,17 +15,6 @@ from typing import Any
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 
-__all__ = [
-    "TOKEN_VARIABLE",
-    "address_of",
-    "check_listener",
-    "dialled",
-    "expect_distributed",
-    "security_for",
-    "shown",
-    "worker_host",
-]
-
 TOKEN_VARIABLE = "RETARGET_CLUSTER_TOKEN"  # noqa: S105  (a name)
 _ADDRESS = re.compile(r"(?P<scheme>tcp|tls)://(?P<host>\[[0-9a-fA-F:.]+\]|[\w.-]+):(?P<port>\d+)")
 _FILES = ("ca-file", "{role}.cert", "{role}.key")

@@ -23,8 +23,6 @@ from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import user_path
 from tornado.iostream import IOStream, StreamClosedError
 
-__all__ = ["SCHEME", "add_backend"]
-
 SCHEME = "tcp+token"
 """What Dask knows these connections by: its own `tcp` is left as it is, for other users of Dask in this process."""
 _MAGIC = b"retarget"

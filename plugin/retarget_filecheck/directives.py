@@ -13,8 +13,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["COMMENTS", "DirectiveDiagnostic", "directive_diagnostics", "other_prefixes", "prefixes"]
-
 COMMENTS = ("COM:", "RUN:")
 """What makes FileCheck ignore a line that holds a directive further on."""
 

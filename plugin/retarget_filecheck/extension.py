@@ -11,8 +11,6 @@ from retarget.extension import CaseLoader, hookimpl
 
 from retarget_filecheck.loader import FileCheckLoader
 
-__all__ = ["retarget_case_loaders"]
-
 
 @hookimpl
 def retarget_case_loaders() -> Iterable[CaseLoader]:

@@ -26,8 +26,6 @@ from retarget.support.text import decoded
 
 from retarget_filecheck.directives import directive_diagnostics, other_prefixes, prefixes
 
-__all__ = ["FileCheckLoader"]
-
 _NAMED_PREFIXES = 8
 
 

@@ -22,8 +22,6 @@ from filecheck.parser import Parser, pattern_for_opts
 
 from retarget_filecheck.directives import COMMENTS
 
-__all__ = ["FailedCheck", "match_text"]
-
 _NO_DIRECTIVES = 2
 """What the package's matcher returns when no directive has one of the prefixes."""
 _FIRST_LINE = re.compile(r":(?P<line>\d+)(?::(?P<column>-?\d+))?:? (?:error: )?(?P<message>.*)")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["backend_flags", "sorted_flags", "split_backend"]
-
 _LEGACY = "--iree-hal-target-backends="
 _FLAGS = {
     "llvm-cpu": ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"),

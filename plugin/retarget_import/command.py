@@ -21,8 +21,6 @@ from retarget_import.evaluate import BUILD_FILES, CHECK_RULES, LIT_RULES, BuildF
 from retarget_import.read import Folder, read_tests
 from retarget_import.verify import verify
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget import-bazel`."""

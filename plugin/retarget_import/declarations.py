@@ -21,8 +21,6 @@ from retarget.support.toml.read import toml_table
 from retarget_import.backends import backend_flags, sorted_flags
 from retarget_import.read import INPUT_TYPE, CheckTest, Folder
 
-__all__ = ["declarations_of"]
-
 _VALUE = re.compile(r"(?!true$|false$)[A-Za-z][A-Za-z0-9._-]{0,31}")
 """The value of a flag that names a compiler config."""
 

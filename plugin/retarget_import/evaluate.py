@@ -20,8 +20,6 @@ from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError,
 from retarget.support.files import read_regular
 from retarget.support.installing import install_hint
 
-__all__ = ["BUILD_FILES", "CHECK_RULES", "LIT_RULES", "BuildFile", "Call", "package_of", "read_build_file"]
-
 BUILD_FILES = ("BUILD.bazel", "BUILD")
 CHECK_RULES = ("iree_check_single_backend_test_suite", "iree_check_test_suite", "iree_check_test")
 LIT_RULES = ("iree_lit_test_suite", "iree_lit_test")

@@ -16,8 +16,6 @@ from retarget.targets.expansion import expand
 from retarget_import.backends import sorted_flags, split_backend
 from retarget_import.read import CheckTest, Folder
 
-__all__ = ["verify"]
-
 _Key = tuple[str, str, str, tuple[str, ...], tuple[str, ...], str]
 """Module with its folder, backend, driver (empty: compile only), flags, flags of the runtime, architecture."""
 

@@ -27,21 +27,6 @@ from retarget.model import Toolchain
 from retarget.support.errors import display_path
 from retarget.support.installing import install_hint
 
-__all__ = [
-    "COMPILER_PACKAGE",
-    "RUNTIME_PACKAGE",
-    "CompilerBuild",
-    "RuntimeBuild",
-    "compiler_at",
-    "compiler_hint",
-    "folder_of",
-    "installed_compiler",
-    "installed_runtime",
-    "locate",
-    "runtime_at",
-    "runtime_hint",
-]
-
 COMPILER_PACKAGE = "iree-base-compiler"
 RUNTIME_PACKAGE = "iree-base-runtime"
 _LIBRARY = {"Darwin": "libIREECompiler.dylib", "Windows": "IREECompiler.dll"}.get(

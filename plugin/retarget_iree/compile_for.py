@@ -21,8 +21,6 @@ from retarget_iree.compile_onnx import main as compile_onnx
 from retarget_iree.compiler.compiler import IreeCompiler
 from retarget_iree.toolchain import find_compiler
 
-__all__ = ["main"]
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Compile and return the exit status of `iree-compile`, or 1 for profiles that it cannot compile for."""

@@ -15,8 +15,6 @@ from retarget.extension import CompilerError, UnavailableError
 from retarget_iree.modules.onnx_import import import_onnx
 from retarget_iree.toolchain import find_compiler
 
-__all__ = ["main"]
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Import and compile. Return the exit status: that of `iree-compile`, 1 if the import fails, 2 for wrong usage."""

@@ -15,8 +15,6 @@ from retarget_iree.compiler.opt import IreeOptCompiler
 from retarget_iree.flagfile.loader import RunModuleCaseLoader
 from retarget_iree.runtime.drivers import DRIVERS
 
-__all__ = ["retarget_case_loaders", "retarget_commands", "retarget_compilers", "retarget_drivers"]
-
 
 @hookimpl
 def retarget_compilers() -> Iterable[Compiler]:

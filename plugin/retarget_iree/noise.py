@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 
 from retarget.support.text import cut_stacks, is_stack_frame, strip_colour
 
-__all__ = ["RUNTIME_ERRORS", "clean_diagnostics", "clean_status", "first_error", "is_verdict"]
-
 RUNTIME_ERRORS = (RuntimeError, ValueError, IndexError, KeyError, TypeError, MemoryError, NotImplementedError, OSError)
 """What the runtime's binding raises for a status, by the status' code."""
 

@@ -33,20 +33,6 @@ from retarget_iree.builds import (
     runtime_hint,
 )
 
-__all__ = [
-    "VARIABLE",
-    "command",
-    "compiler_api",
-    "compiler_environment",
-    "describe_runtime",
-    "environment_facts",
-    "find_compiler",
-    "find_runtime",
-    "find_tool",
-    "linker_flags",
-    "select_runtime",
-]
-
 VARIABLE = "RETARGET_IREE_TOOLCHAIN"
 """Names the folder of the toolchain that this process uses."""
 

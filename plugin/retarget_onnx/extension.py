@@ -8,8 +8,6 @@ from retarget.extension import CaseLoader, hookimpl
 
 from retarget_onnx.loader import OnnxBackendLoader
 
-__all__ = ["retarget_case_loaders"]
-
 
 @hookimpl
 def retarget_case_loaders() -> Iterable[CaseLoader]:

@@ -14,8 +14,6 @@ from retarget.support.installing import install_hint
 
 from retarget_onnx.manifest_file import CASES_FILE, MODEL_FILE
 
-__all__ = ["OnnxBackendLoader"]
-
 _GENERATED_FILE = "generated.json"
 """Beside the tests' folders: which package generated them, and which tests of the manifest it does not have."""
 _LAYOUT = "3"

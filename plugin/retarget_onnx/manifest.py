@@ -16,8 +16,6 @@ from retarget.support.files import write_atomically
 from retarget_onnx.manifest_file import Manifest, manifest_text, read_manifest
 from retarget_onnx.worker.installed import installed_manifest
 
-__all__ = ["differences", "main"]
-
 _SHOWN = 8
 
 

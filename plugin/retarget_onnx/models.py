@@ -16,17 +16,6 @@ from retarget.model.element_types import ELEMENT_TYPES
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.installing import install_hint
 
-__all__ = [
-    "SUFFIX",
-    "Model",
-    "ModelValue",
-    "element_name",
-    "has_tensors_elsewhere",
-    "model_function",
-    "read_model",
-    "read_tensor",
-]
-
 SUFFIX = ".onnx"
 
 _ELEMENTS = {

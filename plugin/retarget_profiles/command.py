@@ -15,8 +15,6 @@ from retarget.support.errors import RetargetError
 
 from retarget_profiles.importers.merge import import_profile
 
-__all__ = ["add_arguments", "run"]
-
 _REFERENCE = "a profile file (.toml) or the name of a shipped profile"
 
 

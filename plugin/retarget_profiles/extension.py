@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from retarget.extension import Command, CommandModule, hookimpl
 
-__all__ = ["retarget_commands"]
-
 
 @hookimpl
 def retarget_commands() -> Iterable[Command]:

@@ -15,8 +15,6 @@ from retarget_report.read import read_report
 from retarget_report.site import write_site
 from retarget_report.views.bringup import read_bringups
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what it takes."""

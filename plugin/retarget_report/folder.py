@@ -6,8 +6,6 @@ from pathlib import Path
 
 from retarget.support.errors import RetargetError, display_path
 
-__all__ = ["expect_free"]
-
 _MARK = b'<meta name="generator" content="retarget report">'
 
 

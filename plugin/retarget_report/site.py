@@ -26,8 +26,6 @@ from retarget_report.folder import expect_free
 from retarget_report.read import LOOKS, Report, State
 from retarget_report.views import benchmarks, bringup, durations, failures, history, matrix
 
-__all__ = ["VIEWS", "as_script", "write_site"]
-
 View = Callable[[Report], Iterable[tuple[str, Any]]]
 
 VIEWS: Mapping[str, View] = {

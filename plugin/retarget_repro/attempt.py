@@ -24,18 +24,6 @@ from retarget.model.signatures import observe, observe_all
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.text import counted, first_line, strip_colour
 
-__all__ = [
-    "Attempt",
-    "Chosen",
-    "FailedTarget",
-    "add_target_arguments",
-    "attempt",
-    "by_hand",
-    "chosen_target",
-    "failed_target",
-    "find_failure",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:

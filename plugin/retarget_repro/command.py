@@ -23,8 +23,6 @@ from retarget_repro.bundle.format import Bundle
 from retarget_repro.bundle.write import NotReproducedError, foreign_code, write_bundle
 from retarget_repro.reduce import Reduced, reduce_failure
 
-__all__ = ["NOT_REPRODUCED", "add_arguments", "run"]
-
 NOT_REPRODUCED = 3
 """The exit status for a failure that does not occur from its bundle; `pytest --retarget-repro` reads it."""
 

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from retarget.extension import Command, CommandModule, hookimpl
 
-__all__ = ["retarget_commands"]
-
 _BISECT = CommandModule(
     name="bisect",
     module="retarget_repro.bisect.command",

@@ -31,8 +31,6 @@ from retarget.support.text import first_line
 
 from retarget_repro.attempt import Attempt, Chosen, attempt
 
-__all__ = ["Reduced", "reduce_failure"]
-
 _SCRIPT = "fails-in-the-same-way"
 """The executable that the tool runs, in the folder of the reduction: exit status 0 for a module that still fails."""
 

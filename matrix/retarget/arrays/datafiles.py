@@ -26,8 +26,6 @@ from retarget.support.errors import RetargetError, did_you_mean, display_path
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["MAP_FROM", "RawFile", "StoredArrays", "read_bin", "read_npy", "read_npz"]
-
 MAP_FROM = 1 << 20
 """Bytes from which an array is mapped: below, reading costs less than a mapping."""
 

@@ -16,8 +16,6 @@ from retarget.model.outcomes import Mismatch
 if TYPE_CHECKING:
     from retarget.model.calls import Array
 
-__all__ = ["failing_checks", "failing_results"]
-
 
 def failing_checks(checks: Sequence[Check]) -> list[Mismatch]:
     """Return how checks failed, in order."""

@@ -28,8 +28,6 @@ from retarget.targets.collected import SelectionUsageError, pytest_plugin
 from retarget.targets.expansion import expand
 from retarget.targets.profile_fit import ProfileFit, profile_mismatch
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget check`."""

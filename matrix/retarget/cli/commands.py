@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from retarget.extension.commands import Command, CommandModule
 from retarget.extension.hooks import hookimpl
 
-__all__ = ["retarget_commands"]
-
 
 def _own(name: str, does: str, *examples: tuple[str, str], takes_extensions: bool = True, module: str = "") -> Command:
     module = f"retarget.cli.{module or name}"

@@ -26,8 +26,6 @@ from retarget.profiles.profile import Profile, profile_of_device
 from retarget.support.errors import RetargetError
 from retarget.worker.process import available_cores
 
-__all__ = ["Finding", "add_arguments", "find_devices", "run"]
-
 _WIDTH = 100
 """Columns at which capabilities are wrapped."""
 

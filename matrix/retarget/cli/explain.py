@@ -45,8 +45,6 @@ from retarget.targets.availability import host_mismatch
 from retarget.targets.expansion import active_overrides, compile_target_name, excluding_override, run_target_name
 from retarget.targets.tags import tag_sources
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget explain`."""

@@ -24,8 +24,6 @@ from retarget.support.text import counted, first_line
 from retarget.targets.availability import host_mismatch
 from retarget.targets.expansion import expand
 
-__all__ = ["add_arguments", "run"]
-
 _DEVICE_SECONDS = 60.0
 _SHOWN = 8
 

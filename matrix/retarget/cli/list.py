@@ -17,8 +17,6 @@ from retarget.support.cmake import bracketed, listed
 from retarget.support.errors import did_you_mean, display_path
 from retarget.targets.tags import marks
 
-__all__ = ["add_arguments", "run"]
-
 _Selected = Sequence[tuple[Suite, Target]]
 _Row = Sequence[str]
 _Json = Mapping[str, object]

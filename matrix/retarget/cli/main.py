@@ -17,8 +17,6 @@ from retarget.extension.commands import Command
 from retarget.extension.registry import load_commands
 from retarget.support.errors import RetargetError, did_you_mean
 
-__all__ = ["TRACEBACK_VARIABLE", "main", "run_alone"]
-
 TRACEBACK_VARIABLE = "RETARGET_TRACEBACK"
 _SHOWN = 100
 

@@ -9,8 +9,6 @@ import sys
 from retarget.extension.registry import load_extensions
 from retarget.support.errors import did_you_mean
 
-__all__ = ["add_arguments", "run"]
-
 _DECLARATIONS = "declarations"
 _RESULTS = "results"
 

@@ -21,24 +21,6 @@ from retarget.support.text import shown
 if TYPE_CHECKING:
     from retarget.targets.collected import Selection, SelectionRequest
 
-__all__ = [
-    "add_expression_arguments",
-    "add_path_arguments",
-    "add_toolchain_argument",
-    "check_paths",
-    "input_path",
-    "output_folder",
-    "part_lines",
-    "read_declared",
-    "refuse_collisions",
-    "request_of",
-    "run_session",
-    "seconds_above_0",
-    "table",
-    "whole_number",
-    "words_for_pytest",
-]
-
 _SHOWN = 100
 
 

@@ -17,8 +17,6 @@ from collections.abc import Mapping, Sequence
 from retarget.support.errors import did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
 
-__all__ = ["MAX_COMBINATIONS", "Axes", "Combination", "combinations", "fill", "placeholders"]
-
 MAX_COMBINATIONS = 10_000
 """How many configs one declaration may expand to: reading so many takes seconds, and nobody runs them all."""
 

@@ -18,8 +18,6 @@ from retarget.targets.selection import ExpressionError, rule_terms
 if TYPE_CHECKING:
     from retarget.declare.schema.tables import ExpectationTable, GoldenTable
 
-__all__ = ["build_expectations", "build_goldens"]
-
 T = TypeVar("T", bound="ExpectationTable | GoldenTable")
 R = TypeVar("R")
 

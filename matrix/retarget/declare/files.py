@@ -8,8 +8,6 @@ from pathlib import Path
 
 from retarget.support.errors import RetargetError, display_path
 
-__all__ = ["DECLARATION_FILES", "EXPECTATIONS_FILE", "MATRIX_FILE", "SUITE_FILE", "discover"]
-
 MATRIX_FILE = "matrix.toml"
 SUITE_FILE = "suite.toml"
 EXPECTATIONS_FILE = "expectations.toml"

@@ -23,8 +23,6 @@ from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import is_inside
 from retarget.support.toml.read import toml_table
 
-__all__ = ["Plan", "PlannedSuite", "Survey", "globs_for", "matrix_text", "plan_suites", "suite_text", "survey"]
-
 _NOT_ENTERED = frozenset({"__pycache__", "build", "dist", "node_modules", "venv"})
 """Folders without sources, besides hidden ones; pytest does not look for suites in them either."""
 

@@ -26,8 +26,6 @@ from retarget.declare.schema.tables import (
 from retarget.support.errors import Diagnostic, did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
 
-__all__ = ["tables_of"]
-
 _Table = TypeVar("_Table", bound=BaseModel)
 _Config = TypeVar("_Config", bound=ConfigTable)
 

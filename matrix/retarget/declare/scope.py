@@ -18,8 +18,6 @@ from retarget.support.toml.keypaths import KeyPath, Problem
 if TYPE_CHECKING:
     from retarget.declare.schema.tables import CompilerConfigTable, RuntimeConfigTable
 
-__all__ = ["FileDeclarations", "Names", "Redirections", "Scope", "find_named", "redirections", "unknown_name"]
-
 Redirections = Mapping[str, Path | None]
 """Where toolchains are in place of their declared paths, by name; None for the tools on PATH."""
 

@@ -25,8 +25,6 @@ from retarget.support.toml.keypaths import KeyPath, Problem
 if TYPE_CHECKING:
     from retarget.extension import CaseLoader
 
-__all__ = ["find_modules", "name_problem", "select_modules"]
-
 _MAGIC = re.compile(r"[*?\[]")
 _NAME_RULE = "name without blanks and : * ? [ ] \\, because it becomes the name of targets"
 _NOT_IN_MODULE_NAMES = re.compile(r"[\s\x00-\x1f\x7f:*?\[\]\\\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from retarget.declare.schema.tables import ModuleTable, ModuleTestSuiteTable
     from retarget.extension.registry import Registry
 
-__all__ = ["build_suites"]
-
 
 def build_suites(
     tables: FileTables, scope: Scope, taken: Mapping[str, Path], registry: Registry | None = None

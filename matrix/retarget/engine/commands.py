@@ -22,8 +22,6 @@ from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConf
 from retarget.model.outcomes import Artifact, CaseOutcome
 from retarget.support.errors import RetargetError
 
-__all__ = ["BY_HAND", "COMPARE", "SHOWN_RUNS", "Commands", "program"]
-
 BY_HAND = "to reproduce this by hand:"
 """The line in front of the commands."""
 

@@ -45,9 +45,6 @@ if TYPE_CHECKING:
     from retarget.engine.executor import Executor
     from retarget.engine.run.elsewhere import RunsElsewhere
 
-__all__ = ["Engine"]
-
-
 _MOST_EVICTIONS = 10
 _FLUSH_SECONDS = 30.0
 _SILENT_SECONDS = 1.0

@@ -22,8 +22,6 @@ from retarget.model.outcomes import DeviceInfo, RunOutcome
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.worker.messages import CompiledModule, CompileModule, Refused, RunModule
 
-__all__ = ["CompileJob", "Executor", "ExecutorSession", "RunJob", "Working", "check_address", "connect"]
-
 _GROUP = "retarget.executors"
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*):(\S+)", re.IGNORECASE)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["CHECK_TIMEOUT", "COMPILE_TIMEOUT", "COOL_DOWNS", "OPEN_TIMEOUT", "RUN_TIMEOUT", "CoolDowns"]
-
 COMPILE_TIMEOUT = 600.0
 RUN_TIMEOUT = 120.0
 OPEN_TIMEOUT = 120.0

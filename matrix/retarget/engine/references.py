@@ -15,8 +15,6 @@ from retarget.support.errors import RetargetError
 from retarget.support.scratch import ScratchFolder
 from retarget.worker.artifact import is_recorded
 
-__all__ = ["Recording", "ReferenceRuns"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:

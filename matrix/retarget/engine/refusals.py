@@ -8,8 +8,6 @@ from retarget.support.errors import RetargetError
 from retarget.support.text import cut_stacks, error_line, first_line
 from retarget.worker.messages import Devices, Refusal, Refused
 
-__all__ = ["device_infos", "refusal_error", "refusal_failure"]
-
 
 def refusal_failure(
     refused: Refused, stage: Stage, *, worker: str, work: str, extension: str = "extension", place: str = ""

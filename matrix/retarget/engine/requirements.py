@@ -14,17 +14,6 @@ from retarget.profiles.requirements import Answer, Status, answer, parse_require
 from retarget.support.errors import RetargetError
 from retarget.targets.profile_fit import is_of_family, profile_mismatch
 
-__all__ = [
-    "OpenedDevices",
-    "UnsuitableError",
-    "answers",
-    "check_requirements",
-    "difference",
-    "expected_profile",
-    "profiles_of",
-    "unknown_devices",
-]
-
 _SHOWN = 3
 """How many capabilities that differ are shown with their values; the others are counted."""
 

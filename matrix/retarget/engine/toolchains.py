@@ -15,8 +15,6 @@ from retarget.support.errors import RetargetError
 from retarget.worker.messages import DescribeBuild, Named
 from retarget.worker.process import Spawner, WorkerProcess
 
-__all__ = ["describe_build", "with_toolchain", "worker_environment"]
-
 _DESCRIBE_SECONDS = 60.0
 
 _TargetT = TypeVar("_TargetT", bound=CompileTarget | RunTarget)

@@ -19,8 +19,6 @@ from retarget.model.signatures import observe, observe_all
 from retarget.support.errors import RetargetError, display_path
 from retarget.targets.selection import compile_rule
 
-__all__ = ["RankedRule", "TargetRules", "TargetVerdict", "case_rank", "judge_target", "says"]
-
 _BROKEN = frozenset({Ruling.PASSED, Ruling.OTHERWISE, Ruling.EXPIRED})
 
 

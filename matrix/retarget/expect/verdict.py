@@ -10,8 +10,6 @@ from retarget.model import Expectation, Golden
 from retarget.model.outcomes import Observation
 from retarget.model.signatures import CRASH, TIMEOUT, contains_signature
 
-__all__ = ["Ruling", "Verdict", "allows", "excuse", "expected_text", "is_expired", "judge", "observed_text", "today"]
-
 
 class Ruling(StrEnum):
     """What follows from a rule and an observation."""

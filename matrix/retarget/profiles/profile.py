@@ -8,8 +8,6 @@ from pathlib import Path
 from retarget.model.devices import DeviceTraits, version_in
 from retarget.model.outcomes import DeviceInfo, FeatureValue
 
-__all__ = ["Capability", "Profile", "profile_of_device"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capability:

@@ -33,17 +33,6 @@ from retarget.profiles.names import DEVICE_TYPES, name_error
 from retarget.profiles.profile import Profile
 from retarget.support.errors import RetargetError, did_you_mean
 
-__all__ = [
-    "Answer",
-    "Needed",
-    "RequirementError",
-    "Status",
-    "answer",
-    "parse_requirement",
-    "requirement_error",
-    "value_text",
-]
-
 _UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _DIGITS = 40
 _TOKENS = re.compile(

@@ -26,25 +26,6 @@ from retarget.results.record import INCOMPLETE, Outcome, TargetRecord, When
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import irregular
 
-__all__ = [
-    "SUFFIX",
-    "VERSION",
-    "Attribution",
-    "Line",
-    "ResultsWriter",
-    "SessionEnd",
-    "SessionResults",
-    "SessionStart",
-    "attempts_of",
-    "by_target",
-    "json_schema",
-    "latest",
-    "new_session",
-    "read_results",
-    "result_files",
-    "results_of",
-]
-
 VERSION = 1
 """Of the lines; raised whenever a field changes its meaning."""
 

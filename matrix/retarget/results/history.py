@@ -26,8 +26,6 @@ from retarget.results.overview import State, state_of
 from retarget.results.record import TargetRecord, When
 from retarget.support.errors import RetargetError
 
-__all__ = ["SUFFIX", "VERSION", "History", "Run", "durations", "pack", "seconds_of", "unpack"]
-
 VERSION = 1
 """Of the files of a history; raised whenever a field changes its meaning."""
 

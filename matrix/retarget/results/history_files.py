@@ -16,8 +16,6 @@ from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import UNFINISHED, read_regular, user_path, write_atomically
 from retarget.support.installing import install_hint
 
-__all__ = ["add_run", "read_history"]
-
 
 def add_run(sessions: Sequence[SessionResults], place: str) -> tuple[Run, bool]:
     """Add the run that `sessions` make to the history in `place`, a folder or a URL; return it, and whether it is new.

@@ -11,8 +11,6 @@ from retarget.model.metrics import Metric
 from retarget.results.files import SessionResults, latest
 from retarget.results.record import CaseRecord, Outcome, TargetRecord
 
-__all__ = ["Key", "Measurement", "baseline_of", "machine_of", "measurements", "measurements_of_case", "totals"]
-
 Key = tuple[str, Metric, str]
 """A target's id, a metric, and a case; empty for what is of the target as a whole."""
 

@@ -21,8 +21,6 @@ from retarget.support.files import write_atomically
 from retarget.support.locks import hold
 from retarget.support.text import counted, shown
 
-__all__ = ["Merged", "check_agreement", "file_of", "merge_into"]
-
 _SHOWN = 10
 """How many targets an error names."""
 

@@ -16,8 +16,6 @@ import msgspec
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import read_regular, write_files
 
-__all__ = ["VERSION", "Leg", "Plan", "Waived", "digest_of_ids", "plan_text", "read_plan", "write_plan"]
-
 VERSION = 1
 """Of plan files; raised whenever a field changes its meaning."""
 

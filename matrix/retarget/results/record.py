@@ -19,28 +19,6 @@ from retarget.expect.verdict import observed_text
 from retarget.model.devices import DeviceTraits
 from retarget.model.outcomes import CallTimes, DeviceInfo, Observation
 
-__all__ = [
-    "BAD",
-    "GOOD",
-    "INCOMPLETE",
-    "CaseRecord",
-    "CompileRecord",
-    "DeviceRecord",
-    "GoldenRecord",
-    "Outcome",
-    "Result",
-    "ReusedRecord",
-    "RunRecord",
-    "Seconds",
-    "Sibling",
-    "TargetRecord",
-    "TimesRecord",
-    "When",
-    "from_plain",
-    "to_plain",
-]
-
-
 When = Annotated[float, msgspec.Meta(ge=0, le=253_402_300_799)]
 """Seconds since 1970, UTC, up to the year 9999: what a date can be."""
 

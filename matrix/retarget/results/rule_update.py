@@ -19,8 +19,6 @@ from retarget.support.errors import RetargetError, display_path
 from retarget.support.text import counted
 from retarget.targets.expansion import compile_target_name
 
-__all__ = ["RuleUpdate"]
-
 _NAMED = 4
 """How many entries that match nothing are named; the others are counted."""
 

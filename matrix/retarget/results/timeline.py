@@ -9,8 +9,6 @@ from retarget.results.history import History
 from retarget.results.overview import Change, State, change_of
 from retarget.results.record import INCOMPLETE, Outcome
 
-__all__ = ["Regression", "Timeline", "Transition", "changes_between", "timeline", "timelines"]
-
 _CHANCE = frozenset({Outcome.FLAKY, Outcome.INTERMITTENT})
 _NO_VERDICT = frozenset({Outcome.SKIPPED, Outcome.BLOCKED, *INCOMPLETE})
 

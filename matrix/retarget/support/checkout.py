@@ -14,8 +14,6 @@ from pathlib import Path
 
 from retarget.support.errors import display_path
 
-__all__ = ["FileCommit", "commits_of", "content_at", "incomplete", "revision", "short"]
-
 _SUBMODULE = "160000"
 """The mode that git's index gives a submodule."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["bracketed", "listed"]
-
 
 def bracketed(text: str) -> str:
     """Return a text as an argument that nothing in it ends or changes."""

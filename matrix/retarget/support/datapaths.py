@@ -9,8 +9,6 @@ from pathlib import Path
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.files import OutsideError, resolve_inside
 
-__all__ = ["DEFAULT_LIMIT", "LIMIT_VARIABLE", "DataFiles", "data_limit", "too_large"]
-
 DEFAULT_LIMIT = 1 << 30
 """Bytes that a data file may have, and an array of one once unpacked."""
 LIMIT_VARIABLE = "RETARGET_MAX_DATA_BYTES"

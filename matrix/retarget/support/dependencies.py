@@ -34,8 +34,6 @@ from typing import Any, ClassVar
 
 from retarget.support.files import content_digest
 
-__all__ = ["Dependency", "Recorder", "code_digest", "recording", "state_of", "versions_of_arrays", "watched"]
-
 Dependency = tuple[str, str, str]
 
 _ASKED: Sequence[tuple[Any, str, str, int | None]] = (

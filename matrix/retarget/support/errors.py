@@ -11,8 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Diagnostic", "DiagnosticsError", "RetargetError", "did_you_mean", "display_path", "grouped"]
-
 _FEW = 3
 """How many diagnostics of one file that are alike get a line each; of more, all but the first are counted."""
 

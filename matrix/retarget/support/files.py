@@ -15,24 +15,6 @@ from pathlib import Path
 
 from retarget.support.errors import RetargetError, display_path
 
-__all__ = [
-    "UNFINISHED",
-    "OutsideError",
-    "can_be_written",
-    "content_digest",
-    "irregular",
-    "is_inside",
-    "is_there",
-    "read_bytes",
-    "read_regular",
-    "replacing",
-    "resolve_inside",
-    "user_path",
-    "write_atomically",
-    "write_files",
-    "write_once",
-]
-
 UNFINISHED = ".new-"
 """How the name of a file begins that a killed process left half written."""
 

@@ -13,8 +13,6 @@ from contextlib import contextmanager
 
 from retarget.support.text import strip_colour
 
-__all__ = ["MAX_ANNOTATIONS", "group", "on_github", "workflow_command"]
-
 MAX_ANNOTATIONS = 10
 """GitHub shows ten annotations of one kind per step."""
 

@@ -7,8 +7,6 @@ import re
 import shlex
 from pathlib import Path
 
-__all__ = ["install_hint"]
-
 _DISTRIBUTION = "retarget"
 _EXTRA = re.compile(r"(?:\s+and\s+)?extra\s*==\s*['\"](?P<extra>[^'\"]+)['\"]")
 

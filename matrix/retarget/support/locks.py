@@ -11,8 +11,6 @@ import os
 from pathlib import Path
 from typing import Self
 
-__all__ = ["HeldLock", "hold", "hold_existing", "hold_where_possible", "remove_unheld"]
-
 
 class HeldLock:
     """A lock that is held. To be released."""

@@ -19,8 +19,6 @@ from typing import Self
 from retarget.support.files import write_atomically
 from retarget.support.locks import HeldLock, hold
 
-__all__ = ["ScratchFolder", "abandoned_folders", "keep_file", "shared_folder", "sweep_scratch"]
-
 _PREFIX = "retarget-"
 _LOCK = ".retarget-scratch"
 _KEPT_SECONDS = 7 * 24 * 3600

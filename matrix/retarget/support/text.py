@@ -5,23 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = [
-    "MAX_STACK_FRAMES",
-    "clip",
-    "counted",
-    "cut_stacks",
-    "decoded",
-    "error_line",
-    "first_line",
-    "is_stack_frame",
-    "join_output",
-    "listed",
-    "printable",
-    "shown",
-    "size_text",
-    "strip_colour",
-]
-
 MAX_STACK_FRAMES = 8
 """Frames kept of a stack dump."""
 

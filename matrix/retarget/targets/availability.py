@@ -9,18 +9,6 @@ from collections.abc import Collection, Sequence
 from retarget.model import RuntimeConfig
 from retarget.support.errors import did_you_mean
 
-__all__ = [
-    "HOST_ARCHITECTURES",
-    "HOST_KINDS",
-    "HOST_SYSTEMS",
-    "SYSTEM_ALIASES",
-    "host_mismatch",
-    "host_platform",
-    "platform_mismatch",
-    "platform_words",
-    "word_error",
-]
-
 HOST_KINDS = ("ssh", "adb", "command")
 """How hosts are reached."""
 

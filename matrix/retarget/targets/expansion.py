@@ -29,16 +29,6 @@ from retarget.support.errors import Diagnostic, DiagnosticsError
 from retarget.support.toml.keypaths import Problem
 from retarget.targets.tags import tag_sources
 
-__all__ = [
-    "MAX_TARGETS",
-    "active_overrides",
-    "compile_target_name",
-    "excluding_override",
-    "expand",
-    "run_target_name",
-    "running_compilers",
-]
-
 _RETURNED = ".returned"
 """Ends the name of a compile target that no item has: the module as runs by a tool need it, for a config whose other
 runs do without."""

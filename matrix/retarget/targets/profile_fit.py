@@ -14,8 +14,6 @@ from retarget.support.errors import RetargetError
 from retarget.support.text import counted
 from retarget.support.toml.keypaths import Problem
 
-__all__ = ["ProfileFit", "is_of_family", "profile_mismatch"]
-
 _Unmet = tuple[Requirement, str]
 """A requirement, and what the profile has instead."""
 

@@ -32,19 +32,6 @@ from retarget.model.devices import TRAITS, has_traits, trait_error
 from retarget.support.errors import RetargetError
 from retarget.targets.tags import marks
 
-__all__ = [
-    "ExpressionError",
-    "Selector",
-    "Term",
-    "Value",
-    "compile_rule",
-    "compile_selector",
-    "compile_selector_of",
-    "names_devices",
-    "rule_terms",
-    "terms",
-]
-
 Value = str | int | bool | None
 Selector = Callable[[Target], bool]
 Of = TypeVar("Of")

@@ -28,8 +28,6 @@ from retarget.model.names import TARGET_SORTS
 from retarget.support.errors import RetargetError
 from retarget.targets.tags import Mark, marks
 
-__all__ = ["exact_expression", "shortest_expression"]
-
 _COMPILER, _RUNTIME, _DRIVER, _SORT, _BACKEND, _DECLARED, _LAST, _DEVICE = range(8)
 
 _NEGATED = 4

@@ -10,8 +10,6 @@ from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig, Suite, 
 from retarget.model.names import TARGET_SORTS, is_tag
 from retarget.targets.availability import SYSTEM_ALIASES
 
-__all__ = ["MARK_FIELDS", "Mark", "marks", "tag_sources"]
-
 Mark = tuple[str, tuple[tuple[str, str], ...]]
 
 MARK_FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (

@@ -10,8 +10,6 @@ from pathlib import Path
 from retarget.support.errors import RetargetError
 from retarget.support.files import read_bytes
 
-__all__ = ["OUTPUTS_INDEX", "is_recorded", "map_artifact", "read_artifact"]
-
 OUTPUTS_INDEX = "outputs.json"
 """The file that marks a folder of recorded outputs as complete; see `retarget.worker.child.outputs`."""
 

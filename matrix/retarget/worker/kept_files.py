@@ -15,8 +15,6 @@ from pathlib import Path
 
 from retarget.support.files import can_be_written, write_atomically
 
-__all__ = ["CACHE_DIR_VARIABLE", "KEPT", "is_damaged", "kept_folder", "read_kept", "user_cache", "write_kept"]
-
 CACHE_DIR_VARIABLE = "RETARGET_CACHE_DIR"
 """Names the cache folder. A session sets it for the workers that open devices."""
 

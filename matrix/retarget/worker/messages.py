@@ -19,40 +19,6 @@ from retarget.model.driver_checks import CheckState, DriverCheck
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Stage
 from retarget.model.rungs import Rung
 
-__all__ = [
-    "AskFingerprint",
-    "BytesMoved",
-    "CheckArtifact",
-    "CheckDriver",
-    "CheckedArtifact",
-    "CheckedDriver",
-    "CompareOutputs",
-    "CompileModule",
-    "CompiledModule",
-    "DescribeBuild",
-    "Devices",
-    "DriverChecks",
-    "ExportCases",
-    "ExportedCases",
-    "GenerateModules",
-    "KeepOpen",
-    "ListDriverChecks",
-    "ModulesGenerated",
-    "MoveBytes",
-    "Named",
-    "OpenDevices",
-    "ProbeDriver",
-    "Progress",
-    "Ready",
-    "Refusal",
-    "Refused",
-    "ResolveFlags",
-    "ResolvedFlags",
-    "RunModule",
-    "Setup",
-    "Timing",
-]
-
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """The first message to a worker: what to make importable, and which extensions to load in addition to the installed

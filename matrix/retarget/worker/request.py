@@ -9,16 +9,6 @@ from retarget.model import CompileTarget
 from retarget.model.outcomes import CaseOutcome, Failure, Mismatch, RunOutcome, Stage, first_failure
 from retarget.model.rungs import Rung
 
-__all__ = [
-    "agreed_config",
-    "case_outcome",
-    "case_request",
-    "check_artifact",
-    "checked_outcome",
-    "not_finished",
-    "tolerances_of",
-]
-
 
 def case_request(target: CompileTarget) -> CaseRequest:
     """Return the request before anything is loaded: the functions are not known yet."""

@@ -46,8 +46,6 @@ from retarget.worker.artifact import read_artifact
 from retarget.worker.messages import RunModule
 from retarget.worker.request import check_artifact, checked_outcome
 
-__all__ = ["main"]
-
 _ORIGIN = Origin(file=Path(__file__), key_path="")
 """Of what no file declares."""
 

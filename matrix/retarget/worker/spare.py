@@ -13,8 +13,6 @@ from retarget.worker.started import Spawner, StartedProcess, kill_group
 if TYPE_CHECKING:
     from retarget.worker.process import WorkerProcess
 
-__all__ = ["SpareWorker"]
-
 
 class SpareWorker:
     """One worker process, for the first runtime config that needs no variables of its own. To be closed."""

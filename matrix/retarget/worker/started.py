@@ -20,9 +20,6 @@ from typing import IO, Protocol
 
 from retarget.support.errors import RetargetError
 
-__all__ = ["Spawner", "StartedProcess", "kill_group"]
-
-
 _MODULE = "retarget.worker.child"
 _POLL = 0.005
 """Seconds between two looks whether a fork has ended. One that was asked to takes a few milliseconds."""

@@ -15,8 +15,6 @@ from retarget.model.outcomes import Observation
 from retarget.model.signatures import CRASH, TIMEOUT
 from retarget.results.record import CaseRecord, Outcome, TargetRecord
 
-__all__ = ["conclusion", "fails", "listing", "passes", "reference", "stage_of", "unrun"]
-
 _PASSED = frozenset({Outcome.PASSED, Outcome.PARTIAL, Outcome.FLAKY, Outcome.XPASSED})
 _FAILED = frozenset({Outcome.FAILED, Outcome.XFAILED})
 LOAD = "load"

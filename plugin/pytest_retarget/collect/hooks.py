@@ -15,8 +15,6 @@ from pytest_retarget.items.targets import CompileItem, MatrixItem
 from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.session.declared import declared
 
-__all__ = ["CollectionHooks", "unknown_words"]
-
 FILES_NAMED = 4
 """How many declaration files the header names; more are counted, unless -v asks for all."""
 

@@ -15,8 +15,6 @@ from pytest_retarget.collect.requirements import Refusing
 from pytest_retarget.items.targets import MatrixItem
 from pytest_retarget.options.settings import SETTINGS, Settings
 
-__all__ = ["PlannedLeg"]
-
 SHOWN = 5
 """How many legs or targets a message names."""
 

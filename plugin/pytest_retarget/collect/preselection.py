@@ -23,8 +23,6 @@ from retarget.targets.selection import ExpressionError, compile_selector_of
 
 from pytest_retarget.internals import Expression, KeywordMatcher, MarkMatcher, count_collected
 
-__all__ = ["Indices", "Preselection", "Suite", "preselection"]
-
 _REPORTED = ("pytest_make_collect_report", "pytest_collectreport")
 _SEEN = (*_REPORTED, "pytest_itemcollected", "pytest_collection_modifyitems", "pytest_deselected")
 """The hooks by which a plugin sees what is made of node ids, and what is made by expressions."""

@@ -27,8 +27,6 @@ from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.session.cachedir import cache_dir
 from pytest_retarget.session.declared import declared
 
-__all__ = ["COLLECTING", "LIMITS", "Errors", "find", "request_options", "select"]
-
 _ADDOPTS = "PYTEST_ADDOPTS"
 COLLECTING = frozenset(
     {

@@ -24,8 +24,6 @@ from pytest_retarget.internals import TerminalRepr
 from pytest_retarget.items.targets import CompileItem, MatrixItem, RunItem, text_repr
 from pytest_retarget.session.declared import NotCollectedError, declared, is_of
 
-__all__ = ["MatrixFile", "ModuleFile", "SuiteCollector", "SuiteFile"]
-
 
 class _Collecting(pytest.Collector):
     """A collector of ours: what is wrong with its declarations is in pytest's short summary too."""

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from retarget.results.record import TargetRecord
     from retarget_bench.golden import Baseline
 
-__all__ = ["BENCHMARK", "Benchmark", "GoldenError"]
-
 _SHOWN = 10
 """How many targets the end of the session shows, the slowest."""
 

@@ -22,8 +22,6 @@ from pytest_retarget.session.services import SERVICES, Services
 if TYPE_CHECKING:
     from retarget.worker.spare import SpareWorker
 
-__all__ = ["ServiceHooks"]
-
 
 def queue_compiles(services: Services, items: Sequence[MatrixItem]) -> None:
     """Queue every compile that the selection needs, in its order.

@@ -10,8 +10,6 @@ import pytest
 
 from pytest_retarget.options.reading import SECONDS, parse_seconds, path_of_option, value_of_option
 
-__all__ = ["BenchmarkSettings", "add_benchmark_options"]
-
 _SPREAD, _MOST_SECONDS = 0.02, 2.0
 
 

@@ -13,8 +13,6 @@ from retarget.targets.collected import PytestConfiguration
 
 from pytest_retarget.internals import determine_setup, parse_override_ini
 
-__all__ = ["find"]
-
 _VARIABLE = "PYTEST_ADDOPTS"
 
 

@@ -10,18 +10,6 @@ from typing import TypeVar
 
 import pytest
 
-__all__ = [
-    "SECONDS",
-    "folder_of_option",
-    "output_folder_of_option",
-    "parse_seconds",
-    "parse_whole_number",
-    "path_of_option",
-    "texts_of_option",
-    "value_of_option",
-    "value_of_option_or_ini",
-]
-
 T = TypeVar("T")
 
 SECONDS = "a number of seconds above 0, such as 90 or 0.5"

@@ -29,8 +29,6 @@ from pytest_retarget.options.reading import (
     value_of_option_or_ini,
 )
 
-__all__ = ["MARKERS", "OF_ONE_ID", "SETTINGS", "Requirement", "Settings", "add_options", "register_markers"]
-
 MARKERS = (
     "compile: retarget: the target compiles a module, one per module and compiler config",
     "run: retarget: the target runs a compiled module on a device",

@@ -27,8 +27,6 @@ from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.record import record_of
 from pytest_retarget.session.cachedir import cache_dir
 
-__all__ = ["Bundles", "to_pack"]
-
 _NOT_REPRODUCED = 3
 """The exit status of `retarget repro` for a failure that does not occur from its bundle."""
 

@@ -23,8 +23,6 @@ from retarget.support.text import strip_colour
 from pytest_retarget.internals import ReprEntryNative, ReprExceptionInfo
 from pytest_retarget.record import record_of
 
-__all__ = ["FoldAlike", "Unfold", "without_chance", "without_names"]
-
 _CATEGORIES = ("failed", "error")
 
 _POSITION = re.compile(r"…(?:\.\w+)?(?::\d+)+")

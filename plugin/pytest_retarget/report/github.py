@@ -19,8 +19,6 @@ from pytest_retarget.internals import ExceptionRepr
 from pytest_retarget.record import record_of
 from pytest_retarget.report.terminal import TerminalHooks
 
-__all__ = ["EndOfFailures", "GitHub"]
-
 _PLACED = re.compile(r"(?P<file>[^:\n]+\.toml):(?P<line>[1-9]\d*): ")
 """What an error of a declaration or an expectation begins with."""
 

@@ -11,8 +11,6 @@ from retarget.results.record import Outcome
 
 from pytest_retarget.record import record_of
 
-__all__ = ["RememberBlocked"]
-
 
 class RememberBlocked:
     """A plugin that lets pytest's own record of failures take a report of what has no result for a failed one.

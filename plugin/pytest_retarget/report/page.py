@@ -19,8 +19,6 @@ from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 from retarget_report.folder import expect_free
 
-__all__ = ["Page"]
-
 
 class Page:
     """The hooks of the process that reports. `results` is where results go. Raises `pytest.UsageError` where the page

@@ -15,8 +15,6 @@ from retarget.results.record import Outcome, TargetRecord, to_plain
 from pytest_retarget.items.targets import MatrixItem, end_of, error_repr
 from pytest_retarget.record import EARLIER, RECORD
 
-__all__ = ["Adjustment", "Recorder"]
-
 Adjustment = Callable[[MatrixItem, pytest.TestReport, BaseException | None, TargetRecord], TargetRecord]
 """What an option changes in a report: it may change the report, and returns the record that goes with it."""
 

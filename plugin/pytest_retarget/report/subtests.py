@@ -12,8 +12,6 @@ from retarget.results.record import CaseRecord, Outcome, TargetRecord
 
 from pytest_retarget.internals import SubtestContext, junit_log
 
-__all__ = ["case_status", "log_cases"]
-
 _CASE = "retarget_case"
 """The attribute of a subtest report that holds the case's outcome."""
 

@@ -14,8 +14,6 @@ from retarget.model.signatures import CRASH, TIMEOUT
 from retarget.results.record import Result, TargetRecord
 from retarget.support.text import counted, size_text
 
-__all__ = ["NOT_RUN", "Line", "Tally", "moment"]
-
 NOT_RUN = "not run"
 """Where a device was lost, as pytest's terminal counts it."""
 

@@ -27,8 +27,6 @@ from pytest_retarget.session.cachedir import cache_dir
 from pytest_retarget.session.declared import declared
 from pytest_retarget.session.services import SERVICES
 
-__all__ = ["TerminalHooks"]
-
 OUTPUT = "retarget"
 """Where an xdist worker's output has its findings."""
 

@@ -10,8 +10,6 @@ from retarget.support.scratch import ScratchFolder
 
 from pytest_retarget.options.settings import SETTINGS
 
-__all__ = ["WORKER_KEY", "cache_dir"]
-
 WORKER_KEY = "retarget_cache_dir"
 """The key under which the controller of xdist passes its workers a folder that it created for them."""
 

@@ -20,8 +20,6 @@ from pytest_retarget.options.settings import OF_ONE_ID, SETTINGS
 from pytest_retarget.session.cachedir import cache_dir
 from pytest_retarget.session.marks import Marks
 
-__all__ = ["Declared", "NotCollectedError", "declared", "is_declared", "is_of"]
-
 
 class NotCollectedError(pytest.Collector.CollectError):
     """A collect error of ours, whose first line the short summary shows."""

@@ -14,8 +14,6 @@ from retarget.declare.files import MATRIX_FILE, SUITE_FILE, discover
 from retarget.model import CompileTarget, Target
 from retarget.targets.tags import marks as keyword_marks
 
-__all__ = ["Marks"]
-
 
 class _FieldName(str):
     """The name of a keyword mark, which `-k` does not match.

@@ -20,8 +20,6 @@ from retarget.support.text import printable
 
 from pytest_retarget.internals import terminal_file, terminal_writer, wcwidth
 
-__all__ = ["Progress", "Ticker", "status"]
-
 PATIENCE = 0.4
 """Seconds that the main thread must have waited before a terminal shows anything; and seconds between two looks."""
 

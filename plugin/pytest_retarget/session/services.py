@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from retarget.worker.messages import Timing
     from retarget.worker.spare import SpareWorker
 
-__all__ = ["SERVICES", "Services", "compiles_at_a_time"]
-
 
 def compiles_at_a_time(settings: Settings, processes: int) -> int:
     """This process's share of the compiles at a time, 1 or more, where `processes` pytest processes work together."""

@@ -19,8 +19,6 @@ from retarget.support.text import counted
 from pytest_retarget.internals import local_workers
 from pytest_retarget.session.progress import Progress, Ticker
 
-__all__ = ["WorkersProgress", "publish"]
-
 _PURPOSE = "progress"
 _UNFINISHED = ".new"
 

@@ -25,8 +25,6 @@ from retarget_bringup.ladder.files import Ladder, Line
 from retarget_bringup.ladder.settings import Settings
 from retarget_bringup.ladder.states import DRIVER, LadderTarget, Standing, TargetState
 
-__all__ = ["Checked", "Raised", "check", "holds", "lowered", "raised", "rungs_of", "summary"]
-
 _SHOWN = 10
 """How many targets are named of those that `--raise` settles or that only a note is about."""
 

@@ -15,8 +15,6 @@ from retarget.support.text import counted
 
 from retarget_bringup.ladder.states import TargetState
 
-__all__ = ["Devices"]
-
 _GIB = " GiB"
 _MOST = 4
 """GiB of memory beyond which more makes no difference."""

@@ -20,8 +20,6 @@ from retarget.results.record import DeviceRecord, Outcome, Result, TargetRecord
 from retarget_bringup.ladder.files import Ladder
 from retarget_bringup.ladder.states import DRIVER, LadderTarget
 
-__all__ = ["driver_targets", "records_of", "write_checks"]
-
 _STAGES = {CheckState.CRASHED: "crash", CheckState.TIMED_OUT: "timeout"}
 
 

@@ -19,19 +19,6 @@ from retarget.support.checkout import content_at
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
 from retarget.support.files import read_regular, write_atomically
 
-__all__ = [
-    "DIGITS",
-    "VERSION",
-    "Ladder",
-    "Line",
-    "committed_lines",
-    "ladder_text",
-    "lines_at",
-    "parse_ladder",
-    "read_ladder",
-    "write_ladder",
-]
-
 VERSION = 1
 DIGITS = 12
 """Of a digest, in hex."""

@@ -16,8 +16,6 @@ from retarget.support.toml.keypaths import Problem
 from retarget.support.toml.read import diagnostics_of, read_toml
 from retarget.targets.selection import ExpressionError, compile_selector
 
-__all__ = ["ACTIONS", "FOLDER", "Settings", "find_settings", "ladder_names", "read_settings"]
-
 ACTIONS = ("start", "driver", "status")
 """The words after `retarget bringup` that are no name of a ladder."""
 

@@ -16,8 +16,6 @@ from retarget_bringup.ladder.files import Ladder, committed_lines, read_ladder, 
 from retarget_bringup.ladder.settings import Settings
 from retarget_bringup.ladder.states import TargetState
 
-__all__ = ["add_arguments", "settle"]
-
 
 def add_arguments(parser: argparse._ActionsContainer) -> None:
     """Declare the options, in a group of options that exclude each other."""

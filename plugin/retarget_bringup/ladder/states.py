@@ -27,8 +27,6 @@ from retarget.targets.collected import Declared, DeclaredTarget
 
 from retarget_bringup.ladder.files import DIGITS, Ladder, Line
 
-__all__ = ["DRIVER", "LadderTarget", "Standing", "TargetState", "ladder_targets", "rung_of", "states"]
-
 DRIVER = "driver:"
 """How the id of a conformance check of a driver begins: `driver:vulkan::copies`."""
 

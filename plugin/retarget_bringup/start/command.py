@@ -25,8 +25,6 @@ from retarget_bringup.ladder.settings import ACTIONS
 from retarget_bringup.start.configs import Configs, configs_like, declared_configs, extension_configs
 from retarget_bringup.start.models import SUITE, model_files
 
-__all__ = ["STARTER", "add"]
-
 STARTER = Path(__file__).parents[1] / "starter"
 """The modules of the starter suite."""
 

@@ -15,8 +15,6 @@ from retarget.extension.registry import Registry
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.toml.read import toml_table
 
-__all__ = ["Configs", "configs_like", "declared_configs", "extension_configs"]
-
 _NAMES = "# What suites name: what is compiled how, and run where.\n"
 _Suggestion = tuple[SuggestedTarget, str]
 """A target config that a compiler suggests, and the compiler."""

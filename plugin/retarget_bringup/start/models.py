@@ -6,8 +6,6 @@ import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["SUITE", "model_files"]
-
 _MODEL = Path("backend") / "test" / "data" / "light" / "light_squeezenet.onnx"
 _OPSET = 17
 """IREE imports the operators of this set; the model is of set 9."""

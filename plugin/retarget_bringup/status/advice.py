@@ -11,8 +11,6 @@ from retarget.support.text import counted
 
 from retarget_bringup.status.model import Blocker, DriverStatus, Moves, Next
 
-__all__ = ["Situation"]
-
 _LACKS = {
     Rung.NONE.word: "is not found",
     Rung.FOUND.word: "opens no device",

@@ -13,8 +13,6 @@ from retarget_bringup.status.advice import Situation
 from retarget_bringup.status.blockers import blockers
 from retarget_bringup.status.model import Check, Commit, DriverStatus, Excluded, Moves, RungCount, Status
 
-__all__ = ["status_of"]
-
 _RUNGS = (Rung.NONE, *(rung for rung in Rung if rung >= Rung.COMPILES))
 """Those of targets; the others are of drivers."""
 

@@ -22,8 +22,6 @@ from retarget_bringup.ladder.states import LadderTarget, TargetState
 from retarget_bringup.sizes import size_text
 from retarget_bringup.status.model import Blocker, Reference
 
-__all__ = ["blockers", "with_references"]
-
 _Results = Mapping[str, TargetRecord]
 _Run = Callable[[Sequence[str]], _Results]
 

@@ -26,8 +26,6 @@ from retarget_bringup.status.moved import Lines, lines_of, log, moves_since_comm
 from retarget_bringup.status.text import TOP, next_lines, status_lines
 from retarget_bringup.status.watch import changed_files, difference, watched
 
-__all__ = ["add"]
-
 _ALL = 1000
 """Commits of a ladder that are looked at."""
 

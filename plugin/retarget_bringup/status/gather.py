@@ -32,8 +32,6 @@ from retarget_bringup.ladder.states import TargetState, ladder_targets, states
 from retarget_bringup.sizes import module_key, module_sizes
 from retarget_bringup.status.session import new_folder, run_pytest
 
-__all__ = ["Found", "read_found", "run_found", "run_others"]
-
 _MEASURED = 60
 """Modules that are measured in one session: the first time each takes a part of a second."""
 

@@ -7,21 +7,6 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = [
-    "VERSION",
-    "Blocker",
-    "Check",
-    "Commit",
-    "DriverStatus",
-    "Excluded",
-    "Move",
-    "Moves",
-    "Next",
-    "Reference",
-    "RungCount",
-    "Status",
-]
-
 VERSION = 1
 
 

@@ -16,8 +16,6 @@ from retarget_bringup.ladder.files import Line, lines_at
 from retarget_bringup.ladder.states import DRIVER, TargetState
 from retarget_bringup.status.model import Commit, Move, Moves
 
-__all__ = ["Lines", "lines_of", "log", "moves", "moves_since_commit"]
-
 Lines = Mapping[str, Line]
 """The lines of a ladder by their targets."""
 

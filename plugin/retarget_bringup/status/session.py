@@ -15,8 +15,6 @@ from retarget.cli.support import run_session
 from retarget.engine.cache.folder import cache_of_command
 from retarget.support.errors import RetargetError
 
-__all__ = ["new_folder", "run_pytest"]
-
 _KEPT = 5
 """Folders of results that are kept of one ladder, the newest."""
 

@@ -10,8 +10,6 @@ from retarget.support.text import counted, shown
 
 from retarget_bringup.status.model import Blocker, Commit, DriverStatus, Move, Moves, Next, Status
 
-__all__ = ["TOP", "heading", "move_lines", "next_lines", "status_lines"]
-
 TOP = 10
 """How many of a list are shown without `--all`."""
 

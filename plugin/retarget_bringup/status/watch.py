@@ -17,8 +17,6 @@ from retarget_bringup.status.model import Status
 from retarget_bringup.status.moved import Lines, moves
 from retarget_bringup.status.text import heading, move_lines
 
-__all__ = ["changed_files", "difference", "is_ours", "watched"]
-
 _DEBOUNCE_MS = 1000
 """How long it must be quiet: a linker writes for a while."""
 

@@ -13,9 +13,6 @@ from retarget.model.names import is_glob, known_words
 from retarget.support.errors import did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
 
-__all__ = ["Agreement", "cycle_problems", "reach_problems", "unserved"]
-
-
 _LONGEST_GLOB = 1000
 """Characters, as of the globs in suite files."""
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from retarget.support.datapaths import DataFiles
 from retarget.support.errors import RetargetError
 
-__all__ = ["SUFFIX", "cases_file_of", "data_sets", "module_stem", "path_problem"]
-
 SUFFIX = ".cases.toml"
 _SURELY_READ = 1 << 28
 """Bytes up to which a file is not checked against the limit of data files here, but when it is read."""

@@ -28,8 +28,6 @@ from retarget.support.toml.keypaths import KeyPath, Problem
 
 from retarget_cases.files.tables import ToleranceTable, read_table
 
-__all__ = ["DEFAULT_TOLERANCES", "EXACT", "Overrides", "read_overrides", "tolerances"]
-
 EXACT = Tolerance()
 _KEYS = tuple(ToleranceTable.model_fields)
 

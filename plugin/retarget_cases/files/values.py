@@ -23,8 +23,6 @@ from retarget_cases.files.tables import (
     read_table,
 )
 
-__all__ = ["Value", "read_value"]
-
 _FILES = (".npy", ".npz", ".pb", ".bin")
 _MAX_RANK = 64
 """As many dimensions as NumPy knows."""

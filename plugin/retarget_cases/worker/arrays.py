@@ -30,8 +30,6 @@ from retarget_cases.worker.literals import InvalidValueError, literal
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["ArrayBuilder"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayBuilder:

@@ -30,8 +30,6 @@ from retarget_cases.worker.reference import References
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["Reading", "case_names", "readings"]
-
 
 def readings(request: CaseRequest, *, types_of_model: bool, only_checks: bool = False) -> Iterator[Reading]:
     """Yield the written cases of a module, in the order of its files. Raises `DiagnosticsError`.

@@ -15,8 +15,6 @@ from retarget.support.installing import install_hint
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["evaluate", "expect_evaluator"]
-
 _ERRORS_ONLY = 3
 """The level of ONNX Runtime's log, which goes to the worker's."""
 

@@ -21,8 +21,6 @@ from retarget_cases.worker.literals import InvalidValueError, first_lost, intege
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["count_up", "default_seed", "draw"]
-
 
 def default_seed(module: str, case: str, position: int) -> int:
     """Return the seed of an argument that names none."""

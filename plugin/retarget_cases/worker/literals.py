@@ -16,8 +16,6 @@ from retarget.support.errors import RetargetError
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["InvalidValueError", "first_lost", "integer_of", "literal"]
-
 _SHOWN = 60
 """Characters of a text that a message shows."""
 

@@ -32,8 +32,6 @@ from retarget_cases.files.values import Value
 from retarget_cases.worker.cases import Reading, case_names
 from retarget_cases.worker.reference import References
 
-__all__ = ["model_readings"]
-
 
 def model_readings(request: CaseRequest, function: str, *, only_checks: bool = False) -> Iterator[Reading]:
     """Yield the cases of a model that became `function`. Raises `RetargetError`."""

@@ -26,8 +26,6 @@ from retarget.support.errors import RetargetError, did_you_mean, display_path
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["References"]
-
 
 class _Loader(SourceFileLoader):
     """Loads the text of a file as it is now, and leaves no bytecode beside it."""

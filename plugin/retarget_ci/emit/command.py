@@ -20,8 +20,6 @@ from retarget_ci.emit.jobs import jobs_of, legs_of_jobs
 from retarget_ci.lock import LOCK_FILE, coverage_of, lock_of, lock_problems
 from retarget_ci.schema import add_file_argument, declared_ci
 
-__all__ = ["add"]
-
 
 def add(subparsers: Any) -> None:
     """Declare the actions."""

@@ -12,8 +12,6 @@ from retarget_ci.emit.gitlab import gitlab_pipeline
 from retarget_ci.lock import text_problems, written
 from retarget_ci.model import CI_FILE, CiConfig, Event
 
-__all__ = ["SYSTEMS", "emitted_files", "emitted_problems", "left_over_files"]
-
 SYSTEMS = ("github", "gitlab")
 
 _HEADER = "# Written by `retarget ci emit` from ci.toml. Change that and write it again: `retarget ci verify` compares."

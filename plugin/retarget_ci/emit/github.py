@@ -22,8 +22,6 @@ from retarget_ci.model import CiConfig, Event
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["github_workflow"]
-
 _ACTIONS = {
     "cache_restore": "actions/cache/restore@0057852bfaa89a56745cba8c7296529d2fc39830  # v4.3.0",
     "cache_save": "actions/cache/save@0057852bfaa89a56745cba8c7296529d2fc39830  # v4.3.0",

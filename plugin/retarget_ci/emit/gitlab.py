@@ -17,8 +17,6 @@ from retarget.results.plan import Leg, Plan
 from retarget_ci.emit.jobs import FOLDER, home_of, leg_minutes
 from retarget_ci.model import CiConfig, Event
 
-__all__ = ["child_pipeline", "gitlab_pipeline"]
-
 _IMAGE = "python:3.12"
 _MINUTES = "30 minutes"
 _PLAN = f"{FOLDER}/plan.json"

@@ -10,8 +10,6 @@ from retarget.support.errors import RetargetError
 
 from retarget_ci.model import CiConfig, Event, Runner
 
-__all__ = ["FOLDER", "MATRIX_LIMIT", "Jobs", "home_of", "jobs_of", "leg_minutes", "legs_of_jobs"]
-
 FOLDER = "retarget-ci"
 """Where a job has the plan, artifacts, results and the cache, in the checkout."""
 

@@ -24,8 +24,6 @@ from retarget.targets.selection import ExpressionError, compile_selector
 from retarget_ci.files.tables import CiFileTable, EventTable, RunnerTable, WaiverTable
 from retarget_ci.model import CI_FILE, CiConfig, Event, Runner, Waiver
 
-__all__ = ["ci_schema", "find_ci", "read_ci"]
-
 _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 _DURATION = re.compile(r"\s*(?:\d+(?:\.\d+)?\s*(?:s|min|h)\s*)+")
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|h)")

@@ -8,8 +8,6 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 from retarget.declare.schema.tables import Glob
 
-__all__ = ["CiFileTable", "EventTable", "RunnerTable", "WaiverTable"]
-
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)

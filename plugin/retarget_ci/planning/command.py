@@ -21,8 +21,6 @@ from retarget_ci.planning.plan import make_plan
 from retarget_ci.planning.since import changes_since
 from retarget_ci.schema import add_file_argument, declared_ci
 
-__all__ = ["add", "summary"]
-
 
 def add(subparsers: Any) -> None:
     """Declare the action."""

@@ -28,8 +28,6 @@ from retarget.support.text import counted
 from retarget.targets.collected import Declared, DeclaredTarget, collect
 from retarget.targets.expansion import compile_target_name
 
-__all__ = ["Fingerprints", "add", "fingerprints"]
-
 _SHOWN = 16
 
 

@@ -25,9 +25,6 @@ from retarget.support.toml.read import read_toml
 from retarget_ci.model import CI_FILE
 from retarget_ci.planning.fingerprints import Fingerprints
 
-__all__ = ["Changes", "changes_since"]
-
-
 _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TREE"})
 """What git tells its hooks of the checkout that it works on. A worktree is another one."""
 

@@ -23,8 +23,6 @@ from retarget_ci.schema import add_file_argument, declared_ci
 from retarget_ci.verify.declared import budget_problems, declared_problems, file_problems, skipped_by_rules, waived
 from retarget_ci.verify.results import verify_results
 
-__all__ = ["add"]
-
 _PLAN = Path("plan.json")
 
 

@@ -25,8 +25,6 @@ from retarget_ci.lock import Coverage, lock_of, lock_problems
 from retarget_ci.model import CiConfig, Event, Waiver
 from retarget_ci.planning.plan import ByWords
 
-__all__ = ["budget_problems", "declared_problems", "file_problems", "skipped_by_rules", "waived"]
-
 _SHOWN = 3
 """How many modules a dead cell names."""
 

@@ -19,8 +19,6 @@ from retarget.support.checkout import short
 from retarget.support.errors import did_you_mean, display_path
 from retarget.support.text import counted, first_line, listed, shown
 
-__all__ = ["Verified", "verify_results"]
-
 _LONGEST = 200
 """Characters of a signature or reason that are shown."""
 

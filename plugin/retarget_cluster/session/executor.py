@@ -33,8 +33,6 @@ from retarget_cluster.security import TOKEN_VARIABLE, expect_distributed, securi
 from retarget_cluster.session.link import Declined, GoneError, Link, Lost, Worker
 from retarget_cluster.session.local import LocalCluster
 
-__all__ = ["ClusterExecutor"]
-
 _T = TypeVar("_T")
 _TRIES = 2
 """How many workers a job may take with it."""

@@ -18,8 +18,6 @@ from retarget_cluster.jobs import Answer, decoded, perform
 from retarget_cluster.register import at_scheduler
 from retarget_cluster.security import dialled
 
-__all__ = ["Declined", "GoneError", "Link", "Lost", "Worker"]
-
 _T = TypeVar("_T")
 _POLL = 20.0
 _PATIENCE = 15.0

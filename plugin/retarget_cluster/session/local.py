@@ -19,8 +19,6 @@ from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
 from retarget.worker.process import available_cores
 
-__all__ = ["LocalCluster"]
-
 _MOST = 256
 _START_SECONDS = 60.0
 _LAST_LINES = 5

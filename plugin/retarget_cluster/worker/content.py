@@ -23,8 +23,6 @@ from retarget.worker.messages import CompileModule
 
 from retarget_cluster.jobs import Job, file_view
 
-__all__ = ["Content", "translated"]
-
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _BREAK = r"=,;:@\s\"'()\[\]{}<>"
 _TRIM_TO = 0.9

@@ -28,8 +28,6 @@ from retarget.worker.process import Spawner
 
 from retarget_cluster.jobs import AskBuild
 
-__all__ = ["LocalEngine"]
-
 _ConfigT = TypeVar("_ConfigT", CompilerConfig, RuntimeConfig)
 
 

@@ -37,8 +37,6 @@ from retarget_cluster.security import dialled, worker_host
 from retarget_cluster.worker.content import Content, translated
 from retarget_cluster.worker.engine import LocalEngine
 
-__all__ = ["Site", "SiteOptions"]
-
 _FAILURES = 2
 """After so many failures of a device, a worker runs nothing on it any more."""
 _AGAIN = 0.5

@@ -17,8 +17,6 @@ from retarget.extension import CompilerError, UnavailableError
 
 from retarget_iree.checks.rewrite import return_checks
 
-__all__ = ["main"]
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Rewrite, and return the exit status."""

@@ -11,8 +11,6 @@ from retarget.extension import Case, CaseLoader, CaseRequest, ModulesRequest, Su
 
 from retarget_iree.toolchain import command
 
-__all__ = ["CheckCaseLoader"]
-
 _LARGEST_TEXT = 64 << 20
 """Bytes of a module that are looked into."""
 _CHECK = re.compile(rb"\bcheck\.expect_\w+")

@@ -6,8 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 
-__all__ = ["REFLECTION", "ReturnedCheck", "checks_in", "checks_text"]
-
 REFLECTION = "retarget.checks"
 """The reflection attribute of a function that has the text."""
 

@@ -16,8 +16,6 @@ from retarget.support.scratch import ScratchFolder
 from retarget_iree.checks.returned import REFLECTION, ReturnedCheck, checks_text
 from retarget_iree.toolchain import compiler_api
 
-__all__ = ["return_checks"]
-
 _PREFIX = "check.expect_"
 _RETURNS = {"func.func": "func.return", "util.func": "util.return"}
 _CALLS = {"func.func": "func.call", "util.func": "util.call"}

@@ -14,8 +14,6 @@ from retarget_iree.compiler.flags import phase_of, with_devices, with_one_phase
 from retarget_iree.compiler.targets.combined import is_pure, with_profiles
 from retarget_iree.toolchain import command, find_compiler, linker_flags
 
-__all__ = ["compile_command", "reduce_command", "shrink_command"]
-
 
 def compile_command(target: CompileTarget, flags: Sequence[str], output: Path) -> tuple[str, ...]:
     """Return the command that compiles a target to `output`.

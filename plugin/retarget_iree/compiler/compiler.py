@@ -62,8 +62,6 @@ from retarget_iree.modules.onnx_import import import_onnx, onnx_version
 from retarget_iree.noise import first_error, is_verdict
 from retarget_iree.toolchain import compiler_environment, environment_facts, find_compiler
 
-__all__ = ["IreeCompiler"]
-
 _PROBE_MODULE = b"util.func public @probe() {\n  util.return\n}\n"
 
 

@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 
 from retarget.support.errors import did_you_mean
 
-__all__ = ["device_order", "device_problems", "full_specification"]
-
 _FALLBACK = re.compile(r"#hal\.device\.fallback<@\"?(?P<name>[^>\"]*)\"?>(?:\s*:\s*!hal\.device)?")
 _NAME = re.compile(r"\w+", re.ASCII)
 """IREE takes anything else before `=` for a part of the value."""

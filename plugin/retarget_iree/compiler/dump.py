@@ -15,8 +15,6 @@ from retarget_iree.builds import locate, runtime_hint
 from retarget_iree.modules.measure import disassembled, memory_line
 from retarget_iree.noise import clean_status
 
-__all__ = ["dump_module"]
-
 _TOOL = "iree._runtime.scripts.iree_dump_module"
 _SECONDS = 300.0
 _DISASSEMBLED = 16 << 20  # bytes of a module; the tool prints its constants as text

@@ -14,24 +14,6 @@ from retarget.model import CompilerConfig
 from retarget_iree.compiler.devices import full_specification
 from retarget_iree.runtime.devices.hal import HAL_DRIVERS
 
-__all__ = [
-    "LAST_PHASE",
-    "PHASE_FLAG",
-    "architecture",
-    "device_flags",
-    "flag_value",
-    "flag_values",
-    "front_flags",
-    "missing_files",
-    "not_inputs",
-    "phase_of",
-    "split_flag",
-    "target_words",
-    "with_devices",
-    "with_one_phase",
-    "without_phase",
-]
-
 PHASE_FLAG = "compile-to"
 """The tool's flag that ends a compile at a phase and makes its artifact the text of the program there."""
 

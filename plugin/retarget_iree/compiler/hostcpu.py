@@ -11,8 +11,6 @@ from retarget.extension import CompilerError
 
 from retarget_iree.compiler.flags import architecture, flag_value, split_flag
 
-__all__ = ["CPU_FLAG", "FEATURES_FLAG", "TRIPLE_FLAG", "explicit_host"]
-
 CPU_FLAG = "iree-llvmcpu-target-cpu"
 FEATURES_FLAG = "iree-llvmcpu-target-cpu-features"
 TRIPLE_FLAG = "iree-llvmcpu-target-triple"

@@ -14,8 +14,6 @@ from retarget_iree.compiler.flags import not_inputs
 from retarget_iree.compiler.tool import compile_with_tool, tool_diagnostics
 from retarget_iree.toolchain import command, compiler_environment, find_compiler
 
-__all__ = ["IreeOptCompiler"]
-
 
 class IreeOptCompiler(Compiler):
     """Runs the passes that the flags name over `.mlir` and prints the result, as the tool `iree-opt` does."""

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from retarget.extension import SuggestedTarget
 from retarget.model.outcomes import DeviceInfo
 
-__all__ = ["iree_targets"]
-
 _LOCAL = "--iree-hal-target-device=local"
 
 

@@ -18,8 +18,6 @@ from retarget_iree.compiler.flags import PHASE_FLAG
 from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 from retarget_iree.toolchain import linker_flags
 
-__all__ = ["compile_with_tool", "phases", "precompile_with_tool", "tool_diagnostics", "tool_runs"]
-
 _EMPTY_MODULE = b"module {\n}\n"
 _TOOL_LINE = re.compile(r"^(?:\S*/)?iree-(?:compile|opt)(?:\.exe)?: (?P<text>.*)$")
 _TOOL_HELP = re.compile(r"\s*(?:Try:|See:) .*--help'?$")

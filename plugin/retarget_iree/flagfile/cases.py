@@ -33,8 +33,6 @@ from retarget_iree.flagfile.values import Location, Written, packed_text, parse_
 from retarget_iree.runtime.drivers import IreeDriver
 from retarget_iree.runtime.tool.command import run_module_command
 
-__all__ = ["cases_of", "data_diagnostics", "find_modules", "flagfile_suites", "named_files", "parameters_of", "plan_of"]
-
 _SOURCES = (".mlir", ".mlirbc")
 _IMPORTED = ".onnx"
 """Counts where there is no other program: a folder may keep the model that its `.mlir` was imported from."""

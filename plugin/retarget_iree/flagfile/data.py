@@ -26,8 +26,6 @@ from retarget_iree.flagfile.values import ELEMENTS, Form, Location, Value
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["data_diagnostics", "read_case"]
-
 _DEMOTED = {("float64", "float32"): "f64-to-f32", ("int64", "int32"): "i64-to-i32"}
 
 

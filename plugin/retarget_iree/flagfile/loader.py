@@ -14,8 +14,6 @@ from retarget.extension import Case, CaseLoader, CaseRequest, ModulesRequest, Ru
 from retarget.model import Module, RuntimeConfig, Suite
 from retarget.support.errors import Diagnostic
 
-__all__ = ["RunModuleCaseLoader"]
-
 
 class RunModuleCaseLoader(CaseLoader):
     """A module's flagfiles are its cases, named by stem; one alone is named by its function.

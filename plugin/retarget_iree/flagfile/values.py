@@ -16,19 +16,6 @@ from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean
 
 from retarget_iree.runtime.elements import ELEMENT_CODES
 
-__all__ = [
-    "ELEMENTS",
-    "Form",
-    "Location",
-    "Value",
-    "Written",
-    "packed_text",
-    "parse_number",
-    "parse_value",
-    "quoted",
-    "shortened",
-]
-
 ELEMENTS: Mapping[str, ElementType] = {
     f"cf{element.bits}" if element.kind is Kind.COMPLEX else name: element
     for name, element in ELEMENT_TYPES.items()

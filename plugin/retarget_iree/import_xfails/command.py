@@ -18,8 +18,6 @@ from retarget.support.toml.read import toml_table
 from retarget_iree.import_xfails.convert import config_errors, config_tables, golden_rules, rules_of
 from retarget_iree.import_xfails.read import ConfigLists, GoldenValue, read_config_file
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget import-xfails`."""

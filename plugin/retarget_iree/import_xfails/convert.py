@@ -17,8 +17,6 @@ from retarget.support.toml.read import toml_table
 
 from retarget_iree.import_xfails.read import ConfigLists, GoldenValue
 
-__all__ = ["config_errors", "config_tables", "golden_rules", "rules_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _List:

@@ -48,8 +48,6 @@ from retarget.support.files import read_regular
 
 from retarget_iree.runtime.devices.hal import HAL_DRIVERS
 
-__all__ = ["LISTS", "ConfigFile", "ConfigLists", "GoldenValue", "read_config_file"]
-
 LISTS = ("skip_compile_tests", "skip_run_tests", "expected_compile_failures", "expected_run_failures")
 _OUTCOMES = "tests_and_expected_outcomes"
 _LIST_OF_OUTCOME = {

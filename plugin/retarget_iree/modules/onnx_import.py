@@ -17,8 +17,6 @@ from retarget.support.scratch import ScratchFolder
 
 from retarget_iree.toolchain import VARIABLE, compiler_api, find_compiler
 
-__all__ = ["import_onnx", "onnx_version"]
-
 _UNRELATED = (OSError, MemoryError, ImportError)
 """Errors that are not about the model."""
 

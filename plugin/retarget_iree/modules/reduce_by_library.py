@@ -10,8 +10,6 @@ import sys
 
 from retarget_iree.toolchain import find_compiler
 
-__all__ = ["main"]
-
 
 def main() -> int:
     """Run the reducer of this process's compiler with the arguments of the command line."""

@@ -24,8 +24,6 @@ from retarget.extension import CompilerError, UnavailableError
 from retarget_iree.modules.onnx_import import import_onnx
 from retarget_iree.toolchain import compiler_api
 
-__all__ = ["main", "resized", "variants"]
-
 _MOST = 12
 _PRINTED = "as the compiler prints it"
 _FUNCTIONS = {"func.func": "func.return", "util.func": "util.return"}

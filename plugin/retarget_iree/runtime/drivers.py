@@ -24,8 +24,6 @@ from retarget_iree.runtime.needs import artifact_needs
 from retarget_iree.runtime.tool.command import run_module_command
 from retarget_iree.toolchain import VARIABLE, describe_runtime, find_runtime, find_tool, select_runtime
 
-__all__ = ["DRIVERS", "IreeDriver", "parse_runtime_flags"]
-
 
 @dataclass(eq=False, kw_only=True)
 class IreeDriver(Driver):

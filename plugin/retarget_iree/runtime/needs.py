@@ -17,8 +17,6 @@ import re
 import struct
 from collections.abc import Iterable, Iterator
 
-__all__ = ["artifact_needs"]
-
 _TARGET = re.compile(rb"not found or unavailable: (#hal\.device\.target<[\x20-\x7e]*)")
 _EXECUTABLE = re.compile(r'#hal\.executable\.target<"([\w-]+)"')
 _CPU_FEATURES = re.compile(r'\bcpu_features = "([^"]*)"')

@@ -13,8 +13,6 @@ from retarget.support.errors import display_path
 
 from retarget_iree.noise import RUNTIME_ERRORS, clean_status
 
-__all__ = ["NO_PARAMETERS", "load_archive", "parameter_indices", "parameters_hint"]
-
 NO_PARAMETERS = (
     "the module takes parameters from files: --parameters=SCOPE=FILE in a flagfile (kind run-module) or "
     'parameters = { SCOPE = "FILE" } in a cases file (kind cases) names one'

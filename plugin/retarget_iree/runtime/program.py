@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from retarget_iree.runtime.transfers import IreeTransfers
 
-__all__ = ["IreeDevice", "IreeProgram"]
-
 
 class _CheckRecorder:
     """Receives the calls of the `check` module and hands them to the sink of the call in progress.

@@ -13,8 +13,6 @@ from retarget.extension import BufferRange, DriverError, TransferLimits, Transfe
 
 from retarget_iree.noise import RUNTIME_ERRORS, clean_status
 
-__all__ = ["IreeTransfers"]
-
 _TRANSFER = int(rt.BufferUsage.TRANSFER)
 _MAPPED = _TRANSFER | int(rt.BufferUsage.MAPPING_SCOPED)
 _ON_DEVICE = int(rt.MemoryType.DEVICE_LOCAL)

@@ -18,8 +18,6 @@ from retarget.support.installing import install_hint
 from retarget_onnx.manifest_file import Entry, Manifest
 from retarget_onnx.models import element_name
 
-__all__ = ["installed_manifest", "installed_tests", "installed_version"]
-
 _DEFAULT_DOMAINS = ("", "ai.onnx")
 _EXPANDED = "_expanded"
 """What ONNX puts after a test's name for the test of the operator's function body."""

@@ -29,8 +29,6 @@ from retarget_onnx.manifest_file import CASES_FILE, MODEL_FILE
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["read_cases", "write_test"]
-
 _BFLOAT16_RTOL = 2.0**-6
 """Two units in the last place of bfloat16: the least relative tolerance that onnx's own runner gives its results
 (`assert_similar_outputs` in `onnx/backend/test/runner`)."""

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from retarget_profiles.importers.report import Report
 
-__all__ = ["cpu_report"]
-
 _LINE = re.compile(r"([a-z0-9][a-z0-9._-]*) +([01])\s*")
 _CLANG = re.compile(r'"-(target-cpu|target-feature|triple)" "([^"]+)"')
 _IREE = re.compile(r'"llvm-cpu", "[^"]*", \{cpu = "([^"]*)", cpu_features = "([^"]*)"')

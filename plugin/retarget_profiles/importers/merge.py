@@ -17,8 +17,6 @@ from retarget_profiles.importers.opencl import is_opencl, opencl_report
 from retarget_profiles.importers.report import Report
 from retarget_profiles.importers.vulkan import is_vulkan, vulkan_report
 
-__all__ = ["import_profile"]
-
 _EXPECTED = (
     "expected the output of vulkaninfo --json, clinfo --json, iree-cpuinfo, clang -### or "
     "iree-compile --iree-llvmcpu-target-cpu=host --compile-to=flow"

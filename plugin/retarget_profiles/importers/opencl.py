@@ -13,8 +13,6 @@ from retarget.support.toml.keypaths import KeyPath
 
 from retarget_profiles.importers.report import Report, frozen_list
 
-__all__ = ["is_opencl", "opencl_report"]
-
 _TOOL = "clinfo --json"
 _NAMES = {
     "CL_DEVICE_GLOBAL_MEM_SIZE": "memory",

@@ -12,8 +12,6 @@ from retarget.profiles.names import value_error
 from retarget.support.errors import Diagnostic
 from retarget.support.toml.keypaths import KeyPath, format_key_path
 
-__all__ = ["Report", "frozen_list"]
-
 
 @dataclass(slots=True, kw_only=True)
 class Report:

@@ -17,8 +17,6 @@ from retarget.support.toml.keypaths import KeyPath
 
 from retarget_profiles.importers.report import Report, frozen_list
 
-__all__ = ["is_vulkan", "vulkan_report"]
-
 _TOOL = "vulkaninfo --json"
 _DEVICE_TYPES = ("accelerator", "gpu", "gpu", "gpu", "cpu")
 _DEVICE_WORDS = ("OTHER", "INTEGRATED_GPU", "DISCRETE_GPU", "VIRTUAL_GPU", "CPU")

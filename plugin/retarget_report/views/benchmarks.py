@@ -16,8 +16,6 @@ from retarget.results.measurements import totals
 from retarget_report.read import Report
 from retarget_report.views.matrix import numbered
 
-__all__ = ["Row", "data", "has_benchmarks", "rows"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:

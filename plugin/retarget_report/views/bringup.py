@@ -14,8 +14,6 @@ from retarget.support.errors import RetargetError, display_path
 
 from retarget_report.read import Report
 
-__all__ = ["data", "read_bringups"]
-
 _VERSION = 1
 """Of the format that is drawn."""
 

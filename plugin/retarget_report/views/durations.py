@@ -16,8 +16,6 @@ from retarget.results.record import TargetRecord
 from retarget_report.read import Report
 from retarget_report.views.matrix import numbered
 
-__all__ = ["COMPILE", "RUN", "WAIT", "Compiles", "Durations", "Lane", "Runs", "Spans", "data", "durations"]
-
 COMPILE, RUN, WAIT = range(3)
 """What a span of the timeline shows."""
 

@@ -15,8 +15,6 @@ from retarget.results.overview import state_of
 from retarget_report.read import Report, State, Target
 from retarget_report.views.matrix import numbered
 
-__all__ = ["Failures", "Group", "data", "failures", "module_sizes"]
-
 KINDS = (State.FAIL, State.ERROR, State.XPASS, State.MISSING, State.XFAIL)
 """The states that are shown, in this order: what nobody expects first."""
 

@@ -18,8 +18,6 @@ from retarget.results.timeline import timeline
 from retarget_report.read import STATES, Report
 from retarget_report.views.matrix import numbered
 
-__all__ = ["Kind", "Past", "Pattern", "data", "past"]
-
 _SORTS = {
     "good": (State(Outcome.PASSED), State(Outcome.XFAILED)),
     "bad": (State(Outcome.FAILED), State(Outcome.ERROR)),

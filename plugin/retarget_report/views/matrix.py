@@ -38,8 +38,6 @@ from retarget.results.record import Result, TargetRecord
 
 from retarget_report.read import LOOKS, Report, Target
 
-__all__ = ["data", "numbered"]
-
 _SHARD = 512 * 1024
 _LONGEST = 48 * 1024
 _SIGNATURE = 300

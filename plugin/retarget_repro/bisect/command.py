@@ -23,8 +23,6 @@ from retarget.support.errors import RetargetError, did_you_mean
 from retarget_repro.attempt import Attempt, Chosen, add_target_arguments, attempt, by_hand, chosen_target
 from retarget_repro.bisect.releases import RELEASES_FOLDER, Releases
 
-__all__ = ["Bisection", "Result", "Tried", "Verdict", "add_arguments", "boundary", "run"]
-
 _PARTS = ("compiler", "runtime")
 
 

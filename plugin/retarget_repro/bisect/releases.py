@@ -26,8 +26,6 @@ from retarget.support.files import UNFINISHED
 from retarget.support.locks import hold
 from retarget.support.text import error_line, first_line
 
-__all__ = ["RELEASES_FOLDER", "Releases"]
-
 RELEASES_FOLDER = "releases"
 """The folder of the cache in which they lie."""
 

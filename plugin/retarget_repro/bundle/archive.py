@@ -24,8 +24,6 @@ from retarget.support.text import shown
 
 from retarget_repro.bundle.format import Bundle, Digest, read_bundle, write_json
 
-__all__ = ["MOST_BYTES", "MOST_FILES", "pack", "unpack"]
-
 MOST_FILES = 10_000
 MOST_BYTES = 4 * 1024**3
 """How many files and bytes a bundle may hold: what is larger is neither written nor opened."""

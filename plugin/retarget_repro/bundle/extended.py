@@ -12,8 +12,6 @@ from retarget.model import Origin, RuntimeConfig
 from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
 
-__all__ = ["compile_module", "open_devices"]
-
 
 def open_devices(run: Mapping[str, Any], uris: Sequence[str]) -> Device:
     """Open the devices of a bundle, or those that are named instead. Raises what `Driver.open` does."""

@@ -10,21 +10,6 @@ from retarget.support.errors import RetargetError
 from retarget.support.files import write_atomically
 from retarget.support.text import shown
 
-__all__ = [
-    "FORMAT",
-    "Bundle",
-    "CheckStep",
-    "CompileStep",
-    "DeviceUse",
-    "Digest",
-    "Observed",
-    "Package",
-    "Reproduced",
-    "RunStep",
-    "read_bundle",
-    "write_json",
-]
-
 FORMAT = 1
 """Raised when a bundle of today would be read wrongly."""
 

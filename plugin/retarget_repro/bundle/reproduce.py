@@ -13,8 +13,6 @@ from retarget.support.errors import RetargetError
 
 from retarget_repro.bundle.format import Reproduced, read_bundle
 
-__all__ = ["Attempt", "attempt", "default_runs", "reproduce"]
-
 _GOOD, _BAD, _CANNOT_TELL = 0, 1, 125
 _HIDDEN = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
 

@@ -44,8 +44,6 @@ from retarget_repro.bundle.format import (
 )
 from retarget_repro.bundle.reproduce import default_runs, reproduce
 
-__all__ = ["NotReproducedError", "copy_library", "fill", "foreign_code", "packed_command", "write_bundle"]
-
 _IREE_RUNTIME = ("iree-base-runtime",)
 _LIBRARY = (
     "retarget.arrays.comparison",

@@ -15,8 +15,6 @@ from retarget.engine.cache.sweep import leftovers, sweep
 from retarget.support.errors import RetargetError
 from retarget.support.text import size_text
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget cache`."""

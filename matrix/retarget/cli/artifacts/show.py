@@ -14,8 +14,6 @@ from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompileTarget
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget show`."""

@@ -7,8 +7,6 @@ import argparse
 from retarget.cli.compare import configs, toolchains
 from retarget.cli.support import add_expression_arguments, add_path_arguments, add_toolchain_argument
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget compare`."""

@@ -22,8 +22,6 @@ from retarget.support.text import counted, first_line, strip_colour
 from retarget.targets.expansion import expand
 from retarget.worker.artifact import is_recorded
 
-__all__ = ["add_arguments", "run"]
-
 _SUITE_FILE = "suite.toml"
 _TIMEOUT = 600.0
 """Seconds for a compile or a run of a module that no suite declares: it may be a whole network."""

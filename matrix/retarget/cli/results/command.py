@@ -14,8 +14,6 @@ from retarget.support.errors import display_path
 from retarget.support.files import user_path, write_files
 from retarget.support.text import counted
 
-__all__ = ["add_arguments", "run"]
-
 _FORMATS = {"ctrf": ctrf, "junit": junit, "pytest-benchmark": pytest_benchmark, "trace": trace}
 
 

@@ -12,8 +12,6 @@ from retarget.results.overview import Change, State, changes, state_of
 from retarget.results.record import Outcome, TargetRecord
 from retarget.support.text import counted, shown
 
-__all__ = ["add"]
-
 _WORSE = (Change.BROKEN, Change.STOPPED, Change.GONE)
 """What the exit status tells."""
 

@@ -21,8 +21,6 @@ from retarget.support.checkout import short
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.text import counted, shown
 
-__all__ = ["add_arguments", "run"]
-
 _SHOWN = 20
 """How many open regressions are listed."""
 

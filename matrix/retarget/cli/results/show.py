@@ -17,8 +17,6 @@ from retarget.support.files import user_path
 from retarget.support.text import counted, shown
 from retarget.targets.selection import ExpressionError, Value, compile_selector_of
 
-__all__ = ["add", "add_paths", "add_selection", "read_sessions", "record_selector", "selected"]
-
 _SHOWN_FILES = 3
 
 

@@ -11,8 +11,6 @@ from retarget.results.files import attempts_of
 from retarget.results.rule_update import RuleUpdate
 from retarget.support.errors import RetargetError, display_path
 
-__all__ = ["add"]
-
 
 def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare `update`."""

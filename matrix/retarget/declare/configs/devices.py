@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from retarget.declare.schema.tables import CompilerConfigTable, DeviceTable, RuntimeConfigTable
     from retarget.extension.registry import Registry
 
-__all__ = ["compile_device_problems", "device_problems", "device_values", "main_driver", "role_problems"]
-
 
 def main_driver(table: RuntimeConfigTable) -> str:
     """Return the driver that opens a config's devices: its own, else that of its first device; empty where a device

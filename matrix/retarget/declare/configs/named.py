@@ -20,8 +20,6 @@ from retarget.targets.availability import HOST_KINDS, word_error
 if TYPE_CHECKING:
     from retarget.declare.schema.tables import ConfigTable, HostTable, ToolchainTable
 
-__all__ = ["env_problems", "hosts_of", "names_of", "new_names", "reference_problems", "toolchains_of", "word_problems"]
-
 _ConfigT = TypeVar("_ConfigT", bound=Toolchain | Host | CompilerConfig | RuntimeConfig | TargetConfig)
 _TableT = TypeVar("_TableT", bound="ConfigTable")
 

@@ -14,8 +14,6 @@ from retarget.declare.schema.tables import DeclarationFile
 from retarget.support.errors import did_you_mean
 from retarget.support.toml.keypaths import KeyPath, Problem
 
-__all__ = ["describe_value", "schema_problems"]
-
 _MAX_SHOWN = 60
 
 

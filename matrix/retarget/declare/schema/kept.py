@@ -34,8 +34,6 @@ if TYPE_CHECKING:
         ToolchainTable,
     )
 
-__all__ = ["Declared", "FileTables", "Row", "TableStore", "find_tables", "has_its_types", "keep_tables", "text_key"]
-
 _Table = TypeVar("_Table", bound="BaseModel")
 
 _SORTS = ("toolchains", "hosts", "compilers", "runtimes", "targets", "suites", "expectations", "goldens")

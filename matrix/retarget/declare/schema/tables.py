@@ -14,24 +14,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from retarget.declare.schema.values import METRICS, OUTCOMES, STAGES, frozen_values
 
-__all__ = [
-    "AxisValue",
-    "CompilerConfigTable",
-    "ConfigTable",
-    "DeclarationFile",
-    "DeviceTable",
-    "ExpectationTable",
-    "Glob",
-    "GoldenTable",
-    "HeirTable",
-    "HostTable",
-    "ModuleTable",
-    "ModuleTestSuiteTable",
-    "RuntimeConfigTable",
-    "TargetConfigTable",
-    "ToolchainTable",
-]
-
 
 def _listed(value: object) -> object:
     return [value] if isinstance(value, str) else value

@@ -8,8 +8,6 @@ from typing import Any
 
 from retarget.model.metrics import Metric
 
-__all__ = ["METRICS", "OUTCOMES", "STAGES", "frozen_values"]
-
 STAGES = ("compile", "load", "run", "compare", "crash", "timeout")
 """What an expectation can say of where a target fails."""
 

@@ -27,8 +27,6 @@ from retarget.support.errors import RetargetError
 from retarget.support.files import UNFINISHED, read_regular, write_atomically
 from retarget.support.locks import HeldLock, hold
 
-__all__ = ["GENERATED_FOLDER", "ModuleGenerator", "ModuleSet", "module_sets", "remove_set", "unfinished_sets"]
-
 GENERATED_FOLDER = "made"
 """The folder of the cache in which they lie."""
 

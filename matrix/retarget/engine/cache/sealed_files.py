@@ -17,18 +17,6 @@ from retarget.engine.cache.key import digest_of
 from retarget.model.outcomes import Artifact, CompileOutcome, Failure, Stage
 from retarget.support.files import read_bytes
 
-__all__ = [
-    "DamagedError",
-    "StoredFile",
-    "outcome_body",
-    "read_outcome",
-    "read_sealed",
-    "seal",
-    "stored_files",
-    "unfinished_files",
-    "unseal",
-]
-
 
 class _Artifact(msgspec.Struct, frozen=True, kw_only=True):
     digest: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]

@@ -56,8 +56,6 @@ from retarget.worker.kept_files import KEPT, is_damaged
 if TYPE_CHECKING:
     from retarget.engine.cache.remote.store import RemoteStore
 
-__all__ = ["DEFAULT_MAX_BYTES", "Store", "StoreError", "StoreInfo", "StoreVerification", "default_max_bytes"]
-
 DEFAULT_MAX_BYTES = 4 * 1024**3
 
 _SIZE = re.compile(r"(\d+) ?([KMGT]?)(?:i?B)?", re.ASCII)

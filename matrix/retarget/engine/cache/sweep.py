@@ -15,8 +15,6 @@ from retarget.engine.cache.store import Store
 from retarget.support.locks import hold
 from retarget.support.scratch import abandoned_folders, sweep_scratch
 
-__all__ = ["leftovers", "sweep", "sweep_daily"]
-
 _EVERY_SECONDS = 24 * 3600
 
 

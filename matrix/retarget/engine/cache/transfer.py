@@ -24,8 +24,6 @@ from retarget.model.outcomes import Artifact, CompileOutcome
 from retarget.support.errors import RetargetError
 from retarget.support.files import write_atomically
 
-__all__ = ["ArtifactFile", "ArtifactFolder", "export_artifact"]
-
 _FORMAT = 2
 """Of the manifests; raised whenever one says more."""
 

@@ -24,8 +24,6 @@ from retarget.worker.messages import (
 )
 from retarget.worker.process import Spawner, WorkerProcess
 
-__all__ = ["CompilePool", "compile_failure"]
-
 _RECYCLE_COMPILES = 500
 _RECYCLE_RESIDENT = 1536 * 1024**2
 """A worker is replaced after so many compiles, or above so many resident bytes: LLVM gives little back."""

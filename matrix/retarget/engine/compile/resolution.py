@@ -17,8 +17,6 @@ from retarget.model.outcomes import Failure
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import ResolvedFlags
 
-__all__ = ["NotBuiltError", "Resolver"]
-
 _FORMAT = 7
 
 

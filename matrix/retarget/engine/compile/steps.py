@@ -19,8 +19,6 @@ from retarget.support.text import join_output
 from retarget.worker.artifact import read_artifact
 from retarget.worker.messages import CompiledModule, CompileModule, Refusal, Refused
 
-__all__ = ["CompileSteps", "key_of", "with_fact"]
-
 _FRONT_SUFFIX = ".front"
 """The suffix of what a compiler's front end or front half gives, in the store."""
 

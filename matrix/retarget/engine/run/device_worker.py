@@ -20,8 +20,6 @@ from retarget.worker.messages import BytesMoved, Devices, MoveBytes, OpenDevices
 from retarget.worker.process import Spawner, WorkerProcess
 from retarget.worker.spare import SpareWorker
 
-__all__ = ["DeviceWorker"]
-
 AnswerT = TypeVar("AnswerT")
 
 _OPEN_ATTEMPTS = 2

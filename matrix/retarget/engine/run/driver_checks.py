@@ -20,8 +20,6 @@ from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.text import cut_stacks
 from retarget.worker.messages import CheckedDriver, Refusal, Refused
 
-__all__ = ["check_driver", "check_drivers", "selected_checks"]
-
 
 def check_drivers(
     configs: Iterable[RuntimeConfig],

@@ -24,8 +24,6 @@ from retarget.extension import UnavailableError
 from retarget.model import Host
 from retarget.worker.hosts.connection import Answer, Connection, HostError, lease_folder_of
 
-__all__ = ["HostLeases"]
-
 BEAT_SECONDS = 2.0
 STALE_SECONDS = 15.0
 """How long a lease without a beat is waited for before it is taken for that of a dead session."""

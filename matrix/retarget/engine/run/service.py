@@ -51,8 +51,6 @@ from retarget.worker.spare import SpareWorker
 if TYPE_CHECKING:
     from retarget.engine.run.host_leases import HostLeases
 
-__all__ = ["RunService"]
-
 _GENERATE_SECONDS = 600.0
 """How long a package may take to generate its modules: a thousand take seconds."""
 

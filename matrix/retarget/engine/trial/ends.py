@@ -6,8 +6,6 @@ These are no errors: as with pytest's own outcomes, nothing that handles any `Ex
 
 from __future__ import annotations
 
-__all__ = ["AsExpected", "Blocked", "End", "Excused", "ExcusedByRule", "NotTried", "Skip", "Unavailable", "Unselected"]
-
 
 class End(BaseException):
     """A target neither passed nor failed, for this reason."""

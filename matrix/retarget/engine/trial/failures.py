@@ -19,8 +19,6 @@ from retarget.model.signatures import observe_all
 from retarget.support.errors import display_path
 from retarget.support.text import strip_colour
 
-__all__ = ["StageFailedError", "check_failed", "compile_failed", "failure_fields", "first_line", "run_failed"]
-
 SHOWN_CASES = 3
 """How many failed cases are shown in full, unless all are requested; the others get a line each."""
 

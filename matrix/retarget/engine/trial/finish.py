@@ -14,8 +14,6 @@ from retarget.expect.verdict import excuse
 from retarget.model import RunTarget
 from retarget.results.record import BAD, Outcome, Sibling, TargetRecord
 
-__all__ = ["finished", "outcome_of"]
-
 
 def outcome_of(trial: Trial, error: BaseException | None, *, was_tried: bool) -> tuple[Outcome, str]:
     """Return a target's outcome and the reason for it. `error` is what its trial raised, None if it raised nothing.

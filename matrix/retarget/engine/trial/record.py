@@ -17,8 +17,6 @@ from retarget.support.checkout import revision
 from retarget.targets.tags import marks
 from retarget.worker.process import available_cores
 
-__all__ = ["declared_record", "session_start"]
-
 
 def session_start(ids: Iterable[str], folder: Path, arguments: Sequence[str], **of_leg: str) -> SessionStart:
     """Return a session that starts now, of the targets with these node ids, in the checkout that `folder` is in."""

@@ -9,8 +9,6 @@ from retarget.expect.matching import Assignment
 from retarget.expect.verdict import is_expired, today
 from retarget.model import CompileTarget, Expectation, Origin, Target
 
-__all__ = ["NO_RULES", "RulesInForce"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulesInForce:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from retarget.engine.engine import Engine
     from retarget.engine.trial.attempts import Attempts
 
-__all__ = ["TrialServices", "TrialSettings"]
-
 
 class TrialSettings(Protocol):
     """What the user requested, as far as it bears on a trial."""

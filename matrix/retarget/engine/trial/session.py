@@ -17,8 +17,6 @@ from retarget.model.names import is_one_of
 from retarget.results.record import TargetRecord
 from retarget.support.errors import did_you_mean
 
-__all__ = ["PlainUse", "SessionErrors", "plain_uses"]
-
 PlainUse = tuple[str, str, tuple[str, ...], frozenset[tuple[str, str]]]
 """A `CaseUse`: its origin's file and key path, its cases, its modules."""
 

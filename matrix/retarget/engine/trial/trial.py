@@ -27,8 +27,6 @@ from retarget.model.rungs import Rung
 from retarget.results.record import CompileRecord, DeviceRecord, Outcome, Result, TargetRecord
 from retarget.support.errors import RetargetError
 
-__all__ = ["Home", "Trial"]
-
 
 class Home(Protocol):
     """The suite of a target, as its trial uses it."""

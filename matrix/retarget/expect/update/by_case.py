@@ -21,8 +21,6 @@ from retarget.model import Expectation, Origin, RunTarget, Target
 from retarget.model.names import matches_case
 from retarget.model.outcomes import Observation
 
-__all__ = ["CaseUpdate", "CasesSeen", "plan_cases", "without_cases"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CasesSeen:

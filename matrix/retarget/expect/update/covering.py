@@ -16,8 +16,6 @@ from retarget.model.outcomes import Observation
 from retarget.model.signatures import CRASH, TIMEOUT
 from retarget.targets.tag_expressions import exact_expression, shortest_expression
 
-__all__ = ["fit_rules"]
-
 _STAGES = ("compile", CRASH, TIMEOUT, "load", "run", "compare")
 """In which order new rules are written."""
 

@@ -15,19 +15,6 @@ from retarget.model.outcomes import Observation
 from retarget.support.toml.keypaths import parse_key_path
 from retarget.targets.selection import compile_rule, rule_terms
 
-__all__ = [
-    "EditedRules",
-    "Key",
-    "Observations",
-    "SuiteTargets",
-    "cell_of",
-    "index_of",
-    "key_of",
-    "module_of",
-    "with_modules",
-    "without_modules",
-]
-
 Key = tuple[str, str]
 """Names of a suite and of one of its targets."""
 

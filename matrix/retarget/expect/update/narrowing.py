@@ -21,8 +21,6 @@ from retarget.model import CompileTarget, Expectation, Origin, Target
 from retarget.support.errors import RetargetError
 from retarget.targets.tag_expressions import exact_expression, shortest_expression
 
-__all__ = ["Narrowing", "Status", "status_of"]
-
 _SHOWN = 8
 
 

@@ -16,8 +16,6 @@ from retarget.results.history import seconds_of
 from retarget.results.overview import state_of
 from retarget.results.record import Outcome, TargetRecord
 
-__all__ = ["ctrf"]
-
 _SPECIFICATION = "0.0.0"
 """The version of the format: the only one that is published."""
 

@@ -15,8 +15,6 @@ from retarget.results.overview import state_of
 from retarget.results.record import INCOMPLETE, Outcome, Result, TargetRecord
 from retarget.support.text import strip_colour
 
-__all__ = ["junit"]
-
 _INVALID = re.compile("[^\t\n\r\x20-\x7e\x80-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 does not allow, and DEL: https://www.w3.org/TR/xml/#charsets."""
 

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 from retarget.results.record import Outcome, TargetRecord
 
-__all__ = ["properties"]
-
 
 def properties(record: TargetRecord) -> Iterator[tuple[str, str]]:
     """Yield the properties of a target that was tried, for junit. Values that are empty are left out."""

@@ -16,8 +16,6 @@ from retarget.results.files import SessionResults, results_of
 from retarget.results.measurements import Measurement, measurements
 from retarget.results.record import TargetRecord
 
-__all__ = ["pytest_benchmark"]
-
 _VERSION = "5.2.3"
 """The release of pytest-benchmark whose form this is."""
 

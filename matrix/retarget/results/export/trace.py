@@ -16,8 +16,6 @@ from retarget.results.files import SessionResults
 from retarget.results.overview import state_of
 from retarget.results.record import TargetRecord
 
-__all__ = ["Span", "lanes", "spans", "trace"]
-
 _GROUPS = ("compile workers", "devices", "waiting for a device")
 
 

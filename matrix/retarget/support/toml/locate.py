@@ -11,8 +11,6 @@ import tree_sitter_toml
 
 from retarget.support.toml.keypaths import KeyPath
 
-__all__ = ["Locator"]
-
 _KEY_TYPES = frozenset({"bare_key", "quoted_key", "dotted_key"})
 _TRIVIA = frozenset({"comment", "[", "]", "{", "}", "[[", "]]", ",", "="})
 

@@ -31,8 +31,6 @@ from retarget.worker.request import agreed_config, case_request, tolerances_of
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["export_cases"]
-
 
 def export_cases(registry: Registry, message: ExportCases) -> ExportedCases:
     """Write the cases. Raises `RetargetError` for invalid data and `OSError`."""

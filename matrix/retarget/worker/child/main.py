@@ -73,8 +73,6 @@ if TYPE_CHECKING:
     from retarget.extension.registry import Registry
     from retarget.model.outcomes import RunOutcome
 
-__all__ = ["main"]
-
 _PR_SET_PDEATHSIG = 1
 """From Linux's <sys/prctl.h>."""
 

@@ -23,8 +23,6 @@ from retarget.worker.messages import Progress, RunModule
 from retarget.worker.process import OUTPUT_LIMIT, signal_name
 from retarget.worker.request import case_outcome, case_request, not_finished
 
-__all__ = ["run_external"]
-
 _RUNGS = {Stage.LOAD: Rung.COMPILES, Stage.RUN: Rung.DISPATCHES, Stage.COMPARE: Rung.COMPLETES}
 """How far a case came that failed at a stage: its process loads the artifact."""
 

@@ -42,8 +42,6 @@ from retarget.worker.request import agreed_config, case_outcome, case_request, n
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["NOTHING_TO_RUN", "driver_failure", "run_in_process"]
-
 NOTHING_TO_RUN = Failure(
     stage=Stage.LOAD,
     summary="the module has no functions to run",

@@ -16,8 +16,6 @@ from retarget.support.errors import RetargetError
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["seeded_cases"]
-
 _DYNAMIC = 4
 """The size of a dimension that the type leaves open."""
 

@@ -17,8 +17,6 @@ from retarget.worker.messages import Timing
 if TYPE_CHECKING:
     from retarget.extension import Array
 
-__all__ = ["call_times", "median_spread", "timed"]
-
 _FEWEST, _MOST = 64, 20_000
 """Calls: fewer say little of their spread, more take memory and say nothing new."""
 

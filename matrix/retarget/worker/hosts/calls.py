@@ -21,8 +21,6 @@ from pathlib import Path, PurePosixPath
 from retarget.model import Host
 from retarget.worker.hosts.connection import Connection, HostError, by_hand, folder_of
 
-__all__ = ["Platform", "RemoteCalls", "pushed_name", "with_paths"]
-
 _KEPT_DAYS = 7
 _KEPT_KIB = 4 * 1024 * 1024
 

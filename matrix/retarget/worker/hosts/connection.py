@@ -25,8 +25,6 @@ from retarget.model import Host
 from retarget.support.errors import RetargetError
 from retarget.support.scratch import ScratchFolder
 
-__all__ = ["Answer", "Connection", "HostError", "by_hand", "folder_of", "lease_folder_of"]
-
 ANSWER_SECONDS = 20.0
 """What a host may take to connect, and for each command that runs no module."""
 

@@ -13,8 +13,6 @@ from typing import Any
 
 from retarget.model.outcomes import FeatureValue
 
-__all__ = ["cuda_features"]
-
 _LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 _NUMBERS = {
     "maxThreadsPerBlock": 1,

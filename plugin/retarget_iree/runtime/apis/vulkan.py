@@ -19,8 +19,6 @@ from typing import Any
 
 from retarget.model.outcomes import FeatureValue
 
-__all__ = ["vulkan_features"]
-
 _LIBRARIES = {"win32": ("vulkan-1.dll",), "darwin": ("libvulkan.dylib", "libvulkan.1.dylib")}
 _DEVICE_TYPES = {1: "gpu", 2: "gpu", 3: "gpu", 4: "cpu"}
 _DEVICE_LOCAL = 1

@@ -10,8 +10,6 @@ from retarget.model import RuntimeConfig
 
 from retarget_iree.toolchain import command
 
-__all__ = ["run_module_command"]
-
 
 def run_module_command(config: RuntimeConfig, artifact: Path, arguments: Sequence[str]) -> tuple[str, ...] | None:
     """Return the `iree-run-module` command for an artifact, without `run_under`.

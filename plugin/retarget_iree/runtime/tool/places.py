@@ -19,8 +19,6 @@ from retarget.worker.hosts.connection import HostError
 from retarget_iree.builds import RuntimeBuild
 from retarget_iree.toolchain import find_tool
 
-__all__ = ["Place", "open_place"]
-
 _MACHINES = {
     3: "x86",
     8: "mips",

@@ -12,8 +12,6 @@ from pathlib import Path
 from retarget.support.errors import RetargetError
 from retarget.support.files import user_path
 
-__all__ = ["MODE_VARIABLE", "TIMEOUT_VARIABLE", "URL_VARIABLE", "RemoteSettings", "remote_settings"]
-
 URL_VARIABLE = "RETARGET_REMOTE_STORE"
 MODE_VARIABLE = "RETARGET_REMOTE_STORE_MODE"
 TIMEOUT_VARIABLE = "RETARGET_REMOTE_STORE_TIMEOUT"

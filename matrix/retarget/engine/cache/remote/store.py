@@ -27,8 +27,6 @@ from retarget.engine.cache.remote.settings import MODE_VARIABLE, RemoteSettings
 from retarget.engine.cache.sealed_files import DamagedError, seal, unseal
 from retarget.support.text import counted
 
-__all__ = ["RemoteStatistics", "RemoteStore"]
-
 _FORMAT = 1
 _MOST_SEALED = 16 << 20
 _MOST_ARTIFACT = 1 << 30

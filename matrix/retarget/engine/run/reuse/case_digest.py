@@ -20,8 +20,6 @@ from retarget.model import CompileTarget, Expectation, RunTarget, Target
 from retarget.support.errors import RetargetError
 from retarget.targets.selection import names_devices
 
-__all__ = ["CaseDigests"]
-
 _FORMAT = "1"
 """Raised whenever what the digest covers changes."""
 

@@ -15,8 +15,6 @@ import numpy as np
 
 from retarget.extension import BufferRange, DriverError, TransferLimits, Transfers
 
-__all__ = ["Bench", "Check", "CheckFailedError", "Event", "NotApplicableError", "Region", "random_bytes"]
-
 SECONDS = 20.0
 """How long an event may take whose work is some MiB at most."""
 

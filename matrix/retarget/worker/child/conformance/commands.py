@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from retarget.worker.child.conformance.bench import Bench, Check, random_bytes
 
-__all__ = ["CHECKS"]
-
 _PATTERNS = (b"\xa1", b"\xb1\xb2", b"\xc1\xc2\xc3\xc4")
 _SIZES = (1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 63, 64, 255, 256, 257, 1023, 1024, 4095, 4096, 65535, 65536)
 

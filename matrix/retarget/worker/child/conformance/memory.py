@@ -7,8 +7,6 @@ from contextlib import suppress
 from retarget.extension import BufferRange, DriverError
 from retarget.worker.child.conformance.bench import Bench, Check, Region, random_bytes
 
-__all__ = ["CHECKS"]
-
 _LARGE = 64 << 20
 """Bytes of a large buffer where the device announces no limit."""
 

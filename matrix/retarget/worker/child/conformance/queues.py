@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from retarget.worker.child.conformance.bench import Bench, Check
 
-__all__ = ["CHECKS"]
-
 
 def chain(bench: Bench) -> None:
     """Submissions of which each waits for the one before are done in this order."""

@@ -12,8 +12,6 @@ from retarget.worker.child.conformance import commands, memory, queues
 from retarget.worker.child.conformance.bench import Bench, Check, CheckFailedError, NotApplicableError
 from retarget.worker.messages import CheckedDriver
 
-__all__ = ["CHECKS", "driver_checks", "run_check"]
-
 CHECKS: tuple[Check, ...] = (*memory.CHECKS, *commands.CHECKS, *queues.CHECKS)
 """All checks, the simplest of each sort first."""
 
