@@ -1,0 +1,116 @@
+"""Sessions that compile and run nothing: what they print, their exit status, and the results that they write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
+from retarget.results.files import read_results
+from retarget.results.record import Outcome
+
+Session = Callable[..., tuple[int, list[str]]]
+
+
+class SkipsTargets:
+    """A plugin that is not ours."""
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        if "suite.toml" in item.nodeid:
+            pytest.skip("no")
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Session:
+    """Run pytest in this process and return its status and all lines that it printed.
+
+    In a project with two targets, which another plugin skips, and a test that fails.
+    """
+    configs = compiler("vmvx", flags=VMVX_FLAGS), runtime("sync")
+    texts = {
+        ".git/HEAD": "",
+        "pytest.ini": "[pytest]\n",
+        "matrix.toml": declarations(*configs, target("all", "vmvx", ["sync"])),
+        "suites/suite.toml": suite("only"),
+        "suites/one.mlir": "",
+        "test_python.py": "def test_it(): assert False\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    # The device worker that is started ahead has nothing to do, and ends later than all the rest.
+    monkeypatch.setattr("pytest_retarget.plugin._spare_worker", lambda config: None)
+
+    def run(*arguments: str) -> tuple[int, list[str]]:
+        always = ["--assert=plain", "--import-mode=importlib", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
+        status = pytest.main([*always, *arguments], plugins=[SkipsTargets()])
+        printed = capsys.readouterr()
+        return int(status), (printed.out + printed.err).splitlines()
+
+    return run
+
+
+def results(folder: str) -> dict[str, tuple[Outcome, str]]:
+    (found,) = read_results([Path(folder)])
+    return {record.target: (record.outcome, record.reason) for record in found.records}
+
+
+def test_what_a_session_did_not_come_to_is_in_its_results_with_the_reason(session: Session) -> None:
+    status, _ = session("-x", "--retarget-results", "out", "test_python.py", "suites")
+
+    assert status == pytest.ExitCode.TESTS_FAILED
+    end = Outcome.NOT_RUN, "the session ended before it: stopping after 1 failures"
+    assert results("out") == {"one_vmvx": end, "one_vmvx_sync": end}
+
+
+def test_a_target_that_another_plugin_skips_is_at_its_suite_with_that_plugins_reason(session: Session) -> None:
+    status, printed = session("-rs", "--retarget-results", "out", "suites")
+
+    assert status == pytest.ExitCode.OK
+    assert "SKIPPED [2] suites/suite.toml:1: no" in printed
+    assert results("out") == dict.fromkeys(("one_vmvx", "one_vmvx_sync"), (Outcome.SKIPPED, "no"))
+
+
+def test_a_session_says_what_was_declared_and_in_which_files(session: Session) -> None:
+    _, printed = session("--collect-only", "suites")
+
+    counts = "1 suite, 1 compile target, 1 run target"
+    assert f"retarget: {counts}, declared in matrix.toml, suites/suite.toml" in printed
+
+
+def test_a_file_in_place_of_the_folder_of_results_is_a_usage_error(session: Session, tmp_path: Path) -> None:
+    status, printed = session("--retarget-results", "pytest.ini", "suites")
+
+    assert status == pytest.ExitCode.USAGE_ERROR
+    assert f"ERROR: --retarget-results: {tmp_path / 'pytest.ini'} is a file, expected a folder" in printed
+
+
+def test_a_session_says_which_extension_could_not_be_imported(session: Session, tmp_path: Path) -> None:
+    status, printed = session("--retarget-extension", "not_there", "suites")
+
+    assert status == pytest.ExitCode.INTERRUPTED
+    why = "ModuleNotFoundError: No module named 'not_there'; it is neither on sys.path nor in"
+    assert f"extension 'not_there' cannot be imported: {why} {tmp_path}" in printed
+
+
+@pytest.mark.parametrize(
+    ("required", "status", "errors"),
+    [
+        ("vmvx and run", pytest.ExitCode.OK, []),
+        (
+            "run and compile",
+            pytest.ExitCode.USAGE_ERROR,
+            ["selects none of the 2 targets here, so nothing is required by it"],
+        ),
+    ],
+)
+def test_only_a_requirement_that_selects_nothing_is_refused(
+    session: Session, required: str, status: int, errors: list[str]
+) -> None:
+    found, printed = session("--collect-only", "--retarget-require", required, "suites")
+
+    assert found == status
+    start = f"ERROR: --retarget-require {required!r} "
+    assert [line.removeprefix(start) for line in printed if line.startswith("ERROR")] == errors
