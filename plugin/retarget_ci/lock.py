@@ -1,4 +1,4 @@
-"""`ci.lock`: what each event runs where, so that a renamed or lost target shows in review.
+"""`ci.lock`: what the legs of each event run, and where, so that a renamed or lost target shows in review.
 
     # a comment
     runner NAME ["LABEL", …]

@@ -1,8 +1,8 @@
 """Calls of rules → the tests that they make, one for each source, backend and driver.
 
 The macros are those of IREE's `build_tools/bazel/iree_check_test.bzl`; variants of CPU features are understood as by
-the function of this name in `build_tools/cmake/iree_check_test.cmake`, since the macro ignores them. Lit tests are read
-by `runlines`.
+the function of this name in `build_tools/cmake/iree_check_test.cmake`, since the macro ignores them. Of a lit test's
+RUN lines one form is taken over: a compiler or `iree-opt` piped into FileCheck.
 """
 
 from __future__ import annotations

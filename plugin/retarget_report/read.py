@@ -1,4 +1,5 @@
-"""Results and plans → the report: every target once, with its attempts, its state and its place in the plan."""
+"""Results and plans → the report: every target once, with its attempts, the state that a cell shows, and its
+place in the plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compares what a device computed with what was expected. Runs in worker processes, never in pytest's.
+"""Compares what a device computed with what was expected, and reports mismatches. Runs in worker processes only.
 
 `eq` compares element type, shape and bits, as iree-check-module does: a NaN equals a NaN of the same bits, -0.0 is not
 0.0. `almost_eq` holds for an element where `a == e`, where `e` is finite and `|a - e| <= atol + rtol * |e|`, or where

@@ -1,4 +1,4 @@
-"""Element types as NumPy dtypes, and arrays that must fit a declared type."""
+"""Element types as NumPy dtypes, arrays that must fit a declared type, and packed elements of less than a byte."""
 
 from __future__ import annotations
 

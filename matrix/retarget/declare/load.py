@@ -5,7 +5,7 @@ own. A file sees its own configs and those of each `matrix.toml` above it, up to
 that holds `.git`, or the root of the file system. Expectations, which an `expectations.toml` in any of these folders
 may hold as well, serve in the same way. Collecting is pure: files are read, the machine is not examined.
 
-Each file takes one way: `read` (text → validated tables), `build` (tables → configs, suites and rules, resolved).
+Each file takes one way: `declare.read` validates its tables, and here they become configs, suites and rules.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rules that contradict each other, have no effect, or have expired, worded as errors with their lines."""
+"""What rules did in a session, and those that contradict each other, have no effect, or have expired, as errors."""
 
 from __future__ import annotations
 

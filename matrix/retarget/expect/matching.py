@@ -1,4 +1,4 @@
-"""Which rule is in force for a target, and what each rule was seen to match.
+"""Which rule is in force for a target, golden rules too, and what each rule was seen to match.
 
 Of the rules that match a target and are judged at it, the most specific one is in force: a module's own name goes
 before a glob, then the glob with more literal characters, then more traits of devices in `when`, then more words, then

@@ -1,4 +1,4 @@
-"""The grammar of names and tags.
+"""The grammar of names and tags; which cases a name or a glob selects.
 
     name          [A-Za-z0-9][A-Za-z0-9._+-]*        suites and target configs
     config name   a name without "_"                 compiler and runtime configs

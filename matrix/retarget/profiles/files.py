@@ -1,4 +1,4 @@
-"""Files of device profiles: read, and written so that equal profiles give equal bytes.
+"""Files of device profiles: found by reference, read, and written so that equal profiles give equal bytes.
 
 format = 1
 driver = "vulkan"

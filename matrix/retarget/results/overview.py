@@ -1,4 +1,4 @@
-"""Results in short: how many targets have which outcome, and failures that have one cause."""
+"""Results in short: how many targets have which outcome, failures that have one cause, and how two results differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The targets that pytest collects from paths below a folder, with their ids: what a project's own files are about."""
+"""The targets that pytest collects from paths below a folder, with their ids, and those that it selects of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compile targets and run targets as pytest items."""
+"""Compile targets and run targets as pytest items: their trials, how these end, and failures without a traceback."""
 
 from __future__ import annotations
 

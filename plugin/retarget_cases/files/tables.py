@@ -1,4 +1,4 @@
-"""What may be written in a cases file, as pydantic models. The reference in docs/cases.md follows them."""
+"""What may be written in a cases file, as pydantic models and as JSON Schema. docs/cases.md follows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which runner can take a target: known from declarations alone, the same on every machine.
+"""Which runner takes a target: known from declarations alone, the same on every machine.
 
 A run target needs of a runner, in this order: `host_os` and `host_arch`; the toolchain of its runtime config; the
 command of its `run_under`; each of its drivers; its devices (as many as its ordinals and `distinct` say, named ones by

@@ -1,4 +1,4 @@
-"""From declarations to the plan of an event: pure, the same plan for the same declarations and durations."""
+"""From declarations to the plan of an event, cut into legs: the same plan for the same declarations and durations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiles with the compiler's library in this process."""
+"""Compiles with the compiler's library in this process, and reads what it writes to file descriptor 2."""
 
 from __future__ import annotations
 

@@ -15,8 +15,7 @@ Blanks around lines, names and values do not count; later flags override earlier
 hexadecimal: complex numbers and, as the tool takes them, the Booleans `00` and `01` (here `0`, `1`, `false` and `true`
 too). Integers of 2 and 4 bits are numbers here, `4xi4=1 2 3 4`; the tool takes only their packed bytes, `4xi4=21 43`,
 and so does this where all items have two digits and are as many as the bytes, or one. The tool takes what follows a
-number for nothing and lets numbers wrap; both are errors here. A flagfile may include others: see
-`retarget_iree.flagfile.parse`.
+number for nothing and lets numbers wrap; both are errors here. A flagfile may include others.
 
 Nothing here imports NumPy: flagfiles are read in pytest's process too.
 """

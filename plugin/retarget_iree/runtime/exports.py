@@ -1,4 +1,4 @@
-"""The functions that a module exports, read without a device."""
+"""The functions that a module exports and their signatures, read without a device."""
 
 from __future__ import annotations
 

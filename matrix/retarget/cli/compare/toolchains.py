@@ -1,4 +1,5 @@
-"""`retarget compare --toolchains A,B`: every selected target compiled, and run, with both."""
+"""`retarget compare --toolchains A,B`: every selected target compiled, and run, with both,
+and what changed from one to the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The schema for editors (JSON Schema) and for people (the reference in docs/declarations.md)."""
+"""The schema for editors (JSON Schema, with what the loader refuses beyond the types of keys) and for people (the
+reference in docs/declarations.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that an executor does: ahead of need as soon as their compile is done, or when their item asks for them."""
+"""Runs that begin before their turn: those of an executor as soon as their compile is done, here the next one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Device leases between processes: so many runs at a time per physical device, whoever starts them.
+"""Device leases between processes and users: so many runs at a time per physical device, whoever starts them.
 
 A device has a queue and numbered slots, each a file that is locked with flock. A run locks the queue, looks who has
 slots, waits there until it may have one too, takes the lowest that is free, and leaves the queue. A slot's file says

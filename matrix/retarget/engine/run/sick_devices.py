@@ -1,5 +1,5 @@
-"""Sick devices: gone, or hanging, after a target that ran on them. What one session finds, the others of the machine
-learn from a note in the folder of leases.
+"""Runs a target on devices that answer. Sick ones are gone, or hang, after a target that ran on them: what one session
+finds, the others of the machine learn from a note in the folder of leases.
 
 A device that does not answer cools down before it is probed again, each time twice as long. Devices go by their
 physical ids, whatever runtime config uses them; also by what a config says of them, for processes that have not opened

@@ -1,4 +1,4 @@
-"""What expectations make of a target's outcome.
+"""What expectations make of a target's outcome, and of each case.
 
 A target that was expected to fail and passed, or failed otherwise, fails; the
 message has the rule's source location, what the rule expected and what happened. A flaky target is tried again. An

@@ -1,4 +1,4 @@
-"""The trial of a run target.
+"""The trials of compile targets and run targets.
 
 A compile target fails alone: run targets that need its artifact are *blocked*, which is a skip that names it. Where the
 compile target was deselected, the run target reports the compile failure itself.

@@ -1,4 +1,4 @@
-"""Carrying out edits of expectations: read, rewritten, shown as a diff, put in place all together."""
+"""Carries out edits of expectations: files are read, rewritten, shown as a diff, and put in place all together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a run showed to the rules that say so: which go, which are narrowed or widened, which are new.
+"""From what a run showed, on each device, to the rules that say so: which go, which change, which are new.
 
 A rule that still holds stays as it is. One that some of its targets contradict loses these; what it says of targets
 that this run did not observe stays, whatever device they need. Failures that no rule covers get new ones: as few as

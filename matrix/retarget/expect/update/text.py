@@ -1,4 +1,4 @@
-"""Rewriting the rules of one declaration file; everything else in it stays byte for byte.
+"""Rewrites the rules of one declaration file, and strings of lists; everything else in it stays byte for byte.
 
 A rule is a `[[expectation]]` table. Its text reaches from its header to its last key; the comment lines right above
 the header belong to it and go with it, but for those with which the file begins. Each table is edited by itself, so

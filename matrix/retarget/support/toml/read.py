@@ -1,4 +1,5 @@
-"""Reading TOML files: bytes → UTF-8 → TOML, with the error of a file that is none, and the lines of further errors."""
+"""Reading TOML files: bytes → UTF-8 → TOML, with the error of a file that is none, and the lines of further errors;
+and strings and tables as TOML text."""
 
 from __future__ import annotations
 

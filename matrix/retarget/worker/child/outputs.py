@@ -1,4 +1,4 @@
-"""What a run returned, kept in files: results to compare another run with.
+"""What a run returned, kept in files, and compared with what another run returned.
 
 A folder holds `outputs.json` and one file of raw bytes per array, since `.npy` does not know every element type.
 """

@@ -1,4 +1,4 @@
-"""`target_from` of a compiler config and its flags → the flags that the compiler gets.
+"""`target_from` of a compiler config, its profiles and its flags → the flags that the compiler gets.
 
 As in IREE's HAL driver features: a complete target that a flag gives (`--iree-hal-target-device=#hal.device.target<…>`)
 overrides profiles, and profiles override what names a target in short (`--iree-vulkan-target=…`). What neither rule

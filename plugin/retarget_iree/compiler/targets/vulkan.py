@@ -1,4 +1,4 @@
-"""A Vulkan device profile → what IREE's SPIR-V code generation may rely on. Pure.
+"""A Vulkan device profile → what IREE's SPIR-V code generation may rely on, as `#iree_gpu.target`. Pure.
 
 What a profile does not say is what the Vulkan specification demands of every device (its table "Required Limits").
 """

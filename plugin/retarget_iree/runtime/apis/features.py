@@ -1,4 +1,5 @@
-"""The features of a live device, as a device profile has them: from the API of its driver, by its UUID."""
+"""The features of a live device, as a device profile has them: from the API of its driver, by its UUID;
+and why a driver's library does not load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The devices of a HAL driver as `DeviceInfo`."""
+"""The devices of a HAL driver as `DeviceInfo`, and which one a runtime config means."""
 
 from __future__ import annotations
 

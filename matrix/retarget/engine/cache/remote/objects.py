@@ -1,4 +1,4 @@
-"""Where the objects of a shared store are: in a folder, or anywhere that fsspec reaches.
+"""Where the objects of a shared store are: in a folder, or anywhere that fsspec reaches. Requests cost a bounded time.
 
 Objects are read up to a size, and are seen whole or not at all: the put of an object store is atomic, elsewhere an
 object is written beside and renamed.
