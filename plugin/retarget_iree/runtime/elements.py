@@ -1,4 +1,4 @@
-"""The codes that buffer views have for element types, the dtypes of their host copies, and numbers as the VM passes them.
+"""Codes that buffer views have for element types, the dtypes of their host copies, numbers as the VM passes them.
 
 A code has the numerical type in its top byte and the bit count in its low byte (`iree/hal/buffer_view.h`). Signless
 integers, which is what MLIR's `i32` becomes, read as signed. Elements of 2 and 4 bits are packed in a view's buffer

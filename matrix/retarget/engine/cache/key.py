@@ -1,4 +1,4 @@
-"""The compile key: what must be equal for two compiles to give the same artifact; the files that flags name, and `host`."""
+"""The compile key: what must be equal for two compiles to give the same artifact; files that flags name, and `host`."""
 
 from __future__ import annotations
 

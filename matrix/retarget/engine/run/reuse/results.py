@@ -1,4 +1,4 @@
-"""Which results of earlier runs serve a session's targets: those, kept in the store, whose dependencies are unchanged."""
+"""Which results of earlier runs serve a session's targets: kept ones, whose dependencies are unchanged."""
 
 from __future__ import annotations
 
