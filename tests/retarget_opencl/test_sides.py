@@ -64,6 +64,7 @@ IN_THE_KEY = (
     "retarget.profiles",
     "retarget_iree.builds",
     "retarget_iree.compiler.targets",
+    "retarget_iree.runtime.devices.hal",
     "retarget_profiles",
 )
 """What finds out facts that are in the compile key themselves: profiles, IREE's build and flags."""
