@@ -36,17 +36,7 @@ _KEPT = {*COLLECTING, *LIMITS, "--retarget-case", "--retarget-jobs", "--retarget
 _SWITCHES = ("--retarget-ignore-expectations", "--runxfail")
 _OFF = ("retarget-matrix-attribution", "cacheprovider", "threadexception", "unraisableexception", "warnings")
 _OFF_FOR_IDS = (
-    *(
-        "capture",
-        "debugging",
-        "doctest",
-        "faulthandler",
-        "junitxml",
-        "legacypath",
-        "logging",
-        "monkeypatch",
-        "pastebin",
-    ),
+    *("capture", "debugging", "doctest", "faulthandler", "junitxml", "legacypath", "logging", "monkeypatch"),
     *("pastebin", "python", "recwarn", "setuponly", "setupplan", "stepwise", "subtests", "tmpdir", "unittest"),
 )
 """Plugins that are not loaded: what they do is not shown, or of no use to targets."""

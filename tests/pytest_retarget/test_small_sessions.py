@@ -34,7 +34,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
         "matrix.toml": declarations(*configs, target("all", "vmvx", ["sync"])),
         "suites/suite.toml": suite("only"),
         "suites/one.mlir": "",
-        "test_python.py": "def test_it(): assert False\n",
+        "test_that_fails.py": "def test_it(): assert False\n",
     }
     for name, text in texts.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -58,7 +58,7 @@ def results(folder: str) -> dict[str, tuple[Outcome, str]]:
 
 
 def test_what_a_session_did_not_come_to_is_in_its_results_with_the_reason(session: Session) -> None:
-    status, _ = session("-x", "--retarget-results", "out", "test_python.py", "suites")
+    status, _ = session("-x", "--retarget-results", "out", "test_that_fails.py", "suites")
 
     assert status == pytest.ExitCode.TESTS_FAILED
     end = Outcome.NOT_RUN, "the session ended before it: stopping after 1 failures"
