@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 import msgspec
 
@@ -143,11 +144,17 @@ def change_of(before: State | None, after: State | None) -> Change | None:
     return Change.STOPPED if before.is_good or before.is_bad else Change.OTHER
 
 
-def changes(
-    before: Mapping[str, State], after: Mapping[str, State]
-) -> Iterator[tuple[str, Change, State | None, State | None]]:
-    """Yield what differs, sorted by target: its id, how, and both states."""
-    for target in sorted(before.keys() | after.keys()):
-        old, new = before.get(target), after.get(target)
-        if (change := change_of(old, new)) is not None:
-            yield target, change, old, new
+class Difference(NamedTuple):
+    """How the state of a target differs from an earlier one; None where it is not among the targets."""
+
+    target: str
+    change: Change
+    before: State | None
+    after: State | None
+
+
+def differences(states: Iterable[tuple[str, State | None, State | None]]) -> Iterator[Difference]:
+    """Yield what differs, of targets with their states before and after."""
+    for target, before, after in states:
+        if (change := change_of(before, after)) is not None:
+            yield Difference(target, change, before, after)
