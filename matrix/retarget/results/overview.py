@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -11,7 +11,6 @@ from typing import NamedTuple
 import msgspec
 
 from retarget.model.signatures import normalise
-from retarget.results.files import SessionResults
 from retarget.results.record import BAD, GOOD, Outcome, TargetRecord
 from retarget.support.text import listed
 
@@ -58,11 +57,6 @@ def failure_groups(records: Iterable[TargetRecord]) -> list[FailureGroup]:
 def _size(record: TargetRecord) -> tuple[bool, float, str]:
     seconds = record.compile.seconds if record.compile is not None else 0.0
     return not seconds, seconds, record.nodeid
-
-
-def not_reached(session: SessionResults, results: Mapping[str, TargetRecord]) -> int:
-    """Return how many targets a session was to run, and has no record of; `results` are its own, by id."""
-    return max(session.start.selected - len(results), 0)
 
 
 class State(msgspec.Struct, frozen=True, array_like=True, order=True):

@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 
 from retarget.cli.support import table
 from retarget.results.files import SessionResults, latest, read_results, results_of
-from retarget.results.overview import by_config, by_outcome, failure_groups, not_reached, state_of
+from retarget.results.overview import by_config, by_outcome, failure_groups, state_of
 from retarget.results.record import BAD, INCOMPLETE, Outcome, TargetRecord
 from retarget.support.errors import display_path
 from retarget.support.files import user_path
@@ -69,7 +69,7 @@ def _show(arguments: argparse.Namespace) -> int:
     choose = selected(arguments)
     sessions = read_sessions(arguments.paths)
     results = {target: record for target, record in sorted(results_of(sessions).items()) if choose(record)}
-    missing = {one.start.session: not_reached(one, results_of([one])) for one in sessions}
+    missing = {one.start.session: max(one.start.selected - len(results_of([one])), 0) for one in sessions}
     listed = [record for record in results.values() if record.outcome in arguments.outcome]
     if arguments.format == "json":
         print(json.dumps(_content(sessions, results, missing, listed if arguments.outcome else None), indent=1))
