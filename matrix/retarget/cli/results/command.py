@@ -60,12 +60,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     export.set_defaults(act=_export)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run one of them."""
-    status: int = arguments.act(arguments)
-    return status
-
-
 def _merge(arguments: argparse.Namespace) -> int:
     merged = merge_into([user_path(path) for path in arguments.paths], user_path(arguments.out))
     records = sum(len(session.records) for session in merged.sessions)

@@ -52,12 +52,6 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run one of them."""
-    status: int = arguments.act(arguments)
-    return status
-
-
 def _add(arguments: argparse.Namespace) -> int:
     sessions = read_sessions(arguments.paths)
     check_agreement(sessions)
