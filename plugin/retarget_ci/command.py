@@ -19,9 +19,3 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     subparsers = parser.add_subparsers(dest="action", required=True, metavar="action")
     for action in _ACTIONS:
         action.add(subparsers)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Run one of them."""
-    status: int = arguments.act(arguments)
-    return status

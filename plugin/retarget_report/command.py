@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib.util
-from dataclasses import replace
 from pathlib import Path
 
 from retarget.support.errors import RetargetError
@@ -13,7 +12,6 @@ from retarget.support.installing import install_hint
 
 from retarget_report.read import read_report
 from retarget_report.site import write_site
-from retarget_report.views.bringup import read_bringups
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,9 +44,12 @@ def run(arguments: argparse.Namespace) -> int:
     gc.disable()  # all that is read is kept until the page is written: looking for garbage doubles the time
     try:
         report = read_report(
-            map(Path, arguments.results), map(Path, arguments.plan), title=arguments.title, history=arguments.history
+            map(Path, arguments.results),
+            map(Path, arguments.plan),
+            title=arguments.title,
+            history=arguments.history,
+            bringups=map(Path, arguments.bringup),
         )
-        report = replace(report, bringups=read_bringups(map(Path, arguments.bringup)))
         index = write_site(report, Path(arguments.site))
     finally:
         gc.enable()

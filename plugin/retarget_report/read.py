@@ -11,14 +11,19 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from retarget.results.files import SessionResults, attempts_of, read_results
 from retarget.results.history import History
 from retarget.results.history_files import read_history
 from retarget.results.plan import Plan, Waived, read_plan
 from retarget.results.record import Outcome, TargetRecord
+from retarget.support.errors import RetargetError, display_path
 
 LAST_RUNS = 60
 """How many runs before this one the page shows."""
+
+_BRINGUP = 1
+"""The version of what `retarget bringup --json` prints that is drawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +89,16 @@ class Report:
         return {state: counted[state] for state in LOOKS if counted[state]}
 
 
-def read_report(results: Iterable[Path], plans: Iterable[Path] = (), *, title: str = "", history: str = "") -> Report:
-    """Read results, plans and a history (a folder or a URL). Of a plan there may be no results and
-    no history yet.
+def read_report(
+    results: Iterable[Path],
+    plans: Iterable[Path] = (),
+    *,
+    title: str = "",
+    history: str = "",
+    bringups: Iterable[Path] = (),
+) -> Report:
+    """Read results, plans, a history (a folder or a URL) and the status of bring-ups. Of a plan there may be no results
+    and no history yet.
 
     Raises `RetargetError` for what their readers refuse.
     """
@@ -101,7 +113,26 @@ def read_report(results: Iterable[Path], plans: Iterable[Path] = (), *, title: s
         attributions={one.nodeid: (one.sentence, one.section) for session in sessions for one in session.attributions},
         outside=outside,
         history=read_history(history, last=LAST_RUNS, now=sessions, if_any=bool(read)) if history else None,
+        bringups=[_bringup(path) for path in bringups],
     )
+
+
+def _bringup(file: Path) -> dict[str, Any]:
+    expected = "expected what `retarget bringup NAME --json` prints"
+    try:
+        status = msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
+    except OSError as error:
+        msg = f"cannot read {display_path(file)}: {error.strerror or error}; {expected}"
+        raise RetargetError(msg) from error
+    except msgspec.DecodeError as error:
+        msg = f"{display_path(file)}: {error}; {expected}"
+        raise RetargetError(msg) from error
+    lacking = {"name", "rungs", "drivers", "blockers", "next"} - status.keys()
+    if lacking or status.get("version") != _BRINGUP:
+        found = f"version {status['version']!r}" if not lacking else f"no {', '.join(sorted(lacking))}"
+        msg = f"{display_path(file)}: found {found}, {expected} in version {_BRINGUP}"
+        raise RetargetError(msg)
+    return status
 
 
 def _targets(sessions: Sequence[SessionResults], plans: Sequence[Plan]) -> tuple[list[Target], int]:

@@ -24,7 +24,7 @@ from retarget.support.files import write_atomically
 
 from retarget_report.folder import expect_free
 from retarget_report.read import LOOKS, Report, State
-from retarget_report.views import benchmarks, bringup, durations, failures, history, matrix
+from retarget_report.views import benchmarks, durations, failures, history, matrix
 
 View = Callable[[Report], Iterable[tuple[str, Any]]]
 
@@ -34,7 +34,7 @@ VIEWS: Mapping[str, View] = {
     "time": durations.data,
     "history": history.data,
     "benchmarks": benchmarks.data,
-    "bringup": bringup.data,
+    "bringup": lambda report: [("bringup", report.bringups)],  # as `retarget bringup NAME --json` prints them
 }
 """The views in the order of the navigation: the name of the script in app/, and what yields its data."""
 

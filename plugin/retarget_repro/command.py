@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from retarget.cli.support import whole_number
+from retarget.cli.support import note, whole_number
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
 from retarget.model import RunTarget
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
             chosen, cases = replace(chosen, target=reduced.target), reduced.cases or cases
         with _engine(arguments, chosen, cases) as engine:
             failed = find_failure(engine, chosen)
-            _note(f"{chosen.id} fails at {failed.failure.stage}: {failed.failure.summary}")
+            note(f"{chosen.id} fails at {failed.failure.stage}: {failed.failure.summary}")
             try:
                 bundle = write_bundle(
                     failed,
@@ -92,10 +92,10 @@ def run(arguments: argparse.Namespace) -> int:
                     runs=arguments.runs,
                     keep=arguments.keep,
                     without=arguments.without_env,
-                    note=_note,
+                    note=note,
                 )
             except NotReproducedError as error:
-                _note(str(error))
+                note(str(error))
                 return NOT_REPRODUCED
     sys.stdout.write(f"{display_path(output)}: {output.stat().st_size} bytes, {len(bundle.files) + 1} files\n")
     sys.stdout.write("".join(f"{line}\n" for line in (reduced.text() if reduced is not None else ())))
@@ -119,13 +119,13 @@ def _expect_variables(chosen: Chosen, names: Sequence[str]) -> None:
 
 def _engine(arguments: argparse.Namespace, chosen: Chosen, cases: Sequence[str]) -> Engine:
     cache, extensions = cache_of_command().folder, arguments.retarget_extension
-    return Engine(registry=chosen.registry, cache=cache, extensions=extensions, cases=cases, note=_note)
+    return Engine(registry=chosen.registry, cache=cache, extensions=extensions, cases=cases, note=note)
 
 
 def _reduced(arguments: argparse.Namespace, chosen: Chosen, folder: Path) -> Reduced:
     with _engine(arguments, chosen, arguments.case) as engine:
         found = attempt(engine, chosen)
-    _note(f"reducing {chosen.id}: {found}")
+    note(f"reducing {chosen.id}: {found}")
     return reduce_failure(
         chosen,
         found,
@@ -133,7 +133,7 @@ def _reduced(arguments: argparse.Namespace, chosen: Chosen, folder: Path) -> Red
         extensions=arguments.retarget_extension,
         cases=arguments.case,
         seconds=arguments.reduce_seconds,
-        note=_note,
+        note=note,
     )
 
 
@@ -169,8 +169,3 @@ def _with_what(bundle: Bundle) -> str:
     if run.needs:
         return f" and {', '.join(run.needs)} of run_under, which it does not hold"
     return f" and what its copy of {Path(run.run_under[0]).name} runs"
-
-
-def _note(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()

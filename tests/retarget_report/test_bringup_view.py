@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,6 @@ from report_results import some_records, write_results
 from retarget.support.errors import RetargetError
 from retarget_report.read import read_report
 from retarget_report.site import write_site
-from retarget_report.views.bringup import read_bringups
 
 if TYPE_CHECKING:
     from conftest import Open
@@ -62,8 +60,8 @@ def written(folder: Path, status: object) -> Path:
 @pytest.mark.slow
 def test_the_view_shows_rungs_drivers_blockers_and_what_moved(tmp_path: Path, show: Open) -> None:
     write_results(tmp_path / "results", some_records())
-    bringups = read_bringups([written(tmp_path, STATUS)])
-    write_site(replace(read_report([tmp_path / "results"]), bringups=bringups), tmp_path / "site")
+    report = read_report([tmp_path / "results"], bringups=[written(tmp_path, STATUS)])
+    write_site(report, tmp_path / "site")
     text = show(tmp_path / "site", "#bringup").locator("main").inner_text()
     for expected in (
         "50 % of 2 targets match",
@@ -93,6 +91,8 @@ def test_without_a_bring_up_there_is_no_such_view(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_status_is_an_error(tmp_path: Path, status: object, found: str) -> None:
+    file = written(tmp_path, status)
+    write_results(tmp_path / "results", some_records())
     with pytest.raises(RetargetError) as error:
-        read_bringups([written(tmp_path, status)])
+        read_report([tmp_path / "results"], bringups=[file])
     assert found in str(error.value)

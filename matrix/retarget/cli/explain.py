@@ -6,7 +6,7 @@ import argparse
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,6 +30,8 @@ from retarget.extension.registry import Registry, named_extensions
 from retarget.model import (
     CompilerConfig,
     CompileTarget,
+    Expectation,
+    Golden,
     Origin,
     Requirement,
     RunTarget,
@@ -282,14 +284,7 @@ class _Explainer:
                 cases = f"case {' or '.join(rule.cases)}: " if rule.cases else ""
                 where = f", expected to {expected_text(rule)}" if rule.stages else ""
                 yield f"{whose}{cases}{outcome}{where}", self.locations.location(rule.origin)
-                expired = " (expired: it excuses nothing any more)" if is_expired(rule, today()) else ""
-                until = f"{rule.until}{expired}" if rule.until is not None else ""
-                words = [("signature", rule.signature), ("reason", excuse(rule)), ("until", until)]
-                if device:
-                    words += [("when", rule.when), ("here", "in force" if rule.origin in here else "not in force")]
-                for word, text in words:
-                    if text:
-                        yield f"  {word.ljust(9)} {text}", ""
+                yield from _words_of(rule, "excuses", here if device else None, ("signature", rule.signature))
 
     def _in_force(self, target: Target, rules: TargetRules) -> tuple[str, frozenset[Origin]]:
         """Return the devices of this host, where they decide on rules, and which are in force on them."""
@@ -311,14 +306,7 @@ class _Explainer:
             device, here = self._in_force(target, rules)
             for golden in (found.goldens[rule.origin] for rule in rules.wholes):
                 yield bound_text(golden), self.locations.location(golden.origin)
-                expired = " (expired: it bounds nothing any more)" if is_expired(golden, today()) else ""
-                until = f"{golden.until}{expired}" if golden.until is not None else ""
-                words = [("reason", excuse(golden)), ("until", until)]
-                if device:
-                    words += [("when", golden.when), ("here", "in force" if golden.origin in here else "not in force")]
-                for word, text in words:
-                    if text:
-                        yield f"  {word.ljust(9)} {text}", ""
+                yield from _words_of(golden, "bounds", here if device else None)
 
     def _requirements(self, target: RunTarget) -> Iterator[tuple[str, str]]:
         """What the target requires, and what the device of this host answers."""
@@ -391,6 +379,17 @@ class _Explainer:
         except CompilerError as error:  # of profiles that no target can be made of
             lines = [f"nothing can be compiled: {error}"]
         yield from ((line, "") for line in lines)
+
+
+def _words_of(
+    rule: Expectation | Golden, does: str, here: Collection[Origin] | None, *own: tuple[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Yield what a rule says besides its outcome; `here` are those in force, None where no device decides."""
+    expired = f" (expired: it {does} nothing any more)" if is_expired(rule, today()) else ""
+    words = [*own, ("reason", excuse(rule)), ("until", f"{rule.until}{expired}" if rule.until is not None else "")]
+    if here is not None:
+        words += [("when", rule.when), ("here", "in force" if rule.origin in here else "not in force")]
+    yield from ((f"  {word.ljust(9)} {text}", "") for word, text in words if text)
 
 
 def _through(suite: Suite, compiled: CompileTarget, runtime: RuntimeConfig | None) -> tuple[TargetConfig, ...]:

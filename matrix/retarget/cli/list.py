@@ -164,10 +164,6 @@ def _runtime_json(runtime: RuntimeConfig, count: int) -> _Json:
     }
 
 
-def _builds(runtimes: Iterable[tuple[RuntimeConfig, int]]) -> _Json:
-    return {"builds": _distinct_builds(runtimes)}
-
-
 def _distinct_builds(runtimes: Iterable[tuple[RuntimeConfig, int]]) -> Sequence[dict[str, Any]]:
     """Return the distinct builds: runtime configs that need the same of a build share one."""
     together: dict[tuple[object, ...], list[RuntimeConfig]] = {}
@@ -323,7 +319,7 @@ _VIEWS = {
         found=_runtimes,
         row=_runtime_row,
         content=_runtime_json,
-        more=_builds,
+        more=lambda runtimes: {"builds": _distinct_builds(runtimes)},
         snippets={"cmake": _cmake, "bazel": _bazel},
     ),
     "compilers": _View(

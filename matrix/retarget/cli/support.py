@@ -122,6 +122,12 @@ def read_declared(request: SelectionRequest) -> Selection:
     return selection
 
 
+def note(text: str) -> None:
+    """Say a line on stderr at once."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
 def check_paths(paths: Sequence[str], *, after: str = "", or_else: str = "") -> None:
     """Raise `argparse.ArgumentError` for a path that does not exist. What follows `::` is left to pytest.
 

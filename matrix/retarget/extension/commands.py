@@ -36,7 +36,7 @@ class Command(Product, is_base=True):
 @dataclass(eq=False, kw_only=True)
 class CommandModule(Command):
     """A `Command` whose module is imported when it runs: it has the functions `add_arguments(parser)` and
-    `run(arguments)`.
+    `run(arguments)`, in place of which the parser of an action may set `act`.
 
     With `takes_extensions` the command has the option `--retarget-extension`, a list in
     `arguments.retarget_extension`. `statuses` are its exit statuses with what each says, where they are not the usual.
@@ -62,8 +62,9 @@ class CommandModule(Command):
             )
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Run the module."""
-        status: int = self._imported().run(arguments)
+        """Run the action, or else the module."""
+        act = getattr(arguments, "act", None) or self._imported().run
+        status: int = act(arguments)
         return status
 
     def _imported(self) -> Any:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 import msgspec
 
 from retarget.model.signatures import normalise
-from retarget.results.files import SessionResults
 from retarget.results.record import BAD, GOOD, Outcome, TargetRecord
 from retarget.support.text import listed
 
@@ -57,11 +57,6 @@ def failure_groups(records: Iterable[TargetRecord]) -> list[FailureGroup]:
 def _size(record: TargetRecord) -> tuple[bool, float, str]:
     seconds = record.compile.seconds if record.compile is not None else 0.0
     return not seconds, seconds, record.nodeid
-
-
-def not_reached(session: SessionResults, results: Mapping[str, TargetRecord]) -> int:
-    """Return how many targets a session was to run, and has no record of; `results` are its own, by id."""
-    return max(session.start.selected - len(results), 0)
 
 
 class State(msgspec.Struct, frozen=True, array_like=True, order=True):
@@ -143,11 +138,17 @@ def change_of(before: State | None, after: State | None) -> Change | None:
     return Change.STOPPED if before.is_good or before.is_bad else Change.OTHER
 
 
-def changes(
-    before: Mapping[str, State], after: Mapping[str, State]
-) -> Iterator[tuple[str, Change, State | None, State | None]]:
-    """Yield what differs, sorted by target: its id, how, and both states."""
-    for target in sorted(before.keys() | after.keys()):
-        old, new = before.get(target), after.get(target)
-        if (change := change_of(old, new)) is not None:
-            yield target, change, old, new
+class Difference(NamedTuple):
+    """How the state of a target differs from an earlier one; None where it is not among the targets."""
+
+    target: str
+    change: Change
+    before: State | None
+    after: State | None
+
+
+def differences(states: Iterable[tuple[str, State | None, State | None]]) -> Iterator[Difference]:
+    """Yield what differs, of targets with their states before and after."""
+    for target, before, after in states:
+        if (change := change_of(before, after)) is not None:
+            yield Difference(target, change, before, after)

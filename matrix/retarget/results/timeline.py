@@ -6,25 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from retarget.results.history import History
-from retarget.results.overview import Change, State, change_of
+from retarget.results.overview import Change, State, differences
 from retarget.results.record import INCOMPLETE, Outcome
 
 _CHANCE = frozenset({Outcome.FLAKY, Outcome.INTERMITTENT})
 _NO_VERDICT = frozenset({Outcome.SKIPPED, Outcome.BLOCKED, *INCOMPLETE})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transition:
-    """In the run with the number `run`, a target's state became another one. Runs count from 0, the oldest."""
-
-    run: int
-    before: State
-    after: State
-
-    @property
-    def change(self) -> Change:
-        """How they differ."""
-        return change_of(self.before, self.after) or Change.OTHER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +39,6 @@ class Timeline:
     states: tuple[State | None, ...]
     milliseconds: tuple[int, ...]
     since: int = -1
-    transitions: tuple[Transition, ...] = ()
     regressions: tuple[Regression, ...] = ()
     ran: int = 0
     flaky: int = 0
@@ -97,7 +82,6 @@ def _timeline(
     found = tuple([states[cell] for cell in cells])
     since = last_run = -1
     ran = flaky = 0
-    transitions: list[Transition] = []
     regressions: list[Regression] = []
     known: State | None = None
     previous = 0
@@ -112,8 +96,6 @@ def _timeline(
         previous, settled = cell, state.settled
         if settled == known:
             continue
-        if known is not None:
-            transitions.append(Transition(run=run, before=known, after=settled))
         since, known = run, settled
         is_open = bool(regressions) and regressions[-1].closed is None
         if settled.is_bad and not is_open:
@@ -125,7 +107,6 @@ def _timeline(
         states=found,
         milliseconds=milliseconds,
         since=since,
-        transitions=tuple(transitions),
         regressions=tuple(regressions),
         ran=ran,
         flaky=flaky,
@@ -145,8 +126,6 @@ def changes_between(history: History, before: int, after: int = -1) -> dict[str,
         state.settled if state is not None and state.outcome is not Outcome.NOT_RUN else None
         for state in history.states
     ]
-    found: dict[str, Change] = {}
-    for name, old, new in zip(history.ids, history.cells[before], history.cells[after], strict=True):
-        if old != new and (change := change_of(table[old], table[new])) is not None and change not in unsaid:
-            found[name] = change
-    return found
+    cells = zip(history.ids, history.cells[before], history.cells[after], strict=True)
+    states = ((name, table[old], table[new]) for name, old, new in cells if old != new)
+    return {one.target: one.change for one in differences(states) if one.change not in unsaid}

@@ -22,15 +22,15 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from retarget.model import Target
 from retarget.model.devices import TRAITS, has_traits, trait_error
 from retarget.support.errors import RetargetError
-from retarget.targets.tags import marks
+from retarget.targets.tags import Mark, marks
 
 Value = str | int | bool | None
 Selector = Callable[[Target], bool]
@@ -89,35 +89,33 @@ def compile_selector(expression: str) -> Selector:
 
     Raises `ExpressionError` with the column of the first error.
     """
-    return _parsed(_Parser(expression, _TermSelector), expression)
+    return _parsed(_Parser(expression))
 
 
 @lru_cache(maxsize=4096)
 def compile_rule(expression: str) -> Selector:
     """The same for `when`, which may ask for devices. Where those of a target are not known, what they may make true is
     true."""
-    return _parsed(_Parser(expression, _TermSelector, on=_OnSelector), expression)
+    return _parsed(_Parser(expression, takes_devices=True))
 
 
-def compile_selector_of(
-    expression: str, word: Callable[[str, frozenset[tuple[str, Value]]], Callable[[Of], bool]]
-) -> Callable[[Of], bool]:
-    """The same for anything else that has tags: `word` makes the selector of a word from it and its arguments."""
-    return _parsed(_Parser(expression, word), expression)
+def compile_selector_of(expression: str, marks_of: Callable[[Of], Iterable[Mark]]) -> Callable[[Of], bool]:
+    """The same for anything else that has `tags`; `marks_of` returns its keyword marks."""
+    return _parsed(_Parser(expression, marks_of=marks_of))
 
 
 def terms(expression: str) -> tuple[Term, ...]:
     """Return the words of an expression with what each selects by itself, in order. Raises `ExpressionError`."""
-    parser = _Parser(expression, _TermSelector)
-    _parsed(parser, expression)
+    parser = _Parser(expression)
+    _parsed(parser)
     return tuple(parser.terms)
 
 
 @lru_cache(maxsize=4096)
 def rule_terms(expression: str) -> tuple[Term, ...]:
     """The same for `when`."""
-    parser = _Parser(expression, _TermSelector, on=_OnSelector)
-    _parsed(parser, expression)
+    parser = _Parser(expression, takes_devices=True)
+    _parsed(parser)
     return tuple(parser.terms)
 
 
@@ -126,12 +124,12 @@ def names_devices(expression: str) -> bool:
     return _ON in expression and any(term.traits for term in rule_terms(expression))
 
 
-def _parsed(parser: _Parser[Of], expression: str) -> Callable[[Of], bool]:
+def _parsed(parser: _Parser) -> Callable[[Any], bool]:
     try:
         return parser.expression()
     except RecursionError as error:
         msg = "found parentheses or `not` nested too deeply"
-        raise ExpressionError(expression, 1, msg) from error
+        raise ExpressionError(parser.text, 1, msg) from error
 
 
 def _fail(expression: str, column: int, message: str) -> NoReturn:
@@ -167,45 +165,40 @@ def _tokens(expression: str) -> Iterator[_Token]:
     yield _Token("end", "", at + 1)
 
 
-class _Parser(Generic[Of]):
-    """One method per rule of the grammar. `word` makes the selector of a word."""
+class _Parser:
+    """One method per rule of the grammar. Without `takes_devices`, traits of a device are an error."""
 
     def __init__(
-        self,
-        text: str,
-        word: Callable[[str, frozenset[tuple[str, Value]]], Callable[[Of], bool]],
-        *,
-        on: Callable[[frozenset[tuple[str, Value]], bool], Callable[[Of], bool]] | None = None,
+        self, text: str, *, marks_of: Callable[[Any], Iterable[Mark]] = marks, takes_devices: bool = False
     ) -> None:
-        """`on` makes that of traits of a device, and of whether it is negated; without it they are an error."""
-        self._text = text
-        self._word = word
-        self._on = on
+        self.text = text
+        self._marks_of = marks_of
+        self._takes_devices = takes_devices
         self._tokens = _tokens(text)
         self._token = next(self._tokens)
         self._negated = False
         self.terms: list[Term] = []
 
-    def expression(self) -> Callable[[Of], bool]:
+    def expression(self) -> Callable[[Any], bool]:
         if self._token.sort == "end":
             return lambda _: True
         selector = self._disjunction()
         self._take("end", expected="'and', 'or' or the end of line")
         return selector
 
-    def _disjunction(self) -> Callable[[Of], bool]:
+    def _disjunction(self) -> Callable[[Any], bool]:
         options = [self._conjunction()]
         while self._accept("or"):
             options.append(self._conjunction())
         return options[0] if len(options) == 1 else lambda target: any(option(target) for option in options)
 
-    def _conjunction(self) -> Callable[[Of], bool]:
+    def _conjunction(self) -> Callable[[Any], bool]:
         parts = [self._negation()]
         while self._accept("and"):
             parts.append(self._negation())
         return parts[0] if len(parts) == 1 else lambda target: all(part(target) for part in parts)
 
-    def _negation(self) -> Callable[[Of], bool]:
+    def _negation(self) -> Callable[[Any], bool]:
         if self._accept("not"):
             self._negated = not self._negated
             inner = self._negation()
@@ -219,14 +212,14 @@ class _Parser(Generic[Of]):
         word, end = first.text, first.column + len(first.text)
         arguments: list[tuple[str, Value]] = []
         is_device = word == _ON and self._token.sort == "("
-        if is_device and self._on is None:
-            _fail(self._text, first.column, _NOT_HERE)
+        if is_device and not self._takes_devices:
+            _fail(self.text, first.column, _NOT_HERE)
         if self._accept("("):
             arguments = self._arguments(are_traits=is_device)
             end = self._take(")", expected="',' or ')'").column + 1
         given = frozenset(arguments)
-        selector = self._on(given, self._negated) if is_device and self._on is not None else self._word(word, given)
-        text = self._text[first.column - 1 : end - 1]
+        selector = _OnSelector(given, self._negated) if is_device else _TermSelector(word, given, self._marks_of)
+        text = self.text[first.column - 1 : end - 1]
         self.terms.append(Term(text, first.column, selector, self._negated, given if is_device else frozenset()))
         return selector
 
@@ -243,7 +236,7 @@ class _Parser(Generic[Of]):
         self._take("=", expected="'='")
         at, value = self._token.column, self._value()
         if is_trait and (problem := trait_error(name.text, value)) is not None:
-            _fail(self._text, at if name.text in TRAITS else name.column, problem)
+            _fail(self.text, at if name.text in TRAITS else name.column, problem)
         return name.text, value
 
     def _value(self) -> Value:
@@ -272,17 +265,20 @@ class _Parser(Generic[Of]):
         return token
 
     def _fail_at(self, token: _Token, expected: str) -> NoReturn:
-        _fail(self._text, token.column, f"found {token}, expected {expected}")
+        _fail(self.text, token.column, f"found {token}, expected {expected}")
 
 
 @dataclass(frozen=True, slots=True)
 class _TermSelector:
     name: str
-    arguments: frozenset[tuple[str, Value]] = frozenset()
+    arguments: frozenset[tuple[str, Value]]
+    marks_of: Callable[[Any], Iterable[Mark]]
 
-    def __call__(self, target: Target) -> bool:
+    def __call__(self, target: Any) -> bool:
         is_tag = not self.arguments and self.name in target.tags
-        return is_tag or any(name == self.name and self.arguments <= set(fields) for name, fields in marks(target))
+        return is_tag or any(
+            name == self.name and self.arguments <= set(fields) for name, fields in self.marks_of(target)
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 import pytest
 from retarget.model import Target
-from retarget.targets.selection import ExpressionError, compile_selector_of
+from retarget.targets.selection import ExpressionError, terms
 
 from pytest_retarget.internals import Expression, KeywordMatcher, MarkMatcher, count_collected
 
@@ -170,21 +170,14 @@ class Preselection:
 
 def _words(expression: str, *, arguments: bool = False) -> tuple[str, ...] | None:
     """Return the words of an expression; None where pytest will refuse it, as `-k` does words with arguments."""
-    found: list[str] = []
-    has_arguments = False
-
-    def add(word: str, given: frozenset[Any]) -> Callable[[object], bool]:
-        nonlocal has_arguments
-        found.append(word)
-        has_arguments = has_arguments or bool(given)
-        return lambda _: True
-
     try:
-        compile_selector_of(expression, add)
+        found = [term.text.partition("(") for term in terms(expression)]
         Expression.compile(expression)
     except (ExpressionError, SyntaxError, pytest.UsageError):
         return None
-    return None if has_arguments and not arguments else tuple(dict.fromkeys(found))
+    if not arguments and any(given for _, given, _ in found):
+        return None
+    return tuple(dict.fromkeys(word.rstrip() for word, _, _ in found))
 
 
 _PRESELECTION = pytest.StashKey[Preselection]()

@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from retarget.cli.support import whole_number
+from retarget.cli.support import note, whole_number
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.commands import BY_HAND
 from retarget.engine.engine import Engine
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     releases = Releases(
         packages=tuple(dict.fromkeys(package for packages in parts.values() for package in packages)),
         folder=cache_of_command().folder / RELEASES_FOLDER,
-        note=_note,
+        note=note,
     )
     known = releases.versions(pre=arguments.pre)
     versions = _between(known, arguments.good, known[-1] if arguments.bad is None else arguments.bad)
@@ -79,11 +79,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         sys.stdout.write("\n".join(result.text()) + "\n")
     return 1 if result.unknown else 0
-
-
-def _note(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
 
 
 def _parts(chosen: Chosen, only: str | None) -> dict[str, tuple[str, ...]]:

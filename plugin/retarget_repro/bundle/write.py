@@ -49,8 +49,6 @@ _LIBRARY = (
     "retarget.arrays.comparison",
     "retarget.arrays.dtypes",
     "retarget.arrays.judging",
-    "retarget.arrays.comparison",
-    "retarget.arrays.dtypes",
     "retarget.extension.drivers",
     "retarget.extension.products",
     "retarget.model.calls",
@@ -67,8 +65,6 @@ _LIBRARY = (
     "retarget_iree.runtime.parameters",
     "retarget_iree.runtime.exports",
     "retarget_iree.runtime.program",
-    "retarget_iree.runtime.elements",
-    "retarget_iree.runtime.exports",
 )
 """The modules that a bundle holds copies of, which import each other and nothing else of these packages."""
 

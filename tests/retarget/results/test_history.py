@@ -15,7 +15,7 @@ from retarget.results.history import SUFFIX, History, durations, pack, unpack
 from retarget.results.history_files import add_run, read_history
 from retarget.results.overview import Change, State, change_of, state_of
 from retarget.results.record import CaseRecord, Outcome, ReusedRecord, TimesRecord
-from retarget.results.timeline import Regression, Transition, changes_between, timeline, timelines
+from retarget.results.timeline import Regression, changes_between, timeline, timelines
 from retarget.support.errors import RetargetError
 from sample_results import compiled, failed, passed, session
 
@@ -281,11 +281,6 @@ def test_a_timeline_says_since_when_a_target_is_as_it_is() -> None:
     found = timeline(one(PASSED, FAILED, None, FAILED, PASSED, FLAKY, PASSED), "t")
     assert found is not None
     assert found.since == 4
-    assert found.transitions == (
-        Transition(run=1, before=PASSED, after=FAILED),
-        Transition(run=4, before=FAILED, after=PASSED),
-    )
-    assert [transition.change for transition in found.transitions] == [Change.BROKEN, Change.MENDED]
     assert (found.flaky, found.ran, found.idle) == (1, 6, 0)
 
 
@@ -315,13 +310,12 @@ def test_timelines_of_all_targets_are_those_of_each() -> None:
 
 
 @given(st.lists(st.sampled_from([PASSED, FAILED, FLAKY, SKIPPED, State(Outcome.FAILED, "load", "x")]), min_size=1))
-def test_transitions_are_the_changes_from_run_to_run(states: list[State | None]) -> None:
+def test_a_timeline_follows_the_changes_from_run_to_run(states: list[State | None]) -> None:
     found = one(*states)
     line = timeline(found, "t")
     assert line is not None
     by_run = {run: changes_between(found, run - 1, run).get("t") for run in range(1, len(states))}
-    assert {one.run: one.change for one in line.transitions} == {run: how for run, how in by_run.items() if how}
-    assert line.since == max((one.run for one in line.transitions), default=0)
+    assert line.since == max((run for run, how in by_run.items() if how), default=0)
     closed = [number for one in line.regressions for number in (one.opened, one.closed) if number is not None]
     assert closed == sorted(set(closed))
     assert line.is_open == (next((state.is_bad for state in states[::-1] if state != SKIPPED), False) is True)

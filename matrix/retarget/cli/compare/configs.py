@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retarget.cli.support import read_declared, request_of
+from retarget.cli.support import note, read_declared, request_of
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
 from retarget.extension import Tolerance, UnavailableError, overrides
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     with (
         ScratchFolder("outputs") as scratch,
         Engine(
-            registry=registry, cache=cache_of_command().folder, extensions=arguments.retarget_extension, note=_note
+            registry=registry, cache=cache_of_command().folder, extensions=arguments.retarget_extension, note=note
         ) as engine,
     ):
         targets = [_available(engine, _matching(found, name), name) for name in names]
@@ -89,11 +89,6 @@ def run(arguments: argparse.Namespace) -> int:
     failed = any(outcome.failure is not None and outcome.failure.stage != Stage.COMPARE for outcome in outcomes)
     same = comparison is not None and not comparison.differing and not comparison.unmatched and comparison.arrays
     return 0 if same and not failed else 1
-
-
-def _note(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
 
 
 def _error(text: str) -> float:

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,8 @@ from retarget.extension import UnavailableError, overrides
 from retarget.model import CompileTarget, Origin, RunTarget, Target, Toolchain
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import CompileOutcome, Failure, RunOutcome
+from retarget.results.overview import Change, State, change_of
+from retarget.results.record import Outcome
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.scratch import ScratchFolder
 from retarget.support.text import counted, first_line, strip_colour
@@ -189,7 +190,7 @@ def _compared(sides: Sequence[_Side], target: Target, others: Sequence[Target]) 
         return replace(nothing, reason=first_line(str(error)))
     artifacts = tuple(_artifacts(outcomes))
     both = (artifacts[0], artifacts[1]) if len(artifacts) == 2 else None
-    return replace(nothing, results=(_said(failures[0]), _said(failures[1])), artifacts=both)
+    return replace(nothing, states=(_state(failures[0]), _state(failures[1])), artifacts=both)
 
 
 def _compared_runs(
@@ -206,7 +207,7 @@ def _compared_runs(
         difference = sides[0].engine.compare(folders, (sides[0].name, sides[1].name)).first
         if difference is not None:
             values = f"{difference.case}, {difference.place}: {difference.mismatch.summary}"
-    return replace(nothing, results=(_said(before.failure), _said(after.failure)), values=values)
+    return replace(nothing, states=(_state(before.failure), _state(after.failure)), values=values)
 
 
 def _artifacts(outcomes: Sequence[CompileOutcome]) -> Iterator[Compiled]:
@@ -216,23 +217,19 @@ def _artifacts(outcomes: Sequence[CompileOutcome]) -> Iterator[Compiled]:
             yield Compiled(digest=artifact.digest, size=artifact.size, seconds=one.seconds, reused=one.reused)
 
 
-def _said(failure: Failure | None) -> str:
-    return "" if failure is None else f"{failure.stage}: {strip_colour(failure.summary)}"
+def _state(failure: Failure | None) -> State:
+    if failure is None:
+        return State(Outcome.PASSED)
+    return State(Outcome.FAILED, failure.stage, strip_colour(failure.summary))
 
 
 _MOST = 5
 """How many of the largest changes of size and time are printed as text."""
 
 
-class Change(StrEnum):
-    """What came of a target with the second toolchain, compared with the first; in the order of the report."""
-
-    REGRESSED = "regressed"
-    FIXED = "fixed"
-    FAILS_OTHERWISE = "fails otherwise"
-    VALUES = "different values"
-    NONE = "same"
-    NOT_COMPARED = "not compared"
+_CHANGES = {Change.BROKEN: "regressed", Change.MENDED: "fixed", Change.OTHER: "fails otherwise"}
+_VALUES, _SAME, _NOT_COMPARED = "different values", "same", "not compared"
+"""What came of a target with the second toolchain, compared with the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,7 +244,7 @@ class Compiled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """A target with both toolchains. `results` are its failures, empty where it passed; None where it was not tried.
+    """A target with both toolchains, and its `states`; None where it was not tried.
 
     `artifacts` are there for a compile target that both compile, `values` is the first difference of the values of two
     runs that passed. `reason` says why it was not compared.
@@ -255,22 +252,27 @@ class Compared:
 
     suite: str
     target: str
-    results: tuple[str | None, str | None] = (None, None)
+    states: tuple[State, State] | None = None
     artifacts: tuple[Compiled, Compiled] | None = None
     values: str = ""
     reason: str = ""
 
     @property
-    def change(self) -> Change:
+    def change(self) -> str:
         """What changed."""
-        before, after = self.results
-        if before is None or after is None:
-            return Change.NOT_COMPARED
-        if before == after:
-            return Change.VALUES if self.values else Change.NONE
-        if before and after:
-            return Change.FAILS_OTHERWISE
-        return Change.REGRESSED if after else Change.FIXED
+        if self.states is None:
+            return _NOT_COMPARED
+        if (change := change_of(*self.states)) is not None:
+            return _CHANGES[change]
+        return _VALUES if self.values else _SAME
+
+    @property
+    def results(self) -> tuple[str | None, str | None]:
+        """Its failures, empty where it passed; None where it was not tried."""
+        if self.states is None:
+            return None, None
+        before, after = ("" if one.is_good else f"{one.stage}: {one.signature}" for one in self.states)
+        return before, after
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,7 +287,7 @@ class Comparison:
     def is_bad(self) -> bool:
         """Whether a target that passed fails, or nothing at all was compared."""
         changes = {one.change for one in self.targets}
-        return Change.REGRESSED in changes or changes == {Change.NOT_COMPARED}
+        return _CHANGES[Change.BROKEN] in changes or changes == {_NOT_COMPARED}
 
     def text(self) -> Iterator[str]:
         """Yield the lines of the report: what matters most first."""
@@ -293,16 +295,15 @@ class Comparison:
         yield f"{before} → {after}: {counted(len(self.targets), 'target')}"
         for name, builds in zip(self.toolchains, self.builds, strict=True):
             yield from (f"  {name}: {build}" for build in builds)
-        for change in Change:
-            found = [one for one in self.targets if one.change is change]
-            if change in {Change.NONE, Change.NOT_COMPARED} or not found:
-                continue
-            yield f"{change} ({len(found)}):"
+        for change in (*_CHANGES.values(), _VALUES):
+            found = [one for one in self.targets if one.change == change]
+            if found:
+                yield f"{change} ({len(found)}):"
             yield from (f"  {one.suite}::{one.target}  {_described(one)}" for one in found)
-        same = Counter(bool(one.results[0]) for one in self.targets if one.change is Change.NONE)
+        same = Counter(bool(one.results[0]) for one in self.targets if one.change == _SAME)
         yield f"same: {same[False]} pass, {same[True]} fail"
         yield from self._artifacts()
-        reasons = Counter(one.reason for one in self.targets if one.change is Change.NOT_COMPARED)
+        reasons = Counter(one.reason for one in self.targets if one.change == _NOT_COMPARED)
         if reasons:
             yield f"not compared ({reasons.total()}):"
             yield from (f"  {reason} ({counted(count, 'target')})" for reason, count in reasons.most_common())
@@ -318,7 +319,7 @@ class Comparison:
                 {
                     "suite": one.suite,
                     "target": one.target,
-                    "change": one.change.value,
+                    "change": one.change,
                     "results": [
                         None if text is None else {"passed": not text, "failure": text} for text in one.results
                     ],
@@ -347,7 +348,7 @@ class Comparison:
 
 def _described(one: Compared) -> str:
     before, after = (text or "passed" for text in one.results)
-    return one.values if one.change is Change.VALUES else f"{before} → {after}"
+    return one.values if one.change == _VALUES else f"{before} → {after}"
 
 
 def _amounts(

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 
-from retarget.cli.results import diff, show, update
+from msgspec.structs import asdict
+
+from retarget.cli.results import show
+from retarget.extension.registry import load_extensions
 from retarget.results.export.ctrf import ctrf
 from retarget.results.export.junit import junit
 from retarget.results.export.pytest_benchmark import pytest_benchmark
 from retarget.results.export.trace import trace
+from retarget.results.files import attempts_of, results_of
 from retarget.results.merge import check_agreement, merge_into
-from retarget.support.errors import display_path
+from retarget.results.overview import Change, Difference, State, differences, state_of
+from retarget.results.record import Outcome, TargetRecord
+from retarget.results.rule_update import RuleUpdate
+from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import user_path, write_files
-from retarget.support.text import counted
+from retarget.support.text import counted, shown
 
 _FORMATS = {"ctrf": ctrf, "junit": junit, "pytest-benchmark": pytest_benchmark, "trace": trace}
+
+_WORSE = (Change.BROKEN, Change.STOPPED, Change.GONE)
+"""What the exit status of `diff` tells."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,20 +41,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     merge.set_defaults(act=_merge)
     show.add(actions)
-    diff.add(actions)
-    update.add(actions)
+    does = "compare two sets of results; exit status 1 where a target is newly broken, no longer run, or gone"
+    diff = actions.add_parser("diff", help=does, description=f"{does}.")
+    diff.add_argument("before", metavar="A", help="folder or file of results: before")
+    diff.add_argument("after", metavar="B", help="folder or file of results: after")
+    show.add_selection(diff)
+    diff.set_defaults(act=_diff)
+    does = "change expectations to what results show, as pytest --retarget-update-expectations does for its own"
+    epilog = "of several results of a target on one device the last counts; where devices differ, rules say on(…)"
+    update = actions.add_parser("update", help=does, description=f"{does}; run it where pytest ran", epilog=epilog)
+    show.add_paths(update)
+    update.set_defaults(act=_update)
     does = "write results in the format of other tools: CTRF, junit, pytest-benchmark, or Chrome's trace events"
     export = actions.add_parser("export", help=does, description=f"{does}.")
     export.add_argument("as_format", choices=_FORMATS, metavar="|".join(_FORMATS), help="the format")
     show.add_paths(export)
     export.add_argument("-o", dest="out", required=True, metavar="FILE", help="the file to write")
     export.set_defaults(act=_export)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Run one of them."""
-    status: int = arguments.act(arguments)
-    return status
 
 
 def _merge(arguments: argparse.Namespace) -> int:
@@ -61,3 +77,67 @@ def _export(arguments: argparse.Namespace) -> int:
     write_files([(out, _FORMATS[arguments.as_format](sessions))], force=True)
     print(f"{display_path(out)}: {arguments.as_format} of {counted(len(sessions), 'session')}")
     return 0
+
+
+def _diff(arguments: argparse.Namespace) -> int:
+    choose = show.selected(arguments)
+    before, _ = _states(arguments.before, choose)
+    after, is_complete = _states(arguments.after, choose)
+    if not is_complete:  # what a killed session lacks is not gone
+        after = dict.fromkeys(before, State(Outcome.NOT_RUN)) | after
+    targets = sorted(before.keys() | after.keys())
+    found = [*differences((target, before.get(target), after.get(target)) for target in targets)]
+    same = len(targets) - len(found)
+    counts = {change: sum(one.change is change for one in found) for change in Change}
+    if arguments.format == "json":
+        content = {
+            "counts": {str(change): count for change, count in counts.items()} | {"unchanged": same},
+            "changes": [
+                {
+                    "target": one.target,
+                    "change": one.change,
+                    "before": asdict(one.before) if one.before is not None else None,
+                    "after": asdict(one.after) if one.after is not None else None,
+                }
+                for one in found
+            ],
+        }
+        print(json.dumps(content, indent=1))
+    else:
+        print("\n".join(_text_of(found, counts, same)))
+    return 1 if any(counts[change] for change in _WORSE) else 0
+
+
+def _states(written: str, choose: Callable[[TargetRecord], bool]) -> tuple[dict[str, State], bool]:
+    """Return the state of each target, and whether all sessions are complete."""
+    sessions = show.read_sessions([written])
+    states = {target: state_of(record) for target, record in results_of(sessions).items() if choose(record)}
+    return states, all(session.is_complete for session in sessions)
+
+
+def _text_of(found: Sequence[Difference], counts: Mapping[Change, int], same: int) -> Iterator[str]:
+    for change, count in counts.items():
+        if not count:
+            continue
+        yield f"{change}: {count}"
+        for one in found:
+            if one.change is change:
+                yield f"  {shown(one.target)}"
+                yield f"    {' → '.join(shown(str(state)) for state in (one.before, one.after) if state is not None)}"
+        yield ""
+    words = [f"{count} {change}" for change, count in counts.items() if count]
+    yield ", ".join([*words, f"{counted(same, 'target')} unchanged"])
+
+
+def _update(arguments: argparse.Namespace) -> int:
+    update = RuleUpdate()
+    for session in sorted(show.read_sessions(arguments.paths), key=lambda one: (one.start.started, one.start.session)):
+        if not session.is_complete:
+            files = ", ".join(map(display_path, session.files))
+            msg = f"{files}: found a session that did not end, which may say too little: run it again, or leave it out"
+            raise RetargetError(msg)
+        for _, records in sorted(attempts_of([session]).items()):
+            update.add(records[-1])
+    for line, _ in update.write(load_extensions((), folders=[Path.cwd()]), in_full=False):
+        print(line)
+    return 1 if update.left_over else 0

@@ -9,13 +9,15 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 
+from msgspec.structs import asdict
+
 from retarget.cli.results.show import add_paths, read_sessions
 from retarget.cli.support import table
 from retarget.model.metrics import Metric, quantity_text
 from retarget.results.history import History, Run
 from retarget.results.history_files import add_run, read_history
 from retarget.results.merge import check_agreement
-from retarget.results.overview import Change, State
+from retarget.results.overview import Change
 from retarget.results.timeline import Timeline, changes_between, timeline, timelines
 from retarget.support.checkout import short
 from retarget.support.errors import RetargetError, did_you_mean
@@ -48,12 +50,6 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="place", required=True, metavar="FOLDER|URL", help="where the history is kept")
     parser.add_argument("--last", type=int, default=0, metavar="N", help="only the last N runs (all)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Run one of them."""
-    status: int = arguments.act(arguments)
-    return status
 
 
 def _add(arguments: argparse.Namespace) -> int:
@@ -163,7 +159,7 @@ def _text(history: History, line: Timeline) -> Iterator[str]:
 def _content(history: History, line: Timeline) -> dict[str, object]:
     return {
         "target": line.id,
-        "now": _state(line.now),
+        "now": asdict(line.now) if line.now else None,
         "since": _name(history, line.since),
         "ran": line.ran,
         "flaky": line.flaky,
@@ -173,19 +169,14 @@ def _content(history: History, line: Timeline) -> dict[str, object]:
             {"opened": _name(history, one.opened), "closed": _name(history, one.closed)} for one in line.regressions
         ],
         "runs": [
-            {"run": one.name, "started": one.started, "seconds": taken / 1000 or None, "state": _state(state)}
+            {"run": one.name, "started": one.started, "seconds": taken / 1000 or None}
+            | {"state": asdict(state) if state else None}
             | {"metrics": {metric: values[line.id] for metric, values in metrics.items() if line.id in values}}
             for one, taken, state, metrics in zip(
                 history.runs, line.milliseconds, line.states, history.metrics, strict=True
             )
         ],
     }
-
-
-def _state(state: State | None) -> dict[str, str] | None:
-    if state is None:
-        return None
-    return {"outcome": state.outcome, "stage": state.stage, "signature": state.signature}
 
 
 def _run(run: Run) -> dict[str, object]:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
+
+from msgspec.structs import asdict
 
 from retarget.cli.support import table
 from retarget.results.files import SessionResults, latest, read_results, results_of
-from retarget.results.overview import by_config, by_outcome, failure_groups, not_reached, state_of
+from retarget.results.overview import by_config, by_outcome, failure_groups, state_of
 from retarget.results.record import BAD, INCOMPLETE, Outcome, TargetRecord
 from retarget.support.errors import display_path
 from retarget.support.files import user_path
 from retarget.support.text import counted, shown
-from retarget.targets.selection import ExpressionError, Value, compile_selector_of
+from retarget.targets.selection import ExpressionError, compile_selector_of
 
 _SHOWN_FILES = 3
 
@@ -39,7 +41,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
 def selected(arguments: argparse.Namespace) -> Callable[[TargetRecord], bool]:
     """Return what `-m` selects. Raises `argparse.ArgumentError` where it is no expression."""
     try:
-        return record_selector(arguments.mark)
+        return compile_selector_of(arguments.mark, attrgetter("marks"))
     except ExpressionError as error:
         raise argparse.ArgumentError(None, str(error)) from error
 
@@ -67,7 +69,7 @@ def _show(arguments: argparse.Namespace) -> int:
     choose = selected(arguments)
     sessions = read_sessions(arguments.paths)
     results = {target: record for target, record in sorted(results_of(sessions).items()) if choose(record)}
-    missing = {one.start.session: not_reached(one, results_of([one])) for one in sessions}
+    missing = {one.start.session: max(one.start.selected - len(results_of([one])), 0) for one in sessions}
     listed = [record for record in results.values() if record.outcome in arguments.outcome]
     if arguments.format == "json":
         print(json.dumps(_content(sessions, results, missing, listed if arguments.outcome else None), indent=1))
@@ -167,27 +169,5 @@ def _content(
         ],
     }
     if listed is not None:
-        states = [(record.nodeid, state_of(record)) for record in listed]
-        content["listed"] = [
-            {"target": target, "outcome": state.outcome, "stage": state.stage, "signature": state.signature}
-            for target, state in states
-        ]
+        content["listed"] = [{"target": record.nodeid} | asdict(state_of(record)) for record in listed]
     return content
-
-
-def record_selector(expression: str) -> Callable[[TargetRecord], bool]:
-    """Return the function that decides whether a record is selected: what `-m` selects of the targets themselves.
-
-    Raises `retarget.targets.selection.ExpressionError`.
-    """
-    return compile_selector_of(expression, _Word)
-
-
-@dataclass(frozen=True, slots=True)
-class _Word:
-    name: str
-    arguments: frozenset[tuple[str, Value]]
-
-    def __call__(self, record: TargetRecord) -> bool:
-        is_tag = not self.arguments and self.name in record.tags
-        return is_tag or any(name == self.name and self.arguments <= set(fields) for name, fields in record.marks)
