@@ -36,7 +36,7 @@ of {operators} operators) are compiled, run, and compared with ONNX's results at
 functions that define an operator by others (`…_expanded`) count for that operator.
 
 {versions}. Run on {date}.
-What has changed here since that day, in the OpenCL package above all, does not show.
+Later changes, most of them in the OpenCL package, are not in these figures.
 
 {devices}
 
@@ -54,13 +54,13 @@ Failures by stage:
 
 ## By operator
 
-With the number of their tests, the operators of which all tests pass on every target: {whole}.
+Operators of which all tests pass on every target, with the number of tests: {whole}.
 
-Those of which no test passes on any target: {none}.
+Operators of which no test passes on any target: {none}.
 
-Those of which equally many pass on every target: {equal}.
+Operators of which equally many tests pass on every target: {equal}.
 
-The others, passed tests of all tests. A dash means that none ran.
+All other operators: passed tests of all tests. A dash means that no test ran.
 
 {rows}
 """
@@ -180,10 +180,7 @@ def conformance_page(manifest: Manifest, results: Iterable[Result], *, date: str
         whole=", ".join(f"{name} ({tests[name]})" for name in good) or "none",
         none=", ".join(f"{name} ({tests[name]})" for name in bad) or "none",
         equal=", ".join(f"{name} {equal[name]}" for name in equal if name not in {*good, *bad}) or "none",
-        rows=_table(
-            ["operator", "tests", *targets],
-            [[name, str(tests[name]), *cells[name]] for name in names if name not in equal],
-        ),
+        rows=_table(["operator", *targets], [[name, *cells[name]] for name in names if name not in equal]),
     )
 
 

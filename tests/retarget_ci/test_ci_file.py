@@ -182,7 +182,7 @@ reason = "x"
         "expected the profile of a device (a file or the name of a shipped one) or its URI",
         "ci.toml:11: runner[1].name: found no such key, expected a string",
         "ci.toml:12: runner[1].labels: found the string 'x', "
-        "expected an array of strings with at least one entry; did you mean ['x']?",
+        "expected a non-empty array of strings; did you mean ['x']?",
         'ci.toml:14: event[0]: found neither on nor schedule, expected what starts the event, such as on = ["manual"]',
         "ci.toml:16: event[0].select: 'not (': column 6: found the end of line, expected a word, 'not' or '('",
         "ci.toml:17: event[0].budget: found '20 mins', expected a duration above 0 and up to 35 days, "

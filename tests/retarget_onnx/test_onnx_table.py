@@ -78,8 +78,8 @@ def test_operators_are_rows_and_targets_are_columns(manifest: Path, tmp_path: Pa
         case("test_add", "opencl/opencl", SKIPPED, stage=""),
     )
     lines = page(manifest, file)
-    at = lines.index("| operator | tests | vmvx, local-sync | vulkan |")
-    assert lines[at + 1 :] == ["| --- | ---: | ---: | ---: |", "| Abs | 1 | 1/1 | 0/1 |", "| Add | 3 | 1/3 | 0/1 |"]
+    at = lines.index("| operator | vmvx, local-sync | vulkan |")
+    assert lines[at + 1 :] == ["| --- | ---: | ---: |", "| Abs | 1/1 | 0/1 |", "| Add | 1/3 | 0/1 |"]
     assert "| tests | 2 of 4 (50.0%) | 0 of 2 (0.0%) |" in lines
     assert "| whole operators | 1 | 0 |" in lines
     assert "| compile | 1 | 0 |" in lines
@@ -94,7 +94,7 @@ def test_operators_are_rows_and_targets_are_columns(manifest: Path, tmp_path: Pa
 
 def test_an_operator_of_which_a_target_ran_nothing_has_a_dash(manifest: Path, tmp_path: Path) -> None:
     file = junit(tmp_path / "run.xml", case("test_abs", "vmvx/local-sync", PASSED))
-    assert "| Add | 3 | - |" in page(manifest, file)
+    assert "| Add | - |" in page(manifest, file)
 
 
 def test_what_is_intermittent_counts_as_failed_whether_it_passed_or_not(manifest: Path, tmp_path: Path) -> None:
@@ -123,9 +123,9 @@ def test_operators_that_end_alike_on_every_target_are_listed_and_have_no_row(man
         *(case("test_add", target, FAILED) for target in ("vmvx/local-sync", "vulkan/vulkan")),
     )
     lines = page(manifest, file)
-    assert any(line.endswith("all tests pass on every target: Abs (1).") for line in lines)
+    assert any(line.endswith("on every target, with the number of tests: Abs (1).") for line in lines)
     assert any(line.endswith("no test passes on any target: Add (3).") for line in lines)
-    assert "Those of which equally many pass on every target: none." in lines
+    assert "Operators of which equally many tests pass on every target: none." in lines
     assert lines[-1].startswith("| --- |")
 
 
@@ -135,7 +135,7 @@ def test_operators_of_which_equally_many_tests_pass_are_listed_with_their_number
     ends = {"test_add": PASSED, "test_add_uint8": FAILED, "test_add_bcast": FAILED}
     targets = ("vmvx/local-sync", "vulkan/vulkan")
     file = junit(tmp_path / "run.xml", *(case(test, one, end) for test, end in ends.items() for one in targets))
-    assert "Those of which equally many pass on every target: Add 1/3." in page(manifest, file)
+    assert "Operators of which equally many tests pass on every target: Add 1/3." in page(manifest, file)
 
 
 @pytest.mark.parametrize(

@@ -34,12 +34,9 @@ KEYS = "agree_with, expected, function, inputs, name, reference, tolerance"
 CANNOT_FAIL = "a case that cannot fail tests nothing"
 
 BAD_FILES = {
-    "nothing at all": ("", ": case: found no such key, expected an array of tables with at least one entry"),
-    "no case": ("case = []\n", ":1: case: found an empty array, expected an array of tables with at least one entry"),
-    "a case that is no table": (
-        "case = 1\n",
-        ":1: case: found the integer 1, expected an array of tables with at least one entry",
-    ),
+    "nothing at all": ("", ": case: found no such key, expected a non-empty array of tables"),
+    "no case": ("case = []\n", ":1: case: found an empty array, expected a non-empty array of tables"),
+    "a case that is no table": ("case = 1\n", ":1: case: found the integer 1, expected a non-empty array of tables"),
     "no TOML": (
         "[[case]\n",
         ":1: found a TOML syntax error in column 7: expected ']]' at the end of an array declaration",

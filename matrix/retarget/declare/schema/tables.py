@@ -70,7 +70,7 @@ class ConfigTable(_Table):
     """Further words that select the config's targets with `-m`."""
 
     axes: dict[str, list[AxisValue]] = Field(default={}, examples=[{"opt": ["O0", "O3"], "threads": [1, 2]}])
-    """A product declaration: one config for each combination of the values, the last axis turning fastest. All strings
+    """A product declaration: one config for each combination of the values, the last axis varying fastest. All strings
     of the config may hold `{axis}`; `{{axis}}` is the text `{axis}`. Other places refer to the resulting names. At most
     10,000 combinations, those of `exclude` included."""
 
@@ -98,8 +98,8 @@ class HostTable(ConfigTable):
     """A machine that runs artifacts for this one, with the driver's tool. It needs a POSIX shell, and no Python."""
 
     kind: str = Field(examples=["ssh"])
-    """How it is reached: `ssh` (the OpenSSH client, with your own configuration), `adb`, or `command` (`push`, `pull`
-    and `run`)."""
+    """How this machine connects to it: `ssh` (the OpenSSH client, with your own configuration), `adb`, or `command`
+    (`push`, `pull` and `run`)."""
 
     address: str = Field(default="", examples=["pi5", "ci@board.example", "R5CT1234"])
     """For `ssh` the destination, as `ssh` takes it, such as a name of `~/.ssh/config`; required. For `adb` the serial
@@ -151,7 +151,7 @@ class CompilerConfigTable(HeirTable):
     flags: list[str] = Field(
         default=[], examples=[["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]]
     )
-    """Flags for the compiler, handed on as they are. Relative paths are the compiler's affair."""
+    """Flags for the compiler, passed unchanged. The compiler resolves relative paths."""
 
     env: dict[str, str] = Field(default={}, examples=[{"MALLOC_ARENA_MAX": "1"}])
     """Environment variables of the compiler's process."""
@@ -170,7 +170,7 @@ class CompilerConfigTable(HeirTable):
     several, the artifact holds code for each and the device selects at run time."""
 
     timeout: float | None = Field(default=None, gt=0, allow_inf_nan=False, examples=[120])
-    """Seconds that one compile may take. A suite's own `timeout` wins over it."""
+    """Seconds that one compile may take. A suite's own `timeout` overrides it."""
 
 
 class DeviceTable(_Table):
@@ -232,8 +232,8 @@ class RuntimeConfigTable(HeirTable):
     `riscv64`, `s390x`, `wasm32`, `wasm64`, `x86`, `x86_64`. Without it, any."""
 
     run_under: list[str] = Field(default=[], examples=[["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]])
-    """A command and its first arguments to run modules under, out of process: an emulator, a wrapper. The tool that it
-    gets is that of the toolchain (docs/machines.md)."""
+    """A command and its first arguments that runs the toolchain's tool: an
+    [emulator or a wrapper](machines.md#emulators-and-wrappers)."""
 
     host: str | None = Field(default=None, examples=["pi5"])
     """The machine that runs the modules, by the name of a `[[host]]`: see [remote hosts](machines.md#remote-hosts).
@@ -259,19 +259,19 @@ class RuntimeConfigTable(HeirTable):
 
     profile: str | None = Field(default=None, examples=["profiles/mali.toml", "vulkan-lavapipe"])
     """The device that this config is expected to have, as a profile: a profile file (ends in `.toml`, relative to this
-    file), or the name of a shipped profile. `retarget check` holds requirements against it, and a run reports where the
+    file), or the name of a shipped profile. `retarget check` compares requirements with it, and a run reports where the
     device differs from it."""
 
     toolchain: str | None = Field(default=None, examples=["iree-3.12.0"])
     """The build of the runtime, by the name of a `[[toolchain]]`. Without it, what is installed in the environment."""
 
     timeout: float | None = Field(default=None, gt=0, allow_inf_nan=False, examples=[60])
-    """Seconds that one run target may take, without waiting. A suite's own `timeout` wins over it."""
+    """Seconds that one run target may take, without waiting. A suite's own `timeout` overrides it."""
 
     concurrency: int | None = Field(default=None, ge=1, examples=[2])
     """How many run targets may use the device at a time, whichever sessions on this machine they are of; where configs
     of one device differ, the smallest. Without it, one; on the host's cores (`local-sync`, `local-task`), any number,
-    which take no turns with those of configs that give it."""
+    which do not wait for those of configs that give it."""
 
 
 class TargetConfigTable(ConfigTable):
@@ -346,7 +346,7 @@ class ModuleTestSuiteTable(_Table):
     """Further words that select the suite's targets with `-m`."""
 
     timeout: float | None = Field(default=None, gt=0, allow_inf_nan=False, examples=[300])
-    """Seconds that each compile and each run of this suite may take; wins over those of the configs."""
+    """Seconds that each compile and each run of this suite may take; overrides those of the configs."""
 
     requires: list[str] = Field(default=[], examples=[["opencl.fp64", "memory >= 8 GiB", "devices >= 2"]])
     """What a device must have to run the modules of this suite; on another their run targets are skipped. What is named

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -51,10 +52,16 @@ def _least(model: type[BaseModel]) -> dict[str, object]:
 
 
 def test_the_toml_in_the_reference_is_toml() -> None:
-    blocks = reference().split("```toml\n")[1:]
-    assert len(blocks) > 20
-    for block in blocks:
-        tomli.loads(block.partition("```")[0])
+    blocks = [block.partition("```")[0] for block in reference().split("```toml\n")[1:]]
+    examples = [
+        example
+        for line in reference().splitlines()
+        if re.match(r"`\w+ = ", line)
+        for example in line.strip("`").split("`, `")
+    ]
+    assert len(examples) > 50
+    for text in [*blocks, *examples]:
+        tomli.loads(text)
 
 
 def test_the_commands_print_what_the_generators_make(capsys: pytest.CaptureFixture[str]) -> None:
