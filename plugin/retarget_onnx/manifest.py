@@ -43,7 +43,7 @@ def differences(committed: Manifest, installed: Manifest) -> tuple[str, ...]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Write or check a manifest. Return the exit status: 0 written or equal, 1 different or an error."""
     parser = argparse.ArgumentParser(
-        prog="python3 -m retarget_onnx.manifest", description=(__doc__ or "").split(":")[0]
+        prog="python3 -m retarget_onnx.manifest", description="Write the manifest of ONNX's node tests, or compare."
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the manifest of the installed package")

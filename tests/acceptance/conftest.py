@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pkgutil
 from collections.abc import Iterator
 from importlib import import_module
@@ -24,7 +25,7 @@ def _imported() -> None:
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, _imported: None) -> Iterator[Project]:
     """An empty project. The test doubles can be imported in it."""
-    monkeypatch.setenv("PYTHONPATH", str(pytester.path))
+    monkeypatch.setenv("PYTHONPATH", str(pytester.path), prepend=os.pathsep)
     monkeypatch.setenv("COLUMNS", "120")
     # Hypothesis takes longer to import than all the rest, and most of these projects have less than two compiles to do.
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest --retarget-jobs=1")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from retarget.results.files import read_results
+from retarget.results.plan import Leg, Plan, digest_of_ids, write_plan
 from retarget.results.record import Outcome
 
 Session = Callable[..., tuple[int, list[str]]]
@@ -114,3 +115,41 @@ def test_only_a_requirement_that_selects_nothing_is_refused(
     assert found == status
     start = f"ERROR: --retarget-require {required!r} "
     assert [line.removeprefix(start) for line in printed if line.startswith("ERROR")] == errors
+
+
+def test_a_session_that_ends_early_says_under_a_title_that_no_expectations_were_written(session: Session) -> None:
+    _, printed = session("-x", "--retarget-update-expectations", "suites", "test_that_fails.py")
+
+    title = next(at for at, line in enumerate(printed) if line.strip("=") == " expectations ")
+    why = "the run ended early: stopping after 1 failures"
+    assert printed[title + 1] == f"expectations: nothing was written, because {why}"
+
+
+def test_a_plan_without_a_leg_names_the_first_five_legs(session: Session) -> None:
+    legs = tuple(Leg(name=f"l{at}", kind="run", runner="r", ids=(), digest=digest_of_ids(())) for at in range(7))
+    write_plan(Plan(event="e", paths=("suites",), legs=legs), Path("plan.json"))
+
+    status, printed = session("--retarget-plan", "plan.json", "suites")
+
+    assert status == pytest.ExitCode.USAGE_ERROR
+    expected = "expected the leg to run, one of l0, l1, l2, l3, l4 and 2 more"
+    assert f"ERROR: --retarget-plan was given without --retarget-leg; {expected}" in printed
+
+
+@pytest.mark.parametrize("jobs", ["0", "-1", "two"])
+def test_compiles_at_a_time_are_a_whole_number_from_1(session: Session, jobs: str) -> None:
+    status, printed = session("--retarget-jobs", jobs, "suites")
+
+    assert status == pytest.ExitCode.USAGE_ERROR
+    form = "a whole number of compiles at a time, 1 or more"
+    assert f"ERROR: --retarget-jobs: found '{jobs}', expected {form}" in printed
+
+
+@pytest.mark.parametrize(("verbose", "named"), [((), 1), (("-v",), 1), (("-vv",), 9)])
+def test_errors_that_are_alike_are_one_line_up_to_vv(session: Session, verbose: tuple[str, ...], named: int) -> None:
+    rules = "".join(f'unknown{at} = "x"\n' for at in range(9))
+    Path("suites/suite.toml").write_text(suite("only") + rules)
+
+    _, printed = session(*verbose, "suites")
+
+    assert len([line for line in printed if line.startswith("suites/suite.toml:") and "unknown" in line]) == named

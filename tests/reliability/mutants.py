@@ -69,8 +69,8 @@ def _opencl(modules: str, *tests: str) -> Part:
     )
 
 
-MORE_TESTS = {"retarget_onnx": ("tests/retarget_cases/test_onnx_models.py",)}
-"""Of packages, tests outside of their own folder."""
+MORE_TESTS = {"pytest_retarget": ("tests/acceptance",), "retarget_onnx": ("tests/retarget_cases/test_onnx_models.py",)}
+"""Of packages, tests outside of their own folder. Whole sessions are those of the pytest plugin."""
 
 
 def parts() -> list[Part]:
@@ -388,6 +388,7 @@ class Runs:
             path = filter(None, [str(hook.parent), os.environ.get("PYTHONPATH")])
             os.environ |= {"MUTANT_OF": str(mutant.path), "MUTANT": str(text), "PYTHONPATH": os.pathsep.join(path)}
             runpy.run_path(str(hook))
+            sys.path.append(str(hook.parent))  # some processes are started with all of it as their PYTHONPATH
             files = sorted({test.split("::")[0] for test in ordered})
             return _pytest(self._folder, "-x", *files, plugins=[_Order(ordered)])
 

@@ -124,3 +124,12 @@ def test_a_bound_of_another_form_is_an_error(capsys: pytest.CaptureFixture[str])
         .err.splitlines()[-1]
         .endswith("--within: found '5', expected a percentage above 0 and at most 1000 %, such as '10 %'")
     )
+
+
+def test_how_samples_are_taken_is_said_where_something_was_sampled(capsys: pytest.CaptureFixture[str]) -> None:
+    said = "latency and device-time: medians of samples, each the shortest of some consecutive calls"
+    write("before", scale={"a": 1.0})
+    write("after", scale={"a": 1.0})
+    for metric, is_said in (("latency", True), ("artifact-size", False)):
+        assert compare("--metric", metric) == 0
+        assert (said in capsys.readouterr().out) is is_said

@@ -7,7 +7,7 @@ import random
 import statistics
 
 import pytest
-from retarget_bench.statistics import Finding, compare_series, compare_values, noise_of, p_larger
+from retarget_bench.statistics import Comparison, Finding, compare_series, compare_values, noise_of, p_larger
 
 SEED = random.Random(1)  # noqa: S311  (noise, no secret)
 QUIET = [1.0 + 0.01 * SEED.random() for _ in range(60)]
@@ -109,3 +109,10 @@ def test_what_is_exact_is_compared_with_the_last_value() -> None:
     assert compare_values([5.0, 10.0], 12.0, within=0.1, exact=True).finding is Finding.LARGER
     assert compare_values([12.0, 10.0], 10.5, within=0.1, exact=True).finding is Finding.SAME
     assert compare_values([], 12.0, within=0.1, exact=True).finding is Finding.FEW
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"), [(2.0, 3.0, 0.5), (2.0, 0.0, -1.0), (0.0, 3.0, math.inf), (0.0, 0.0, 0.0)]
+)
+def test_a_change_is_a_share_of_what_was_before(before: float, after: float, change: float) -> None:
+    assert Comparison(finding=Finding.SAME, before=before, after=after).change == change

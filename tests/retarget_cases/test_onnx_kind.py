@@ -263,3 +263,9 @@ def test_check_reports_what_does_not_fit_and_nothing_of_models_that_are_not_ther
     assert "m.onnx: inputs.x: found no size 'batch'" in out + err
     assert "expected sizes = { batch = … } in m.cases.toml beside it" in out + err
     assert "far" not in err
+
+
+def test_a_written_dtype_wins_over_the_model(tmp_path: Path) -> None:
+    text = '[[case]]\ninputs.x = { values = [[1, 2, 3, 4]], dtype = "f64" }\nexpected = [[[1, 2, 3]]]\n'
+    (case,) = load(save(tmp_path / "m.onnx"), text)
+    assert read(case).inputs[0].dtype == np.float64

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 pytest.importorskip("distributed")
 from retarget_cluster.command import _lines
 
 
-def test_a_quarantine_comes_with_what_ends_it() -> None:
+def _worker(**fields: Any) -> dict[str, Any]:
     device = {"driver": "gpu", "uri": "gpu://0", "name": "GPU", "driver_version": "", "physical_id": "gpu-0"}
-    worker = {
+    return {
         "name": "rack-1",
         "hostname": "rack",
         "address": "tcp+token://127.0.0.1:4000",
@@ -24,8 +26,24 @@ def test_a_quarantine_comes_with_what_ends_it() -> None:
         "architecture": "x86_64",
         "devices": [device],
         "resources": {"driver:gpu": 1},
-        "quarantined": {"gpu-0": "gpu-0 is quarantined after 2 failures: it was gone"},
+        "quarantined": {},
+        **fields,
     }
+
+
+@pytest.mark.parametrize(
+    ("draining", "probing", "state"),
+    [(False, False, "ready"), (False, True, "probing devices"), (True, False, "draining"), (True, True, "draining")],
+)
+def test_a_worker_has_a_state(draining: bool, probing: bool, state: str) -> None:
+    status = {"workers": [_worker(draining=draining, probing=probing)], "sessions": 0, "waiting": 0}
+    _, printed, *_ = _lines("tcp://127.0.0.1:8786", status)
+    row = printed.splitlines()[-1]
+    assert " ".join(row.split()) == f"rack-1 {state} linux x86_64 2 0 + 0"
+
+
+def test_a_quarantine_comes_with_what_ends_it() -> None:
+    worker = _worker(quarantined={"gpu-0": "gpu-0 is quarantined after 2 failures: it was gone"})
     lines = [*_lines("tcp://127.0.0.1:8786", {"workers": [worker], "sessions": 0, "waiting": 0})]
     assert lines[-5:] == [
         "rack-1 (rack, tcp://127.0.0.1:4000)",

@@ -16,7 +16,7 @@ pytest.importorskip("distributed")
 import dask.config
 import distributed
 from retarget_cluster import command, register
-from retarget_cluster.security import check_listener, security_for
+from retarget_cluster.security import check_listener, security_for, worker_host
 from retarget_cluster.session.link import Link
 
 HOW = (
@@ -109,3 +109,11 @@ def test_a_port_that_is_taken_is_named() -> None:
     assert ended.returncode == 1
     expected = f"cannot listen at tcp://127.0.0.1:{port}: Address already in use; --port 0 takes any port that is free"
     assert expected in ended.stderr.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("address", "host"),
+    [("tcp://127.0.0.1:8786", "127.0.0.1"), ("tcp://[::1]:1", "::1"), ("tls://ci.example.com:1", None), ("here", None)],
+)
+def test_a_worker_without_tls_listens_where_its_scheduler_does(address: str, host: str | None) -> None:
+    assert worker_host(address) == host

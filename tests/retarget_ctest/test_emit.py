@@ -134,3 +134,11 @@ def test_what_names_no_folder_is_wrong_usage(
 )
 def test_no_text_ends_its_bracket(text: str, argument: str) -> None:
     assert bracketed(text) == argument
+
+
+@pytest.mark.parametrize(("command", "statuses"), [("run", [0, 1, 2, 77, 130]), ("emit", [0, 1, 2])])
+def test_help_lists_the_exit_statuses(capsys: pytest.CaptureFixture[str], command: str, statuses: list[int]) -> None:
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main([command, "--help"])
+    listed = capsys.readouterr().out.rpartition("exit status:\n")[2]
+    assert [int(line.split()[0]) for line in listed.splitlines()] == statuses

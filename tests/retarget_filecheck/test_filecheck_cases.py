@@ -195,3 +195,9 @@ def test_without_the_package_it_says_which_extra_provides_it(folder: Path, monke
     with pytest.raises(UnavailableError, match="the package filecheck is not installed") as raised:
         checked("// CHECK: a\n")
     assert raised.value.hint == install_hint("filecheck")
+
+
+def test_a_source_that_is_not_there_is_an_error_that_names_it(folder: Path) -> None:
+    request = ArtifactRequest(module="a", source=folder / "a.mlir", artifact=b"", compiler="cc")
+    with pytest.raises(RetargetError, match=r"^a\.mlir: cannot be read: No such file or directory$"):
+        FileCheckLoader().check(request)

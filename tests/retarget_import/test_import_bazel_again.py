@@ -80,3 +80,28 @@ def test_verify_reads_what_was_written_and_lists_what_differs(
         f"(a_llvm-cpu_local-task of suite {folder.name})",
         "2 differences from the original",
     ]
+
+
+def test_tags_that_the_original_lacks_are_a_difference(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def spoil(files: Iterable[tuple[Path, str]], **more: Any) -> list[Path]:
+        return write_files([(path, text.replace('"first"', '"first", "second"')) for path, text in files], **more)
+
+    one = FIRST.replace("    driver", '    tags = ["first"],\n    driver').replace('"a.mlir", "b.mlir"', '"a.mlir"')
+    two = FIRST.replace("    driver", '    tags = ["second"],\n    driver').replace("llvm-cpu", "vmvx")
+    write(folder, one + two, "a.mlir", "b.mlir")
+    monkeypatch.setattr("retarget_import.command.write_files", spoil)
+    assert import_here("--verify") == 1
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "with further tags second: a.mlir llvm-cpu local-task (check_llvm-cpu_local-task) "
+        f"(a_llvm-cpu_local-task of suite {folder.name})",
+        "1 difference from the original",
+    ]
+
+
+def test_elsewhere_only_modules_of_tests_are_taken(folder: Path) -> None:
+    write(folder / "ops", FIRST, "a.mlir", "b.mlir", "unused.mlir")
+    assert main(["import-bazel", "ops", "-o", "out", "--verify"]) == 0
+    assert sorted(path.name for path in Path("out").glob("*.mlir")) == ["a.mlir", "b.mlir"]
+    assert "unused" not in Path("out/suite.toml").read_text()

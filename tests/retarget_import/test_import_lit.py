@@ -69,3 +69,18 @@ def test_other_run_lines_are_named_and_left_out(
     Path("cse.mlir").write_text(text)
     assert import_here("--verify") == 0
     assert f"left out: BUILD.bazel:10: cse.mlir of lit: {reason}\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(b"// \xff\n", "it is no text"), (None, "No such file or directory")],
+    ids=["binary", "gone"],
+)
+def test_a_module_that_cannot_be_read_is_left_out_with_the_reason(
+    folder: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, reason: str
+) -> None:
+    write(folder, LIT.format(sources='["cse.mlir"]') + FIRST, "a.mlir", "b.mlir")
+    if content is not None:
+        Path("cse.mlir").write_bytes(content)
+    assert import_here("--verify") == 0
+    assert f"left out: BUILD.bazel:10: cse.mlir of lit: it cannot be read: {reason}\n" in capsys.readouterr().out

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from retarget_iree.compiler.compiler import IreeCompiler
 from retarget_iree.modules.shrink import resized
 
 MODULE = """\
@@ -104,3 +105,10 @@ def test_a_module_that_does_not_parse_has_no_variants(tmp_path: Path) -> None:
     (message, status), found = _shrunk(tmp_path, "func.func @f(")
     assert (status, found) == ("1", {})
     assert message.startswith("Unable to parse module assembly")
+
+
+@pytest.mark.parametrize("keep_types", [True, False])
+def test_the_compiler_names_the_command(tmp_path: Path, keep_types: bool) -> None:
+    command = IreeCompiler().shrink_command(tmp_path / "m.mlir", tmp_path, keep_types)
+    words = ["-m", "retarget_iree.modules.shrink", str(tmp_path / "m.mlir"), "-o", str(tmp_path)]
+    assert list(command[1:]) == words + ["--keep-types"] * keep_types

@@ -115,3 +115,13 @@ def test_the_command_names_driver_devices_flags_and_case() -> None:
 def test_there_is_no_command_for_a_test_that_was_not_generated() -> None:
     module = Module(name="test_abs", path=Path("nodes.toml"), entry="test_abs")
     assert OnnxBackendLoader().run_case_outside(CONFIG, Path("a.vmfb"), module, Path("generated"), "") is None
+
+
+def test_the_files_of_data_sets_after_the_first_have_its_number_in_front(tmp_path: Path) -> None:
+    one = SimpleNamespace(name="x", type=SimpleNamespace(WhichOneof=lambda _: "tensor_type"))
+    graph = SimpleNamespace(input=[one], output=[one])
+    model = SimpleNamespace(graph=graph, SerializeToString=lambda *, deterministic: b"")
+    data_sets = [([np.float32(number)], [np.float32(number)]) for number in range(2)]
+    write_test(SimpleNamespace(model=model, data_sets=data_sets, rtol=0.0, atol=0.0), tmp_path / "test")
+    names = sorted(path.name for path in (tmp_path / "test").glob("*.bin"))
+    assert names == ["input_0.bin", "output_0.bin", "set_1_input_0.bin", "set_1_output_0.bin"]

@@ -13,6 +13,7 @@ from retarget.cli import main
 from retarget.profiles.files import read_profile
 from retarget.support.errors import RetargetError
 from retarget_profiles.importers.merge import import_profile
+from retarget_profiles.importers.report import frozen_list
 
 DATA = Path(__file__).parent / "data"
 NEW, OLD = DATA / "VP_VULKANINFO_llvmpipe.json", DATA / "vulkaninfo-1.2-llvmpipe.json"
@@ -324,3 +325,28 @@ def test_a_report_of_features_that_stops_being_one_is_refused_however_long_it_is
 
     with pytest.raises(RetargetError, match="found text of no known tool"):
         import_profile([report], name="p")
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RetargetError) as caught:
+        import_profile([Path("r.json")], name="p")
+    assert str(caught.value) == "r.json: cannot be read: No such file or directory"
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (1.5, 1.5),
+        ([8, 16], (8, 16)),
+        (["a", "b"], ("a", "b")),
+        ([], ()),
+        ([1.5], None),
+        ([1, True], None),
+        ([1, "a"], None),
+        ({}, None),
+        (None, None),
+    ],
+)
+def test_lists_of_whole_numbers_or_of_texts_can_be_capabilities(value: object, kept: object) -> None:
+    assert frozen_list(value) == kept

@@ -68,8 +68,8 @@ class Result(StrEnum):
     """It did not run, or it failed in a way that says nothing of it."""
 
 
-class _Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Frozen; fields by name alone."""
+class _Record(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Frozen. `kw_only` is for each class to say: msgspec hands it on to none."""
 
 
 class TimesRecord(_Record, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ Its data, `failures`, is a `Failures`. Targets are numbers: those of `retarget_r
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -102,10 +103,8 @@ def module_sizes(targets: Sequence[Target], root: Path) -> dict[_Module, int]:
     }
     found = {}
     for module, file in files.items():
-        try:
+        with suppress(OSError, ValueError):  # not here, or no path at all
             found[module] = (root / file).stat().st_size
-        except (OSError, ValueError):  # not here, or no path at all
-            continue
     return found
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pytest_retarget.options.settings import Settings
-from pytest_retarget.session.services import compiles_at_a_time
+from pytest_retarget.session.services import _executor, compiles_at_a_time
+from retarget.engine.executor import ExecutorSession
 from retarget.worker.process import available_cores
 
 
@@ -13,3 +16,13 @@ from retarget.worker.process import available_cores
 )
 def test_processes_share_the_compiles_at_a_time(jobs: int, processes: int, share: int) -> None:
     assert compiles_at_a_time(Settings(jobs=jobs), processes) == share
+
+
+@pytest.mark.parametrize(("jobs", "share"), [(0, None), (3, 3)])
+def test_a_cluster_is_told_the_compiles_at_a_time_that_were_asked_for(
+    monkeypatch: pytest.MonkeyPatch, jobs: int, share: int | None
+) -> None:
+    told: list[ExecutorSession] = []
+    monkeypatch.setattr("retarget.engine.executor.connect", lambda _, session: told.append(session))
+    _executor(Settings(jobs=jobs, cluster="tcp://1", extensions=("e",)), Path("cache"))
+    assert told == [ExecutorSession(extensions=("e",), cache=Path("cache"), jobs=share)]

@@ -616,7 +616,7 @@ def test_an_error_of_our_own_shows_no_traceback(
 @pytest.mark.slow
 def test_a_reader_that_stops_early_is_no_error(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The shell of the test finds the extension as this process does.
-    monkeypatch.setenv("PYTHONPATH", str(project / "extensions"))
+    monkeypatch.setenv("PYTHONPATH", str(project / "extensions"), prepend=os.pathsep)
     command = f"{sys.executable} -m retarget.cli list tags --format json | head -c 1"
     done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("{", "")
@@ -648,7 +648,7 @@ def test_devices_and_cache_are_wired(capsys: pytest.CaptureFixture[str], tmp_pat
 def test_characters_that_the_output_does_not_have_are_escaped(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = '[[expectation]]\nmatch = "foo"\nwhen = "run"\nstage = "run"\nreason = "bedauerlich, für alle"\n'
     (project / "suites/expectations.toml").write_text(text, encoding="utf-8")
-    monkeypatch.setenv("PYTHONPATH", str(project / "extensions"))
+    monkeypatch.setenv("PYTHONPATH", str(project / "extensions"), prepend=os.pathsep)
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     command = [sys.executable, "-m", "retarget.cli", "explain", "foo_cc_rt"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from retarget.model.element_types import DeclaredType, element_dtype, mlir_name, parse_type, split_types
+from retarget.model.element_types import ELEMENT_TYPES, DeclaredType, element_dtype, mlir_name, parse_type, split_types
 
 
 @pytest.mark.parametrize(
@@ -55,3 +57,9 @@ def test_element_types_have_two_names() -> None:
 )
 def test_lists_are_split_outside_brackets_and_texts(text: str, parts: list[str]) -> None:
     assert split_types(text) == parts
+
+
+def test_a_name_says_the_bits_of_a_type() -> None:
+    said = {name: int(re.sub(r"\D*(\d+).*", r"\1", name)) for name in ELEMENT_TYPES if name != "index"}
+    said |= {name: 2 * bits for name, bits in said.items() if name.startswith("complex")} | {"index": 64}
+    assert {name: element.bits for name, element in ELEMENT_TYPES.items()} == said

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from retarget.model.outcomes import Failure, Observation, Stage
-from retarget.model.signatures import MAX_SIGNATURE, contains_signature, normalise, observe
+from retarget.model.outcomes import CaseOutcome, Failure, Observation, Stage
+from retarget.model.signatures import MAX_SIGNATURE, contains_signature, normalise, observe, observe_all
 
 LEGALIZE = "failed to legalize operation"
 ILLEGAL = "that was explicitly marked illegal"
@@ -133,3 +133,17 @@ def test_a_crash_and_a_timeout_are_stages_of_their_own(failure: Failure, observa
 )
 def test_a_rule_may_shorten_a_signature_or_quote_the_diagnostic(wanted: str, holds: bool) -> None:
     assert contains_signature(DIAGNOSTICS[0][1], wanted) is holds
+
+
+def test_only_failures_of_cases_with_a_verdict_are_ways_in_which_a_target_failed() -> None:
+    def case(name: str, failure: Failure | None) -> CaseOutcome:
+        return CaseOutcome(name=name, seconds=0.0, function="f", failure=failure)
+
+    one, two, none = (
+        Failure(stage=Stage.RUN, summary=text, text="", no_verdict=text == "gone") for text in ("one", "two", "gone")
+    )
+    seen = observe_all(one, [case("p", None), case("a", one), case("b", none)])
+    assert (seen.signature, seen.case, seen.also) == ("one", "", ())
+    seen = observe_all(one, [case("a", one), case("b", two), case("c", none), case("d", two)])
+    assert (seen.signature, seen.case) == ("one", "a")
+    assert [(other.signature, other.case) for other in seen.also] == [("two", "b")]

@@ -349,3 +349,14 @@ def test_what_a_benchmark_measured_is_kept_for_each_run() -> None:
         ("s1",): {"latency": {"t": 0.004}, "device-time": {"t": 0.002}, "first-call": {"t": 0.2}},
         ("s2",): {},
     }
+
+
+def test_what_another_machine_added_is_read_whatever_the_file_system_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    ended: list[str] = []
+    monkeypatch.setattr(type(memory), "invalidate_cache", lambda *_: ended.append("kept names"))
+    url = "memory://kept-names"
+    add_run([session("a", passed("t"))], url)
+    ended.clear()
+    read_history(url)
+    assert ended == ["kept names"]

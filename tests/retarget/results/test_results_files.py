@@ -210,3 +210,17 @@ def test_a_plan_that_is_no_regular_file_is_an_error_at_once(tmp_path: Path) -> N
     os.mkfifo(tmp_path / "plan.json")
     with pytest.raises(RetargetError, match=r"cannot read the plan .*: found a named pipe; write it again"):
         read_plan(tmp_path / "plan.json")
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"type": "start"'])
+def test_a_file_without_a_whole_line_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "r.jsonl").write_text(text)
+    with pytest.raises(RetargetError, match="found no whole line, expected results; its session was killed at once"):
+        read_results([tmp_path / "r.jsonl"])
+
+
+def test_nothing_is_known_of_the_duration_of_a_leg_that_does_not_say_it(tmp_path: Path) -> None:
+    leg = Leg(name="l", kind="build", runner="linux", ids=(), digest=digest_of_ids(()))
+    write_plan(Plan(event="pr", paths=(), legs=(leg,)), tmp_path / "plan.json")
+    (found,) = read_plan(tmp_path / "plan.json").legs
+    assert found.seconds == 0

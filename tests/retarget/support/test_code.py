@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import platform
 import sys
 from pathlib import Path
 
 import pytest
-from retarget.support.dependencies import code_digest
+from retarget.support.dependencies import code_digest, versions_of_arrays
 
 
 @pytest.fixture(autouse=True)
@@ -47,3 +49,10 @@ def test_neither_order_nor_what_python_leaves_counts(package: Path) -> None:
 def test_a_module_that_is_not_there_is_an_error() -> None:
     with pytest.raises(ModuleNotFoundError, match=r"^there is no module 'digested_none'$"):
         fresh("digested_none")
+
+
+def test_the_versions_of_what_arrays_are_made_with() -> None:
+    named = [f"{name}-{importlib.metadata.version(name)}" for name in ("ml_dtypes", "numpy")]
+    found = versions_of_arrays()
+    assert found.startswith(f"Python {platform.python_version()} ")
+    assert [one.removesuffix(".dist-info") for one in found.split()[2:]] == named

@@ -40,6 +40,7 @@ A, B, C, D, E = (compiled(name, tag) for name, tag in zip("abcde", ("cpu", "cpu"
 A1, A2 = run(A, "sync", "local-sync"), run(A, "task", "local-task")
 B1, B2 = run(B, "sync", "local-sync"), run(B, "task", "local-task")
 C1 = run(C, "c", "vulkan")
+C2, D2, E2 = (run(of, "sync", "local-sync") for of in (C, D, E))
 
 
 def more(of: CompileTarget) -> list[RunTarget]:
@@ -63,6 +64,7 @@ def more(of: CompileTarget) -> list[RunTarget]:
         ([A1, B1], [A2, B2, C1], "sync"),
         ([A1, A2], [A, B1, B2], "run and a"),
         ([A1, A2, C1], [A, C, B1, B2, B], "run and not b"),
+        ([A1, C2, E2], [A, B, C, D, E, B1, D2], "run and not (b or d)"),
         ([A1, B2], [A2, B1], "(a and sync) or (b and task)"),
         ([A], [A1, A2], "compile"),
         ([A2, *more(A)], [A1, B1, B2, *more(B)], "a and (task or more)"),

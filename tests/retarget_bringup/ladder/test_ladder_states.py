@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,11 +13,11 @@ from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace as replace_struct
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet
-from retarget.model import CompilerConfig
+from retarget.model import CompilerConfig, RunTarget
 from retarget.model.rungs import Rung
 from retarget.results.files import SessionResults
 from retarget.results.record import CaseRecord, CompileRecord, DeviceRecord, Outcome, TargetRecord
-from retarget_bringup.ladder.states import LadderTarget, Standing, TargetState, rung_of, states
+from retarget_bringup.ladder.states import LadderTarget, Standing, TargetState, _digest, rung_of, states
 
 
 def state(*sessions: SessionResults, of: LadderTarget | None = None, **lines: Any) -> TargetState:
@@ -198,3 +199,14 @@ def test_a_compile_target_is_at_its_top_where_it_compiles() -> None:
     compiled = target(runs=False)
     found = states([compiled], [session(compiles())], ladder(), stable=3)
     assert (found[0].rung, found[0].failure) == (Rung.COMPILES, None)
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_the_digest_is_of_the_module_that_is_generated(runs: bool) -> None:
+    declared = target(runs=runs).declared
+    assert declared is not None
+    made = replace(declared.compiled, name="generated")
+    expected = replace(declared.target, compile=made) if isinstance(declared.target, RunTarget) else made
+    engine: Any = SimpleNamespace(generated={declared.compiled: made}.get)
+    digests: Any = SimpleNamespace(trial={expected: "0123456789abcdef"}.get)
+    assert _digest(declared, digests, engine) == "0123456789ab"

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from retarget.model.rungs import Rung
 from retarget.support.errors import RetargetError
 from retarget_bringup.ladder.files import Line
 from retarget_bringup.ladder.states import TargetState
+from retarget_bringup.status import command
 from retarget_bringup.status.assemble import status_of
 from retarget_bringup.status.model import Moves, Status
 from retarget_bringup.status.watch import changed_files, difference, is_ours, watched
@@ -76,3 +80,37 @@ def test_without_the_library_it_says_how_to_install_it(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "watchfiles", None)
     with pytest.raises(RetargetError, match=r"--watch needs the package watchfiles; install it with `pip install"):
         changed_files([])
+
+
+def test_the_status_comes_first_then_what_is_watched_and_what_a_change_moved(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = iter([made([failed("a", Rung.LOADS, "run", "error")]), RetargetError("half a file"), made([matches("a")])])
+    file = Path("suites/a.mlir")
+
+    def gathered(*_: object, **__: object) -> object:
+        if isinstance(one := next(found), Exception):
+            raise one
+        return one
+
+    for name, double in {
+        "collect": lambda *_, **__: SimpleNamespace(targets=()),
+        "watched": lambda *_: (),
+        "changed_files": lambda _: iter([[file], [file]]),
+        "read_settings": lambda _: settings,
+        "_gathered": gathered,
+        "_of": lambda found, _: found,
+        "status_lines": lambda status, **_: [f"status of {status.name}"],
+    }.items():
+        monkeypatch.setattr(command, name, double)
+    settings: Any = SimpleNamespace(root=Path(), paths=(), select="", file=file)
+
+    assert command._watch(settings, Namespace(retarget_extension=(), all=False), []) == 0
+
+    printed, watching = capsys.readouterr(), "watching modules, extensions and toolchains; Ctrl-C ends"
+    assert printed.err.splitlines() == [watching, "half a file", watching, watching]
+    assert printed.out.splitlines()[:3] == [
+        "status of gpu",
+        "changed: suites/a.mlir",
+        f"  up    {node_id('a_gpu_gpu')}  loads → matches",
+    ]

@@ -10,7 +10,7 @@ from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite
 from retarget.cli import main
 from retarget.results.plan import Plan, read_plan
 from retarget.support.errors import RetargetError
-from retarget_ci.planning.since import changes_since
+from retarget_ci.planning.since import _paths_at, changes_since
 
 MODULE = """\
 func.func @f() {
@@ -156,3 +156,13 @@ def test_an_unknown_revision_and_a_folder_without_git_are_errors(checkout: Path,
         RetargetError, match=r"^--since HEAD: fatal: not a git repository .*; expected .* in a git check"
     ):
         changes_since("HEAD", tmp_path, ["old"])
+
+
+def test_paths_are_those_of_the_revisions_own_file_and_of_today_that_are_there(tmp_path: Path) -> None:
+    for name in ("old", "both"):
+        (tmp_path / name).mkdir()
+    today = ["both", "both/suite.toml::s", "old::s", "new"]
+    assert _paths_at(tmp_path, today) == ["both", "old::s"]
+    for written, own in (('["old", "gone", 1]', ["old"]), ('"old"', [])):
+        (tmp_path / "ci.toml").write_text(f"paths = {written}\n")
+        assert _paths_at(tmp_path, today) == [*own, "both", "old::s"]

@@ -595,3 +595,19 @@ def test_the_end_closes_the_connection_and_the_processes(starts: bool, link: Lin
     executor.kill()
     assert done[-1] == "killed"
     executor_of(link).kill()
+
+
+def test_a_new_session_waits_for_its_first_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Starting(Link):
+        @property
+        def workers(self) -> tuple[Worker, ...]:
+            return next(found)
+
+        @workers.setter
+        def workers(self, _: tuple[Worker, ...]) -> None:
+            pass
+
+    found = iter([(), (), *[(worker("a"),)] * 3])
+    monkeypatch.setattr(executors, "Link", lambda *_: Starting())
+    made = ClusterExecutor("tcp://127.0.0.1:1", ExecutorSession(extensions=(), cache=Path("cache"), jobs=None))
+    assert [one.name for one in made._workers] == ["a"]

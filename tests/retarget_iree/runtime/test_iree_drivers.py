@@ -247,7 +247,8 @@ def test_devices_close_without_complaints_of_the_runtime(arithmetic: bytes, tmp_
         "program = device.load(Path(sys.argv[1]).read_bytes())\n"
         "program.call('passes', (), lambda check: None)\ndevice.close()\n"
     )
-    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    folders = filter(None, [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH")])
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
     done = subprocess.run(
         [sys.executable, "-c", code, str(module)], env=env, capture_output=True, text=True, check=False
     )

@@ -42,6 +42,7 @@ def test_a_type_of_no_size_has_no_name_and_takes_no_known_room(text: str) -> Non
         ("i1", 1),
         ("vector<3xf32>", 16),
         ("vector<4xi1>", 4),
+        ("vector<16xi8>", 16),
         ("!spirv.array<3 x vector<2xf16>>", 12),
         ("!spirv.struct<(i64, !spirv.array<2 x i16>)>", 12),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,8 @@ def instructions(case: str) -> str:
 @pytest.mark.parametrize("case", CASES, ids=[case.splitlines()[1][:60] for case in CASES])
 def test_an_op_becomes_these_instructions(case: str) -> None:
     assert instructions(case) == case.rstrip("\n")
+
+
+def test_each_op_with_a_rule_has_an_example() -> None:
+    words = {word for case in CASES for word in re.findall(r"[\w.]+", case)}
+    assert sorted(HOST_RULES.keys() - words) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import zipfile
 from pathlib import Path
 
@@ -141,7 +142,7 @@ def _project(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     for name, value in {
-        "PYTHONPATH": str(tmp_path),
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")])),
         "RETARGET_EXTENSIONS": "tiny_releases",
         "RETARGET_CACHE_DIR": str(kept / "cache"),
         "PIP_NO_INDEX": "1",

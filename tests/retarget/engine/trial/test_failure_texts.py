@@ -131,3 +131,11 @@ def test_a_compilers_message_gets_the_path_to_its_source(text: str, reported: st
 )
 def test_the_place_is_distinguished_from_the_message(summary: str, parts: tuple[str, int]) -> None:
     assert split_place(summary, "a.mlir") == parts
+
+
+def test_failures_as_expected_are_counted_apart() -> None:
+    run = outcome(("a", "one"), ("b", "two"), ("c", "three"), ("d", ""))
+    assert run.failure is not None
+    target, artifact = RunTarget.__new__(RunTarget), Artifact(digest="", size=0, path="")
+    said = str(run_failed(NoCommands(), target, artifact, run, run.failure, expected=("b", "c")))
+    assert said.splitlines()[-3:] == ["failed as expected: b, c", "", "1 of 4 cases failed, and 2 as expected"]

@@ -244,3 +244,11 @@ def test_junit_escapes_hostile_texts(where: str) -> None:
 def test_an_export_is_the_same_for_the_same_sessions(write: Callable[[list[SessionResults]], bytes]) -> None:
     sessions = [session("s1", *ATTEMPTS), session("s2", passed("u"), day=1)]
     assert write(sessions) == write(sessions)
+
+
+@pytest.mark.parametrize(("driver", "runtime", "lane"), [("d", "r", "d"), ("", "r", "r")])
+def test_a_run_that_names_no_device_is_in_the_lane_of_its_driver(driver: str, runtime: str, lane: str) -> None:
+    run = RunRecord(load_seconds=0.0, run_seconds=1.0, compare_seconds=0.0, started=1003.0)
+    one = session("s1", TargetRecord(nodeid="s::m", driver=driver, runtime=runtime, outcome=Outcome.PASSED, run=run))
+    names = [event["args"]["name"] for event in events(one, phase="M") if event["name"] == "thread_name"]
+    assert names == [lane]

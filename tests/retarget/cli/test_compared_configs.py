@@ -1,0 +1,53 @@
+"""What a comparison of configs says of each side; nothing is compiled."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from retarget.cli.compare.configs import _one, _verdict
+from retarget.cli.explain import _through
+from retarget.model.outcomes import CaseOutcome, Failure, RunOutcome, Stage
+
+
+def found(name: str) -> Any:
+    return SimpleNamespace(module=SimpleNamespace(name=name, entry=""), is_declared=True)
+
+
+def test_a_file_of_several_modules_is_refused_with_the_first_names() -> None:
+    assert _one(Path("x.list"), [found("a"), found("a")]) == [found("a"), found("a")]
+    with pytest.raises(argparse.ArgumentError) as caught:
+        _one(Path("x.list"), [found("a"), found("b"), found("c")])
+    assert str(caught.value) == (
+        "x.list holds 3 modules; expected the name of one (a, b, …) and the folder that its suite is in"
+    )
+
+
+@pytest.mark.parametrize(
+    ("stage", "failing", "said"),
+    [
+        (Stage.LOAD, 0, "load: why"),
+        (Stage.RUN, 1, "run: p0: why"),
+        (Stage.RUN, 2, "run: p0 and 1 more: why"),
+        (Stage.COMPARE, 1, "does not agree with what the module expects: p0: why"),
+    ],
+)
+def test_a_side_that_failed_says_where_and_why(stage: Stage, failing: int, said: str) -> None:
+    failure = Failure(stage=stage, summary="why")
+    cases = tuple(
+        CaseOutcome(name=f"p{at}", seconds=0.0, function="f", failure=failure if at < failing else None)
+        for at in range(3)
+    )
+    assert _verdict(RunOutcome(devices=(), cases=cases, failure=failure), None, found("a")) == said
+
+
+def test_a_target_is_reached_through_configs_that_have_its_compiler_and_its_runtime() -> None:
+    configs = {name: SimpleNamespace(name=name, compilers=name[0], runtimes=name[1]) for name in ("ax", "ay", "bx")}
+    suite: Any = SimpleNamespace(targets=tuple(configs.values()), overrides=())
+    compiled: Any = SimpleNamespace(compiler="a", module=SimpleNamespace(name="m"))
+    runtime: Any = "x"
+    assert _through(suite, compiled, runtime) == (configs["ax"],)
+    assert _through(suite, compiled, None) == (configs["ax"], configs["ay"])
