@@ -210,7 +210,12 @@ def _floats_hold(actual: Array, expected: Array, atol: float, rtol: float, *, eq
     near &= np.isfinite(theirs)
     held |= near
     if equal_nan and not held.all():
-        held |= np.isnan(ours) & np.isnan(theirs)
+        both = np.isnan(ours) & np.isnan(theirs)
+        if wide.kind == "c" and both.any():  # a complex value is NaN if one part is; the other part still counts
+            our_parts, their_parts = np.ascontiguousarray(ours).view(real), np.ascontiguousarray(theirs).view(real)
+            parts_hold = _floats_hold(our_parts, their_parts, atol, rtol, equal_nan=True)
+            both &= parts_hold.reshape(-1, 2).all(axis=1)
+        held |= both
     return held
 
 
