@@ -14,8 +14,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 
+from msgspec.structs import replace
 from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, request_of
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import replace
 from fnmatch import fnmatch
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from retarget.model.names import is_glob
 from retarget.results.record import BAD, Outcome
 from retarget.support.errors import RetargetError, did_you_mean, display_path

@@ -6,9 +6,9 @@ import argparse
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from retarget.cli.results.show import selected
 from retarget.cli.support import input_path
 from retarget.model.metrics import Metric, parse_percent, quantity_text
@@ -30,8 +30,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
+class _Row(Struct, frozen=True, kw_only=True):
     target: str
     metric: Metric
     case: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from retarget.expect.matching import bound_text
 from retarget.expect.verdict import is_expired, today
 from retarget.model import Golden
@@ -26,8 +26,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoldenResult:
+class GoldenResult(Struct, frozen=True, kw_only=True):
     """What came of one rule at one case of a target."""
 
     rule: Golden

@@ -10,8 +10,9 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 LEVEL = 0.001
 """The level of the rank test: what a series of equal noise would show by chance once in a thousand comparisons."""
@@ -36,8 +37,7 @@ class Finding(StrEnum):
     """There are too few measurements: nothing is judged."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Struct, frozen=True, kw_only=True):
     """`before` and `after` are medians, in the unit of the metric; `p` is the probability of such ranks by chance, in
     the direction of the change; `noise` the larger of both series', as a share."""
 

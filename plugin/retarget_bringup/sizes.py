@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
 from retarget.engine.engine import Engine
 from retarget.extension import Compiler, ModuleSize, UnavailableError, overrides
 from retarget.model import CompileTarget

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 from retarget.extension import (
     Case,
     CaseLoader,
@@ -202,7 +203,9 @@ def _with_model_types(request: CaseRequest) -> CaseRequest:
     if function.argument_types or function.result_types:
         return request
     declared = model_function(request.source)
-    return request if declared is None else replace(request, functions=(replace(declared, name=function.name),))
+    if declared is None:
+        return request
+    return msgspec.structs.replace(request, functions=(replace(declared, name=function.name),))
 
 
 def _without_cases(source: Path, cases: Path) -> Diagnostic:

@@ -10,9 +10,9 @@ inputs that are no initializers.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from retarget.extension import ModulesRequest, SuggestedSuite, Suggestions
 from retarget.model.element_types import DeclaredType, brackets, mlir_name, parse_type, split_types
 from retarget.support.errors import RetargetError
@@ -33,8 +33,7 @@ _HEADER = re.compile(
 _TORCH = re.compile(r"!torch\.vtensor<\[(?P<shape>[\d,? ]*)\],\s*(?P<element>[\w<>]+)>")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Function:
+class Function(Struct, frozen=True, kw_only=True):
     """A public function that returns something. `is_untyped` means that its artifact says nothing of types."""
 
     name: str

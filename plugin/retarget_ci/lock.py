@@ -15,10 +15,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
 from datetime import date
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import astuple, replace
 from retarget.model import RunTarget
 from retarget.results.plan import Plan
 from retarget.support.errors import Diagnostic
@@ -46,8 +47,7 @@ _SHOWN = 10
 """How many changes are listed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Cell:
+class Cell(Struct, frozen=True, kw_only=True, order=True):
     """The targets of a suite and a pair of configs that an event runs on a runner; see the module."""
 
     event: str = NONE
@@ -69,8 +69,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     """A cell as the file has it: how many targets, their digest, and its line (1-based)."""
 
     targets: int
@@ -187,8 +186,7 @@ def _renamed(
                 yield entries[0].line, f"found the {word} {old!r}, expected {now!r} {what}: renamed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
+class Coverage(Struct, frozen=True, kw_only=True):
     """All `targets` by their ids; the plan of each event that selects any, by its name; the runner of each target that
     an event runs, by event and id; and why no leg of any event runs the others, by id."""
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
+from typing import ClassVar
 
+from msgspec import Struct
 from retarget.model import Origin
+from retarget.model.declared import PartlyCompared
 from retarget.support.errors import RetargetError, did_you_mean
 
 CI_FILE = "ci.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Runner:
+class Runner(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """A sort of machine. `labels` are what the CI system finds one by.
 
     `builds` means that it compiles for the others. `drivers` are what it has devices of, each as often as it has
@@ -23,6 +24,7 @@ class Runner:
     `setup` are shell commands, `pytest` further arguments.
     """
 
+    uncompared: ClassVar = frozenset({"origin"})
     name: str
     labels: tuple[str, ...]
     os: str = "linux"
@@ -38,11 +40,10 @@ class Runner:
     setup: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = ()
     pytest: tuple[str, ...] = ()
-    origin: Origin = field(compare=False)
+    origin: Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """What starts a run of the CI, and what it runs.
 
     `on` are some of `pull_request`, `merge_queue`, `push` and `manual`; `branches` are globs over those that `push` and
@@ -52,6 +53,7 @@ class Event:
     shell commands of the job that verifies, with the folder of all results in `RETARGET_RESULTS`.
     """
 
+    uncompared: ClassVar = frozenset({"origin"})
     name: str
     on: tuple[str, ...] = ()
     branches: tuple[str, ...] = ()
@@ -62,22 +64,21 @@ class Event:
     only_changed: bool = False
     pytest: tuple[str, ...] = ()
     verify: tuple[str, ...] = ()
-    origin: Origin = field(compare=False)
+    origin: Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waiver:
+class Waiver(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """Targets that need no runner, those that `select` selects and that no runner can take, up to and with `until`."""
 
+    uncompared: ClassVar = frozenset({"origin"})
     select: str
     reason: str
     issue: str = ""
     until: date
-    origin: Origin = field(compare=False)
+    origin: Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CiConfig:
+class CiConfig(Struct, frozen=True, kw_only=True):
     """A `ci.toml`. `paths` are what pytest is given, relative to the folder of `file`, which is pytest's root folder.
 
     `labels` are all labels that machines of this project have. `setup` are the shell commands of every leg, before the

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from retarget.engine.cache.key import Inputs
 from retarget.engine.executor import CompileJob, RunJob
 from retarget.model import CompilerConfig, RuntimeConfig
@@ -28,8 +28,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskBuild:
+class AskBuild(Struct, frozen=True, kw_only=True):
     """Whether a worker has these builds of a config's compiler, one for each step that is to be done. `value` is empty
     if it has, else why not."""
 
@@ -38,15 +37,13 @@ class AskBuild:
     build_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskDevices:
+class AskDevices(Struct, frozen=True, kw_only=True):
     """Open the devices of a runtime config. `value` is the devices."""
 
     runtime: RuntimeConfig
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(Struct, frozen=True, kw_only=True):
     """`work` for a worker with these extensions. `files` are all that it reads, as (path, digest) on the session's
     machine; `folder` is the current folder there. `source` is the path of a compile's source, where that is one of
     them and not in the message. `view` is the session's `file_view`."""
@@ -59,8 +56,7 @@ class Job:
     view: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failed:
+class Failed(Struct, frozen=True, kw_only=True):
     """What the work raised: `kind` is unavailable, sick or error."""
 
     kind: str
@@ -68,8 +64,7 @@ class Failed:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """What came of a job. `recorded` are the files of the run's `record` folder, by their path in it."""
 
     worker: str

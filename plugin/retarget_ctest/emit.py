@@ -6,9 +6,9 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from retarget.cli.support import (
     add_expression_arguments,
     add_path_arguments,
@@ -32,8 +32,7 @@ _HEADER = "# Written by `retarget emit ctest`: write it again where declarations
 """The first line, by which a later `retarget emit` knows its own file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Test:
+class _Test(Struct, frozen=True, kw_only=True):
     """A test of ctest: of a target, or of all declarations.
 
     `timeout` is in seconds. `provides` and `requires` are fixtures, empty for none; `locks` are the resources that no

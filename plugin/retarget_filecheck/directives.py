@@ -11,7 +11,8 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 COMMENTS = ("COM:", "RUN:")
 """What makes FileCheck ignore a line that holds a directive further on."""
@@ -43,8 +44,7 @@ _REMARKS = {
 _NEAR_CHECK = {"CHEK", "CHCK", "CECK", "HECK", "CHEC", "CHCEK", "CEHCK", "HCECK", "CHEKC", "CHECKS", "CHHECK"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DirectiveDiagnostic:
+class DirectiveDiagnostic(Struct, frozen=True, kw_only=True):
     """A misspelled directive: its line in the source, 1-based, and what is wrong."""
 
     line: int

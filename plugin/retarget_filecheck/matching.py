@@ -11,7 +11,6 @@ import difflib
 import importlib.metadata
 import io
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from filecheck.error import CheckError
@@ -19,6 +18,7 @@ from filecheck.finput import FInput
 from filecheck.matcher import Matcher
 from filecheck.options import Options
 from filecheck.parser import Parser, pattern_for_opts
+from msgspec import Struct
 
 from retarget_filecheck.directives import COMMENTS
 
@@ -38,8 +38,7 @@ _LOOKED_THROUGH = 2000
 _ALIKE = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailedCheck:
+class FailedCheck(Struct, frozen=True, kw_only=True):
     """Why a text does not hold. `line` is the directive's, 1-based, 0 where it is none's; `message` is one line.
 
     `nothing` means that there was no directive to check.

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct, field
 from retarget.declare.files import MATRIX_FILE, SUITE_FILE
 from retarget.model.names import as_config_name, name_error
 from retarget.support.toml.read import toml_table
@@ -25,8 +25,7 @@ _VALUE = re.compile(r"(?!true$|false$)[A-Za-z][A-Za-z0-9._-]{0,31}")
 """The value of a flag that names a compiler config."""
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
-class _Config:
+class _Config(Struct, kw_only=True, eq=False):
     """A compiler or runtime config: what is for a backend or a driver with flags, and the tests that use it."""
 
     base: str
@@ -36,8 +35,7 @@ class _Config:
     name: str = ""
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
-class _Target:
+class _Target(Struct, kw_only=True, eq=False):
     """A target config and, by folder, the tests that use it."""
 
     compiler: _Config

@@ -12,10 +12,10 @@ import importlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 from retarget.support.files import read_regular
 from retarget.support.installing import install_hint
@@ -59,8 +59,7 @@ def {rule}(*args, **kwargs):
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(Struct, frozen=True, kw_only=True):
     """A call of a rule: its name, the line of the BUILD file that made it, 1-based, and its arguments but None."""
 
     rule: str
@@ -68,8 +67,7 @@ class Call:
     arguments: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildFile:
+class BuildFile(Struct, frozen=True, kw_only=True):
     """What a BUILD file says. `others` counts calls of rules that are not taken over; `left_out` says what else is."""
 
     path: Path

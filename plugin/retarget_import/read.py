@@ -11,11 +11,12 @@ import os
 import re
 import shlex
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 from retarget.model.names import as_config_name, is_tag
 from retarget.support.errors import Diagnostic, DiagnosticsError, display_path
 from retarget.support.files import read_regular
@@ -77,8 +78,7 @@ class _SingleBackend(_Check, kw_only=True):
     target_backend: str  # without a default
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckTest:
+class CheckTest(Struct, frozen=True, kw_only=True):
     """One module for one backend and driver. `driver` is empty for a compile alone.
 
     `module` is relative to the folder. `flags` are those of the call with `--iree-input-type`, without the backend.
@@ -98,8 +98,7 @@ class CheckTest:
     words: str = ""
 
 
-@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
-class Folder:
+class Folder(Struct, frozen=True, kw_only=True, eq=False):
     """The tests of one kind of one BUILD file. `path` is the folder below the common one, as `.` or `a/b`.
 
     `files` are the modules that the folder of the result has, tested or not.

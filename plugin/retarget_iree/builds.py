@@ -18,9 +18,9 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from retarget.engine.cache.key import files_below
 from retarget.extension import UnavailableError
 from retarget.model import Toolchain
@@ -53,8 +53,7 @@ def runtime_hint() -> str:
     return install_hint("iree", "the runtime")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompilerBuild:
+class CompilerBuild(Struct, frozen=True, kw_only=True):
     """One IREE compiler: the folder of its Python package `iree.compiler`, its library, its tool `iree-compile`.
 
     It has a library or a tool, most have all three. `folder` is where it was looked for.
@@ -109,8 +108,7 @@ class CompilerBuild:
                 yield path.name, path
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuntimeBuild:
+class RuntimeBuild(Struct, frozen=True, kw_only=True):
     """One IREE runtime: the folder that has its packages `iree.runtime` and `iree._runtime_libs`, and its tool
     `iree-run-module`. One of them may be missing. `folder` is where it was looked for."""
 

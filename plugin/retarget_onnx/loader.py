@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
 from retarget.extension import Case, CaseLoader, CaseRequest, RunPlan, UnavailableError, run_case_plan
 from retarget.model import Module, RuntimeConfig
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path

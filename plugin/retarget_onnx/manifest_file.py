@@ -17,9 +17,9 @@ domain and like `ai.onnx.ml-4` for others; the element types of inputs and outpu
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from retarget.model.names import tag_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean, display_path
 from retarget.support.toml.keypaths import KeyPath, Problem
@@ -35,16 +35,14 @@ _KEYS = {"format": f"{_FORMAT}", "package": '"onnx VERSION"', "tests": "a table 
 """The keys of a manifest, and what is expected of each."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Struct, frozen=True, kw_only=True):
     """One test. `tags` are its words, the operator's first."""
 
     name: str
     tags: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class Manifest(Struct, frozen=True, kw_only=True):
     """All tests in their package's order. `package` names the package and version that has them: `onnx 1.23.2`."""
 
     package: str

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from retarget.extension import FunctionInfo
 from retarget.model.element_types import ELEMENT_TYPES
 from retarget.support.errors import RetargetError, display_path
@@ -43,8 +43,7 @@ def element_name(code: int) -> str:
     return _ELEMENTS.get(name, name.lower())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelValue:
+class ModelValue(Struct, frozen=True, kw_only=True):
     """An input or output of a model. `element` is MLIR's name of its elements; `sizes` has a number for a static size,
     a name or nothing for a dynamic one, None for any rank. `other` says what it is if it is no tensor of numbers."""
 
@@ -63,8 +62,7 @@ class ModelValue:
         return f"tensor<{''.join(f'{size}x' for size in known)}{self.element}>"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
+class Model(Struct, frozen=True, kw_only=True):
     """What a model takes and returns. `name` is that of its graph; `inputs` leaves out those with an initializer.
 
     `newer` says that its opset is newer than those that the installed package onnx knows; else it is empty.

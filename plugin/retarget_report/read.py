@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct, field
 from retarget.results.files import SessionResults, attempts_of, read_results
 from retarget.results.history import History
 from retarget.results.history_files import read_history
@@ -26,8 +26,7 @@ _BRINGUP = 1
 """The version of what `retarget bringup --json` prints that is drawn."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class Target(Struct, frozen=True, kw_only=True):
     """A target as the page shows it. `runtime` is empty for a compile target.
 
     `attempts` are the records of the newest session that came to it, by attempt; the last is the result. There are none
@@ -64,8 +63,7 @@ class Target:
         return observation.signature if observation is not None else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(Struct, frozen=True, kw_only=True):
     """All that the page is made of. `targets` are in the order of suite files, suites and declarations.
 
     `attributions` say by target id what the other targets suggest of its failure. `outside` counts the targets with a
@@ -218,8 +216,7 @@ class State(StrEnum):
     UNPLANNED = "unplanned"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Look(Struct, frozen=True, kw_only=True):
     """How a state is shown: `code` is its letter in the data, `sort` is what it counts as in totals: `good` (as
     expected), `bad`, or `none` (it says nothing of the target)."""
 

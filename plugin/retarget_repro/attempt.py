@@ -7,9 +7,10 @@ import argparse
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
 from retarget.cli.support import add_path_arguments, add_toolchain_argument, read_declared, request_of
 from retarget.engine.commands import Commands
 from retarget.engine.engine import Engine
@@ -25,8 +26,7 @@ from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.text import counted, first_line, strip_colour
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class Chosen(Struct, frozen=True, kw_only=True):
     """A target with its suite, and all targets of that: what its cases are to agree with is among them."""
 
     registry: Registry
@@ -45,8 +45,7 @@ class Chosen:
         return self.target if isinstance(self.target, CompileTarget) else self.target.compile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class Attempt(Struct, frozen=True, kw_only=True):
     """What a target did once. It passed without a failure; where it could not be tried, `unavailable` says why.
 
     `compiled` and `ran` are what the engine says, as far as it came. `builds` name what compiled and what ran it,
@@ -178,8 +177,7 @@ def _said(failure: Failure | None, cases: tuple[CaseOutcome, ...], *, seconds: f
     return Attempt(failure=failure, observation=observation, cases=cases, builds=named, seconds=seconds)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailedTarget:
+class FailedTarget(Struct, frozen=True, kw_only=True):
     """A target that failed. `way` is the first way in which it did, and that of the bundle, `failure` its failure.
 
     `ran` is None where it is a compile that failed. `cases` are the names of those that failed in this way.

@@ -6,9 +6,9 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
 from retarget.cli.support import note, whole_number
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine

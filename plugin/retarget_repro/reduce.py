@@ -15,9 +15,10 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from retarget.engine.engine import Engine
 from retarget.engine.limits import COMPILE_TIMEOUT
 from retarget.engine.toolchains import worker_environment
@@ -46,8 +47,7 @@ _SLOWER = 5
 """How many times longer than the failure a candidate may take."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reduced:
+class Reduced(Struct, frozen=True, kw_only=True):
     """What is left. `target` has the reduced module's file; `cases` are those to run, all where there are none.
 
     `steps` are the edits that were kept. `before` and `after` say what the module has, with its size in bytes.
@@ -123,8 +123,7 @@ def reduce_failure(
     )
 
 
-@dataclass(slots=True, kw_only=True)
-class _Reduction:
+class _Reduction(Struct, kw_only=True):
     chosen: Chosen
     found: Attempt
     folder: Path
@@ -309,16 +308,14 @@ _SECONDS = 120
 """How long a compiler may take to write variants."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Variant:
+class _Variant(Struct, frozen=True, kw_only=True):
     """A module's file, and what was done to make it smaller."""
 
     name: str
     path: Path
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Variants:
+class _Variants(Struct, frozen=True, kw_only=True):
     """Some variants of a module, and what the module has: `3 functions, 40 ops`."""
 
     has: str

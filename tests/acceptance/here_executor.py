@@ -4,12 +4,13 @@ comes out when somebody waits for it, and `here:late` when its devices are asked
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
 from retarget.engine.compile.pool import CompilePool
 from retarget.engine.executor import CompileJob, ExecutorSession, RunJob, Working
 from retarget.engine.run.service import RunService
@@ -95,7 +96,7 @@ class Here:
                 only=message.only,
                 skipping=message.skipping,
             )
-        return replace(outcome, host="here")
+        return dataclasses.replace(outcome, host="here")
 
     def _write(self, line: str) -> None:
         with self._log.open("a") as file:

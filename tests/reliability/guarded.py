@@ -6,14 +6,15 @@ when a process ends, however it ends. Loaded by `--retarget-extension guarded`.
 
 from __future__ import annotations
 
+import dataclasses
 import fcntl
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
 from retarget.extension import CheckSink, Device, Driver, FunctionInfo, Program, hookimpl
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
@@ -72,7 +73,7 @@ class GuardedDriver(Driver):
 
 
 def _guarded(info: DeviceInfo) -> DeviceInfo:
-    return replace(info, driver="guarded", physical_id="guarded", exclusive=True)
+    return dataclasses.replace(info, driver="guarded", physical_id="guarded", exclusive=True)
 
 
 @hookimpl

@@ -15,9 +15,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
 from retarget import extension
 from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig, Toolchain
 from retarget.model.outcomes import DeviceInfo

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from retarget.engine.cache.key import Inputs
 from retarget.engine.cache.remote.settings import RemoteSettings
 from retarget.engine.cache.remote.store import RemoteStore

@@ -7,10 +7,10 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from retarget.engine.engine import Engine
 from retarget.engine.executor import ExecutorSession, connect
 from retarget.extension.registry import load_extensions

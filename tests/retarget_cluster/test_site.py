@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 pytest.importorskip("distributed")
 from retarget.cli.devices import Finding
@@ -104,7 +105,7 @@ def device(physical_id: str) -> DeviceInfo:
 def test_a_device_on_which_nothing_runs_is_not_offered(
     site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    broken = replace(device("cpu"), uri="double://1", unusable="unknown CPU")
+    broken = dataclasses.replace(device("cpu"), uri="double://1", unusable="unknown CPU")
     found = [
         Finding(driver="double", devices=(device("gpu-1"), broken)),
         Finding(driver="broken", devices=(broken,), unavailable="unknown CPU"),

@@ -6,10 +6,10 @@ import json
 import struct
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from opencl_support import compiler_config
 from retarget.extension import CompileRequest, CompilerError, Resolved
 from retarget_opencl.artifact.file import read_artifact

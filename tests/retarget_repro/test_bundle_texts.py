@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
+from msgspec.structs import replace
 from retarget.cli import main
 from retarget.extension.registry import load_extensions
 from retarget.model import Expectation, Suite
@@ -159,7 +160,7 @@ def test_an_attempt_passes_fails_or_cannot_be_tried() -> None:
     assert (Attempt().passed, bad.passed, lost.passed) == (True, False, False)
     assert (str(Attempt()), str(bad), str(lost)) == ("passes", "run: INTERNAL; gone", "no verdict: the worker left")
     assert lost.builds == ("b",)
-    assert str(replace(bad, failure=replace(GONE, summary=""))) == "run"
+    assert str(replace(bad, failure=dataclasses.replace(GONE, summary=""))) == "run"
     assert attempts._said(GONE, (), seconds=1.0, builds=()).observation == bad.observation
     assert attempts._said(None, (), seconds=1.0, builds=()).passed
 
@@ -181,7 +182,7 @@ def _case(name: str, failure: Failure | None = None) -> CaseOutcome:
 
 
 def test_a_bundle_is_of_the_cases_that_failed_in_the_first_way() -> None:
-    other = replace(GONE, summary="INTERNAL; gone", text="more")
+    other = dataclasses.replace(GONE, summary="INTERNAL; gone", text="more")
     cases = (_case("ok"), _case("f", GONE), _case("g", REFUSED), _case("h", other))
     found = Attempt(failure=GONE, observation=observe_all(GONE, cases), cases=cases, compiled=COMPILED)
     packed = failed_target(chosen(), found)

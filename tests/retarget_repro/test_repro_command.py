@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
+from msgspec.structs import replace
 from retarget.model import Suite, Target
 from retarget.model.outcomes import Failure, Stage
 from retarget_repro import command

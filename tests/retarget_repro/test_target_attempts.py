@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
+from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import Expectation, Suite
 from retarget.model.devices import DeviceTraits
@@ -24,7 +25,7 @@ DEVICE = DeviceInfo(driver="d", uri="d://0", ordinal=0, name="n", physical_id="p
 COMPILED = CompileOutcome(
     key="k", seconds=10.0, reused=False, build="comp 1", artifact=Artifact(digest="0", size=1, path="a.vmfb")
 )
-REFUSED = replace(COMPILED, artifact=None, failure=BAD)
+REFUSED = dataclasses.replace(COMPILED, artifact=None, failure=BAD)
 PASSED = CaseOutcome(name="f", seconds=0.1)
 FAILED = CaseOutcome(name="g", seconds=0.1, failure=GONE)
 

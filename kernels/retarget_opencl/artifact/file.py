@@ -19,8 +19,9 @@ import hashlib
 import json
 import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from retarget_opencl.device.profile import DeviceProfile
 from retarget_opencl.translation import Buffer
@@ -35,8 +36,7 @@ class ArtifactError(Exception):
     """An artifact that cannot be read: not one, truncated, tampered with, or of another version."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KernelSource:
+class KernelSource(Struct, frozen=True, kw_only=True):
     """A kernel in OpenCL C. `prelude` is what it needs before it, which kernels with the same may share."""
 
     prelude: str
@@ -56,8 +56,7 @@ def joined(sources: Iterable[KernelSource]) -> str:
     return "\n".join("\n".join((prelude, *kernels)) for prelude, kernels in texts.items())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenClArtifact:
+class OpenClArtifact(Struct, frozen=True, kw_only=True):
     """`sources` are those of the program's kernels, `profile` what it was compiled for, `needs` what it needs of a
     device: requirements (`retarget.profiles.requirements`). `digest` tells its content, constants included, from all
     others."""
@@ -158,8 +157,7 @@ Scalar = int | float | str | None | tuple["Scalar", ...]
 Instruction = tuple[Scalar, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Constant:
+class Constant(Struct, frozen=True, kw_only=True):
     """A register that holds a constant. `kind` is `number`, `float` (hexadecimal text), `text`, `blob` (the index of
     one of the artifact's constants) or `null`."""
 
@@ -168,8 +166,7 @@ class Constant:
     value: Scalar
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Function:
+class Function(Struct, frozen=True, kw_only=True):
     """`blocks` are tuples of instructions; the last of each is a jump or return. Arguments arrive in `parameters`."""
 
     name: str
@@ -179,8 +176,7 @@ class Function:
     blocks: tuple[tuple[Instruction, ...], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Export:
+class Export(Struct, frozen=True, kw_only=True):
     """A function that users may call. `arguments` and `results` are IREE types in text, `declaration` is for people."""
 
     name: str
@@ -190,8 +186,7 @@ class Export:
     declaration: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kernel:
+class Kernel(Struct, frozen=True, kw_only=True):
     """What a dispatch must know. `bindings` and `constants` are ordinals in the order of the kernel's parameters,
     `groups` is the function that counts work-groups from the workload, `location` where its ops stand in the module.
 
@@ -209,8 +204,7 @@ class Kernel:
     members: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class Program(Struct, frozen=True, kw_only=True):
     """`globals` are (name, initial value) pairs; a value that is not plain starts as None. `initializers` are the
     functions to call after loading, in order."""
 

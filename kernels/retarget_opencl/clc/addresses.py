@@ -8,9 +8,10 @@ the terms are; a term that is the same for both cancels out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import product
 from math import gcd, prod
+
+from msgspec import Struct, field
 
 from retarget_opencl.clc.nodes import Access, Assign, If, Leave, Loop, Node, Statement, Value, children, walk
 from retarget_opencl.clc.types import Scalar
@@ -25,8 +26,7 @@ _MOST = 256
 """Values of loop counters that are tried one by one."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Term:
+class _Term(Struct, frozen=True):
     """Something that is not known. `loops` are those in which it may change, `uniform` is it for a whole work-group.
 
     Its value is one of 0, 1, … `count` - 1, if that is known.
@@ -38,8 +38,7 @@ class _Term:
     count: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(Struct, frozen=True):
     """For each work-item `items` plus `terms` times their factors."""
 
     items: tuple[int, ...]
@@ -61,8 +60,7 @@ class _Form:
         return _Form(items, tuple((term, factor) for term, factor in terms.items() if factor))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Use:
+class Use(Struct, frozen=True, eq=False):
     """An access where it stands: the work-items that come there, and the loops around."""
 
     access: Access
@@ -126,8 +124,7 @@ _UNSIGNED = {"UDiv", "UMod", "ShiftRightLogical", "IEqual", "INotEqual", "GL.UMi
 _UNSIGNED |= {f"U{name}" for name in _COMPARED}
 
 
-@dataclass(slots=True)
-class Addresses:
+class Addresses(Struct):
     """Answers for one kernel. `written` names the memories that the kernel writes, `size` is the work-group's."""
 
     size: Sequence[int]

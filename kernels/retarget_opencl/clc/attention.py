@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from retarget_opencl.clc.nodes import Binding, KernelText
 from retarget_opencl.clc.source import template
@@ -41,8 +43,7 @@ HELPERS = frozenset(
 """The helper functions that the kernel uses."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attention:
+class Attention(Struct, frozen=True, kw_only=True):
     """Attention of halves: `batches` x `queries` x `width`, keys of the same width, values of `value_width`.
 
     `bindings` and `offsets` say where queries, keys, values and the result are: offsets are expressions of C, in bytes,

@@ -24,7 +24,8 @@ first has put into workgroup memory, and PoCL 3.0 compiles some of them wrongly.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from retarget_opencl.clc.addresses import Addresses, Use
 from retarget_opencl.clc.nodes import Assign, Barrier, If, Leave, Loop, Node, Statement, Value, uses, walk
@@ -36,8 +37,7 @@ _NOWHERE: frozenset[Loop] = frozenset()
 _Conditions = tuple[tuple[Value, bool], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Pending:
+class _Pending(Struct, frozen=True):
     """An access since the last barrier that orders its memory; `stale` are the loops that have gone on since.
 
     `passed` is a barrier since then that lacks the fence.
@@ -48,8 +48,7 @@ class _Pending:
     passed: Barrier | None = None
 
 
-@dataclass(slots=True)
-class _Flow:
+class _Flow(Struct):
     """What is pending where the control flow is; and at the innermost loop's ends, at `break` and at `continue`."""
 
     pending: set[_Pending] = field(default_factory=set)
@@ -73,8 +72,7 @@ _Pieces = list[tuple[Barrier | None, list[Node]]]
 """The nodes between barriers, each with the barrier before it; None before the first."""
 
 
-@dataclass(slots=True)
-class _Pass:
+class _Pass(Struct):
     addresses: Addresses
     uses: dict[Statement, list[Use]] = field(default_factory=dict)
     unsolved: list[tuple[Use, Use]] = field(default_factory=list)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from retarget_opencl.clc.nodes import Assign, If, KernelText, Leave, Loop, Node, Op, Statement, Value
 from retarget_opencl.clc.ops import RULES
@@ -17,7 +16,6 @@ from retarget_opencl.clc.types import Pointer, Scalar, TypeSyntaxError
 from retarget_opencl.translation import Ir, TranslationError, describe
 
 
-@dataclass(slots=True)
 class KernelWriter(StatementWriter):
     """Walks one kernel and writes it: the control flow by itself, each op by the rule table."""
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from retarget_opencl.clc.types import Pointer, SpirvType, TypeNames, TypeSyntaxError
 from retarget_opencl.translation import Ir
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a location lies in `memory`: a binding (of the storage class `StorageBuffer`) or a variable.
 
     `steps` are indices with the bytes that each step takes; None if they are not known.
@@ -27,8 +27,7 @@ class Place:
     steps: tuple[tuple[Value, int], ...] | None = ()
 
 
-@dataclass(slots=True, eq=False)
-class Value:
+class Value(Struct, eq=False):
     """An SSA value, or a location in memory when `kind` is a pointer.
 
     `text` is a C expression that needs no parentheses: a name, a literal, a call, an indexing. For a location it is an
@@ -56,8 +55,7 @@ class Value:
         raise TypeSyntaxError(msg)
 
 
-@dataclass(slots=True)
-class Op:
+class Op(Struct):
     """One op with its operands already looked up."""
 
     name: str
@@ -79,16 +77,14 @@ class Op:
         return attributes[name] if name in attributes else None  # noqa: SIM401  (an MLIR dictionary has no get)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Binding:
+class Binding(Struct, frozen=True, kw_only=True):
     """A buffer argument: its ordinal in the pipeline layout, and whether the kernel only reads it."""
 
     ordinal: int
     read_only: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KernelText:
+class KernelText(Struct, frozen=True, kw_only=True):
     """A kernel in OpenCL C. `parameters` and `lines` are text; the rest is what a caller has to know.
 
     `bindings` and `constants` (ordinals of push constants) are in the order of the parameters: for each binding its
@@ -110,8 +106,7 @@ class KernelText:
 _FENCES = {"local": "CLK_LOCAL_MEM_FENCE", "global": "CLK_GLOBAL_MEM_FENCE"}
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Struct, frozen=True):
     """What a statement does at a place: `read`, `write`, or `atomic`.
 
     `size` is in bytes; None for an access that reaches beyond its place. `tile` is the (rows, stride in bytes) of one
@@ -124,8 +119,7 @@ class Access:
     tile: tuple[int, int] | None = None
 
 
-@dataclass(slots=True, eq=False)
-class Statement:
+class Statement(Struct, eq=False):
     """One op: lines of C without semicolons, and the value that `text` computes, if it defines one."""
 
     op: str
@@ -136,30 +130,26 @@ class Statement:
     accesses: tuple[Access, ...] = ()
 
 
-@dataclass(slots=True, eq=False)
-class Assign:
+class Assign(Struct, eq=False):
     """A variable takes a value."""
 
     variable: Value
     value: Value
 
 
-@dataclass(slots=True, eq=False)
-class Barrier:
+class Barrier(Struct, eq=False):
     """Every work-item of the group waits here; `fences` (of `local` and `global`) say which memory is then in order."""
 
     fences: set[str]
 
 
-@dataclass(slots=True, eq=False)
-class Leave:
+class Leave(Struct, eq=False):
     """`break` or `continue` of the innermost loop."""
 
     word: str
 
 
-@dataclass(slots=True, eq=False)
-class If:
+class If(Struct, eq=False):
     """`condition` (or, if `negated`, its opposite) chooses between two bodies."""
 
     condition: Value
@@ -168,8 +158,7 @@ class If:
     negated: bool = False
 
 
-@dataclass(slots=True, eq=False)
-class Loop:
+class Loop(Struct, eq=False):
     """Repeats its body until it is left."""
 
     body: list[Node]

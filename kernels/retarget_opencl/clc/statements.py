@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from retarget_opencl.clc.barriers import with_barriers
 from retarget_opencl.clc.nodes import Access, Barrier, Binding, Node, Op, Place, Statement, Value, text_of
@@ -76,8 +77,7 @@ def accesses_of(op: Op) -> Iterable[Access]:
             yield Access(value.place, mode, size, tile)
 
 
-@dataclass(slots=True)
-class StatementWriter:
+class StatementWriter(msgspec.Struct):
     """Collects one kernel's text. `features` and `helpers` collect what the program must offer around it.
 
     `subgroups` says whether the profile has them.
@@ -87,18 +87,18 @@ class StatementWriter:
     features: set[str]
     helpers: set[str]
     subgroups: bool = True
-    _values: dict[Ir, Value] = field(default_factory=dict)
-    _body: list[Node] = field(default_factory=list)
+    _values: dict[Ir, Value] = msgspec.field(default_factory=dict)
+    _body: list[Node] = msgspec.field(default_factory=list)
     _depth: int = 0
-    _statement: Statement = field(default_factory=lambda: Statement(""))
-    _top: list[str] = field(default_factory=list)
-    _used: set[str] = field(default_factory=set)
+    _statement: Statement = msgspec.field(default_factory=lambda: Statement(""))
+    _top: list[str] = msgspec.field(default_factory=list)
+    _used: set[str] = msgspec.field(default_factory=set)
     _count: int = 0
-    _globals: dict[str, Value] = field(default_factory=dict)
+    _globals: dict[str, Value] = msgspec.field(default_factory=dict)
     _local_memory: int = 0
-    _bindings: dict[int, Binding] = field(default_factory=dict)
-    _constants: set[int] = field(default_factory=set)
-    _types: dict[Ir, SpirvType] = field(default_factory=dict)
+    _bindings: dict[int, Binding] = msgspec.field(default_factory=dict)
+    _constants: set[int] = msgspec.field(default_factory=set)
+    _types: dict[Ir, SpirvType] = msgspec.field(default_factory=dict)
 
     # ------------------------------------------------------------ what rules use
 

@@ -15,9 +15,9 @@ import math
 import re
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
+import msgspec
 from retarget.model.element_types import split_types
 
 from retarget_opencl.translation import Ir
@@ -27,24 +27,21 @@ class TypeSyntaxError(ValueError):
     """A SPIR-V type that no rule knows. `str()` quotes the type."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(msgspec.Struct, frozen=True):
     """`kind` is `int`, `float` or `bool`; `bits` is the width, 1 for booleans."""
 
     kind: str
     bits: int
 
 
-@dataclass(frozen=True, slots=True)
-class Vector:
+class Vector(msgspec.Struct, frozen=True):
     """`lanes` elements of one scalar type; 2, 3, 4, 8 or 16 lanes."""
 
     lanes: int
     element: Scalar
 
 
-@dataclass(frozen=True, slots=True)
-class Array:
+class Array(msgspec.Struct, frozen=True):
     """`length` elements (None: as many as the buffer holds), `stride` bytes apart (0: undecorated)."""
 
     length: int | None
@@ -52,23 +49,20 @@ class Array:
     stride: int
 
 
-@dataclass(frozen=True, slots=True)
-class Struct:
+class Struct(msgspec.Struct, frozen=True):
     """Members in order. Decorations do not matter beyond the binding's one array at offset 0."""
 
     members: tuple[SpirvType, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Pointer:
+class Pointer(msgspec.Struct, frozen=True):
     """`storage` is the SPIR-V storage class: StorageBuffer, Workgroup, Function, PushConstant, Input, …"""
 
     pointee: SpirvType
     storage: str
 
 
-@dataclass(frozen=True, slots=True)
-class Matrix:
+class Matrix(msgspec.Struct, frozen=True):
     """A cooperative matrix of 16x16 elements that a subgroup holds together.
 
     `use` is `MatrixA`, `MatrixB` or `MatrixAcc`. Each work-item holds eight

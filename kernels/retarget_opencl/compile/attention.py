@@ -9,7 +9,8 @@ are then in memory at once: as many `f32` as there are queries times keys.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from retarget_opencl.clc.attention import Attention
 from retarget_opencl.translation import ATTENTION, Ir, inside, symbol_name, walk

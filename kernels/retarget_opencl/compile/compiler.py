@@ -6,10 +6,11 @@ import importlib.util
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
+from msgspec import Struct
+from msgspec.structs import replace
 from retarget import __version__
 from retarget.extension import (
     Compiled,
@@ -79,8 +80,7 @@ def _require_templates() -> None:
         raise UnavailableError(msg, install_hint("opencl"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenClFlags:
+class OpenClFlags(Struct, frozen=True, kw_only=True):
     """The flags of a config, ours apart from IREE's.
 
     `profile` is a reference as in `CompilerConfig.target_from`, which it overrides; empty where no flag gives it.

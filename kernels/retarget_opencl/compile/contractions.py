@@ -21,8 +21,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from math import prod
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from retarget_opencl.translation import BFLOAT16, Ir, inside, symbol_name, walk
 
@@ -34,8 +36,7 @@ _ENOUGH = 128
 """Work-groups that occupy a device: 108 processors in an A100, 132 in an H200."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Tiling:
+class _Tiling(Struct, frozen=True, kw_only=True):
     """Rows and columns of a work-group's tile, and of a subgroup's (or, without matrix units, a work-item's) in it.
 
     `step` is along the reduction, in bytes of a factor or, for one product, in elements. `stage` is 0 where the next

@@ -15,7 +15,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import groupby
 from operator import itemgetter
@@ -23,6 +22,7 @@ from pathlib import PurePath
 from types import ModuleType
 from typing import Any
 
+from msgspec import Struct, field
 from retarget.extension import CompileRequest, CompilerError
 from retarget_iree.compiler.library import FRONT_PHASE, CapturedStderr, set_phases
 from retarget_iree.modules.onnx_import import import_onnx
@@ -71,8 +71,7 @@ _Change = tuple[str, Callable[[Ir], None]]
 """A phase, and what changes the module after it."""
 
 
-@dataclass(slots=True)
-class _Found:
+class _Found(Struct):
     """What the changes of a compile came upon: what may be the cause where it fails.
 
     `tiles`, in any of its tries. `attention`, in the last: the locations of attention that is a kernel of its own, but

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain, count
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from retarget_opencl.artifact.file import Constant, Export, Function, Kernel, KernelSource, Program, Scalar
 from retarget_opencl.clc.attention import FEATURES, HELPERS, Attention, attention_kernel
@@ -25,8 +27,7 @@ from retarget_opencl.translation import ATTENTION, BFLOAT16, Buffer, Ir, Transla
 _PLACES = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Translation:
+class Translation(Struct, frozen=True, kw_only=True):
     """`sources` are the kernels, `blobs` the program's constants, `needs` what the kernels need of a device."""
 
     sources: tuple[KernelSource, ...]
@@ -35,8 +36,7 @@ class Translation:
     needs: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Written:
+class _Written(Struct, frozen=True, kw_only=True):
     """A kernel, and what it needs around it."""
 
     text: KernelText
@@ -45,8 +45,7 @@ class _Written:
     helpers: set[str]
 
 
-@dataclass(slots=True)
-class _KernelSet:
+class _KernelSet(Struct):
     """The kernels of all executables. Each is written by itself, so that what one needs changes no other.
 
     `features` are those of all kernels, `entries` the numbers of the kernels by their names in the module.

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import os
 import re
 import struct
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model.devices import vendor_name
 from retarget.model.outcomes import DeviceInfo, FeatureValue
@@ -31,8 +33,7 @@ SOURCE = "clGetDeviceInfo"
 OCLGRIND = "Oclgrind"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundDevice:
+class FoundDevice(Struct, frozen=True, kw_only=True):
     """A device, its index in the list of all devices, its platform's name and version, its index in the platform.
 
     `fault` says in one line why its compiler builds no kernels, empty for one that does, or that was not `tried`: a
@@ -290,7 +291,7 @@ def info_of(found: FoundDevice) -> DeviceInfo:
         type=str(dict(features)["device_type"]),
     )
     profile = compile_profile(profile_of_device(info, SOURCE))
-    return replace(
+    return dataclasses.replace(
         info,
         capabilities=(
             ("platform", found.platform),

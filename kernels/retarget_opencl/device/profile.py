@@ -9,9 +9,10 @@ does not know gets none. See `docs/opencl.md` for the table.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import asdict
 from retarget.model.outcomes import FeatureValue
 from retarget.profiles.files import profile_label
 from retarget.profiles.profile import Profile
@@ -27,8 +28,7 @@ _LARGEST = 2**30
 CONTRACT_MODES = ("off", "on")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceProfile:
+class DeviceProfile(Struct, frozen=True, kw_only=True):
     """What code may rely on.
 
     `arch` is the architecture's name as IREE knows it. `half` is `native` where the device computes in half precision

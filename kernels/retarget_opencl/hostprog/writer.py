@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from retarget_opencl.artifact.file import Constant, Function, Instruction, Scalar
 from retarget_opencl.translation import Buffer, Ir, TranslationError, describe
@@ -21,8 +22,7 @@ HostRules = Mapping[str, HostRule]
 """Op name → rule."""
 
 
-@dataclass(slots=True)
-class Symbols:
+class Symbols(Struct):
     """What the module's names refer to. `blobs` collects constants; `functions` and `globals` are numbered first.
 
     `resources` gives the module's resources by name. `together` gives the kernel that does the work of several in one
@@ -37,8 +37,7 @@ class Symbols:
     together: Callable[[Sequence[int]], int | None] = lambda kernels: None  # noqa: ARG005
 
 
-@dataclass(slots=True)
-class FunctionWriter:
+class FunctionWriter(Struct):
     """Writes one function."""
 
     name: str

@@ -8,13 +8,13 @@ everything that can be looked up beforehand is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from operator import getitem, itemgetter, setitem
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from retarget_opencl.artifact.file import Program
 from retarget_opencl.run.commands import Commands, memory_dtype
@@ -31,8 +31,7 @@ Jump = Callable[[Registers], int]
 """Ends a block: returns the number of the next one, or -1 when the function's results are in the last register."""
 
 
-@dataclass(slots=True)
-class Code:
+class Code(Struct):
     """A function that can be run. `template` is its registers with their constants."""
 
     parameters: tuple[int, ...]
@@ -54,8 +53,7 @@ class Code:
         return results
 
 
-@dataclass(slots=True)
-class Machine:
+class Machine(Struct):
     """A loaded program: its functions, its globals, and the device's commands."""
 
     program: Program

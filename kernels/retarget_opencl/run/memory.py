@@ -6,13 +6,13 @@ import itertools
 import mmap
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyopencl as cl
+from msgspec import Struct
 
 from retarget_opencl.run.errors import is_out_of_memory
 from retarget_opencl.translation import Buffer
@@ -138,8 +138,7 @@ class Pool:
         self._kept = 0
 
 
-@dataclass(slots=True)
-class Span:
+class Span(Struct):
     """A range of memory in bytes: what a `stream` resource is."""
 
     memory: Memory
@@ -147,8 +146,7 @@ class Span:
     length: int
 
 
-@dataclass(slots=True)
-class View:
+class View(Struct):
     """A span as a tensor. `element` is IREE's element type code."""
 
     span: Span
@@ -160,8 +158,7 @@ Bytes = npt.NDArray[np.uint8]
 _PIECE = 16 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class HostData:
+class HostData(Struct, frozen=True):
     """Bytes of the host. If they are those of a mapped file from `start` on, and `is_dropped`, they leave this process'
     memory when they have been read, and come back from the file."""
 

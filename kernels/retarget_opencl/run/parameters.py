@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import iree.runtime as rt
 import numpy as np
+from msgspec import Struct
 from retarget.support.errors import did_you_mean, display_path
 from retarget_iree.runtime.parameters import NO_PARAMETERS, load_archive
 
@@ -19,8 +19,7 @@ from retarget_opencl.run.errors import ProgramError
 from retarget_opencl.run.memory import Bytes, HostData, Span
 
 
-@dataclass(slots=True)
-class _Archive:
+class _Archive(Struct):
     """A mapped file. `identity` tells its content from all others; None once a program has written into it."""
 
     path: Path

@@ -9,8 +9,10 @@ import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from retarget.cli.support import seconds_above_0
 from retarget.declare.load import DeclarationLoader
@@ -30,8 +32,7 @@ _WIDTH = 100
 """Columns at which capabilities are wrapped."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True):
     """A driver's devices, or the reason why there are none, or none that is usable: it is absent (`unavailable`) or
     failing (`error`)."""
 
@@ -79,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     configs = _configs_of(arguments.host, names) if arguments.host else dict.fromkeys(names)
     findings = find_devices(configs, extensions=extensions, timeout=arguments.timeout)
     if arguments.format == "json":
-        sys.stdout.write(json.dumps([asdict(finding) for finding in findings], indent=2) + "\n")
+        sys.stdout.write(json.dumps(to_builtins(findings), indent=2) + "\n")
     else:
         for finding in findings:
             sys.stdout.write("\n".join(_lines(finding)) + "\n")

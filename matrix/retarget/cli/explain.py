@@ -7,8 +7,9 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from retarget.cli.support import (
     add_expression_arguments,
@@ -141,8 +142,7 @@ def _excluding(suite: Suite, name: str) -> Sequence[int]:
     return [index for index in dict.fromkeys(found) if index is not None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Explainer:
+class _Explainer(Struct, frozen=True, kw_only=True):
     registry: Registry
     locations: SourceLocations
     extensions: Sequence[str]

@@ -7,8 +7,9 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from retarget.cli.devices import Finding, find_devices
 from retarget.declare.files import MATRIX_FILE, SUITE_FILE, discover
@@ -36,8 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="print what would be written, and write nothing")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Configs:
+class _Configs(Struct, frozen=True, kw_only=True):
     """The target configs that suites can use, by name: those to declare, or those that are declared above.
 
     `compiles` are for suites that run nothing, `runs` for those that run, `compares` for those that compare results

@@ -8,8 +8,10 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, request_of, table
 from retarget.model import CompilerConfig, CompileTarget, Origin, Requirement, RunTarget, RuntimeConfig, Suite, Target
@@ -22,8 +24,7 @@ _Row = Sequence[str]
 _Json = Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _View:
+class _View(Struct, frozen=True, kw_only=True):
     """One sort of listing: what it finds among the targets, the columns of each as text, its content as JSON.
 
     `key` is that of the list in the JSON text, which `more` adds to. `snippets` write files to include, by the name of

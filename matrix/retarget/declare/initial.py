@@ -11,8 +11,9 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from retarget.declare.files import DECLARATION_FILES, SUITE_FILE
 from retarget.declare.sources import name_problem
@@ -36,8 +37,7 @@ _MANY = 12
 """Files that are named one by one before a comment has only their number."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Survey:
+class Survey(Struct, frozen=True, kw_only=True):
     """What lies below a folder.
 
     `files` can be modules. `unusable` are those that cannot, with the reason. `present` are all paths that a glob can
@@ -114,8 +114,7 @@ def _file_problem(path: Path, relative: str, folder: Path) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedSuite:
+class PlannedSuite(Struct, frozen=True, kw_only=True):
     """A suite to declare, with its name."""
 
     name: str
@@ -123,8 +122,7 @@ class PlannedSuite:
     suggestion: SuggestedSuite
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Struct, frozen=True, kw_only=True):
     """All suites of a folder, and the modules that are in none with the reasons."""
 
     suites: tuple[PlannedSuite, ...]

@@ -13,9 +13,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from retarget.declare.configs.resolve import extend_scope
 from retarget.declare.expectations import build_expectations, build_goldens
@@ -219,7 +221,7 @@ def _is_sound(found: FileDeclarations, file: Path) -> bool:
     named = (scope.toolchains, scope.hosts, scope.compilers, scope.runtimes, scope.targets)
     configs = (config for names in named for config in names.configs.values() if config.origin.file == file)
     overrides = (override for suite in found.suites for override in suite.overrides)
-    declared: Iterable[object] = (*configs, *found.suites, *overrides, *found.expectations, *found.goldens)
+    declared: Iterable[Struct] = (*configs, *found.suites, *overrides, *found.expectations, *found.goldens)
     return not found.diagnostics and all(map(has_its_types, declared))
 
 

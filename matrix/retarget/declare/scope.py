@@ -5,9 +5,10 @@ from __future__ import annotations
 import fnmatch
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
+
+from msgspec import Struct, field
 
 from retarget.model import CompilerConfig, Expectation, Golden, Host, RuntimeConfig, Suite, TargetConfig, Toolchain
 from retarget.model.names import is_glob, known_words
@@ -25,8 +26,7 @@ Redirections = Mapping[str, Path | None]
 ConfigT = TypeVar("ConfigT", bound=Toolchain | Host | CompilerConfig | RuntimeConfig | TargetConfig)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Names(Generic[ConfigT]):
+class Names(Struct, Generic[ConfigT], frozen=True, kw_only=True):
     """The configs of one sort that a file can see.
 
     `invalid` are names whose declaration has an error. Where `is_complete` is False an error may hide further names.
@@ -46,8 +46,7 @@ class Names(Generic[ConfigT]):
         return (*self.configs, *sorted(self.invalid - self.configs.keys()))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class Scope(Struct, frozen=True, kw_only=True):
     """All configs that a file can see."""
 
     toolchains: Names[Toolchain] = field(default_factory=lambda: Names(sort="toolchain"))
@@ -63,8 +62,7 @@ class Scope:
         return all(names.is_complete and not names.invalid for names in sorts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileDeclarations:
+class FileDeclarations(Struct, frozen=True, kw_only=True):
     """What one file declares, as far as it is well-formed. `scope` is what it sees, its own configs included."""
 
     scope: Scope = field(default_factory=Scope)

@@ -5,12 +5,14 @@ It compiles in worker processes or takes artifacts from the cache, generates mod
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
+
+from msgspec.structs import replace
 
 from retarget.engine.cache.generated import GENERATED_FOLDER, ModuleGenerator
 from retarget.engine.cache.key import Inputs
@@ -314,7 +316,9 @@ class Engine:
     def keep_result(self, target: RunTarget, artifact: Artifact, rules: TargetRules, outcome: RunOutcome) -> None:
         """Keep what a run gave for `kept_result`, if it stands; not how long its calls took. Raises as that does."""
         if self._timing is not None:
-            outcome = replace(outcome, cases=tuple(replace(case, times=None) for case in outcome.cases))
+            outcome = dataclasses.replace(
+                outcome, cases=tuple(dataclasses.replace(case, times=None) for case in outcome.cases)
+            )
         devices = outcome.devices if self._executor is not None else self.devices(target.runtime)
         self._results.keep(self._with_files(target), artifact, rules, outcome, devices)
 
@@ -356,7 +360,11 @@ class Engine:
         with self._used(target, artifact) as used:
             checked = self._runs.check(target, used)
         cases = tuple(selected_cases(checked.cases, self._cases, skipping))
-        return replace(checked, cases=cases, failure=first_failure(cases)) if cases != checked.cases else checked
+        return (
+            dataclasses.replace(checked, cases=cases, failure=first_failure(cases))
+            if cases != checked.cases
+            else checked
+        )
 
     def compare(
         self, folders: tuple[Path, Path], sides: tuple[str, str], tolerance: Tolerance | None = None

@@ -12,9 +12,10 @@ from __future__ import annotations
 import importlib.metadata
 import re
 from concurrent.futures import Future
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from retarget.engine.cache.key import Inputs
 from retarget.model import CompilerConfig, RuntimeConfig
@@ -26,8 +27,7 @@ _GROUP = "retarget.executors"
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*):(\S+)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompileJob:
+class CompileJob(Struct, frozen=True, kw_only=True):
     """One compile, for any worker that has the same compiler: whose `Compiler.fingerprint(config)` is `fingerprint`.
 
     `env` are the variables of a compile worker on this machine, where those of a toolchain are paths of it. `inputs`
@@ -45,8 +45,7 @@ class CompileJob:
     timeout: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunJob:
+class RunJob(Struct, frozen=True, kw_only=True):
     """One run, for a worker that has the devices of `message.target.runtime`. `timeout` is in seconds.
 
     The message names files of this machine: the artifact, whose digest it has; the `files` of the target's module and
@@ -63,8 +62,7 @@ class RunJob:
     urgent: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Working:
+class Working(Struct, frozen=True, kw_only=True):
     """What a worker does now: the `title` of a compile or the name of a run target, for `seconds` so far."""
 
     name: str
@@ -126,8 +124,7 @@ class Executor(Protocol):
         """Give up what is queued and what runs, and end. Whoever waits gets a `RetargetError`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExecutorSession:
+class ExecutorSession(Struct, frozen=True, kw_only=True):
     """What an executor gets to know of its session.
 
     `extensions` are module names to load in workers in addition to the installed entry points, `cache` is the session's

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 COMPILE_TIMEOUT = 600.0
 RUN_TIMEOUT = 120.0
@@ -13,8 +13,7 @@ CHECK_TIMEOUT = 60.0
 """For one check of a driver: on a device that works they take less than a second."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoolDowns:
+class CoolDowns(Struct, frozen=True, kw_only=True):
     """How a device that does not answer is probed again: after `first` seconds, then each time after twice as long, up
     to `longest`. The target that ran on it waits for the first `waits` of these probes. A probe may take `probe`
     seconds."""

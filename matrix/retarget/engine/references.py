@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from retarget.engine.engine import Engine
 from retarget.extension import UnavailableError
@@ -16,8 +18,7 @@ from retarget.support.scratch import ScratchFolder
 from retarget.worker.artifact import is_recorded
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
+class Recording(Struct, frozen=True, kw_only=True):
     """A run of a module as another config compiles it, for cases that are to agree with it.
 
     `folder` holds its results; None where there are none, and `why` says so. `failed` is the target whose failure left

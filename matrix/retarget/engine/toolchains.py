@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from retarget.extension import Compiler, Driver, UnavailableError, overrides
 from retarget.extension.registry import Registry

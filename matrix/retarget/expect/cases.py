@@ -7,8 +7,10 @@ that failed did so as the rule says. Rules with `case` are strict for each case 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import date
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from retarget.expect.verdict import Ruling, Verdict, is_expired, judge
 from retarget.model import Expectation, Target
@@ -22,8 +24,7 @@ from retarget.targets.selection import compile_rule
 _BROKEN = frozenset({Ruling.PASSED, Ruling.OTHERWISE, Ruling.EXPIRED})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedRule:
+class RankedRule(Struct, frozen=True, kw_only=True):
     """An entry of a rule's `case`, empty for a rule without. Of those that match a case the one with the highest `rank`
     is in force."""
 
@@ -37,8 +38,7 @@ def case_rank(pattern: str) -> tuple[bool, int]:
     return not is_glob(pattern), sum(character not in "*?[]" for character in pattern) if is_glob(pattern) else 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetRules:
+class TargetRules(Struct, frozen=True, kw_only=True):
     """The rules in force for one target: `whole` for all of it, `by_case` for some of its cases, by falling rank.
 
     Where its devices decide and are not known, `possible` are all rules that may be in force, by falling rank; the
@@ -94,8 +94,7 @@ class TargetRules:
         return max((rule.retries for rule in self.all), default=0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetVerdict:
+class TargetVerdict(Struct, frozen=True, kw_only=True):
     """What rules make of a target. `ruling` is on all of it.
 
     `verdicts` are those on cases that a rule names, in the order run, then the one on all others (its `case` is empty).

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from retarget.declare.files import SUITE_FILE, discover
 from retarget.expect.matching import GOLDEN, Assignment, Contradiction, Effect, golden_rule
@@ -25,8 +26,7 @@ _HINTS = 10
 """How many errors are given a nearest name: it is sought among all there are."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseUse:
+class CaseUse(Struct, frozen=True, kw_only=True):
     """A rule that names cases: its entries, and the modules that it reaches, as (suite, name) pairs."""
 
     origin: Origin

@@ -16,8 +16,10 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from retarget.expect.cases import RankedRule, TargetRules, case_rank, says
 from retarget.model import CompileTarget, Expectation, Golden, Origin, RunTarget, Target
@@ -37,16 +39,14 @@ Specificity = tuple[bool, int, int, int, int]
 _GLOB_MAGIC = re.compile(r"\[[^\]]*\]|[*?]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contradiction:
+class Contradiction(Struct, frozen=True, kw_only=True):
     """Two equally specific rules that match a target and say different things."""
 
     target: str
     rules: tuple[Expectation, Expectation]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
+class Effect(Struct, frozen=True, kw_only=True):
     """What a rule was seen to do: which entries of its `match` name a module, which match a target that is judged by
     it, and which words of its `when` are true of any target at all. All by index. `modules` are those whose targets it
     matches, as (suite, name) pairs, if it names cases."""
@@ -65,8 +65,7 @@ class Effect:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assignment:
+class Assignment(Struct, frozen=True, kw_only=True):
     """What the rules say of one suite's targets.
 
     `rules` has the rules of each target that has some, by the target's name.
@@ -113,8 +112,7 @@ def specificity(rule: Expectation, entry: str) -> Specificity:
     return is_name, literal, traits, words, len(rule.origin.file.parts)
 
 
-@dataclass(slots=True)
-class _Used:
+class _Used(Struct):
     """What was seen of a rule so far."""
 
     rule: Expectation
@@ -124,8 +122,7 @@ class _Used:
     modules: set[tuple[str, str]] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(Struct, frozen=True):
     """A rule that matches a module by some entries of its `match`."""
 
     used: _Used
@@ -292,8 +289,7 @@ GOLDEN = "golden"
 """The outcome of an expectation that stands for a golden rule, for the matching of rules and its diagnostics."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoldenAssignment:
+class GoldenAssignment(Struct, frozen=True, kw_only=True):
     """The golden rules of one suite, and what was seen of them: an assignment for each metric."""
 
     goldens: Mapping[Origin, Golden] = field(default_factory=dict)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum, auto
+
+from msgspec import Struct
 
 from retarget.model import Expectation, Golden
 from retarget.model.outcomes import Observation
@@ -36,8 +37,7 @@ class Ruling(StrEnum):
     """It failed, and the rule that would have excused it has expired: a failure."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Struct, frozen=True, kw_only=True):
     """A ruling on one target, with the rule in force and what was observed (None: it passed).
 
     Where the rule does not allow one of several ways in which cases failed, this way is the observation. `case` is the

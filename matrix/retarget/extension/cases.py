@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from retarget.extension.drivers import RunPlan
 from retarget.extension.products import Product, called_in_process, checked_value, not_overridden
@@ -45,8 +46,7 @@ class NoCasesError(RetargetError):
     """A module has no cases: a failure of its targets, but where inputs are generated (`retarget compare`)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseData:
+class CaseData(Struct, frozen=True, kw_only=True):
     """The values of a case: what a function is called with, and what it should return.
 
     `expected` is None where nothing is known of it; a None in it means a result of any value.
@@ -56,8 +56,7 @@ class CaseData:
     expected: tuple[Array | None, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class Case(Struct, frozen=True, kw_only=True):
     """One call of a module. `expected` is None where the module checks itself (`kind = "check"`).
 
     `read` is called when the case is about to run, so that only one case's values are held at a time; what it returns
@@ -89,8 +88,7 @@ class Case:
         return data
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseRequest:
+class CaseRequest(Struct, frozen=True, kw_only=True):
     """Whose cases are wanted. `module` is its name, `source` its file, `data` and `entry` are as in `Module`.
 
     `folder` is the suite's, which no data may leave. `compiler` is the name of the compiler config that compiled the
@@ -106,8 +104,7 @@ class CaseRequest:
     functions: tuple[FunctionInfo, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArtifactRequest:
+class ArtifactRequest(Struct, frozen=True, kw_only=True):
     """An artifact to check. `source` is the module's file, `compiler` the config's name, `tags` are the target's.
 
     `known_compilers` are the names of all configs that the suite's file sees; none where that is not known.
@@ -121,8 +118,7 @@ class ArtifactRequest:
     known_compilers: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedCase:
+class CheckedCase(Struct, frozen=True, kw_only=True):
     """What one check of an artifact found. It holds where `summary`, one line, is empty; `report` is several."""
 
     name: str
@@ -130,8 +126,7 @@ class CheckedCase:
     report: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModulesRequest:
+class ModulesRequest(Struct, frozen=True, kw_only=True):
     """The files to look at: `files` are below `folder`, sorted. `reference` is the name of the compiler config that
     others can be compared with, empty where there is only one."""
 
@@ -140,8 +135,7 @@ class ModulesRequest:
     reference: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuggestedSuite:
+class SuggestedSuite(Struct, frozen=True, kw_only=True):
     """A suite: `files` are all that its `srcs` must match. `comment` has the lines above it.
 
     `label` distinguishes several suites of one kind. `by_name` means that modules are found by whole file names
@@ -161,8 +155,7 @@ class SuggestedSuite:
     compiles_only: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suggestions:
+class Suggestions(Struct, frozen=True, kw_only=True):
     """The suites of one kind, and the files that are modules but cannot be tested as they are, each with the reason.
 
     `data` are files of values beside modules, each with what to do if no suite uses it.

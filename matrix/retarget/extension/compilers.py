@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from retarget.extension.products import Builds, called_in_process, not_overridden
 from retarget.model import CompilerConfig, CompileTarget
@@ -28,8 +29,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resolved:
+class Resolved(Struct, frozen=True, kw_only=True):
     """A compiler config with everything of this machine resolved.
 
     `build_id` names the exact compiler build by its content. `flags` are what the compiler gets, with `host` and the
@@ -58,8 +58,7 @@ class Resolved:
     devices: tuple[DeviceInfo, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompileRequest:
+class CompileRequest(Struct, frozen=True, kw_only=True):
     """One compile. `source` is the module's bytes, `source_name` its file name (no folder, so that artifacts do not
     depend on where a checkout lies), `source_path` the file for tools that need one. `front_end` is what
     `run_front_end` returned; None where it was not called. A compile that `keeps_front_half` returns it in addition:
@@ -75,8 +74,7 @@ class CompileRequest:
     keeps_front_half: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compiled:
+class Compiled(Struct, frozen=True, kw_only=True):
     """A compiler's product: the artifact's bytes, what the compiler printed on the way, and the front half that was to
     be kept. The core uses a half only where nothing was printed."""
 
@@ -85,8 +83,7 @@ class Compiled:
     front_half: bytes = b""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModuleSize:
+class ModuleSize(Struct, frozen=True, kw_only=True):
     """How much of a backend a module needs: its dispatches, the distinct ops in it, the element types of its tensors,
     and how many elements the largest has."""
 
@@ -101,8 +98,7 @@ class ModuleSize:
         return self.dispatches, len(self.ops), len(self.types), self.elements
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProgramStatistics:
+class ProgramStatistics(Struct, frozen=True, kw_only=True):
     """What a compiled program has: dispatches, each once, also of initialisers; and the bytes of device memory that it
     allocates while it runs, as far as the compiler knows their sizes."""
 
@@ -110,8 +106,7 @@ class ProgramStatistics:
     transient: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetPart:
+class TargetPart(Struct, frozen=True, kw_only=True):
     """One part of what is compiled for: its name as the compiler has it, its value, and where the value came from."""
 
     name: str
@@ -119,16 +114,14 @@ class TargetPart:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileTarget:
+class ProfileTarget(Struct, frozen=True, kw_only=True):
     """What a compiler makes of a device profile: the flags that compile for it, and the parts of the target."""
 
     flags: tuple[str, ...]
     parts: tuple[TargetPart, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuggestedTarget:
+class SuggestedTarget(Struct, frozen=True, kw_only=True):
     """A target config with the compiler config and the runtime configs that it needs, named after their drivers.
 
     `comment` is one line, which says what it is. `is_reference` marks one that computes without the device's own code

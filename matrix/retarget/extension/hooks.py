@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import pluggy
+from msgspec import Struct
 
 from retarget.extension.cases import CaseLoader
 from retarget.extension.commands import Command
@@ -49,8 +49,7 @@ class HookSpecs:
         raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sort:
+class Sort(Struct, frozen=True, kw_only=True):
     """One sort of product that extensions provide: its hook, its base class, and which attribute names it."""
 
     word: str

@@ -14,7 +14,6 @@ import inspect
 import itertools
 from abc import ABC
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from functools import cache, wraps
 from pathlib import Path
 from types import FunctionType, NoneType, UnionType
@@ -306,16 +305,16 @@ def _check_of_instance(kind: Any) -> _Check:
         if not is_one or (isinstance(value, bool) and kind not in (bool, object)):
             is_product = issubclass(kind, Product) and value is not None
             raise _Mismatch(value, _subclass(value, kind) if is_product else expected)
-        if is_dataclass(kind):
-            if not parts:  # a class may be that of a field of its own
-                hints = get_type_hints(kind, localns=_NAMES)
-                parts.extend((field.name, _check(hints[field.name])) for field in fields(kind))
-            for name, part in parts:
-                try:
-                    part(getattr(value, name))
-                except _Mismatch as wrong:
-                    wrong.path = f".{name}{wrong.path}"
-                    raise
+        names = getattr(kind, "__struct_fields__", None) or getattr(kind, "__dataclass_fields__", ())
+        if names and not parts:  # a class may be that of a field of its own
+            hints = get_type_hints(kind, localns=_NAMES)
+            parts.extend((name, _check(hints[name])) for name in names)
+        for name, part in parts:
+            try:
+                part(getattr(value, name))
+            except _Mismatch as wrong:
+                wrong.path = f".{name}{wrong.path}"
+                raise
         return value
 
     return check

@@ -18,13 +18,13 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 import pluggy
+from msgspec import Struct, field
 
 from retarget.extension.cases import CaseLoader
 from retarget.extension.commands import Command
@@ -57,8 +57,7 @@ _OWN = "retarget"
 """The entry point of this package's own subcommands, the first to be asked."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Registry:
+class Registry(Struct, frozen=True, kw_only=True):
     """What the extensions provide. `origins` has the extension of each (`"driver"`, `"vulkan"`)."""
 
     compilers: Mapping[str, Compiler] = field(default_factory=dict)
@@ -242,8 +241,7 @@ def load_extensions(
     return registry_of(sources, checked=checked)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Commands:
+class Commands(Struct, frozen=True, kw_only=True):
     """The subcommands of all extensions, the names that several extensions provide, and every error of loading."""
 
     provided: Mapping[str, Command]

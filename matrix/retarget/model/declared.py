@@ -6,10 +6,15 @@ Nothing here reads a file, a clock or the machine. `retarget.declare.load` creat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
 from datetime import date
+from functools import cache
+from operator import attrgetter
 from pathlib import Path
+from typing import ClassVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from retarget.model.devices import DeviceTraits
 from retarget.model.metrics import Metric
@@ -23,6 +28,7 @@ __all__ = [
     "Module",
     "ModuleOverride",
     "Origin",
+    "PartlyCompared",
     "Requirement",
     "RunTarget",
     "RuntimeConfig",
@@ -33,40 +39,62 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class PartlyCompared(Struct, frozen=True, kw_only=True, eq=False):
+    """A record that is equal to another of its class whose fields are, `uncompared` ones aside."""
+
+    uncompared: ClassVar[frozenset[str]]
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        compared = _compared(type(self))
+        return bool(compared(self) == compared(other))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(_compared(type(self))(self))
+
+
+@cache
+def _compared(record: type[PartlyCompared]) -> Callable[[object], object]:
+    """Return what gives the values of a record of this class that are compared."""
+    return attrgetter(*(name for name in record.__struct_fields__ if name not in record.uncompared))
+
+
+class Origin(Struct, frozen=True, kw_only=True):
     """The source location of a declaration: its file and its key path (`compiler_config[0]`)."""
 
     file: Path
     key_path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requirement:
+class Requirement(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """What a declaration needs of a device, in the language of `retarget.profiles.requirements`."""
 
+    uncompared: ClassVar = frozenset({"origin"})
     text: str
-    origin: Origin = field(compare=False)
+    origin: Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Toolchain:
+class Toolchain(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """One build of a compiler and its runtime. `path` is the folder that holds it, None for the tools that PATH finds.
 
     `run_with` is the tool that runs artifacts, relative to `path`; empty: the extension looks for its own. `install` is
     the command that puts the build there.
     """
 
+    uncompared: ClassVar = frozenset({"origin"})
     name: str
     path: Path | None
     run_with: str = ""
     install: str = ""
     tags: tuple[str, ...] = ()
-    origin: Origin = field(compare=False)
+    origin: Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Host:
+class Host(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """A machine that runs artifacts for this one.
 
     `kind` is `ssh` (`address` is the destination that the OpenSSH client takes), `adb` (a serial number; empty: the
@@ -75,6 +103,7 @@ class Host:
     host; empty: the kind's own. `run_with` is the tool there; empty: this machine's, or the toolchain's, is pushed.
     """
 
+    uncompared: ClassVar = frozenset({"origin"})
     name: str
     kind: str
     address: str = ""
@@ -87,7 +116,7 @@ class Host:
     run_with: str = ""
     env: tuple[tuple[str, str], ...] = ()
     tags: tuple[str, ...] = ()
-    origin: Origin = field(compare=False)
+    origin: Origin
 
     @property
     def identity(self) -> str:
@@ -95,8 +124,7 @@ class Host:
         return " ".join(filter(None, (self.kind, self.address, *self.options, *self.run)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompilerConfig:
+class CompilerConfig(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """A named way to compile. Flags are complete: those of `extends` come first.
 
     `toolchain` is None for what is installed in the environment. `target_from` are the device profiles to compile for:
@@ -106,6 +134,7 @@ class CompilerConfig:
     `flag_origins` has the declaration that wrote each flag.
     """
 
+    uncompared: ClassVar = frozenset({"origin", "flag_origins"})
     name: str
     compiler: str
     flags: tuple[str, ...] = ()
@@ -115,12 +144,11 @@ class CompilerConfig:
     devices: tuple[tuple[str, str], ...] = ()
     toolchain: Toolchain | None = None
     target_from: tuple[str, ...] = ()
-    flag_origins: tuple[Origin, ...] = field(default=(), compare=False, repr=False)
-    origin: Origin = field(compare=False)
+    flag_origins: tuple[Origin, ...] = ()
+    origin: Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuntimeConfig:
+class RuntimeConfig(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """A named way to run. `toolchain` is None for what is installed in the environment, `host` for this machine.
 
     `devices` are device URIs, ordinals or names in order (empty: the driver's default device). What is no URI belongs
@@ -136,6 +164,7 @@ class RuntimeConfig:
     `flag_origins` has the declaration that wrote each flag.
     """
 
+    uncompared: ClassVar = frozenset({"origin", "flag_origins"})
     name: str
     driver: str
     devices: tuple[str, ...] = ()
@@ -157,8 +186,8 @@ class RuntimeConfig:
     profile: str = ""
     requires: tuple[Requirement, ...] = ()
     sanitize: bool = False
-    flag_origins: tuple[Origin, ...] = field(default=(), compare=False, repr=False)
-    origin: Origin = field(compare=False)
+    flag_origins: tuple[Origin, ...] = ()
+    origin: Origin
 
     @property
     def drivers(self) -> tuple[str, ...]:
@@ -176,19 +205,18 @@ class RuntimeConfig:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetConfig:
+class TargetConfig(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """Ties compiler configs to runtime configs under one name. No runtimes: compile only."""
 
+    uncompared: ClassVar = frozenset({"origin"})
     name: str
     compilers: tuple[CompilerConfig, ...]
     runtimes: tuple[RuntimeConfig, ...]
     tags: tuple[str, ...] = ()
-    origin: Origin = field(compare=False)
+    origin: Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModuleOverride:
+class ModuleOverride(Struct, frozen=True, kw_only=True):
     """What one suite says of some of its modules.
 
     `match` are globs over module names (`*` also matches `/`). `exclude_targets` are names or globs of target configs,
@@ -203,8 +231,7 @@ class ModuleOverride:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Module:
+class Module(Struct, frozen=True, kw_only=True):
     """One source program. `name` is its path below the suite's folder without the suffix, `/` kept, unless the suite's
     kind names it otherwise.
 
@@ -221,8 +248,7 @@ class Module:
     install: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expectation:
+class Expectation(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """A rule that says of some targets that they are known to fail.
 
     `match` are module names or globs over them (`*` also matches `/`), `when` a tag expression (empty: all targets).
@@ -232,6 +258,7 @@ class Expectation:
     `retries` counts the further attempts of a flaky target. From the day after `until` the rule excuses nothing.
     """
 
+    uncompared: ClassVar = frozenset({"origin"})
     match: tuple[str, ...]
     when: str = ""
     cases: tuple[str, ...] = ()
@@ -242,17 +269,17 @@ class Expectation:
     reason: str = ""
     issue: str = ""
     until: date | None = None
-    origin: Origin = field(compare=False)
+    origin: Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Golden:
+class Golden(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """What a metric of targets must not exceed in a benchmark, and why.
 
     `match`, `when`, `issue` and `until` are as in `Expectation`. Either `most` is set, in seconds, bytes or dispatches,
     or `within`, the share by which it may be larger than in the baseline (0.1 for `10 %`).
     """
 
+    uncompared: ClassVar = frozenset({"origin"})
     match: tuple[str, ...]
     when: str = ""
     metric: Metric
@@ -261,11 +288,10 @@ class Golden:
     reason: str = ""
     issue: str = ""
     until: date | None = None
-    origin: Origin = field(compare=False)
+    origin: Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
+class Suite(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """A module test suite with everything it names resolved.
 
     `expectations` and `goldens` are all rules that serve it: those of the files of the outermost folder first, its own
@@ -274,6 +300,7 @@ class Suite:
     hide some.
     """
 
+    uncompared: ClassVar = frozenset({"origin", "known_compilers"})
     name: str
     folder: Path
     modules: tuple[Module, ...]
@@ -286,12 +313,11 @@ class Suite:
     overrides: tuple[ModuleOverride, ...] = ()
     expectations: tuple[Expectation, ...] = ()
     goldens: tuple[Golden, ...] = ()
-    known_compilers: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    origin: Origin = field(compare=False)
+    known_compilers: tuple[str, ...] = ()
+    origin: Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompileTarget:
+class CompileTarget(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """(module, compiler config). `flags` are the config's, then the suite's, then the module's.
 
     `folder` and `known_compilers` are the suite's. `backends` are the words that the compiler derived from its config;
@@ -300,6 +326,7 @@ class CompileTarget:
     not known: nothing that is declared says it.
     """
 
+    uncompared: ClassVar = frozenset({"known_compilers"})
     name: str
     suite: str
     kind: str
@@ -311,7 +338,7 @@ class CompileTarget:
     tags: tuple[str, ...]
     backends: tuple[str, ...] = ()
     returns_checks: bool = False
-    known_compilers: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    known_compilers: tuple[str, ...] = ()
     devices: tuple[DeviceTraits, ...] | None = None
 
     @property
@@ -327,8 +354,7 @@ class CompileTarget:
         return any(word == "host" or word.startswith("host:") for word in words)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunTarget:
+class RunTarget(Struct, frozen=True, kw_only=True):
     """(module, compiler config, runtime config). `compile` is the target whose artifact it runs.
 
     `requires` has the requirements of the runtime config, then those of the suite, then those of the module. `devices`

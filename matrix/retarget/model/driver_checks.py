@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum, auto
+
+from msgspec import Struct
 
 from retarget.model.outcomes import DeviceInfo
 from retarget.model.rungs import Rung
@@ -11,8 +12,7 @@ from retarget.model.rungs import Rung
 __all__ = ["CheckState", "DriverCheck", "DriverCheckOutcome", "DriverReport"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DriverCheck:
+class DriverCheck(Struct, frozen=True, kw_only=True):
     """A check: its name (`fill.ranges`), what it proves in one sentence, and 12 hex digits that change with it."""
 
     name: str
@@ -35,8 +35,7 @@ class CheckState(StrEnum):
     NOT_TRIED = "not tried"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DriverCheckOutcome:
+class DriverCheckOutcome(Struct, frozen=True, kw_only=True):
     """What came of one check on one device.
 
     `config` is the runtime config, which has the driver's name where none was declared; `device` the URI of what was
@@ -62,8 +61,7 @@ class DriverCheckOutcome:
         return self.state in {CheckState.FAILED, CheckState.CRASHED, CheckState.TIMED_OUT}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DriverReport:
+class DriverReport(Struct, frozen=True, kw_only=True):
     """How far a driver comes without a compiler: at most `Rung.TRANSFERS`, which takes that no check fails.
 
     `reason` says why the rung is below `TRANSFERS` where no check does, and `hint` what to do about it. A driver or

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from retarget.model.devices import DeviceTraits, version_in
 from retarget.model.outcomes import DeviceInfo, FeatureValue
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Capability:
+class Capability(Struct, frozen=True, kw_only=True):
     """One thing that a device has. `name` is as Vulkan, OpenCL, CUDA or LLVM call it, with their prefix
     (`vulkan.shaderFloat16`, `opencl.fp64`, `cuda.computeCapability`, `cpu.avx512f`), or one that all devices have
     (`memory` in bytes, `device_type`). `source` says where the value came from."""
@@ -20,8 +20,7 @@ class Capability:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class Profile(Struct, frozen=True, kw_only=True):
     """What a device can do. `driver` is that of runtime configs (`vulkan`, `opencl`, `cuda`, `local-task`).
 
     `description` is one line. `identity` has (field, text) pairs: `name`, `vendor`, `driver` (its own name),

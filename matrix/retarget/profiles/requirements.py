@@ -23,9 +23,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum, auto
 from functools import cache
+
+from msgspec import Struct
 
 from retarget.model.devices import OPERATORS, DeviceTraits, has_traits, trait_error, version_parts
 from retarget.model.outcomes import FeatureValue
@@ -48,8 +49,7 @@ class RequirementError(RetargetError):
         super().__init__(f"column {column}: {message}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Needed:
+class Needed(Struct, frozen=True, kw_only=True):
     """A requirement, parsed. `operator` is empty for a name alone. `value` of a quantity is in bytes, that of a version
     its text; `unit` is the one it was written with."""
 
@@ -68,8 +68,7 @@ class Status(StrEnum):
     UNKNOWN = auto()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """Whether devices meet a requirement, and what they have: `llvmpipe has memory = 3 GiB`."""
 
     status: Status
@@ -79,8 +78,7 @@ class Answer:
 # ---------------------------------------------------------------- reading
 
 
-@dataclass(slots=True)
-class _Scanner:
+class _Scanner(Struct):
     """The tokens of a requirement that are still to be read, as (sort, text, column)."""
 
     tokens: list[tuple[str, str, int]]

@@ -14,12 +14,12 @@ import re
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeVar
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from retarget.results.record import INCOMPLETE, Outcome, TargetRecord, When
@@ -175,8 +175,7 @@ def _unicode(value: Any) -> Any:
     return [_unicode(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionResults:
+class SessionResults(Struct, frozen=True, kw_only=True):
     """One session as it was found on disk: `records` in the order written, and the files that have lines of it.
 
     It is incomplete without an `end`: the session was killed, or still runs.

@@ -16,9 +16,9 @@ import time
 import zlib
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
+from msgspec import Struct, field
 
 from retarget.results.files import SessionResults, results_of
 from retarget.results.measurements import totals
@@ -73,8 +73,7 @@ class _Version(msgspec.Struct):
     version: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class History:
+class History(Struct, frozen=True, kw_only=True):
     """All runs, oldest first, in columns: `cells[run][target]` is a number of `states`, `milliseconds` likewise.
 
     `ids` are sorted: all targets that any run has. `states[0]` is None: the run does not have the target. Milliseconds

@@ -5,7 +5,8 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from retarget.model.metrics import Metric
 from retarget.results.files import SessionResults, latest
@@ -18,8 +19,7 @@ Key = tuple[str, Metric, str]
 _GOOD = frozenset({Outcome.PASSED, Outcome.PARTIAL, Outcome.FLAKY, Outcome.INTERMITTENT})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement:
+class Measurement(Struct, frozen=True, kw_only=True):
     """One metric of a case, or of a target. `samples` are those of a series, none where there is one value alone; in
     seconds, bytes, or dispatches. `spread` is as in `CallTimes`."""
 

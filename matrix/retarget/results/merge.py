@@ -7,11 +7,11 @@ files, counts once. The file is sorted, so the same sessions give the same bytes
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from retarget.results.files import SUFFIX, SessionResults, latest, read_results
 from retarget.results.overview import State, state_of
@@ -33,8 +33,7 @@ _DIGITS = 12
 _ENCODER = msgspec.json.Encoder()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Merged:
+class Merged(Struct, frozen=True, kw_only=True):
     """What a file holds after a merge; `changed` says whether the merge changed any of its bytes."""
 
     path: Path

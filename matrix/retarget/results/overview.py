@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from retarget.model.signatures import normalise
 from retarget.results.record import BAD, GOOD, Outcome, TargetRecord
 from retarget.support.text import listed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailureGroup:
+class FailureGroup(Struct, frozen=True, kw_only=True):
     """Failures of one stage and signature; the first record is that of the smallest module (see `failure_groups`)."""
 
     stage: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from retarget.results.history import History
 from retarget.results.overview import Change, State, differences
@@ -13,8 +14,7 @@ _CHANCE = frozenset({Outcome.FLAKY, Outcome.INTERMITTENT})
 _NO_VERDICT = frozenset({Outcome.SKIPPED, Outcome.BLOCKED, *INCOMPLETE})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Regression:
+class Regression(Struct, frozen=True, kw_only=True):
     """A target failed from the run `opened` on, until it was as expected in the run `closed`; None while it is open.
 
     A run that gives no verdict closes nothing. One that is open from the target's first run on has no run before.
@@ -24,8 +24,7 @@ class Regression:
     closed: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timeline:
+class Timeline(Struct, frozen=True, kw_only=True):
     """One target over all runs of a history. Numbers of runs count from 0, the oldest; -1 is no run.
 
     `states` has an entry per run: None where the run does not have the target. `since` is the run since which it is as

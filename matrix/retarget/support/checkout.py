@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from retarget.support.errors import display_path
 
@@ -32,8 +33,7 @@ def short(revision: str) -> str:
     return revision[:_DIGITS] + "+" * (revision.endswith("+") and len(revision) > _DIGITS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileCommit:
+class FileCommit(Struct, frozen=True, kw_only=True):
     """A commit that changed a file: 40 hex digits, the day (`2026-07-22`), and the first line of its message."""
 
     revision: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.files import OutsideError, resolve_inside
@@ -32,8 +33,7 @@ def data_limit() -> int:
     return limit
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataFiles:
+class DataFiles(Struct, frozen=True, kw_only=True):
     """Finds data files. Relative paths start at `base`; none may lie outside `folder`, the suite's."""
 
     folder: Path

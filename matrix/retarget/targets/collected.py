@@ -6,17 +6,17 @@ import argparse
 import importlib.metadata
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, cast
+
+from msgspec import Struct, field
 
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, Suite, Target, Toolchain
 from retarget.support.errors import RetargetError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeclaredTarget:
+class DeclaredTarget(Struct, frozen=True, kw_only=True):
     """A target with its suite. `home` is what the suite's ids start with: `suites/linalg/suite.toml::linalg`."""
 
     home: str
@@ -39,8 +39,7 @@ class DeclaredTarget:
         return f"{self.home}::{self.compiled.item}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Declared:
+class Declared(Struct, frozen=True, kw_only=True):
     """All targets, in the order of collection. `registry` has the extensions that gave their words."""
 
     registry: Registry
@@ -76,8 +75,7 @@ def _relative(file: Path, folder: Path) -> str:
 _GROUP, _NAME = "pytest11", "retarget"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SelectionRequest:
+class SelectionRequest(Struct, frozen=True, kw_only=True):
     """What to select, in the words of pytest's command line. `paths` may be node ids, `toolchains` are `NAME=PATH`."""
 
     paths: tuple[str, ...] = (".",)
@@ -88,8 +86,7 @@ class SelectionRequest:
     toolchains: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRequest(SelectionRequest):
+class RunRequest(SelectionRequest, frozen=True, kw_only=True):
     """What to run. `names` select among what the paths hold: names of targets, globs, or the front of one name; all
     are selected if there are none. With `is_ids`, every path is the id of a target, and no other plugin is loaded.
 
@@ -110,8 +107,7 @@ class RunRequest(SelectionRequest):
     in_full: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CollectedSuite:
+class CollectedSuite(Struct, frozen=True, kw_only=True):
     """A suite with all targets that the paths hold, and those of them that the expressions select."""
 
     suite: Suite
@@ -119,8 +115,7 @@ class CollectedSuite:
     selected: tuple[Target, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Selection(Struct, frozen=True, kw_only=True):
     """What was collected: suites, the toolchains of all files read, and the extensions that gave the targets' words.
     `notes` say why nothing is selected: words of `-m` that no target has.
 
@@ -139,8 +134,7 @@ class Selection:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundFiles:
+class FoundFiles(Struct, frozen=True, kw_only=True):
     """The declaration files in the folders that pytest enters and those of named modules, sorted; and what pytest
     reports in addition to what is in them."""
 
@@ -148,8 +142,7 @@ class FoundFiles:
     errors: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PytestConfiguration:
+class PytestConfiguration(Struct, frozen=True, kw_only=True):
     """What each session of pytest in a folder is configured with.
 
     `root` is pytest's rootdir. `file` is the ini file with its `values`, None and nothing where there is none.

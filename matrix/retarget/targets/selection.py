@@ -23,9 +23,10 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NoReturn, TypeVar
+
+from msgspec import Struct
 
 from retarget.model import Target
 from retarget.model.devices import TRAITS, has_traits, trait_error
@@ -57,8 +58,7 @@ class ExpressionError(RetargetError):
         super().__init__(f"-m {shown!r}: {self.diagnostic}")
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """One word of an expression, with its arguments: its text, its 1-based column, and what it is true of.
 
     `negated` means that it is behind an odd number of `not`: it leaves targets out. `traits` are what it asks of a
@@ -72,8 +72,7 @@ class Term:
     traits: frozenset[tuple[str, Value]] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(Struct, frozen=True):
     """`sort` is `word`, `string`, `end`, or the token's own text; `column` is 1-based."""
 
     sort: str
@@ -268,8 +267,7 @@ class _Parser:
         _fail(self.text, token.column, f"found {token}, expected {expected}")
 
 
-@dataclass(frozen=True, slots=True)
-class _TermSelector:
+class _TermSelector(Struct, frozen=True):
     name: str
     arguments: frozenset[tuple[str, Value]]
     marks_of: Callable[[Any], Iterable[Mark]]
@@ -281,8 +279,7 @@ class _TermSelector:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _OnSelector:
+class _OnSelector(Struct, frozen=True):
     """Whether a device of a target has traits. Where its devices are not known, it has what makes the whole true."""
 
     traits: frozenset[tuple[str, Value]]

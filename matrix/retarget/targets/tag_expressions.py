@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from retarget.model import RunTarget, Target
 from retarget.model.devices import TRAITS, DeviceTraits, has_traits
@@ -68,8 +69,7 @@ def exact_expression(wanted: Sequence[Target], others: Sequence[Target]) -> str:
     return expression
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
+class _Kind(Struct, frozen=True):
     """All that an expression can see of a target."""
 
     tags: tuple[str, ...]
@@ -90,8 +90,7 @@ class _Kind:
         yield from (pair for pair in pairs if pair[1] and "\\" not in pair[1])
 
 
-@dataclass(frozen=True, slots=True)
-class _Term:
+class _Term(Struct, frozen=True):
     """A part of an expression: what it reads like, which kinds it selects (a bit for each), how telling it is."""
 
     text: str

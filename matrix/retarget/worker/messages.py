@@ -7,11 +7,11 @@ structs, because every worker defines them all when it starts, which takes datac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum, auto
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from retarget.extension import CheckedCase, CompileRequest, Resolved, Tolerance
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Toolchain
@@ -56,8 +56,7 @@ class DescribeBuild(msgspec.Struct, frozen=True, kw_only=True):
     toolchain: Toolchain | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompileModule:
+class CompileModule(Struct, frozen=True, kw_only=True):
     """Compile one module. Answered by `CompiledModule` or `Refused`.
 
     With a `rewriting` kind, the case loader of that kind rewrites the module first, to return its checks. With
@@ -113,8 +112,7 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 2.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunModule:
+class RunModule(Struct, frozen=True, kw_only=True):
     """Run an artifact's cases. Answered by `retarget.model.outcomes.RunOutcome`, with `Progress` written before it.
 
     `digest` is the SHA-256 hex that the artifact's bytes must have; empty: not known. Behind a `run_under` that the
@@ -211,8 +209,7 @@ class Refusal(StrEnum):
     TIMED_OUT = "timed out"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class Refused(Struct, frozen=True, kw_only=True):
     """Why a request was not answered. `summary` is one line, `text` all that is known.
 
     `seconds` is the wall time it took. INTERNAL means that an extension raised what it should not; `text` is then the
@@ -244,8 +241,7 @@ class ResolvedFlags(msgspec.Struct, frozen=True, kw_only=True):
     fingerprint: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompiledModule:
+class CompiledModule(Struct, frozen=True, kw_only=True):
     """An artifact, what was printed on the way, the compiler's wall time and the worker's resident bytes at the end.
 
     `front_half` is what was to be kept on the way. `host` is as in `Refused`. `then` is what came of the step that was

@@ -14,10 +14,10 @@ import time
 import xml.etree.ElementTree as ET
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 from msgspec.structs import asdict
 from retarget.engine.commands import COMPARE, program
 from retarget.extension import UnavailableError
@@ -221,8 +221,7 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 allows no document to hold: section 2.2, Char."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conclusion:
+class Conclusion(Struct, frozen=True, kw_only=True):
     """What one failure points to: the sentence that concludes, and the whole section with its title."""
 
     sentence: str

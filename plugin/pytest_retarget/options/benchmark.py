@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 from pytest_retarget.options.reading import SECONDS, parse_seconds, path_of_option, value_of_option
 
@@ -36,8 +36,7 @@ def add_benchmark_options(group: pytest.OptionGroup) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkSettings:
+class BenchmarkSettings(Struct, frozen=True, kw_only=True):
     """How well medians are to be known, as a share; seconds for a target at most; the results that golden rules are
     held against, None for earlier sessions in the folder of `--retarget-results`."""
 

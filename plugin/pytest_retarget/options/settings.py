@@ -9,10 +9,10 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from msgspec import Struct, field
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 
 from pytest_retarget.internals import Expression, MarkMatcher
@@ -195,8 +195,7 @@ def register_markers(config: pytest.Config) -> None:
         config.addinivalue_line("markers", line)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requirement:
+class Requirement(Struct, frozen=True, kw_only=True):
     """One `--retarget-require`: its text, and the expression it says."""
 
     text: str
@@ -207,8 +206,7 @@ class Requirement:
         return self.expression.evaluate(MarkMatcher.from_markers(item.iter_markers()))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Struct, frozen=True, kw_only=True):
     """What the user requested.
 
     Timeouts are in seconds. `jobs` 0 means one compile per core.

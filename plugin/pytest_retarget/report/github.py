@@ -6,12 +6,12 @@ import os
 import re
 from collections.abc import Generator, Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Struct
 from retarget.support.github import MAX_ANNOTATIONS, group, workflow_command
 from retarget.support.text import counted, first_line
 
@@ -26,8 +26,7 @@ _OTHER_PLUGIN = "pytest_github_actions_annotate_failures"
 """A plugin that annotates every test that failed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Failure:
+class _Failure(Struct, frozen=True, kw_only=True):
     """Where something failed, and how."""
 
     path: Path

@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from retarget.model.signatures import CRASH, TIMEOUT
 from retarget.results.record import Result, TargetRecord
 from retarget.support.text import counted, size_text
@@ -45,8 +45,7 @@ INDENT = "  "
 GAP = "  "
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class Line(Struct, frozen=True, kw_only=True):
     """One line of the summary. `bad` and `fine` say how to colour it; neither: not at all."""
 
     text: str
@@ -58,8 +57,7 @@ Suite = tuple[str, str]
 Cell = tuple[str, str]
 
 
-@dataclass(slots=True, kw_only=True)
-class Tally:
+class Tally(Struct, kw_only=True):
     """Counts per suite, compiler config and runtime config, and what else the end of the session shows."""
 
     cells: dict[Suite, dict[Cell, Counter[str]]] = field(default_factory=dict)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import pytest
+from msgspec import Struct
 from retarget.declare.files import MATRIX_FILE, SUITE_FILE, discover
 from retarget.model import CompileTarget, Target
 from retarget.targets.tags import marks as keyword_marks
@@ -29,8 +29,7 @@ class _FieldName(str):
         return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Shared:
+class _Shared(Struct, frozen=True, kw_only=True):
     """Marks, and what their key is made of: kept, so that an id stays one object's."""
 
     parts: tuple[object, object]

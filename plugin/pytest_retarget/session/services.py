@@ -7,11 +7,11 @@ lets them work together. Nothing is started before something selected needs it.
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import asdict
 from retarget.engine.commands import Commands
 from retarget.engine.compile.service import BuildActivity
 from retarget.engine.trial.services import TrialServices

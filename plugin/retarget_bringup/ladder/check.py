@@ -10,9 +10,10 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
+from msgspec import Struct
+from msgspec.structs import replace
 from retarget.expect.matching import COMPILE_STAGES
 from retarget.expect.verdict import is_expired, today
 from retarget.model import Expectation
@@ -51,8 +52,7 @@ _CHECKED = {
 """Of a compile target, whose artifact may be checked."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class Checked(Struct, frozen=True, kw_only=True):
     """What does not hold: `failures`, and what `--raise` settles. `notes` are what is reported besides.
 
     Each is a text of one line, or of several where it names targets.
@@ -68,8 +68,7 @@ class Checked:
         return not self.failures and not self.to_raise
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Raised:
+class Raised(Struct, frozen=True, kw_only=True):
     """A ladder as results change it, and how many of its targets were raised, added, changed, dropped or lowered."""
 
     lines: tuple[Line, ...]

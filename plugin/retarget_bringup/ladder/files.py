@@ -8,12 +8,14 @@ twice or not in order.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
 from retarget.model.rungs import Rung
 from retarget.support.checkout import content_at
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
@@ -33,8 +35,7 @@ _MARKER = re.compile(r"(<{7}|>{7}|\|{7}|={7})( .*)?")
 _LINE = re.compile(r"(\S.*?) (\S+) ([0-9a-f]{12})(?: lowered from (\S+): (\S.*))?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class Line(Struct, frozen=True, kw_only=True):
     """A target's rung, and the digest of what was tried; `number` is that of the line, 0 where it is in no file.
 
     With `lowered_from` it was on that rung before `--lower`, for a `reason` of one line.
@@ -54,8 +55,7 @@ class Line:
         return f"{self.target} {self.rung.word} {self.digest}{lowered}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ladder:
+class Ladder(Struct, frozen=True, kw_only=True):
     """The lines of a file, in order. `unsettled` are the errors that a merge may leave and `--raise` settles.
 
     `devices` are those on which it was recorded, as `retarget_bringup.ladder.devices` words them, or globs over that.
@@ -137,7 +137,7 @@ def parse_ladder(file: Path, text: str) -> Ladder:
     reader = _Reader(file, text)
     if errors := reader.errors[:_MOST]:
         if more := len(reader.errors) - len(errors):
-            errors[-1] = replace(errors[-1], message=f"{errors[-1].message}; {more} more lines are wrong")
+            errors[-1] = dataclasses.replace(errors[-1], message=f"{errors[-1].message}; {more} more lines are wrong")
         raise DiagnosticsError(errors)
     return Ladder(
         file=file, lines=tuple(reader.lines), devices=tuple(reader.devices), unsettled=tuple(reader.unsettled)

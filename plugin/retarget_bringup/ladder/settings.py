@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from retarget.declare.schema.errors import schema_problems
 from retarget.model.names import name_error
@@ -35,8 +35,7 @@ class _SettingsTable(_Table):
     drivers: list[str] = []
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Struct, frozen=True, kw_only=True):
     """What a file says. `paths` and ids are relative to `root`, the folder above `bringup/`. `text` is the file's.
 
     `reference` is a compiler config, or COMPILER/RUNTIME, empty for none. `stable` runs that match make a target

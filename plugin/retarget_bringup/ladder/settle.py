@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.text import counted
 

@@ -6,9 +6,10 @@ Pure: targets, digests, sessions and the ladder's lines in; states out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from retarget.engine.engine import Engine
 from retarget.engine.run.reuse.case_digest import CaseDigests
 from retarget.expect.cases import TargetRules
@@ -46,8 +47,7 @@ class Standing(StrEnum):
     """These results do not say how far it comes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LadderTarget:
+class LadderTarget(Struct, frozen=True, kw_only=True):
     """A target that the ladder is about. `digest` (12 hex digits) is of what is tried today, empty where its files
     cannot be had on this machine, which `missing` says. `declared` is None for a conformance check of a driver.
 
@@ -98,8 +98,7 @@ class LadderTarget:
         return next((rule for rule in rules if not is_expired(rule, today())), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetState:
+class TargetState(Struct, frozen=True, kw_only=True):
     """How far a target comes: `rung`, None where that is not known, which `reason` says; a permanent one has no rung.
     With `only_compiled` it comes to `rung` at least, and what would run it is not there, which `reason` says.
 
@@ -254,8 +253,7 @@ def states(
     return [_state(one, lines.get(one.id), by_id, stable, stale) for one in targets]
 
 
-@dataclass(frozen=True, slots=True)
-class _Try:
+class _Try(Struct, frozen=True):
     """A session's rung of a target: of several attempts the lowest. `only_compiled` ones say no more than that."""
 
     rung: Rung

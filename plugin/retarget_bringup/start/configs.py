@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from retarget.declare.files import discover
 from retarget.declare.load import DeclarationLoader
 from retarget.declare.scope import Scope
@@ -20,8 +20,7 @@ _Suggestion = tuple[SuggestedTarget, str]
 """A target config that a compiler suggests, and the compiler."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Configs:
+class Configs(Struct, frozen=True, kw_only=True):
     """The configs of a bring-up. `drivers` are the backend's; `reference` is COMPILER/RUNTIME of the backend to compare
     with, or empty. `text` declares the configs that no file declares yet, `targets` are the target configs of the
     starter suite; `paths` are the top folders of suites that test the backend already, in place of a starter

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from retarget.model.rungs import Rung
 from retarget.support.text import counted
 
@@ -18,8 +18,7 @@ _LACKS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
+class Situation(Struct, frozen=True, kw_only=True):
     """Where a bring-up stands. `unstable` targets match and are not stable, which takes `stable_runs` runs. The ladder
     `is_raised` where it says all that was found. `missing` is why the rest was not tried, empty where all was."""
 

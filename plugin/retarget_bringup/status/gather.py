@@ -6,10 +6,11 @@ import platform
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
 from retarget.engine.run.driver_checks import check_drivers
@@ -36,8 +37,7 @@ _MEASURED = 60
 """Modules that are measured in one session: the first time each takes a part of a second."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Found(Struct, frozen=True, kw_only=True):
     """The states of a ladder's targets in `sessions`. `declared` are the ids of all targets, selected or not; `sizes`
     are those of modules that were measured, by the ids of their targets."""
 

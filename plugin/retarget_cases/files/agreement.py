@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
+from msgspec import Struct
 from retarget.declare.schema.errors import describe_value
 from retarget.model.names import is_glob, known_words
 from retarget.support.errors import did_you_mean
@@ -17,8 +17,7 @@ _LONGEST_GLOB = 1000
 """Characters, as of the globs in suite files."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
+class Agreement(Struct, frozen=True, kw_only=True):
     """Which config's results are expected, by the config that compiled: `rules` are (name or glob, config) pairs."""
 
     rules: tuple[tuple[str, str], ...]

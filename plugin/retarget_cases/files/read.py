@@ -6,11 +6,11 @@ What is written is kept as it is: what values become depends on the types that t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, field
 from pydantic import ValidationError
 from retarget.model.element_types import DTYPE_NAMES, ELEMENT_TYPES, element_dtype
 from retarget.support.datapaths import DataFiles
@@ -37,8 +37,7 @@ from retarget_cases.files.tolerances import Overrides, read_overrides
 from retarget_cases.files.values import Value, read_value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
+class Reference(Struct, frozen=True, kw_only=True):
     """A function of a Python file, `written` as `file.py:function`, that computes what is expected. Without a `file`
     the package `function` does, by evaluating the ONNX model."""
 
@@ -53,8 +52,7 @@ EVALUATORS = ("onnxruntime", "onnx")
 DEFAULT_REFERENCE = Reference(written="onnxruntime", file="", function="onnxruntime", key_path=())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenCase:
+class WrittenCase(Struct, frozen=True, kw_only=True):
     """One `[[case]]`. Exactly one of `expected`, `reference` and `agreement` is set. `key_path` is its key path.
 
     Of an ONNX model: `names` are those of the inputs where they are given by name, `sizes` its dynamic sizes by name,
@@ -74,8 +72,7 @@ class WrittenCase:
     generate: Mapping[str, Value] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CasesFile:
+class CasesFile(Struct, frozen=True, kw_only=True):
     """What a cases file says. `parameters` are (scope, path as written, key path); `table` has the rest."""
 
     path: Path
@@ -172,8 +169,7 @@ def _read(path: Path, folder: Path, of_model: bool) -> CasesFile:
     return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reader:
+class _Reader(Struct, frozen=True, kw_only=True):
     """Reads one file and collects what is wrong with it. `files` finds what it names; a case is read as `of_case`."""
 
     files: DataFiles

@@ -18,8 +18,9 @@ distance from 1 to the next number of the type.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
+from msgspec import Struct, field
 from retarget.declare.schema.errors import describe_value
 from retarget.extension import Tolerance
 from retarget.model.element_types import DTYPE_NAMES, ELEMENT_TYPES, element_dtype
@@ -46,8 +47,7 @@ DEFAULT_TOLERANCES: Mapping[str, Tolerance] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overrides:
+class Overrides(Struct, frozen=True, kw_only=True):
     """What a file or a case says: of all floating and complex types, and of single types by their NumPy name."""
 
     floating: ToleranceTable = field(default_factory=ToleranceTable)

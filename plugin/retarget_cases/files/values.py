@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from msgspec import Struct
 from retarget.declare.schema.errors import describe_value
 from retarget.model.element_types import DTYPE_NAMES, ELEMENT_TYPES, element_dtype
 from retarget.support.errors import did_you_mean
@@ -29,8 +29,7 @@ _MAX_RANK = 64
 _KEYS = (*FORMS, "random")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Value:
+class Value(Struct, frozen=True, kw_only=True):
     """One argument or result as written. `key_path` is its key path; `is_table` means that it is written as a table."""
 
     key_path: KeyPath

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
 from retarget.arrays.datafiles import read_bin, read_npy, read_npz
 from retarget.arrays.dtypes import dtype_named, fit, type_text
 from retarget.model.element_types import DeclaredType, mlir_name
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from retarget.extension import Array
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArrayBuilder:
+class ArrayBuilder(Struct, frozen=True, kw_only=True):
     """Builds the arrays of one case. `files` finds what values name.
 
     With `only_checks`, what is generated becomes ones that take no memory.

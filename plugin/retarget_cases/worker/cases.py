@@ -6,10 +6,11 @@ What is wrong with one case is found when it is about to run, and is that case's
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 from retarget.arrays.dtypes import dtype_of, fit
 from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo
 from retarget.model.element_types import DeclaredType, parse_type
@@ -69,8 +70,7 @@ def case_names(cases: Sequence[WrittenCase], functions: Sequence[FunctionInfo]) 
     return names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(Struct, frozen=True, kw_only=True):
     """One case about to run, or to be checked. `inputs` are the names of an ONNX model's inputs,
     `problems` what does not fit the model."""
 

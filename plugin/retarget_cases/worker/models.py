@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
 from retarget.extension import CaseRequest, FunctionInfo
 from retarget.model.element_types import element_dtype
 from retarget.support.errors import RetargetError, did_you_mean, display_path

@@ -13,13 +13,13 @@ import linecache
 import sys
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct, field
 from retarget.extension import watched
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 
@@ -35,8 +35,7 @@ class _Loader(SourceFileLoader):
         return self.source_to_code(self.get_data(path), path)
 
 
-@dataclass(frozen=True, slots=True)
-class References:
+class References(Struct, frozen=True):
     """The reference files of one module's cases, each executed once."""
 
     _modules: dict[Path, ModuleType] = field(default_factory=dict)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from retarget.results.plan import Leg, Plan
 from retarget.support.errors import RetargetError
 
@@ -20,8 +20,7 @@ _LONGEST = 6 * 60 * 60.0
 """Seconds; GitHub's own limit of a job, written where an event has no timeout."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Jobs:
+class Jobs(Struct, frozen=True, kw_only=True):
     """Names of the matrix jobs that build, and of those that run."""
 
     builds: tuple[str, ...]

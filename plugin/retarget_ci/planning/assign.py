@@ -17,9 +17,9 @@ import fnmatch
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from retarget.extension import overrides
 from retarget.model import CompilerConfig, CompileTarget, Host, RunTarget, RuntimeConfig, Toolchain
 from retarget.model.locations import SourceLocations
@@ -38,15 +38,13 @@ _DIGITS = 4
 _HOST = re.compile(r"(?:^|[=,])host(?:[:,]|$)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class Refused(Struct, frozen=True, kw_only=True):
     """No runner takes a target: `reason` says why that does not which comes nearest."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _No:
+class _No(Struct, frozen=True, kw_only=True):
     """Why a runner does not take a target. Of several runners, the one with the greatest `step` came nearest."""
 
     step: int
@@ -149,8 +147,7 @@ def _run_key(target: RunTarget) -> tuple[int, int]:
 _SYSTEM, _HOST_NAME, _TOOLCHAIN, _TOOL, _DRIVER, _DEVICE, _PROFILE, _LAST = range(1, 9)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Machine:
+class _Machine(Struct, frozen=True, kw_only=True):
     """A runner with its profiles read. `drivers` says how many devices it has of each."""
 
     runner: Runner
@@ -279,8 +276,7 @@ def _device(written: str, driver: str) -> tuple[str, str]:
     return (scheme, which) if is_uri else (driver, written)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True):
     """A target's runner. With `alone` its leg takes no artifacts and compiles what it runs. `needs` are the ids of the
     compile targets whose artifacts it takes otherwise."""
 

@@ -10,12 +10,12 @@ import hashlib
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 from retarget.cli.support import table
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine

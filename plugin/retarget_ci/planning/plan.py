@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import statistics
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
 
+from msgspec import Struct, field
 from retarget.model import CompileTarget
 from retarget.model.locations import SourceLocations, diagnostics_at
 from retarget.results.plan import Leg, Plan, Waived, digest_of_ids
@@ -98,8 +98,7 @@ _Sort = Literal["build", "run", "host"]
 """Of legs: those that compile for others, those that run artifacts, and those that compile what they run."""
 
 
-@dataclass(slots=True)
-class _Module:
+class _Module(Struct):
     """The targets of a module in one pool."""
 
     compiles: dict[str, DeclaredTarget] = field(default_factory=dict)
@@ -252,8 +251,7 @@ def _dead(event: Event, dead: Mapping[str, Sequence[str]]) -> Iterator[str]:
     yield "give a runner in ci.toml what they need, or say with a [[waiver]] why they may stay without one"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
+class Unit(Struct, frozen=True, kw_only=True):
     """Targets that stay together, such as those of a module. `seconds` are predicted, above 0."""
 
     name: str

@@ -14,10 +14,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
 from retarget.support.toml.read import read_toml
@@ -29,8 +29,7 @@ _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TRE
 """What git tells its hooks of the checkout that it works on. A worktree is another one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
+class Changes(Struct, frozen=True, kw_only=True):
     """`unchanged` are ids of targets that the revision has, too. `warnings` say what is not known."""
 
     unchanged: frozenset[str]

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from retarget.expect.verdict import observed_text
 from retarget.results.files import SessionResults, latest
 from retarget.results.plan import Leg, Plan
@@ -34,8 +34,7 @@ _EXIT_STATUSES = {
 """pytest's, other than 0 and 1: https://docs.pytest.org/en/stable/reference/exit-codes.html."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verified:
+class Verified(Struct, frozen=True, kw_only=True):
     """What became of a plan. `failures` are the problems of targets that failed, `lost` all others.
 
     `outcomes` counts the results of planned targets, `reused` those among them that are of earlier runs.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import heapq
 import itertools
 import re
@@ -12,10 +13,10 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import asynccontextmanager, nullcontext, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from msgspec.structs import replace
 from retarget.engine.cache.key import InputDigests, Inputs, digest_of, files_below
 from retarget.engine.executor import CompileJob, ExecutorSession, RunJob, Working
 from retarget.engine.limits import OPEN_TIMEOUT
@@ -349,7 +350,7 @@ class ClusterExecutor:
             if message.record is not None:
                 for name, data in answer.recorded:
                     await asyncio.to_thread(write_atomically, message.record / name, data)
-            return replace(answer.value, host=answer.worker)
+            return dataclasses.replace(answer.value, host=answer.worker)
         raise _error(
             answer.value if isinstance(answer.value, Failed) else Failed(kind="error", text="found no outcome")
         )

@@ -8,10 +8,10 @@ import uuid
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from msgspec import Struct
 from retarget.support.errors import RetargetError
 
 from retarget_cluster.jobs import Answer, decoded, perform
@@ -31,8 +31,7 @@ class GoneError(RetargetError):
     """The scheduler does not answer any more, or this session has ended."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Worker:
+class Worker(Struct, frozen=True, kw_only=True):
     """A worker as it advertises itself. `drivers` is None while it does not know which devices it has."""
 
     id: str
@@ -49,15 +48,13 @@ class Worker:
     resources: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lost:
+class Lost(Struct, frozen=True, kw_only=True):
     """The worker of an attempt is gone, and with it what came of it."""
 
     worker: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Declined:
+class Declined(Struct, frozen=True, kw_only=True):
     """A worker has not begun an attempt. `worker` is its id, empty where all that might have done it are gone."""
 
     worker: str
@@ -245,7 +242,7 @@ class Link:
     async def _refresh(self) -> None:
         """Learn which workers there are; attempts whose workers are all gone are given up after a while."""
         status = await asyncio.wait_for(self._scheduler.retarget_status(), _PATIENCE)
-        names = [field for field in Worker.__slots__ if field not in {"drivers", "quarantined"}]
+        names = [field for field in Worker.__struct_fields__ if field not in {"drivers", "quarantined"}]
         before = self.workers
         self.workers = tuple(
             Worker(

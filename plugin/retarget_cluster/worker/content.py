@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import os
 import re
@@ -14,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
 from retarget.engine.cache.key import InputDigests
 from retarget.engine.cache.remote.store import RemoteStore
 from retarget.engine.executor import CompileJob, RunJob
@@ -78,7 +78,7 @@ class Content:
             place.parent.mkdir(parents=True, exist_ok=True)
             _place(source, place)
             paths[text] = str(place)
-        moved = dataclasses.replace(job, work=_at(job.work, paths, scratch))
+        moved = replace(job, work=_at(job.work, paths, scratch))
         return _with_source(moved, paths.get(job.source, "")), held
 
     def _digest(self, path: Path) -> str:
@@ -160,7 +160,7 @@ def _at(work: Any, paths: Mapping[str, str], scratch: Path) -> Any:
     if isinstance(work, CompileJob):
         texts = "|".join(map(re.escape, sorted(paths, key=len, reverse=True)))
         named = re.compile(rf"(?<![^{_BREAK}])(?:{texts})(?![^{_BREAK}])|(?<=^-[A-Za-z])(?:{texts})$")
-        return dataclasses.replace(
+        return replace(
             work, message=_with_flags(work.message, lambda flag: named.sub(lambda match: paths[match[0]], flag))
         )
     if isinstance(work, RunJob):
@@ -168,16 +168,16 @@ def _at(work: Any, paths: Mapping[str, str], scratch: Path) -> Any:
         moved |= {parent for path in moved for parent in path.parents}
         target = work.message.target
         moved -= set(target.compile.folder.parents)
-        return dataclasses.replace(work, message=_mapped(work.message, lambda one: _moved(one, moved, scratch)))
+        return replace(work, message=_mapped(work.message, lambda one: _moved(one, moved, scratch)))
     return work
 
 
 def _with_flags(message: CompileModule, change: Callable[[str], str]) -> CompileModule:
     """Return a compile with its flags changed, and those of the steps that follow."""
     resolved = message.request.resolved
-    resolved = dataclasses.replace(resolved, flags=tuple(map(change, resolved.flags)))
+    resolved = replace(resolved, flags=tuple(map(change, resolved.flags)))
     then = None if message.then is None else _with_flags(message.then, change)
-    return dataclasses.replace(message, request=dataclasses.replace(message.request, resolved=resolved), then=then)
+    return replace(message, request=replace(message.request, resolved=resolved), then=then)
 
 
 def _with_source(job: Job, path: str) -> Job:
@@ -185,10 +185,8 @@ def _with_source(job: Job, path: str) -> Job:
     if not job.source or not isinstance(job.work, CompileJob):
         return job
     message = job.work.message
-    request = dataclasses.replace(message.request, source=read_regular(Path(path)))
-    return dataclasses.replace(
-        job, work=dataclasses.replace(job.work, message=dataclasses.replace(message, request=request))
-    )
+    request = replace(message.request, source=read_regular(Path(path)))
+    return replace(job, work=replace(job.work, message=replace(message, request=request)))
 
 
 def _moved(one: Any, moved: set[Path], scratch: Path) -> Any:
@@ -215,9 +213,9 @@ def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
     """Return a frozen value with its paths and strings changed, as deep as it goes."""
     if isinstance(value, tuple):
         return tuple(_mapped(one, change) for one in value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        old = {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.init}
+    names = getattr(value, "__struct_fields__", None) or getattr(value, "__dataclass_fields__", ())
+    if names and not isinstance(value, type):
+        old = {name: getattr(value, name) for name in names}
         new = {name: _mapped(one, change) for name, one in old.items()}
-        differing = {name: one for name, one in new.items() if one is not old[name] and one != old[name]}
-        return dataclasses.replace(value, **differing) if differing else value
+        return type(value)(**new) if new != old else value
     return change(value)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from retarget.engine.compile.pool import CompilePool
 from retarget.engine.compile.resolution import NotBuiltError
 from retarget.engine.executor import CompileJob, RunJob
@@ -31,8 +32,7 @@ from retarget_cluster.jobs import AskBuild
 _ConfigT = TypeVar("_ConfigT", CompilerConfig, RuntimeConfig)
 
 
-@dataclass(slots=True)
-class _Service:
+class _Service(Struct):
     service: RunService
     opened: set[RuntimeConfig] = field(default_factory=set)
 

@@ -12,10 +12,11 @@ import uuid
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from retarget.cli.devices import Finding, find_devices
 from retarget.engine.cache.key import host_identity
 from retarget.engine.cache.remote.settings import remote_settings
@@ -49,8 +50,7 @@ class _DeclinedError(Exception):
     """This worker does not begin an attempt. `str()` says why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SiteOptions:
+class SiteOptions(Struct, frozen=True, kw_only=True):
     """What a worker is started with. `probes` says whether all drivers are asked for devices at the start; else a
     driver is known once its devices were opened. `patience` is how long it tries to reach a scheduler, in seconds."""
 

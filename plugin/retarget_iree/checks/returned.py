@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+
+from msgspec import Struct
+from msgspec.structs import astuple
 
 REFLECTION = "retarget.checks"
 """The reflection attribute of a function that has the text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReturnedCheck:
+class ReturnedCheck(Struct, frozen=True, kw_only=True):
     """One check, in the words of `retarget.extension.Check`, whose values are among a function's results."""
 
     kind: str

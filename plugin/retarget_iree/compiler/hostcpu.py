@@ -5,8 +5,8 @@ from __future__ import annotations
 import platform
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from retarget.extension import CompilerError
 
 from retarget_iree.compiler.flags import architecture, flag_value, split_flag
@@ -23,8 +23,7 @@ Precompile = Callable[[Sequence[str]], str]
 """Compiles a module without code with the given flags, up to where its target is known, and returns its text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Cpu:
+class _Cpu(Struct, frozen=True, kw_only=True):
     cpu: str
     features: str
 

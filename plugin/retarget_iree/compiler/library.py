@@ -11,10 +11,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
 
+from msgspec import Struct
+from msgspec.structs import replace
 from retarget.extension import Compiled, CompileRequest, CompilerError, UnavailableError
 
 from retarget_iree.compiler.flags import LAST_PHASE, PHASE_FLAG, flag_value, phase_of, without_phase
@@ -38,8 +39,7 @@ def library_error() -> UnavailableError | None:
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlagAnswer:
+class FlagAnswer(Struct, frozen=True, kw_only=True):
     """The library's answer to one flag. `error` is its message; `tool` sends the flag to the tool's own process."""
 
     error: str = ""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
 from retarget.extension import Compiled, Compiler, CompileRequest, CompilerError, Resolved, UnavailableError
 from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig
 

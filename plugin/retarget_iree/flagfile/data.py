@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct, field
 from retarget.arrays.datafiles import RawFile, StoredArrays
 from retarget.arrays.dtypes import bits_of, dtype_named, dtype_of, fit, kind_of, type_text
 from retarget.extension import CaseData, FunctionInfo
@@ -69,8 +69,7 @@ def data_diagnostics(file: FlagFile, folder: Path) -> list[Diagnostic]:
     return diagnostics
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Signature:
+class _Signature(Struct, frozen=True, kw_only=True):
     """One side of a function: how many values of which types, None and empty where the artifact does not say.
 
     `is_seen` says whether there is an artifact that could.
@@ -159,8 +158,7 @@ def _one(files: _Files, value: Value, signature: _Signature, index: int) -> Arra
 # ---------------------------------------------------------------- files
 
 
-@dataclass(slots=True, kw_only=True)
-class _Files:
+class _Files(Struct, kw_only=True):
     """The files of one list of values; `+` and `*` go on in a file where its last reading ended."""
 
     data: DataFiles

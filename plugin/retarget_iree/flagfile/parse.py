@@ -26,9 +26,10 @@ import math
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean
 from retarget.support.files import OutsideError, resolve_inside
 
@@ -71,16 +72,14 @@ _RUNTIME = re.compile(rf"device(?:_.*)?|(?:task|executable|{'|'.join(sorted(_OF_
 # ---------------------------------------------------------------- contents of a flagfile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameters:
+class Parameters(Struct, frozen=True, kw_only=True):
     """A parameter file for one scope; the empty one is that of parameters without a scope."""
 
     scope: str
     path: Written
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlagFile:
+class FlagFile(Struct, frozen=True, kw_only=True):
     """The contents of a flagfile. `expected` is None where it has no expected results.
 
     `thresholds` are absolute tolerances by NumPy name, `rtol` is the relative one of all floating types; `exact` asks
@@ -194,8 +193,7 @@ _MAX_TEXT = 64 << 20
 """Bytes of a flagfile. Larger values belong into data files."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flag:
+class Flag(Struct, frozen=True, kw_only=True):
     """One flag. `value` is None where there is no `=`."""
 
     name: str
@@ -269,8 +267,7 @@ def flags_of(path: Path, text: str, folder: Path) -> tuple[tuple[Flag, ...], tup
     return flags, tuple(inclusion.diagnostics)
 
 
-@dataclass(slots=True, kw_only=True)
-class _Inclusion:
+class _Inclusion(Struct, kw_only=True):
     """One flagfile about to be read. Paths start at `base`, its folder."""
 
     base: Path

@@ -7,10 +7,11 @@ import math
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
 from retarget.model.element_types import ELEMENT_TYPES, ElementType, Kind
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean
 
@@ -44,8 +45,7 @@ _BOOLEANS = {"00": 0, "0": 0, "false": 0, "01": 1, "1": 1, "true": 1}
 _FORMS = "2x3xf32=1 2 3 4 5 6, 4xf32=0, 2x3xf32=@file.bin, @file.npy or a number"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Location:
+class Location(Struct, frozen=True, kw_only=True):
     """A source location in a flagfile; line and column count from 1, columns in characters."""
 
     file: Path
@@ -65,8 +65,7 @@ class Location:
         return replace(self, column=self.column + characters)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class Written(Struct, frozen=True, kw_only=True):
     """A flag's value as in the file."""
 
     text: str
@@ -83,8 +82,7 @@ class Form(StrEnum):
     NULL = "(null)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Value:
+class Value(Struct, frozen=True, kw_only=True):
     """One `--input` or `--expected_output`.
 
     `shape` and `element` are a tensor's. `numbers` are its elements, a few of them that are repeated, or a bare number;

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from retarget.model.names import as_config_name, config_name_error
 from retarget.support.errors import Diagnostic
 from retarget.support.toml.read import toml_table
@@ -18,8 +18,7 @@ from retarget.support.toml.read import toml_table
 from retarget_iree.import_xfails.read import ConfigLists, GoldenValue
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _List:
+class _List(Struct, frozen=True, kw_only=True):
     """What a list of tests means: the targets that it is about, of which the tests in the lists `above` are left out,
     and the stages at which they fail; without stages they are skipped. What is not compiled is not run."""
 

@@ -37,11 +37,11 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+from msgspec import Struct
 from retarget.model.names import is_glob
 from retarget.support.errors import Diagnostic, DiagnosticsError
 from retarget.support.files import read_regular
@@ -119,8 +119,7 @@ class _Model(_Golden, kw_only=True):
     compile_chip_expecting_to_fail: list[_Text] = []
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigLists:
+class ConfigLists(Struct, frozen=True, kw_only=True):
     """One config. `lists` has the tests of each of `LISTS`, in order; `name` is as the file has it.
 
     `source` is the key that the lists were read from, empty where each has its own.
@@ -134,8 +133,7 @@ class ConfigLists:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoldenValue:
+class GoldenValue(Struct, frozen=True, kw_only=True):
     """A bound, of the module `module` (empty: of all). `most` is a number, or a text with a unit."""
 
     module: str = ""
@@ -144,8 +142,7 @@ class GoldenValue:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigFile:
+class ConfigFile(Struct, frozen=True, kw_only=True):
     """What a file has. `notes` say what is not taken over."""
 
     configs: tuple[ConfigLists, ...]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import iree.runtime as rt
 import numpy as np
+from msgspec import Struct
 from retarget.extension import BufferRange, DriverError, TransferLimits, Transfers
 
 from retarget_iree.noise import RUNTIME_ERRORS, clean_status
@@ -19,15 +19,13 @@ _ON_DEVICE = int(rt.MemoryType.DEVICE_LOCAL)
 _ON_HOST = int(rt.MemoryType.HOST_LOCAL) | int(rt.MemoryType.DEVICE_VISIBLE)
 
 
-@dataclass(slots=True)
-class _Buffer:
+class _Buffer(Struct):
     """A buffer, whose memory goes when `hal` does."""
 
     hal: Any
 
 
-@dataclass(frozen=True, slots=True)
-class _Event:
+class _Event(Struct, frozen=True):
     """A semaphore that is complete at 1, and what must live until then."""
 
     semaphore: Any

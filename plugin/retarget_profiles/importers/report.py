@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, field
 from retarget.model.outcomes import FeatureValue
 from retarget.profiles.names import value_error
 from retarget.support.errors import Diagnostic
 from retarget.support.toml.keypaths import KeyPath, format_key_path
 
 
-@dataclass(slots=True, kw_only=True)
-class Report:
+class Report(Struct, kw_only=True):
     """One device as a tool describes it. `tool` is the command that writes such reports.
 
     `values` has the capabilities by name, `places` the key path of each in the file, `errors` what cannot be.

@@ -6,9 +6,9 @@ Its data, `benchmarks`, is a list of `Row`s. Targets are numbers: those of `reta
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from retarget.model.metrics import Metric
 from retarget.results.history import History
 from retarget.results.measurements import totals
@@ -17,8 +17,7 @@ from retarget_report.read import Report
 from retarget_report.views.matrix import numbered
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(Struct, frozen=True, kw_only=True):
     """One metric of a target, all its cases together: `now`, and what the runs of the history had, oldest first and
     this one last; None where it was not measured. Values are in the unit of `quantity`: seconds (`time`), bytes
     (`size`) or a number (`count`)."""

@@ -7,9 +7,9 @@ milliseconds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct, field
 from retarget.results.files import SessionResults
 from retarget.results.record import TargetRecord
 
@@ -20,8 +20,7 @@ COMPILE, RUN, WAIT = range(3)
 """What a span of the timeline shows."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compiles:
+class Compiles(Struct, frozen=True, kw_only=True):
     """The compiles that the sessions did, each once, however many targets share it.
 
     `first` are the targets that stand for them: the compile target, or the first run target that needed it.
@@ -31,8 +30,7 @@ class Compiles:
     took: list[int] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Runs:
+class Runs(Struct, frozen=True, kw_only=True):
     """The targets that ran, all attempts together."""
 
     row: list[int] = field(default_factory=list)
@@ -42,8 +40,7 @@ class Runs:
     compare: list[int] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lane:
+class Lane(Struct, frozen=True, kw_only=True):
     """A row of the timeline: a compile worker, or a device as one process used it, in the session numbered so."""
 
     session: int
@@ -51,8 +48,7 @@ class Lane:
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spans:
+class Spans(Struct, frozen=True, kw_only=True):
     """What a lane did when: columns of equal length. `start` counts from when the lane's session began."""
 
     lane: list[int] = field(default_factory=list)
@@ -62,8 +58,7 @@ class Spans:
     row: list[int] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Durations:
+class Durations(Struct, frozen=True, kw_only=True):
     """What the view gets. `compile_of` has, for each target, the number of its compile, -1 where no session did it.
 
     `reused` are the targets whose artifact was there before. `sessions` are names for people.

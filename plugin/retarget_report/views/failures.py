@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, field
 from retarget.results.overview import state_of
 
 from retarget_report.read import Report, State, Target
@@ -22,8 +22,7 @@ KINDS = (State.FAIL, State.ERROR, State.XPASS, State.MISSING, State.XFAIL)
 _Module = tuple[str, str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class Group(Struct, frozen=True, kw_only=True):
     """Targets that failed alike: at one `stage`, with one `signature`.
 
     `kind` is a state of `KINDS`. `targets` begin with those of the smallest module; `blocked` could not run because one
@@ -38,8 +37,7 @@ class Group:
     also: list[int] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failures:
+class Failures(Struct, frozen=True, kw_only=True):
     """All groups, in the order of `KINDS` and the largest first.
 
     `sizes` are the bytes of a target's source file, where that is known. `unexplained` are blocked targets whose

@@ -7,9 +7,9 @@ from 0, the oldest.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct, field
 from retarget.results.history import History, Run
 from retarget.results.overview import State, change_of
 from retarget.results.record import BAD, GOOD, Outcome
@@ -27,8 +27,7 @@ _SORTS = {
 """Two states of each sort. `killed` is not here: it says nothing, so it makes no change."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class Kind(Struct, frozen=True, kw_only=True):
     """A state that occurs. Two states are one where their `settled` are equal; `sort` is one of `_SORTS`, or `killed`.
 
     `look` is the page's state, empty for none, `text` what happened, for people.
@@ -40,8 +39,7 @@ class Kind:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pattern:
+class Pattern(Struct, frozen=True, kw_only=True):
     """What targets were, run by run, as numbers of states; for all targets that were the same in every run.
 
     The rest is what `retarget.results.timeline` makes of it. `regressions` are pairs of runs: opened, closed or -1.
@@ -55,8 +53,7 @@ class Pattern:
     regressions: Sequence[tuple[int, int]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Past:
+class Past(Struct, frozen=True, kw_only=True):
     """What the view gets. `of` has the pattern of each target, -1 for one that no run has.
 
     `states[0]` is that of a target which the run does not have. `gone` are the targets of earlier runs that the page

@@ -6,11 +6,12 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from retarget.cli.support import note, whole_number
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.commands import BY_HAND
@@ -153,8 +154,7 @@ def boundary(versions: Sequence[str], judge: Callable[[str], Verdict]) -> tuple[
     return good, bad
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class Tried(Struct, frozen=True, kw_only=True):
     """A version, what the target did with it, and what that says. `commands` do it by hand where it failed."""
 
     version: str
@@ -182,8 +182,7 @@ class Tried:
         }
 
 
-@dataclass(slots=True, kw_only=True)
-class Bisection:
+class Bisection(Struct, kw_only=True):
     """Tries versions, and prints a line for each. What fails as the first one that failed is bad.
 
     `parts` are those of the toolchain that are replaced: `compiler`, `runtime`.
@@ -256,8 +255,7 @@ def _does(tried: Tried) -> str:
     return "passes" if attempt.passed else f"fails ({attempt})" if attempt.failure else f"cannot be tried ({attempt})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class Result(Struct, frozen=True, kw_only=True):
     """The last good version and the next one that is bad; `unknown` are those between. `is_newer`: the bad one is."""
 
     target: str

@@ -17,9 +17,9 @@ import sys
 import sysconfig
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from retarget.extension import UnavailableError
 from retarget.support.errors import RetargetError
 from retarget.support.files import UNFINISHED
@@ -33,8 +33,7 @@ _PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"
 _AVAILABLE = re.compile(r"(?m)^Available versions: (.+)$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Releases:
+class Releases(Struct, frozen=True, kw_only=True):
     """The releases that consist of these packages. They are kept below `folder`; `note` takes a line on what takes
     long."""
 

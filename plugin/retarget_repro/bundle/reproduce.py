@@ -6,9 +6,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from retarget.support.errors import RetargetError
 
 from retarget_repro.bundle.format import Reproduced, read_bundle
@@ -17,8 +17,7 @@ _GOOD, _BAD, _CANNOT_TELL = 0, 1, 125
 _HIDDEN = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class Attempt(Struct, frozen=True, kw_only=True):
     """What one run of a `repro.py` said. `status` is its exit status: 0, 1 or 125. `text` is all that it printed."""
 
     status: int

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from model_targets import ORIGIN, compile_target
+from msgspec.structs import replace
 from retarget import extension
 from retarget.engine.commands import Commands
 from retarget.extension import RunPlan, hookimpl

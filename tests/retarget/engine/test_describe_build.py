@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import worker_doubles
+from msgspec.structs import replace
 from retarget.engine.toolchains import describe_build
 from retarget.extension.registry import Registry, registry_of
 from targets_of_doubles import EXTENSIONS, compile_target, runtime_config, toolchain

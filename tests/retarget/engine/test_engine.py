@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NoReturn, cast
 
 import pytest
+from msgspec.structs import replace
 from retarget.engine.engine import Engine
 from retarget.engine.executor import Executor
 from retarget.extension import UnavailableError

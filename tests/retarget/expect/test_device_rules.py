@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model_targets import compile_target, run_target
+from msgspec.structs import replace
 from retarget.engine.trial.rules import RulesInForce
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet, assign_goldens
@@ -112,7 +113,7 @@ def test_traits_make_a_rule_more_specific_than_words_and_less_than_a_name() -> N
     named = rule(3, match="m", stages=("crash",))
     for rules in ([wide, device, exact], [exact, device, wide]):
         assert found(rules, LAVAPIPE) == "r2"
-        assert found(rules, replace(LAVAPIPE, version="25.0")) == "r1"
+        assert found(rules, dataclasses.replace(LAVAPIPE, version="25.0")) == "r1"
         assert found(rules, H200) == "r0"
     globs = [replace(one, match=("m*",)) for one in (wide, device, exact)]
     assert found([*globs, named], LAVAPIPE) == "r3"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 from model_targets import compile_target, run_target
+from msgspec.structs import replace
 from retarget.expect.cases import TargetRules, judge_target
 from retarget.expect.matching import RuleSet
 from retarget.expect.verdict import Ruling

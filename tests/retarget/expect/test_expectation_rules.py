@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 from declaration_texts import compiler, declarations, runtime, suite, target
+from msgspec.structs import replace
 from retarget.cli import main
 from retarget.declare.load import DeclarationLoader, load_all
 from retarget.expect.diagnostics import RuleUsage, contradiction_diagnostics
@@ -171,7 +172,7 @@ def test_a_rule_holds_what_its_table_says(write: Write) -> None:
         ),
         (
             'match = "a"; case = []',
-            "expectation[0].case: found an empty array, expected a string or an array of strings with at least one",
+            "expectation[0].case: found an empty array, expected a string or a non-empty array of strings",
         ),
         (
             'match = "a"; case = "x"; stage = ["compile", "run"]',
@@ -469,7 +470,7 @@ LOST = Observation(stage="load", signature="x", case="other")
 def test_a_rule_is_held_against_every_way_in_which_cases_failed(
     one: Expectation, ruling: Ruling, headline: str
 ) -> None:
-    verdict = judge(one, replace(WRONG, also=(LOST,)), day=DAY)
+    verdict = judge(one, dataclasses.replace(WRONG, also=(LOST,)), day=DAY)
     assert (verdict.ruling, verdict.headline) == (ruling, headline)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from _pytest.mark.expression import Expression
+from msgspec.structs import replace
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, Module, Origin, RuntimeConfig, Suite, TargetConfig
 from retarget.model.names import as_config_name, config_name_error, is_tag, name_error, tag_error

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace as with_fields
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laddered import DIGEST, compiles, fails, id_of, ladder, passes, record, rule, session, target
 from msgspec.structs import replace
+from msgspec.structs import replace as with_fields
 from retarget.expect.cases import RankedRule, TargetRules
 from retarget.model import Origin
 from retarget.model.rungs import Rung

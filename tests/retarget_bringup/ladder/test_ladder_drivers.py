@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from laddered import ladder
+from msgspec.structs import replace
 from retarget.model.driver_checks import CheckState, DriverCheckOutcome, DriverReport
 from retarget.model.rungs import Rung
 from retarget.results.files import SessionResults, read_results

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from retarget.model.rungs import Rung
 from retarget.support.errors import DiagnosticsError
 from retarget_bringup.ladder.check import raised

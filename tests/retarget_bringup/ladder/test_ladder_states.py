@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 from laddered import compiles, fails, ladder, passes, record, rule, session, target
 from model_targets import ORIGIN, compile_target, run_target
+from msgspec.structs import replace
 from msgspec.structs import replace as replace_struct
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from retarget.extension import ModuleSize
 from retarget.model.rungs import Rung
 from retarget_bringup.ladder.states import TargetState

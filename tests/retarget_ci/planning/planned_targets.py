@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from model_targets import ORIGIN, run_target
+from msgspec.structs import replace
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompilerConfig, CompileTarget, Module, RunTarget, Suite, Target
 from retarget.targets.collected import Declared, DeclaredTarget

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
+from msgspec.structs import replace
 from retarget.model import CompilerConfig, Host, Origin, Requirement, RunTarget, Toolchain
 from retarget.support.errors import RetargetError
 from retarget_ci.model import Runner

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from datetime import date
 from itertools import chain
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from planned_targets import CPU, HOST, VULKAN, ci, declared, ids, registry, runner, waiver
 from retarget.model import Module, RunTarget
 from retarget.results.plan import Leg, Plan, Waived, digest_of_ids

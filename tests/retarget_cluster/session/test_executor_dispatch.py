@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 pytest.importorskip("distributed")
 from retarget.engine.cache.key import InputDigests
@@ -349,7 +350,7 @@ def test_a_run_whose_device_is_sick_is_done_by_another_worker(
 def test_code_for_the_cores_of_a_machine_runs_on_these_only(
     executor: ClusterExecutor, link: Link, tmp_path: Path, *, host: str, physical: str, among: list[str]
 ) -> None:
-    link.devices = dict.fromkeys("ab", (replace(DEVICE, physical_id=physical),))
+    link.devices = dict.fromkeys("ab", (dataclasses.replace(DEVICE, physical_id=physical),))
     link.answers = [ran("b")]
     executor.run(run_job(tmp_path, host=host)).result()
     assert link.attempts[0][1] == among
@@ -360,8 +361,8 @@ def test_code_for_the_cores_of_a_machine_runs_on_these_only(
 
 def test_devices_are_those_of_most_cores_and_others_are_named() -> None:
     link = Link(worker("a"), worker("b"), worker("c", cores=9), worker("d"), worker("e", cores=1))
-    other = replace(DEVICE, name="Other")
-    link.devices = {"c": (other,), "e": (replace(DEVICE, driver_version="2"),)}
+    other = dataclasses.replace(DEVICE, name="Other")
+    link.devices = {"c": (other,), "e": (dataclasses.replace(DEVICE, driver_version="2"),)}
     executor = executor_of(link)
     assert executor.devices(runtime_config()) == (DEVICE,)
     assert executor.notes == (f"{runtime_config().name} runs on a, b, d; other devices of it, on c, e, are unused",)

@@ -8,13 +8,13 @@ import shlex
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from iree_modules import ARITHMETIC
 from iree_support import LLVM_CPU, ORIGIN, VMVX, Compile, OpenDevice, checks_of, compiler_config
 from model_targets import compile_target
+from msgspec.structs import replace
 from retarget.engine.compile.steps import key_of
 from retarget.extension import CompileRequest, CompilerError, Resolved, UnavailableError
 from retarget.model import CompileTarget, Module

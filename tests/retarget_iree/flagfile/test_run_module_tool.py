@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import ml_dtypes
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 from iree_support import VMVX, Compile, driver_named, runtime_config
 from model_targets import compile_target, run_target
+from msgspec.structs import replace
 from retarget.extension import Device
 from retarget.model import Module
 from retarget.model.outcomes import RunOutcome

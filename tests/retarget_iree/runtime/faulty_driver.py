@@ -14,14 +14,15 @@ A test double, because no real device does such a thing on demand; what it compu
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
 from retarget.extension import CheckSink, Device, Driver, DriverError, FunctionInfo, Program, Transfers, hookimpl
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
@@ -130,7 +131,7 @@ class FaultyDriver(Driver):
     def probe(self) -> Sequence[DeviceInfo]:
         Faults(os.environ.get("FAULTY", "--state=.").split()).at("probe")
         return [
-            replace(info, driver="faulty", name="Faulty 1", physical_id="faulty-1", exclusive=True)
+            dataclasses.replace(info, driver="faulty", name="Faulty 1", physical_id="faulty-1", exclusive=True)
             for info in REAL.probe()
         ]
 

@@ -7,11 +7,11 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from ctypes.util import find_library
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from iree_support import OpenDevice, driver_named, runtime_config
+from msgspec.structs import replace
 from retarget.extension import Device, DriverError, UnavailableError, run_case_plan
 from retarget.model.outcomes import DeviceInfo
 from retarget_iree.runtime.devices.identity import describe_device, select_device

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from opencl_support import shipped
 from retarget_opencl.clc.nodes import KernelText
 from retarget_opencl.clc.source import kernel_source

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from opencl_support import call, shipped
 from retarget_opencl.artifact.file import KernelSource, OpenClArtifact, joined, read_artifact, write_artifact
 from retarget_opencl.clc.nodes import Binding, KernelText

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from opencl_support import Load, call, find_or_skip, shipped
 from retarget_opencl.artifact.file import OpenClArtifact, joined, read_artifact
 from retarget_opencl.compile.attention import may_have_attention

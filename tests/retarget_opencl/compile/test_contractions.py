@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import ml_dtypes
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from opencl_support import call, shipped
 from retarget_opencl.artifact.file import OpenClArtifact, joined, read_artifact
 from retarget_opencl.compile import contractions, frontend

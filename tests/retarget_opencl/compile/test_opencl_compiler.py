@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from opencl_support import Compile, compiler_config, shipped
 from retarget.extension import CompilerError
 from retarget.model import CompilerConfig

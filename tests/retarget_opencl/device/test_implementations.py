@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from opencl_support import call, find_or_skip
 from retarget.arrays.comparison import compare_check
 from retarget.extension import Check, DriverError

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from model_targets import compile_target, run_target
+from msgspec.structs import replace
 from opencl_support import ADD_ONE, Compile, find_or_skip
 from retarget.engine.run.service import RunService
 from retarget.model import Module, RunTarget

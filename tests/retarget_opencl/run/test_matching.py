@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from opencl_support import shipped
 from retarget.profiles.files import find_profile, shipped_profiles
 from retarget_opencl.artifact.file import Kernel, OpenClArtifact, Program

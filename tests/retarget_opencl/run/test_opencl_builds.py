@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 from opencl_support import find_or_skip, skip_on_oclgrind
 from retarget.engine.cache.store import Store
 from retarget.extension import DriverError

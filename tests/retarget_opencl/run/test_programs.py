@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 import pytest
+from msgspec.structs import replace
 from opencl_support import Compile, Load, call, skip_on_oclgrind
 from retarget.extension import Check, DriverError
 from retarget_opencl.artifact.file import KernelSource, read_artifact, write_artifact

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from opencl_support import find_or_skip, runtime_config, shipped
 from retarget.extension import DriverError
 from retarget_opencl.artifact.file import read_artifact, write_artifact

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
+from msgspec.structs import replace
 from retarget.engine.limits import COMPILE_TIMEOUT
 from retarget.extension import Compiler
 from retarget.model import CompileTarget, Module, RunTarget, Suite, Target

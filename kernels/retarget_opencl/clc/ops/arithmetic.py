@@ -19,7 +19,8 @@ A boolean is `bool`; a vector of booleans is `intN`, each 0 or -1, as OpenCL's o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from retarget_opencl.clc.nodes import Op, Value
 from retarget_opencl.clc.ops.table import Fit, Rule, expand, fit, round_half, text_rule

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum, auto
+
+from msgspec import Struct, field
 
 from retarget_opencl.clc.nodes import Op
 from retarget_opencl.clc.statements import StatementWriter
@@ -36,8 +37,7 @@ class Fit(Enum):
     ROUNDED = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """`ops` are full op names. `write` gives the op its text; `applies` narrows the rule.
 
     `matrices`: the rule is for cooperative matrices; other rules are never called with one.
@@ -49,8 +49,7 @@ class Rule:
     matrices: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RuleTable:
+class RuleTable(Struct, frozen=True):
     """The rules in order, found by op name."""
 
     rules: Sequence[Rule]

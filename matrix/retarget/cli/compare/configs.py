@@ -6,8 +6,9 @@ import argparse
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from retarget.cli.support import note, read_declared, request_of
 from retarget.engine.cache.folder import cache_of_command
@@ -27,8 +28,7 @@ _TIMEOUT = 600.0
 """Seconds for a compile or a run of a module that no suite declares: it may be a whole network."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _Found(Struct, frozen=True, kw_only=True):
     """A module in a suite, with all its run targets."""
 
     suite: Suite

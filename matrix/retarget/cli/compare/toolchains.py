@@ -11,9 +11,11 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from retarget.cli.support import read_declared, request_of
 from retarget.engine.cache.folder import cache_of_command
@@ -133,8 +135,7 @@ def _key(suite: str, target: Target) -> object:
 # ---------------------------------------------------------------- comparing
 
 
-@dataclass(slots=True, kw_only=True)
-class _Side:
+class _Side(Struct, kw_only=True):
     """One of the two toolchains at work. Outputs of the present run are in `folder`."""
 
     name: str
@@ -232,8 +233,7 @@ _VALUES, _SAME, _NOT_COMPARED = "different values", "same", "not compared"
 """What came of a target with the second toolchain, compared with the first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compiled:
+class Compiled(Struct, frozen=True, kw_only=True):
     """An artifact: its SHA-256, its size in bytes, the seconds of its compile; `reused` where the cache had it."""
 
     digest: str
@@ -242,8 +242,7 @@ class Compiled:
     reused: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class Compared(Struct, frozen=True, kw_only=True):
     """A target with both toolchains, and its `states`; None where it was not tried.
 
     `artifacts` are there for a compile target that both compile, `values` is the first difference of the values of two
@@ -275,8 +274,7 @@ class Compared:
         return before, after
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Struct, frozen=True, kw_only=True):
     """All targets, in order. `builds` are those of each toolchain."""
 
     toolchains: tuple[str, str]

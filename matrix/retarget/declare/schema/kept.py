@@ -8,13 +8,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
 from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 import msgspec
+from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from retarget.declare.schema.values import frozen_values
 from retarget.support.errors import Diagnostic, RetargetError
@@ -39,16 +40,14 @@ _Table = TypeVar("_Table", bound="BaseModel")
 _SORTS = ("toolchains", "hosts", "compilers", "runtimes", "targets", "suites", "expectations", "goldens")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Declared(Generic[_Table]):
+class Declared(Struct, Generic[_Table], frozen=True, kw_only=True):
     """One table as written (axes filled in), and its source location."""
 
     path: KeyPath
     table: _Table
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileTables:
+class FileTables(Struct, frozen=True, kw_only=True):
     """What one file declares, as far as it is well-formed.
 
     `invalid` are, for each sort, names of tables with an error; `hiding` are the sorts in which an error hides names.
@@ -162,11 +161,10 @@ def _read(entry: Mapping[str, Any]) -> Declared[Any]:
     return Declared(path=(kind, index), table=cast("Any", Row(values, entry["given"])))
 
 
-def has_its_types(declared: object) -> bool:
-    """Whether a dataclass that was made of kept tables has values of the types that its fields have."""
-    values = {one.name: getattr(declared, one.name) for one in fields(cast("Any", declared))}
+def has_its_types(declared: Struct) -> bool:
+    """Whether a record that was made of kept tables has values of the types that its fields have."""
     try:
-        msgspec.convert(values, type(declared))
+        msgspec.convert(asdict(declared), type(declared))
     except msgspec.ValidationError:
         return False
     return True

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
 from typing import Any
+
+from msgspec import Struct
 
 from retarget.model.metrics import Metric
 
@@ -19,10 +20,10 @@ METRICS = tuple(metric.value for metric in Metric)
 """What a golden rule can bound."""
 
 
-def frozen_values(table: object, keys: Iterable[str], frozen: type) -> dict[str, Any]:
-    """Return the values of those of a table's `keys` that a dataclass has fields for too, with tuples for arrays and
+def frozen_values(table: object, keys: Iterable[str], frozen: type[Struct]) -> dict[str, Any]:
+    """Return the values of those of a table's `keys` that a record has fields for too, with tuples for arrays and
     tables."""
-    names = {one.name for one in fields(frozen)} & {*keys}
+    names = {*frozen.__struct_fields__} & {*keys}
     return {name: _frozen(getattr(table, name)) for name in names}
 
 

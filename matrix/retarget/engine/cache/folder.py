@@ -7,9 +7,11 @@ leading `~` is the home folder. Relative paths start at the current folder, thos
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from retarget.support.files import user_path
 from retarget.worker.kept_files import CACHE_DIR_VARIABLE, user_cache
@@ -32,8 +34,7 @@ NO_CACHE_OPTION = "--retarget-no-cache"
 INI_KEY = "retarget_cache_dir"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheChoice:
+class CacheChoice(Struct, frozen=True, kw_only=True):
     """The cache folder and what chose it. `unused` names what has pytest keep nothing there; empty: nothing does."""
 
     folder: Path

@@ -16,8 +16,10 @@ import os
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from retarget.engine.cache.key import digest_of, files_below
 from retarget.engine.cache.sealed_files import DamagedError, read_sealed, seal
@@ -36,8 +38,7 @@ Generate = Callable[[str, Path, Path], None]
 """Takes a kind, the file that describes its modules, and an empty folder to write them to."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModuleSet:
+class ModuleSet(Struct, frozen=True, kw_only=True):
     """One set of modules: its size in bytes, and its last use in seconds since the epoch."""
 
     path: Path

@@ -7,11 +7,11 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+from msgspec import Struct
 
 from retarget.engine.cache.key import digest_of
 from retarget.model.outcomes import Artifact, CompileOutcome, Failure, Stage
@@ -53,8 +53,7 @@ class DamagedError(Exception):
     """A file of the store has other content than what was written."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredFile:
+class StoredFile(Struct, frozen=True, kw_only=True):
     """A file with its size in bytes and the time of its last use, in seconds since the epoch."""
 
     path: Path

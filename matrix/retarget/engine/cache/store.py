@@ -28,12 +28,12 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import Struct
 
 from retarget.engine.cache.generated import ModuleSet, module_sets, remove_set
 from retarget.engine.cache.key import digest_of
@@ -87,8 +87,7 @@ def default_max_bytes() -> int:
     return int(size[1]) << 10 * " KMGT".index(size[2] or " ")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreInfo:
+class StoreInfo(Struct, frozen=True, kw_only=True):
     """Counts and sizes in bytes."""
 
     folder: Path
@@ -103,8 +102,7 @@ class StoreInfo:
     max_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreVerification:
+class StoreVerification(Struct, frozen=True, kw_only=True):
     """How many files were read, and what was removed, each with its reason."""
 
     checked: int

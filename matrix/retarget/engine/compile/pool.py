@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
+
+from msgspec import Struct
 
 from retarget.engine.compile.resolution import NotBuiltError
 from retarget.engine.refusals import refusal_failure
@@ -34,8 +36,7 @@ Environment = tuple[tuple[str, str], ...]
 AnswerT = TypeVar("AnswerT")
 
 
-@dataclass(slots=True, kw_only=True)
-class _Member:
+class _Member(Struct, kw_only=True):
     worker: WorkerProcess
     env: Environment
     compiles: int = 0

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from retarget.engine.cache.key import digest_of, host_identity
 from retarget.engine.cache.store import Store
@@ -28,8 +30,7 @@ class NotBuiltError(Exception):
         self.failure = failure
 
 
-@dataclass(slots=True)
-class _Answer:
+class _Answer(Struct):
     """One (config, flags): the lock is held by the thread that asks."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)

@@ -7,10 +7,12 @@ import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
+
+from msgspec import Struct
 
 from retarget.engine.cache.key import InputDigests, Inputs
 from retarget.engine.cache.store import Store, StoreError
@@ -35,8 +37,7 @@ _LONGEST_PAUSE = 0.5
 """Seconds between looks at a key that another process compiles."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildStatistics:
+class BuildStatistics(Struct, frozen=True, kw_only=True):
     """What has been built so far.
 
     `compiled` counts compiles that ran here, failed ones too; `reused` what the store had; `failed` the outcomes that
@@ -49,8 +50,7 @@ class BuildStatistics:
     seconds: float = 0.0
 
 
-@dataclass(slots=True)
-class _Job:
+class _Job(Struct):
     """One compile target on its way."""
 
     target: CompileTarget
@@ -478,8 +478,7 @@ _ENOUGH_SECONDS = 5.0
 """How many compiles must be done, in how many seconds of compiling, before the rest is estimated from them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildActivity:
+class BuildActivity(Struct, frozen=True, kw_only=True):
     """`done` of `total` compiles have an outcome, from the cache or for `spent` seconds of compiling, over all workers.
 
     `running` are those that go on: what is compiled, and for how many seconds so far; the longest first. On a cluster

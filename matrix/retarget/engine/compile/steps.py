@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from retarget.engine.cache.key import Inputs, compile_key
 from retarget.engine.cache.store import Store
@@ -23,8 +26,7 @@ _FRONT_SUFFIX = ".front"
 """The suffix of what a compiler's front end or front half gives, in the store."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Step:
+class _Step(Struct, frozen=True, kw_only=True):
     """What is to be done, and the key that it is stored under."""
 
     key: str
@@ -92,7 +94,7 @@ class CompileSteps:
                 if front is None:
                     steps.insert(0, replace(step, is_front_end=True))
                 elif front.artifact is None:
-                    return replace(front, key=key)
+                    return dataclasses.replace(front, key=key)
                 else:
                     request = replace(request, front_end=_content(front.artifact))
             if front is None and steps[0].resolved.front_half is not None:
@@ -104,10 +106,10 @@ class CompileSteps:
                     kept = self._stored(half.key, anew=anew)
                     request = replace(request, keeps_front_half=kept is None and half.key not in self._not_kept)
                 if kept is not None and kept.artifact is None:
-                    return replace(kept, key=key)
+                    return dataclasses.replace(kept, key=key)
                 if kept is not None and kept.artifact is not None:
                     request = replace(request, front_half=_content(kept.artifact))
-            return replace(self._do(target, steps, request, front, half), key=key)
+            return dataclasses.replace(self._do(target, steps, request, front, half), key=key)
 
     def _step(self, target: CompileTarget, source: bytes, resolved: Resolved) -> _Step:
         inputs = self._inputs_of(target, resolved)
@@ -194,11 +196,11 @@ class CompileSteps:
                 diagnostics=answer.diagnostics,
                 entry=not changed,
             )
-            return replace(outcome, host=answer.host)
+            return dataclasses.replace(outcome, host=answer.host)
         failure = compile_failure(answer)
         if answer.refusal is Refusal.COMPILER and not changed:
             outcome = self._store.put_failure(key, failure, seconds=answer.seconds, diagnostics=answer.text)
-            return replace(outcome, host=answer.host)
+            return dataclasses.replace(outcome, host=answer.host)
         return CompileOutcome(
             key=key, seconds=answer.seconds, reused=False, failure=failure, diagnostics=answer.text, host=answer.host
         )

@@ -7,9 +7,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import Struct
 
 from retarget.engine.refusals import device_infos
 from retarget.extension import UnavailableError
@@ -30,8 +31,7 @@ _IDLE_SECONDS = 0.25
 two cores busy where IREE waits for its timeline semaphores, cycles that the compiles need."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ahead:
+class _Ahead(Struct, frozen=True, kw_only=True):
     """A message that was sent before its time: when, by the monotonic clock and in seconds since 1970."""
 
     message: object

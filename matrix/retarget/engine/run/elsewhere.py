@@ -6,8 +6,10 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from retarget.engine.cache.key import InputDigests, Inputs, host_identity
 from retarget.engine.compile.service import BuildService
@@ -25,8 +27,7 @@ from retarget.worker.messages import RunModule
 Skipping = tuple[tuple[str, bool], ...]
 
 
-@dataclass(slots=True, kw_only=True)
-class _Ahead:
+class _Ahead(Struct, kw_only=True):
     """One run that is done ahead of need: of which artifact, once that is known, and what comes of it. It waits until
     its compile is done, or its item comes first."""
 

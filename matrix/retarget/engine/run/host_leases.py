@@ -17,7 +17,8 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+
+from msgspec.structs import asdict, replace
 
 from retarget.engine.run.lease import Holder, Lease, LeaseWait, OnLeaseWait, parse_holder
 from retarget.extension import UnavailableError

@@ -18,8 +18,10 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from retarget.support.errors import RetargetError
 from retarget.support.files import user_path
@@ -42,8 +44,7 @@ _LONGEST_TEXT = 1000
 _LARGEST_RECORD = 32 * _LONGEST_TEXT
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lease:
+class Lease(Struct, frozen=True, kw_only=True):
     """What a run needs: a slot of a physical device that it shares with at most `concurrency - 1` others.
 
     `device` is what the device is called, for people.
@@ -54,8 +55,7 @@ class Lease:
     concurrency: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
+class Holder(Struct, frozen=True, kw_only=True):
     """Who has a slot. `since` is in seconds of the wall clock; `session` is equal for the processes of one session."""
 
     pid: int
@@ -67,8 +67,7 @@ class Holder:
     since: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaseWait:
+class LeaseWait(Struct, frozen=True, kw_only=True):
     """A wait that goes on: what for, for how long in seconds, and who has the device. Another user may have written
     what the holders say, so their text holds no control characters."""
 

@@ -13,10 +13,11 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct, field
 
 from retarget.engine.limits import CoolDowns
 from retarget.engine.refusals import refusal_failure
@@ -281,8 +282,7 @@ def _with_hint(outcome: RunOutcome, hint: str) -> RunOutcome:
     return replace(outcome, failure=new, cases=tuple(cases))
 
 
-@dataclass(slots=True, kw_only=True)
-class _Run:
+class _Run(Struct, kw_only=True):
     """One run while it goes on: where it is, and the cases it has done."""
 
     infos: tuple[DeviceInfo, ...]

@@ -8,8 +8,10 @@ intermittent one may pass or fail as its rule says.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import NoReturn
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from retarget.engine.trial.ends import AsExpected
 from retarget.engine.trial.failures import StageFailedError
@@ -35,8 +37,7 @@ class OtherwiseError(StageFailedError):
     """A target failed in another way than its rule says, or every time, or after its rule has expired."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempts:
+class Attempts(Struct, frozen=True, kw_only=True):
     """How often a target was tried: the last attempt's error, None if it passed, and those of the attempts before.
 
     `cases` are those that the last attempt came to, `names` all that the module has, if these became known.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import Assignment
@@ -10,8 +10,7 @@ from retarget.expect.verdict import is_expired, today
 from retarget.model import CompileTarget, Expectation, Origin, Target
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RulesInForce:
+class RulesInForce(Struct, frozen=True, kw_only=True):
     """`rules` are those of the target, `compiled` those of its compile target; of a compile target itself, the same.
     `deferred` are the compile target's that are judged at run targets, if the compile passes."""
 

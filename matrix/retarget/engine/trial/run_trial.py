@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
+
+from msgspec.structs import replace
 
 from retarget.engine.requirements import UnsuitableError
 from retarget.engine.run.sick_devices import SickDeviceError

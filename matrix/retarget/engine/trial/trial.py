@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from retarget.engine.trial.attempts import Attempts, attempts, case_records
 from retarget.engine.trial.ends import ExcusedByRule, Unavailable, Unselected

@@ -7,10 +7,13 @@ fail becomes a rule that names them. Rules that name the same cases, and new one
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet
@@ -22,8 +25,7 @@ from retarget.model.names import matches_case
 from retarget.model.outcomes import Observation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CasesSeen:
+class CasesSeen(Struct, frozen=True, kw_only=True):
     """What was observed of a target's cases. `seen` says how each failed that was run, None if it passed.
 
     `names` are those of all of its cases; `is_selection` means that only some of them were requested.
@@ -34,8 +36,7 @@ class CasesSeen:
     is_selection: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseUpdate:
+class CaseUpdate(Struct, frozen=True, kw_only=True):
     """Rules with `case` as they are to be. `plain` is what is left for rules without, of all that was observed.
 
     `changed` are rules by origin as they are to be, None if one goes; `new` pairs of a rule and the one that it is a
@@ -48,8 +49,7 @@ class CaseUpdate:
     names_cases: bool = False
 
 
-@dataclass(slots=True)
-class _Slice:
+class _Slice(Struct):
     """The rules that name certain cases, and what was observed of these. New ones repeat `source`, if there is one."""
 
     cases: tuple[str, ...]
@@ -270,7 +270,7 @@ def _grouped(
 def _observation(seen: Mapping[str, Observation | None]) -> Observation | None:
     """How a target failed in some cases; None if all passed."""
     ways = [way for way in dict.fromkeys(seen.values()) if way is not None]
-    return replace(ways[0], also=tuple(ways[1:])) if ways else None
+    return dataclasses.replace(ways[0], also=tuple(ways[1:])) if ways else None
 
 
 def _with_rules(one: SuiteTargets, rules: Sequence[Expectation]) -> SuiteTargets:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from retarget.declare.files import EXPECTATIONS_FILE
 from retarget.expect.update.edited_rules import EditedRules, Key, Observations, cell_of, key_of, module_of, with_modules
@@ -35,8 +38,7 @@ _SHOWN = 3
 _PLURAL = {"does": "do", "crashes": "crash", "takes": "take", "fails": "fail"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Failure:
+class _Failure(Struct, frozen=True):
     """How a module's targets failed, compile targets and run targets by themselves, in the suites of one folder."""
 
     folder: Path
@@ -234,7 +236,7 @@ class _Covering:
 def _in_order(seen: Observation) -> Observation:
     """Put the ways in which cases failed into the order of stages: which case came first does not matter."""
     first, *others = sorted(seen.ways, key=lambda way: (_STAGES.index(way.stage), way.signature))
-    return replace(first, also=tuple(others))
+    return dataclasses.replace(first, also=tuple(others))
 
 
 def _stages_and_signature(seen: Observation) -> tuple[tuple[str, ...], str]:

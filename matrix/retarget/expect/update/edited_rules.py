@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from retarget.expect.cases import says
 from retarget.expect.matching import Effect, RuleSet, Specificity, is_judged_at, specificity
@@ -22,8 +24,7 @@ Observations = Mapping[Key, Observation | None]
 """What was observed: how a target failed, None if it passed. Others were not observed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteTargets:
+class SuiteTargets(Struct, frozen=True, kw_only=True):
     """A suite and what it expands to. `checks_artifacts` is as for `retarget.expect.matching.is_judged_at`.
 
     Targets whose names are `elsewhere` stand on a device that was seen with other configs only: rules must not

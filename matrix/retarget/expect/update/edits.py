@@ -7,10 +7,10 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import tomli
+from msgspec import Struct
 
 from retarget.declare.files import discover
 from retarget.declare.load import DeclarationLoader
@@ -24,8 +24,7 @@ from retarget.support.files import replacing
 from retarget.targets.expansion import expand
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rewritten:
+class Rewritten(Struct, frozen=True, kw_only=True):
     """One file before and after; before is empty where there was none."""
 
     edit: FileEdit

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import date
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from retarget.expect.matching import COMPILE_STAGES
 from retarget.expect.update.edited_rules import (
@@ -24,8 +26,7 @@ from retarget.targets.tag_expressions import exact_expression, shortest_expressi
 _SHOWN = 8
 
 
-@dataclass(slots=True)
-class Status:
+class Status(Struct):
     """What a rule says of a module's targets: those it keeps, those it must not select, those it is wrong of.
 
     `lost` means that it matches some for which a more specific rule is in force.

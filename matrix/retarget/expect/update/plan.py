@@ -9,9 +9,11 @@ written here; `retarget.expect.update.text` turns the edits into text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet
@@ -27,8 +29,7 @@ from retarget.support.errors import RetargetError, display_path
 from retarget.targets.selection import rule_terms
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileEdit:
+class FileEdit(Struct, frozen=True, kw_only=True):
     """What becomes of one file. `rules` counts those it holds then, `targets` the observed failures they excuse."""
 
     file: Path
@@ -43,8 +44,7 @@ class FileEdit:
         return sum(not change.match for change in self.changes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class Kept(Struct, frozen=True, kw_only=True):
     """Entries of the `match` of a file's rules that match nothing and stay, because of a `doubt`."""
 
     file: Path
@@ -52,8 +52,7 @@ class Kept:
     doubt: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Update:
+class Update(Struct, frozen=True, kw_only=True):
     """What is to be written, which observed failures the rules excuse then, and which they do not.
 
     Failures are left where a flaky, an intermittent or an expired rule is in force and does not excuse them: only a

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import tomli
+from msgspec import Struct
 
 from retarget.model import Expectation
 from retarget.support.errors import RetargetError
@@ -27,8 +28,7 @@ HEADER = """\
 _TABLE = "expectation"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleChange:
+class RuleChange(Struct, frozen=True, kw_only=True):
     """What is to be different about the rule at `index` of its file. No `match`: it goes. No `cases`: these stay."""
 
     index: int
@@ -91,8 +91,7 @@ def rule_text(rule: Expectation) -> str:
     return "\n".join([f"[[{_TABLE}]]", *(f"{key} = {value}" for key, value in keys.items() if value), ""])
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
+class _Span(Struct, frozen=True):
     """Characters `start` to `end` of a text; a line's end belongs to it."""
 
     start: int

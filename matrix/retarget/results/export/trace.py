@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from msgspec import Struct, field
 
 from retarget.results.files import SessionResults
 from retarget.results.overview import state_of
@@ -19,8 +19,7 @@ from retarget.results.record import TargetRecord
 _GROUPS = ("compile workers", "devices", "waiting for a device")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class Span(Struct, frozen=True, kw_only=True):
     """A stretch of a session, in seconds since 1970, UTC. `group` is one of compile workers, devices and waiting for a
     device; `lane` is what is busy: a worker, or a device's physical id. `worker` is the number of a compile worker."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 KeyPath = tuple[str | int, ...]
 
@@ -11,8 +12,7 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _KEY_PATH_STEP = re.compile(r'\[(\d+)\]|\.?([A-Za-z0-9_-]+)|\.?"((?:[^"\\]|\\.)*)"')
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """An error of a file whose line is not known yet."""
 
     path: KeyPath

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import dataclasses
 import gc
 import importlib
 import os
@@ -22,12 +23,12 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from retarget.extension import BufferRange, CompilerError, DriverError, ExtensionError, UnavailableError, overrides
 from retarget.support.dependencies import recording
@@ -235,7 +236,7 @@ class _Server:
     def _run(self, message: RunModule) -> RunOutcome:
         with recording() as recorder:
             outcome = self._run_cases(message)
-        return replace(outcome, dependencies=recorder.dependencies)
+        return dataclasses.replace(outcome, dependencies=recorder.dependencies)
 
     def _run_cases(self, message: RunModule) -> RunOutcome:
         config = message.target.runtime

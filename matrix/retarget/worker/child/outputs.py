@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from retarget.arrays.comparison import compare_within, largest_ulp
 from retarget.arrays.dtypes import dtype_named, resigned
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from retarget.extension import Array, Tolerance
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseOutputs:
+class CaseOutputs(Struct, frozen=True, kw_only=True):
     """What one case gave: its results, and what its checks looked at, in order. `name` is the case's.
 
     `judged` means that there was something to compare them with.
@@ -38,8 +37,7 @@ class CaseOutputs:
     judged: bool = False
 
 
-@dataclass(slots=True)
-class OutputsWriter:
+class OutputsWriter(Struct):
     """Writes the outputs of one run below `folder`, which is created. Nothing is there before `close`."""
 
     folder: Path

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import shutil
 import subprocess
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from retarget.extension import Case, CaseLoader, Driver, DriverError, ExtensionError, RunPlan, run_case_plan
 from retarget.extension.registry import extensions_environment
@@ -84,7 +86,7 @@ def _run_case(case: Case, message: RunModule, send: Callable[[Progress], None]) 
             send(Progress(stage=Stage.RUN, case=case.name, rung=Rung.DISPATCHES))
         failure, output = _judge(message.target.runtime.run_under, _plan(case, message))
         if failure is not None and failure.summary == not_finished(case.agree_with, case.name):
-            failure = replace(failure, lacking=case.agree_with, no_verdict=True)
+            failure = dataclasses.replace(failure, lacking=case.agree_with, no_verdict=True)
     seconds, compiler = time.perf_counter() - start, message.target.compile.compiler.name
     rung = Rung.MATCHES if failure is None else _RUNGS[failure.stage]
     return case_outcome(case, compiler, seconds, failure, rung=rung), output
@@ -120,7 +122,7 @@ def _plan(case: Case, message: RunModule) -> RunPlan:
     )
     references = (f"--reference={config}={folder}" for config, folder in message.references)
     compiler = (f"--compiler={target.compile.compiler.name}", *references) if case.agree_with else ()
-    return replace(plan, argv=(*plan.argv, *compiler), env=tuple(extensions_environment().items()))
+    return dataclasses.replace(plan, argv=(*plan.argv, *compiler), env=tuple(extensions_environment().items()))
 
 
 def _judge(run_under: Sequence[str], plan: RunPlan) -> tuple[Failure | None, str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from retarget.arrays.judging import failing_checks, failing_results
 from retarget.extension import (
@@ -182,8 +184,7 @@ def _by_name(outputs: Sequence[CaseOutputs]) -> Mapping[str, CaseOutputs]:
     return {case.name: case for case in outputs}
 
 
-@dataclass(slots=True, kw_only=True)
-class _Run:
+class _Run(Struct, kw_only=True):
     """One artifact's cases while they run: the one that runs, and how far it has come. Seconds are wall time in calls
     and in comparisons, over all cases."""
 
@@ -229,7 +230,7 @@ class _Run:
         try:
             expected = self._expected(case, data)
         except RetargetError as error:  # reported if the call itself completes
-            unexpected = replace(_not_loaded(error), lacking=case.agree_with, no_verdict=True)
+            unexpected = dataclasses.replace(_not_loaded(error), lacking=case.agree_with, no_verdict=True)
         if case.read is not None:
             self.enter(Stage.RUN, case.name)
         checks: list[Check] = []
@@ -259,9 +260,9 @@ class _Run:
         failure = failure or self._misplaced(dispatches)
         ended = failure or unexpected
         outcome = case_outcome(case, self.compiler, compared - start, ended, mismatches, rung=self.rung)
-        outcome = replace(outcome, dispatches=tuple(dispatches))
+        outcome = dataclasses.replace(outcome, dispatches=tuple(dispatches))
         command = () if failure is None else tuple(self.program.last_command(self.artifact))
-        return replace(outcome, command=command)
+        return dataclasses.replace(outcome, command=command)
 
     def timed(self, cases: Sequence[Case], outcomes: Sequence[CaseOutcome], timing: Timing) -> list[CaseOutcome]:
         """Call again the cases that have passed, and return their outcomes with how long that took. What a tool runs,
@@ -280,12 +281,12 @@ class _Run:
                 inputs = case.values().inputs
                 first = self.first_calls[case.name]
                 times = call_times(self.program, case.function, inputs, timing, first, artifact=self.artifact)
-                found.append(replace(outcome, times=times))
+                found.append(dataclasses.replace(outcome, times=times))
             except DriverError as error:
                 failure = driver_failure(Stage.RUN, error)
                 self.suspect |= not error.harmless
-                failure = replace(failure, summary=f"a further call failed: {failure.summary}")
-                found.append(replace(outcome, failure=failure))
+                failure = dataclasses.replace(failure, summary=f"a further call failed: {failure.summary}")
+                found.append(dataclasses.replace(outcome, failure=failure))
         return found
 
     def _called(

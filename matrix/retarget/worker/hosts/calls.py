@@ -15,8 +15,9 @@ import subprocess
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
 
 from retarget.model import Host
 from retarget.worker.hosts.connection import Connection, HostError, by_hand, folder_of
@@ -64,8 +65,7 @@ exit $status"""
 """The tool, and what it has started, is killed where the connection, file descriptor 3, ends."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Platform:
+class Platform(Struct, frozen=True, kw_only=True):
     """What a host says of itself: `uname -s` (`Android` there), `uname -m`."""
 
     system: str

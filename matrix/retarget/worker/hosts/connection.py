@@ -15,11 +15,12 @@ import time
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from select import select
 from types import MappingProxyType
 from typing import IO
+
+from msgspec import Struct
 
 from retarget.model import Host
 from retarget.support.errors import RetargetError
@@ -56,8 +57,7 @@ class HostError(RetargetError):
         self.hint = hint
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """What a command on a host returned: its exit status, and what it wrote to both streams."""
 
     status: int

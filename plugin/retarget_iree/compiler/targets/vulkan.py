@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from retarget.model.outcomes import FeatureValue
 from retarget.profiles.profile import Profile
 
@@ -138,8 +138,7 @@ def _spirv(profile: Profile) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GpuTarget:
+class GpuTarget(Struct, frozen=True, kw_only=True):
     """What IREE's SPIR-V code generation may rely on.
 
     `arch` decides tile sizes and work-group shapes; a name that IREE does not know gets generic ones. `compute` and

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HalDriver:
+class HalDriver(Struct, frozen=True, kw_only=True):
     """One HAL driver. `device` is what IREE compiles for (`--iree-hal-target-device`), `backends` are the target
     backends that do so, `executable_format` is that of its executables, where there is only one.
 

@@ -6,10 +6,10 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from retarget.engine.cache.generated import GENERATED_FOLDER, ModuleGenerator, module_sets, remove_set, unfinished_sets
 from retarget.engine.cache.store import Store
 from retarget.extension import CaseRequest

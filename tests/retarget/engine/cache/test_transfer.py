@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 from pathlib import Path
 from typing import Any
 
 import pytest
 import worker_doubles
+from msgspec.structs import replace
 from retarget.engine.cache.key import digest_of
 from retarget.engine.cache.sealed_files import read_sealed, seal
 from retarget.engine.cache.transfer import ArtifactFolder, export_artifact
@@ -158,7 +159,7 @@ def test_a_file_that_flags_name_is_compared_where_it_is_in_the_checkout(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     inputs = (("/dev/null", "elsewhere"), ("x.so", digest_of(b"one")))
-    export_artifact(replace(outcome, inputs=inputs), target, registry, tmp_path / "out")
+    export_artifact(dataclasses.replace(outcome, inputs=inputs), target, registry, tmp_path / "out")
     artifacts = ArtifactFolder(tmp_path / "out")
     assert artifacts.outcome(target).inputs == inputs
     (tmp_path / "x.so").write_bytes(b"one")
@@ -171,7 +172,7 @@ def test_a_file_that_flags_name_is_compared_where_it_is_in_the_checkout(
 def test_the_build_is_reported_and_may_be_another(
     tmp_path: Path, registry: Registry, target: CompileTarget, outcome: CompileOutcome
 ) -> None:
-    export_artifact(replace(outcome, build_id="b 1", build="double 1"), target, registry, tmp_path)
+    export_artifact(dataclasses.replace(outcome, build_id="b 1", build="double 1"), target, registry, tmp_path)
     found = ArtifactFolder(tmp_path).outcome(target)
     assert (found.build_id, found.build) == ("b 1", "double 1")
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import signal
 import subprocess
 import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec.structs
 import pytest
+from msgspec.structs import replace
 from retarget.engine.cache.store import Store, StoreError
 from retarget.engine.compile.pool import CompilePool, Environment, compile_failure
 from retarget.engine.compile.service import BuildActivity, BuildService
@@ -490,7 +490,7 @@ def test_a_crash_while_resolving_is_a_compile_failure(make: Make, tmp_path: Path
 
 def test_an_unknown_compiler_names_the_registered_ones(make: Make, tmp_path: Path) -> None:
     target = compile_target(tmp_path, "a", "pass a")
-    target = dataclasses.replace(target, compiler=dataclasses.replace(target.compiler, compiler="dubble"))
+    target = msgspec.structs.replace(target, compiler=msgspec.structs.replace(target.compiler, compiler="dubble"))
 
     with pytest.raises(RetargetError, match=r"found the compiler 'dubble', expected a registered one: double, .*iree"):
         make().result(target)

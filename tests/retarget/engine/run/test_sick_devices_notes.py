@@ -6,10 +6,10 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from retarget.engine.limits import CoolDowns
 from retarget.engine.run.lease import current_holder
 from retarget.engine.run.sick_devices import SickDevices, sickness_keys

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from model_targets import compile_target, run_target
 from retarget.engine.commands import Commands
 from retarget.engine.trial.failures import at_path, run_failed, split_place
-from retarget.model import RunTarget
 from retarget.model.outcomes import Artifact, CaseOutcome, Failure, RunOutcome, Stage
 
 
@@ -23,7 +23,7 @@ class NoCommands(Commands):
 
 def reported(run: RunOutcome, *, in_full: bool = False) -> list[str]:
     assert run.failure is not None
-    target = RunTarget.__new__(RunTarget)  # only commands would look at it
+    target = run_target(compile_target())
     artifact = Artifact(digest="", size=0, path="")
     return str(run_failed(NoCommands(), target, artifact, run, run.failure, in_full=in_full)).splitlines()
 
@@ -136,6 +136,6 @@ def test_the_place_is_distinguished_from_the_message(summary: str, parts: tuple[
 def test_failures_as_expected_are_counted_apart() -> None:
     run = outcome(("a", "one"), ("b", "two"), ("c", "three"), ("d", ""))
     assert run.failure is not None
-    target, artifact = RunTarget.__new__(RunTarget), Artifact(digest="", size=0, path="")
+    target, artifact = run_target(compile_target()), Artifact(digest="", size=0, path="")
     said = str(run_failed(NoCommands(), target, artifact, run, run.failure, expected=("b", "c")))
     assert said.splitlines()[-3:] == ["failed as expected: b, c", "", "1 of 4 cases failed, and 2 as expected"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import hypothesis.strategies as st
 import pytest
 import tomli
 from hypothesis import HealthCheck, assume, given, settings
+from msgspec.structs import replace
 from retarget.expect.matching import COMPILE_STAGES, Assignment, Effect, RuleSet
 from retarget.expect.update.edited_rules import Key, key_of
 from retarget.expect.update.plan import SuiteTargets, Update, plan_update
@@ -218,8 +219,8 @@ def test_a_crash_at_the_compile_and_one_at_the_run_are_distinguished(
 # ------------------------------------------------------------ cases that fail in different ways
 
 LOST = Observation(stage="load", signature="no such file")
-BOTH = replace(WRONG, also=(LOST,))
-ALSO_BOTH = replace(LOST, also=(WRONG,))
+BOTH = dataclasses.replace(WRONG, also=(LOST,))
+ALSO_BOTH = dataclasses.replace(LOST, also=(WRONG,))
 WAYS = "its cases fail in different ways: load: no such file; compare: values differ"
 
 
@@ -237,8 +238,8 @@ def test_cases_that_fail_in_different_ways_become_one_rule_with_all_stages_and_n
 
 def test_cases_that_differ_at_one_stage_or_fail_alike_at_two_keep_what_they_share() -> None:
     one = suite()
-    shape = replace(WRONG, also=(Observation(stage="compare", signature="shape differs"),))
-    alike = replace(LOST, also=(replace(LOST, stage="run"),))
+    shape = dataclasses.replace(WRONG, also=(Observation(stage="compare", signature="shape differs"),))
+    alike = dataclasses.replace(LOST, also=(dataclasses.replace(LOST, stage="run"),))
     found = update(one, seen=observe(one, {"a_vulkan_gpu": shape, "b_vulkan_gpu": alike}))
     assert sorted(written(found)) == [
         (("a",), "vulkan", ("compare",), ""),
@@ -531,7 +532,7 @@ def test_rules_in_one_value_are_not_rewritten() -> None:
 SEEN = (REFUSED, OTHER, CRASHED, Observation(stage="timeout", signature=""))
 SEEN_AT_RUN = (
     *(WRONG, CRASHED, Observation(stage="run", signature="out of bounds"), SEEN[3]),
-    *(BOTH, ALSO_BOTH, replace(WRONG, also=(CRASHED,))),
+    *(BOTH, ALSO_BOTH, dataclasses.replace(WRONG, also=(CRASHED,))),
 )
 MATCHES = ("a", "b", "ab", "c", "*", "a*", "?", "[ab]*", "gone")
 WHENS = ("", "cpu", "vulkan", "not vmvx", "llvm-cpu or opencl", "run and cpu", "sync", "gone or gpu", "compile")

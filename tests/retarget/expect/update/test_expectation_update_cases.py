@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
+from msgspec.structs import replace
 from retarget.expect.matching import RuleSet
 from retarget.expect.update.edited_rules import Key, SuiteTargets, key_of
 from retarget.expect.update.plan import CasesSeen, Update, plan_update
@@ -46,7 +47,7 @@ class Run:
         cases = ways if isinstance(ways, CasesSeen) else CasesSeen(names=tuple(ways), seen=ways)
         failed = [way for way in dict.fromkeys(cases.seen.values()) if way is not None]
         self.cases[key] = cases
-        self.seen[key] = replace(failed[0], also=tuple(failed[1:])) if failed else None
+        self.seen[key] = dataclasses.replace(failed[0], also=tuple(failed[1:])) if failed else None
 
     def update(self, suites: Sequence[SuiteTargets] = ()) -> Update:
         return plan_update(suites or self.suites, self.seen, day=TODAY, cases=self.cases, doubt=lambda _: "")

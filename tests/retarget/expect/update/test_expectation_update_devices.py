@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
+from msgspec.structs import replace
 from retarget.expect.matching import RuleSet
 from retarget.expect.update.edited_rules import SuiteTargets, key_of
 from retarget.expect.update.plan import Devices, Update, on_devices, plan_update
@@ -75,10 +76,10 @@ def test_a_new_rule_says_the_device_only_where_devices_differ(failed: Ways, when
 @pytest.mark.parametrize(
     ("other", "when"),
     [
-        (replace(H200, driver="other"), "on(driver='NVIDIA')"),
-        (replace(H200, vendor="AMD"), "on(vendor='NVIDIA')"),
-        (replace(H200, name="B200"), "on(name='H200')"),
-        (replace(H200, version="570.1"), "on(version='580.95')"),
+        (dataclasses.replace(H200, driver="other"), "on(driver='NVIDIA')"),
+        (dataclasses.replace(H200, vendor="AMD"), "on(vendor='NVIDIA')"),
+        (dataclasses.replace(H200, name="B200"), "on(name='H200')"),
+        (dataclasses.replace(H200, version="570.1"), "on(version='580.95')"),
     ],
 )
 def test_the_trait_that_tells_devices_apart_best_is_taken(other: DeviceTraits, when: str) -> None:

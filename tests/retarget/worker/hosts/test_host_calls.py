@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import shlex
 import threading
@@ -11,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import msgspec.structs
 import pytest
 from retarget.worker.hosts.calls import RemoteCalls, pushed_name
 from retarget.worker.hosts.connection import HostError
@@ -153,7 +153,7 @@ def test_what_was_not_used_for_a_week_is_swept_once_a_day(tmp_path: Path) -> Non
 def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     written(tmp_path / "file", "")
     with pytest.raises(HostError) as error:
-        RemoteCalls(dataclasses.replace(local_host(tmp_path), folder=f"{tmp_path}/file/folder"))
+        RemoteCalls(msgspec.structs.replace(local_host(tmp_path), folder=f"{tmp_path}/file/folder"))
     assert str(error.value).startswith(f"host 'here': the folder {tmp_path}/file/folder cannot be used: mkdir: ")
     assert error.value.hint == "`folder` of the [[host]] names another"
 

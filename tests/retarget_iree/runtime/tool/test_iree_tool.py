@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import ml_dtypes
+import msgspec.structs
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -24,7 +24,7 @@ CRASHING = ("sh", "-c", 'case "$*" in *--function*) kill -SEGV $$;; *) exec "$@"
 
 def config(*run_under: str, flags: Sequence[str] = (), toolchain: Toolchain | None = None) -> RuntimeConfig:
     plain = runtime_config("local-sync", flags=flags)
-    return dataclasses.replace(plain, run_under=run_under, toolchain=toolchain)
+    return msgspec.structs.replace(plain, run_under=run_under, toolchain=toolchain)
 
 
 @pytest.fixture

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from opencl_support import find_or_skip, shipped
 from retarget_opencl.artifact.file import read_artifact
 from retarget_opencl.compile.compiler import OpenClCompiler

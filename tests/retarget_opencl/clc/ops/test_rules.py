@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from msgspec.structs import replace
 from opencl_support import shipped
 from retarget_iree.toolchain import compiler_api
 from retarget_opencl.artifact.file import joined, read_artifact

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from opencl_support import shipped
 from retarget_opencl.translation import TranslationError
 from test_rules import _module, _translate

@@ -6,8 +6,9 @@ from __future__ import annotations
 import math
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from retarget.support.errors import RetargetError
 from retarget.support.files import user_path
@@ -22,8 +23,7 @@ _URL = re.compile(r"(?:[a-z][a-z0-9+.-]*(?:::|://))", re.ASCII | re.IGNORECASE)
 _SECRETS = re.compile(r"//[^/\s]*@|\?[^\s'\"]*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteSettings:
+class RemoteSettings(Struct, frozen=True, kw_only=True):
     """A shared store. `folder` is where it is on this machine; None for a URL. A small request may take `seconds`."""
 
     url: str

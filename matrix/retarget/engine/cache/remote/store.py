@@ -16,10 +16,11 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from retarget.engine.cache.key import digest_of
 from retarget.engine.cache.remote.objects import Guard, LeftOutError, Objects, open_objects
@@ -39,8 +40,7 @@ _OPENING_SECONDS = 30.0
 _ASK_AGAIN_SECONDS = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteStatistics:
+class RemoteStatistics(Struct, frozen=True, kw_only=True):
     """Outcomes and bytes that came from the shared store, outcomes that it did not have, and what was uploaded.
 
     An outcome of no use, such as a damaged one, counts as one that it did not have; its bytes came all the same.
@@ -53,8 +53,7 @@ class RemoteStatistics:
     uploaded_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Upload:
+class _Upload(Struct, frozen=True, kw_only=True):
     """A sealed body under its name, and the artifact that it names: its name, digest and file."""
 
     name: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import platform
@@ -210,7 +209,7 @@ msgspec.json.Decoder(KeptResult)
 """As in `retarget.engine.cache.sealed_files`: several threads may read results."""
 
 
-_FIELDS = [one.name for one in dataclasses.fields(RunOutcome) if one.name in {*KeptResult.__struct_fields__} - {"host"}]
+_FIELDS = [name for name in RunOutcome.__dataclass_fields__ if name in {*KeptResult.__struct_fields__} - {"host"}]
 
 
 def stands(rules: TargetRules, outcome: RunOutcome, day: date) -> bool:

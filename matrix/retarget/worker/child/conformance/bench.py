@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct
 
 from retarget.extension import BufferRange, DriverError, TransferLimits, Transfers
 
@@ -33,8 +34,7 @@ class NotApplicableError(Exception):
     """What the device announces leaves nothing to check. `str()` says what it announces."""
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """A check. Its docstring says what it proves; `version` is raised when `run` asks something else of a device."""
 
     name: str
@@ -42,8 +42,7 @@ class Check:
     version: int = 1
 
 
-@dataclass(eq=False, slots=True)
-class Region:
+class Region(Struct, eq=False):
     """A buffer of the device, and the bytes that it must have."""
 
     name: str
@@ -56,8 +55,7 @@ class Region:
         return BufferRange(self.handle, offset, len(self.content) - offset if length is None else length)
 
 
-@dataclass(eq=False, slots=True)
-class Event:
+class Event(Struct, eq=False):
     """An event of the device, and what completes it."""
 
     handle: object

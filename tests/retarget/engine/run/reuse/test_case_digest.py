@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
+from msgspec.structs import replace
 from retarget.engine.run.reuse.case_digest import CaseDigests
 from retarget.expect.cases import RankedRule, TargetRules
 from retarget.extension.registry import Registry, load_extensions

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from model_targets import compile_target, run_target
+from msgspec.structs import replace
 from retarget.engine.run.reuse.results import RunDependencies
 from retarget.extension.registry import load_extensions
 from retarget.model import RunTarget
@@ -27,7 +28,10 @@ def digest(
 
 
 def test_where_a_device_is_listed_does_not_count() -> None:
-    assert digest(device=replace(DEVICE, uri="d://1", ordinal=1, capabilities=(("free", "1 GiB"),))) == digest()
+    assert (
+        digest(device=dataclasses.replace(DEVICE, uri="d://1", ordinal=1, capabilities=(("free", "1 GiB"),)))
+        == digest()
+    )
 
 
 def test_artifact_cases_runtime_device_driver_and_what_else_is_given_count() -> None:
@@ -37,11 +41,11 @@ def test_artifact_cases_runtime_device_driver_and_what_else_is_given_count() -> 
         digest(RUN, "a", "more"),
         digest(replace(RUN, runtime=replace(RUN.runtime, driver="opencl"))),
         digest(run_target(compile_target(kind="run-module"))),
-        digest(device=replace(DEVICE, physical_id="q")),
-        digest(device=replace(DEVICE, driver_version="2")),
-        digest(device=replace(DEVICE, runtime="3")),
-        digest(device=replace(DEVICE, arrays="numpy 3")),
-        digest(device=replace(DEVICE, features=(("memory", 2),))),
+        digest(device=dataclasses.replace(DEVICE, physical_id="q")),
+        digest(device=dataclasses.replace(DEVICE, driver_version="2")),
+        digest(device=dataclasses.replace(DEVICE, runtime="3")),
+        digest(device=dataclasses.replace(DEVICE, arrays="numpy 3")),
+        digest(device=dataclasses.replace(DEVICE, features=(("memory", 2),))),
     ]
     assert len({digest(), *others}) == 1 + len(others)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from model_targets import compile_target, run_target
+from msgspec.structs import replace
 from retarget.engine.cache.store import Store
 from retarget.engine.run.reuse.case_digest import CaseDigests
 from retarget.engine.run.reuse.results import ReusableResults
