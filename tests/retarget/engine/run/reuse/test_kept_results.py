@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 from retarget.engine.cache.key import digest_of
 from retarget.engine.cache.store import Store
-from retarget.engine.run.reuse.results import KeptResults, stands
+from retarget.engine.run.reuse.results import KeptResult, KeptResults, stands
 from retarget.expect.cases import TargetRules
 from retarget.model import Expectation, Origin
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Mismatch, RunOutcome, Stage
@@ -138,3 +138,10 @@ def test_a_store_that_cannot_be_written_is_noted_once(tmp_path: Path) -> None:
     assert [note[: note.index("(")] for note in kept.notes] == [
         f"results are not kept: the cache folder {tmp_path} cannot be used "
     ]
+
+
+def test_each_field_of_an_outcome_is_kept_or_of_its_session() -> None:
+    of_session = {"devices", "host", "started", "wait_seconds"}
+    never_kept = {"suspect"}
+    outcome = {one.name for one in fields(RunOutcome)}
+    assert outcome - of_session - never_kept == {*KeptResult.__struct_fields__} - {"host", "ended"}
