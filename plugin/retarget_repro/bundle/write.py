@@ -66,7 +66,10 @@ _LIBRARY = (
     "retarget_iree.runtime.exports",
     "retarget_iree.runtime.program",
 )
-"""The modules that a bundle holds copies of, which import each other and nothing else of these packages."""
+"""The modules that a bundle holds copies of, which import each other and nothing else of these packages.
+
+Their records are dataclasses, not structs as elsewhere: a bundle runs where msgspec is not installed.
+"""
 
 _PACKAGES = ("iree-base-compiler", "iree-base-runtime", "ml_dtypes", "numpy", "onnx", "pyopencl", "retarget")
 _IMPORTED = {".py", ".pyc", ".pyd", ".pyw", ".so"}
