@@ -13,7 +13,7 @@ import inspect
 import re
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Self, TypeVar
 import msgspec
 from msgspec.structs import force_setattr
 
-from retarget.results.record import INCOMPLETE, Outcome, TargetRecord, When
+from retarget.results.record import BAD, INCOMPLETE, Outcome, TargetRecord, When
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import irregular
 
@@ -193,6 +193,13 @@ class SessionResults:
         """Whether the session came to its end, and all that it wrote is here."""
         return self.end is not None and self.end.records == len(self.records)
 
+    @property
+    def failed_otherwise(self) -> bool:
+        """Whether pytest failed although no target did: a file was not collected, a rule matched nothing, another test
+        failed."""
+        bad = any(record.outcome in BAD for record in latest(self.records).values())
+        return self.end is not None and self.end.status != 0 and not bad
+
 
 def result_files(paths: Iterable[Path], *, if_any: bool = False) -> list[Path]:
     """Return the files of results among `paths`, sorted: the files named, and all below the folders named.
@@ -359,3 +366,10 @@ def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetReco
 def results_of(sessions: Iterable[SessionResults]) -> dict[str, TargetRecord]:
     """Return the result of each target, by its id: of several sessions, that of the last that came to it."""
     return {target: records[-1] for target, records in attempts_of(sessions).items()}
+
+
+def failed_otherwise(sessions: Sequence[SessionResults]) -> list[SessionResults]:
+    """Return the sessions in which pytest failed and no target did, without those of which later ones have all."""
+    current = {record.session for record in results_of(sessions).values()}
+    current |= {one.start.session for one in sessions[-1:]}
+    return [one for one in sessions if one.failed_otherwise and one.start.session in current]

@@ -173,6 +173,22 @@ def test_show_says_that_a_later_session_counts(run: Run, write: Write) -> None:
     assert out.splitlines()[-1] == "1 result of earlier sessions left out: of a target the last session counts"
 
 
+def test_show_tells_that_a_session_failed_although_no_target_did(run: Run, write: Write) -> None:
+    write("a", passed("t"), status=1)
+    status, out, _ = run("show", ".")
+    assert status == 1
+    assert out.splitlines()[-1] == (
+        "failed, although no target did: session a in a.jsonl: it ended with pytest's exit status 1; see its log"
+    )
+    write("b", passed("u"))
+    assert run("show", ".")[0] == 1
+    write("c", passed("t"))
+    status, out, _ = run("show", ".")
+    assert (status, "although" in out) == (0, False)
+    write("d", status=5)
+    assert run("show", ".")[0] == 1
+
+
 def test_show_as_json(run: Run, write: Write) -> None:
     write("a", failed("t", **CPU), killed=True, leg="cpu", plan="p")
     status, out, _ = run("show", ".", "--format", "json", "--outcome", "failed")

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from retarget.cli.support import table
-from retarget.results.files import SessionResults, latest, read_results, results_of
+from retarget.results.files import SessionResults, failed_otherwise, latest, read_results, results_of
 from retarget.results.overview import by_config, by_outcome, failure_groups, state_of
 from retarget.results.record import BAD, INCOMPLETE, Outcome, TargetRecord
 from retarget.support.errors import display_path
@@ -76,7 +76,8 @@ def _show(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(_text(sessions, results, missing, listed)))
     bad = any(record.outcome in BAD | INCOMPLETE for record in results.values())
-    return 1 if bad or any(missing.values()) or not all(session.is_complete for session in sessions) else 0
+    whole = all(session.is_complete for session in sessions) and not any(missing.values())
+    return 1 if bad or not whole or failed_otherwise(sessions) else 0
 
 
 def _text(
@@ -118,6 +119,10 @@ def _text(
         if not session.is_complete or missing[session.start.session]:
             yield ""
             yield f"incomplete: {_named(session, missing[session.start.session])}"
+    for session in failed_otherwise(sessions):
+        if session.is_complete and not missing[session.start.session]:
+            yield ""
+            yield f"failed, although no target did: {_named(session, 0)}; see its log"
 
 
 def _named(session: SessionResults, missing: int) -> str:

@@ -90,6 +90,11 @@ def test_ctrf_says_that_a_session_was_killed() -> None:
     assert report(passed("t"), killed=True)["environment"]["healthy"] is False
 
 
+def test_ctrf_says_that_a_session_failed_although_no_target_did() -> None:
+    assert report(passed("t"), status=1)["environment"]["healthy"] is False
+    assert report(failed("t"), status=1)["environment"]["healthy"] is True
+
+
 def test_ctrf_of_nothing_and_of_hostile_texts_follows_the_schema() -> None:
     assert report()["tests"] == []
     (test,) = report(failed(HOSTILE.replace("\ud800", ""), text=HOSTILE.replace("\ud800", "")))["tests"]
