@@ -214,6 +214,21 @@ def test_junit_counts_and_words_outcomes_as_pytest_does() -> None:
     assert ("error", None, 'failed on setup with ""') in words
 
 
+@pytest.mark.parametrize(
+    ("known", "fault"),
+    [
+        ({"killed": True}, "it was killed, or still runs"),
+        ({"status": 2}, "it ended with pytest's exit status 2, although no target failed"),
+    ],
+)
+def test_junit_has_an_error_for_a_session_that_is_not_in_order(known: dict[str, Any], fault: str) -> None:
+    root = ElementTree.fromstring(junit([session("s1", passed("t"), leg="gpu", **known)]))  # noqa: S314
+    (error,) = root.iter("error")
+    assert error.attrib["message"] == f"session s1: {fault}"
+    assert [one.attrib["name"] for one in root.iter("testcase")] == ["t", "gpu"]
+    assert (root[0].attrib["errors"], root[0].attrib["tests"]) == ("1", "2")
+
+
 def test_junit_has_what_the_other_targets_say_of_a_failure() -> None:
     one = session("s1", failed("t", text="the report"), passed("u"))
     said = Attribution(session="s1", nodeid="t", sentence="the driver is the suspect", section="u agrees")
