@@ -47,6 +47,7 @@ def judge_goldens(
     found = tuple(measurements(record))
     for rule in rules:
         if is_expired(rule, today()):
+            yield _result(rule, "", "not judged", f"{bound_text(rule)}: the rule is past its `until`, {rule.until}")
             continue
         of_metric = [one for one in found if one.metric is rule.metric]
         if not of_metric:

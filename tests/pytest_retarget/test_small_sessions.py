@@ -153,3 +153,25 @@ def test_errors_that_are_alike_are_one_line_up_to_vv(session: Session, verbose: 
     _, printed = session(*verbose, "suites")
 
     assert len([line for line in printed if line.startswith("suites/suite.toml:") and "unknown" in line]) == named
+
+
+@pytest.mark.parametrize("beside", ["", '[[expectation]]\nmatch = "one"\noutcome = "skip"\nreason = "r"\n'])
+def test_golden_rules_are_errors_as_other_rules_are_and_for_nothing_else(session: Session, beside: str) -> None:
+    golden = f'{beside}[[golden]]\nmatch = "{{}}"\nmetric = "latency"\nmax = "1 s"\nreason = "r"\n'
+    rules = Path("suites/expectations.toml")
+
+    rules.write_text(golden.format("one"))
+    assert not [line for line in session("suites")[1] if "golden[" in line]
+
+    rules.write_text(golden.format("on"))
+    status, lines = session("suites")
+    (error,) = [line for line in lines if "golden[" in line]
+    assert (status, error.partition(": ")[2]) == (
+        1,
+        "golden[0].match: found 'on', which names no module that this rule serves; did you mean 'one'?",
+    )
+
+    rules.write_text(golden.format("one") + "until = 2001-01-31\n")
+    status, lines = session("suites")
+    (error,) = [line for line in lines if "golden[" in line]
+    assert (status, "golden[0].until: found 2001-01-31, which is past" in error) == (1, True)

@@ -130,7 +130,8 @@ def test_results_of_earlier_runs_are_not_measured_again() -> None:
     assert judged(Metric.LATENCY, ran(1.1), [reused], within=0.05) == [("not judged", few)]
 
 
-def test_a_metric_that_was_not_measured_is_not_judged_and_an_expired_rule_says_nothing() -> None:
+def test_a_metric_that_was_not_measured_is_not_judged_nor_is_an_expired_rule() -> None:
     found = judged(Metric.TRANSIENT_MEMORY, compiled(), most=1.0)
     assert found == [("not judged", "transient-memory was not measured")]
-    assert judged(Metric.DISPATCHES, compiled(), most=1.0, until=date(2001, 1, 1)) == []
+    past = "dispatches at most 1: the rule is past its `until`, 2001-01-01"
+    assert judged(Metric.DISPATCHES, compiled(), most=1.0, until=date(2001, 1, 1)) == [("not judged", past)]
