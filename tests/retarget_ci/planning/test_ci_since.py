@@ -189,3 +189,21 @@ def retarget_case_loaders():
     assert len(changes_since("HEAD", checkout, ["old"], ["mine"]).unchanged) == 6
     (checkout / "mine.py").write_text(f"{code}# edited\n")
     assert not changes_since("HEAD", checkout, ["old"], ["mine"]).unchanged
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("paths", 'setup = ["pip install iree==3.13"]\npaths'),
+        ('name = "linux"', 'name = "linux"\nenv = { LP_NUM_THREADS = "1" }'),
+        ('name = "pr"', 'name = "pr"\npytest = ["--retarget-case", "a"]'),
+    ],
+)
+def test_where_targets_are_run_in_another_way_all_have_changed(checkout: Path, before: str, after: str) -> None:
+    (checkout / "ci.toml").write_text(CI % "old")
+    _git(checkout, "add", "-A")
+    _git(checkout, "commit", "-q", "-m", "ci")
+    (checkout / "ci.toml").write_text((CI % "old").replace(before, after))
+    found = changes_since("HEAD", checkout, ["old"])
+    assert not found.unchanged
+    assert found.warnings == ("setup, env or pytest in ci.toml are others than in HEAD, so that all count as changed",)
