@@ -215,6 +215,7 @@ def test_show_as_json(run: Run, write: Write) -> None:
     assert found["failures"] == [{"stage": "compare", "signature": "values differ", "count": 1, "targets": ["t"]}]
     assert found["listed"] == [{"target": "t", "outcome": "failed", "stage": "compare", "signature": "values differ"}]
     (one,) = found["sessions"]
+    assert one["fault"] == "it was killed, or still runs"
     assert (one["session"], one["leg"], one["plan"], one["complete"], one["files"]) == (
         "a",
         "cpu",

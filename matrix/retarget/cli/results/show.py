@@ -158,6 +158,7 @@ def _content(
                 "status": one.end.status if one.end is not None else None,
                 "selected": one.start.selected,
                 "without_result": missing[one.start.session],
+                "fault": one.fault,
                 "files": [display_path(path) for path in one.files],
             }
             for one in sessions
