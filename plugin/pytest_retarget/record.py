@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from retarget.results.record import TargetRecord, from_plain
+from msgspec.structs import replace
+from retarget.results.record import BAD, Outcome, TargetRecord, from_plain
+from retarget.support.text import first_line
 
 RECORD = "retarget_record"
 """The attribute of a target's report that holds the record."""
@@ -25,4 +27,8 @@ def record_of(report: pytest.CollectReport | pytest.TestReport) -> TargetRecord 
     if isinstance(plain := getattr(report, RECORD, None), dict):  # it came from a worker of xdist
         setattr(report, RECORD, from_plain(plain))
     found: TargetRecord | None = getattr(report, RECORD, None)
+    if found is not None and report.failed and found.outcome not in BAD:  # another plugin made it a failure
+        outcome = Outcome.FAILED if report.when == "call" else Outcome.ERROR
+        found = replace(found, outcome=outcome, message=first_line(str(report.longrepr)))
+        setattr(report, RECORD, found)
     return found

@@ -82,9 +82,11 @@ class Results:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
         """Write a target's record, before the terminal cuts its text."""
         record, before = record_of(report), self._attempts.get(report.nodeid, 0)
-        if record is None and report.when == _CRASHED and (before or report.nodeid in self._left):
+        is_target = before or report.nodeid in self._left
+        if record is None and is_target and report.failed and type(report) is pytest.TestReport:  # not that of a case
+            outcome = Outcome.FAILED if report.when in {"call", _CRASHED} else Outcome.ERROR
             message = str(report.longrepr).partition("\n")[0]
-            record = replace(self._declared(report.nodeid), outcome=Outcome.FAILED, message=message)
+            record = replace(self._declared(report.nodeid), outcome=outcome, message=message)
         if record is not None and self._writer is not None:
             if before and report.when in {"teardown", _CRASHED}:
                 before -= record.attempt  # it says how the attempt ended that is written already

@@ -46,6 +46,7 @@ def judge_goldens(
     found = tuple(measurements(record))
     for rule in rules:
         if is_expired(rule, today()):
+            yield _result(rule, "", "not judged", f"{bound_text(rule)}: the rule is past its `until`, {rule.until}")
             continue
         of_metric = [one for one in found if one.metric is rule.metric]
         if not of_metric:
@@ -62,7 +63,7 @@ def _judged(rule: Golden, one: Measurement, record: TargetRecord, baseline: Base
         most = quantity_text(rule.metric, rule.most)
         if one.value <= rule.most:
             return _result(rule, one.case, "kept", f"{rule.metric} {now}, expected at most {most}")
-        margin = one.value * (1 - one.spread)
+        margin = max(one.value * (1 - one.spread), min(one.samples, default=0.0))  # each call is above its shortest
         if margin <= rule.most:
             text = f"{rule.metric} {now} -+ {100 * one.spread:.2g} %, expected at most {most}: too close to judge"
             return _result(rule, one.case, "not judged", text)

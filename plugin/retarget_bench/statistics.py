@@ -20,6 +20,9 @@ LEVEL = 0.001
 FEWEST = 8
 """Samples of a series: of fewer nothing is judged."""
 
+_FAR = 2.0
+"""How many times as long as ever before every call must take where ranks say nothing."""
+
 _FEWEST_VALUES = 3
 """Earlier values of what is measured once in a session, such as a compile: of fewer nothing is judged."""
 
@@ -87,12 +90,15 @@ def compare_series(before: Sequence[Sequence[float]], after: Sequence[float], *,
 
     The noise is the largest of: that of each series, and half the range of the medians of the sessions before. The
     lowest deciles must differ by more than that share as well: other processes make some calls longer, a slower kernel
-    makes all of them so.
+    makes all of them so. Where there is too much noise, or too few samples, as of calls that became so slow, only a
+    series is larger whose shortest call takes more than `_FAR` times the longest before, and the share.
     """
     series = [one for one in before if len(one) >= FEWEST]
+    known = [value for one in before for value in one]
+    is_far = bool(known and after) and min(after) > _FAR * (1 + within) * max(known)
     if not series or len(after) < FEWEST:
-        known = [value for one in before for value in one]
-        return Comparison(finding=Finding.FEW, before=_median(known), after=_median(after))
+        finding = Finding.LARGER if is_far else Finding.FEW
+        return Comparison(finding=finding, before=_median(known), after=_median(after))
     pooled = [value for one in series for value in one]
     medians = [statistics.median(one) for one in series]
     middle, now = statistics.median(medians), statistics.median(after)
@@ -102,7 +108,7 @@ def compare_series(before: Sequence[Sequence[float]], after: Sequence[float], *,
     p = p_larger(pooled, after) if is_larger else p_larger(after, pooled)
     found = Comparison(finding=Finding.SAME, before=middle, after=now, p=p, noise=noise)
     if noise > within:
-        return _with(found, Finding.NOISY)
+        return _with(found, Finding.LARGER if is_far else Finding.NOISY)
     low = statistics.median(map(_low, series))
     low_change = _low(after) / low - 1 if low else 0.0
     sign = 1 if is_larger else -1

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from retarget.results.files import read_results, results_of
+from retarget.results.files import SessionResults, faulty, read_results, results_of
 from retarget.results.overview import FailureGroup, failure_groups
 from retarget.results.plan import Plan, read_plan
 from retarget.results.record import Outcome, TargetRecord
@@ -51,8 +51,9 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def _run(arguments: argparse.Namespace) -> int:
     plan = read_plan(arguments.plan) if arguments.plan else None
     # A run of which no leg got as far as writing results has a summary, too: all that is planned is missing.
-    records = results_of(read_results(arguments.results, if_any=plan is not None))
-    text = markdown(records, plan)
+    sessions = read_results(arguments.results, if_any=plan is not None)
+    records = results_of(sessions)
+    text = markdown(records, plan, faulty(sessions))
     page = os.environ.get("GITHUB_STEP_SUMMARY")
     if page:
         try:
@@ -68,12 +69,14 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def markdown(records: Mapping[str, TargetRecord], plan: Plan | None = None) -> str:
-    """Return the whole summary, at most a megabyte of UTF-8."""
+def markdown(
+    records: Mapping[str, TargetRecord], plan: Plan | None = None, faulty: Sequence[SessionResults] = ()
+) -> str:
+    """Return the whole summary, at most a megabyte of UTF-8. `faulty` are sessions with a fault."""
     parts: list[str] = []
     size = 0
     groups = failure_groups(records.values())
-    sections = [*_head(records, plan, groups), *(_section(group, len(records)) for group in groups)]
+    sections = [*_head(records, plan, groups), *_faults(faulty), *(_section(group, len(records)) for group in groups)]
     for number, section in enumerate(sections):
         size += len(section.encode())
         if size > _MAX_BYTES:
@@ -83,6 +86,11 @@ def markdown(records: Mapping[str, TargetRecord], plan: Plan | None = None) -> s
             break
         parts.append(section)
     return "".join(parts)
+
+
+def _faults(sessions: Sequence[SessionResults]) -> Iterator[str]:
+    for one in sessions:
+        yield f"\nThe session {_code(one.start.leg or one.start.session[:8])} is not in order: {one.fault}.\n"
 
 
 def _head(records: Mapping[str, TargetRecord], plan: Plan | None, groups: Sequence[FailureGroup]) -> Iterator[str]:

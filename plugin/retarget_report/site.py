@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from retarget.results.files import faulty
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
 
@@ -101,6 +102,7 @@ def _index(report: Report) -> str:
         good=sum(number for state, number in counts.items() if LOOKS[state].sort == "good"),
         missing=counts.get(State.MISSING, 0),
         incomplete=[session for session in report.sessions if not session.is_complete],
+        failed=[session for session in faulty(report.sessions) if session.is_complete],
         written=datetime.now(UTC).timestamp(),
     )
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
-from retarget.results.files import read_results
+from retarget.results.files import latest, read_results
 from retarget.results.plan import Leg, Plan, digest_of_ids, write_plan
 from retarget.results.record import Outcome
 
@@ -44,9 +44,9 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     # The device worker that is started ahead has nothing to do, and ends later than all the rest.
     monkeypatch.setattr("pytest_retarget.plugin._spare_worker", lambda config: None)
 
-    def run(*arguments: str) -> tuple[int, list[str]]:
+    def run(*arguments: str, plugins: Sequence[object] = ()) -> tuple[int, list[str]]:
         always = ["--assert=plain", "--import-mode=importlib", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
-        status = pytest.main([*always, *arguments], plugins=[SkipsTargets()])
+        status = pytest.main([*always, *arguments], plugins=[SkipsTargets(), *plugins])
         printed = capsys.readouterr()
         return int(status), (printed.out + printed.err).splitlines()
 
@@ -153,3 +153,50 @@ def test_errors_that_are_alike_are_one_line_up_to_vv(session: Session, verbose: 
     _, printed = session(*verbose, "suites")
 
     assert len([line for line in printed if line.startswith("suites/suite.toml:") and "unknown" in line]) == named
+
+
+@pytest.mark.parametrize("beside", ["", '[[expectation]]\nmatch = "one"\noutcome = "skip"\nreason = "r"\n'])
+def test_golden_rules_are_errors_as_other_rules_are_and_for_nothing_else(session: Session, beside: str) -> None:
+    golden = f'{beside}[[golden]]\nmatch = "{{}}"\nmetric = "latency"\nmax = "1 s"\nreason = "r"\n'
+    rules = Path("suites/expectations.toml")
+
+    rules.write_text(golden.format("one"))
+    assert not [line for line in session("suites")[1] if "golden[" in line]
+
+    rules.write_text(golden.format("on"))
+    status, lines = session("suites")
+    (error,) = [line for line in lines if "golden[" in line]
+    assert (status, error.partition(": ")[2]) == (
+        1,
+        "golden[0].match: found 'on', which names no module that this rule serves; did you mean 'one'?",
+    )
+
+    rules.write_text(golden.format("one") + "until = 2001-01-31\n")
+    status, lines = session("suites")
+    (error,) = [line for line in lines if "golden[" in line]
+    assert (status, "golden[0].until: found 2001-01-31, which is past" in error) == (1, True)
+
+
+class FailsReports:
+    """A plugin that makes a failure of what is none, as those do that look for leaks."""
+
+    def __init__(self, when: str) -> None:
+        self._when = when
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        if report.when == self._when:
+            report.outcome, report.longrepr = "failed", "a leak\nof a file"
+        return report
+
+
+@pytest.mark.parametrize("when", ["setup", "teardown"])
+def test_a_failure_that_another_plugin_makes_is_one_in_the_results(session: Session, when: str) -> None:
+    status, _ = session("suites", "--retarget-results", "results", plugins=[FailsReports(when)])
+    (found,) = read_results([Path("results")])
+    assert status == 1
+    assert [(one.target, one.outcome, one.message) for one in latest(found.records).values()] == [
+        ("one_vmvx", Outcome.ERROR, "a leak"),
+        ("one_vmvx_sync", Outcome.ERROR, "a leak"),
+    ]

@@ -61,10 +61,22 @@ def test_noise_above_the_bound_is_not_judged() -> None:
     assert compare_series([QUIET, scaled(1.2)], scaled(1.3), within=0.05).finding is Finding.NOISY
 
 
+def test_calls_that_all_take_twice_as_long_as_ever_are_slower_whatever_the_noise() -> None:
+    noisy = [1.0 + SEED.random() for _ in range(60)]
+    longest = max(noisy)
+    assert compare_series([noisy], scaled(3.0 * longest), within=0.05).finding is Finding.LARGER
+    assert compare_series([QUIET], [100.0, 900.0] * 4, within=0.05).finding is Finding.LARGER
+    assert compare_series([QUIET], [100.0], within=0.05).finding is Finding.LARGER
+    assert compare_series([[1.0, 1.1]], [2.4], within=0.05).finding is Finding.LARGER
+    assert compare_series([[1.0, 1.1]], [2.3], within=0.05).finding is Finding.FEW
+    assert compare_series([[]], [2.3], within=0.05).finding is Finding.FEW
+    assert compare_series([QUIET], [], within=0.05).finding is Finding.FEW
+
+
 def test_noise_that_is_no_larger_than_the_bound_is_judged() -> None:
     series = [[0.75] * 8, [1.25] * 8]
-    assert compare_series(series, [4.0] * 8, within=0.25).finding is Finding.LARGER
-    assert compare_series(series, [4.0] * 8, within=0.24).finding is Finding.NOISY
+    assert compare_series(series, [3.0] * 8, within=0.25).finding is Finding.LARGER
+    assert compare_series(series, [3.0] * 8, within=0.24).finding is Finding.NOISY
     assert compare_values([0.75, 1.0, 1.25], 4.0, within=0.25, exact=False).finding is Finding.LARGER
     assert compare_values([0.75, 1.0, 1.25], 4.0, within=0.24, exact=False).finding is Finding.NOISY
 

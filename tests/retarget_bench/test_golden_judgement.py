@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 from retarget.model import Golden, Origin
 from retarget.model.metrics import Metric
@@ -54,7 +55,9 @@ def test_a_maximum_needs_no_baseline() -> None:
     assert judged(Metric.LATENCY, ran(), most=0.001) == [("kept", f"{text} 1 ms")]
     assert judged(Metric.LATENCY, ran(), most=0.0005) == [("broken", f"{text} 500 us")]
     close = "latency 1 ms -+ 0.1 %, expected at most 999.5 us: too close to judge"
-    assert judged(Metric.LATENCY, ran(), most=0.0009995) == [("not judged", close)]
+    wide = TimesRecord(first=0.01, median=0.001, spread=0.001, calls=3, samples=(0.0009, 0.001, 0.0011))
+    now = replace(ran(), cases=(CaseRecord(name="f", outcome=Outcome.PASSED, times=wide),))
+    assert judged(Metric.LATENCY, now, most=0.0009995) == [("not judged", close)]
     assert judged(Metric.DISPATCHES, compiled(), most=2.0) == [("broken", "dispatches 3, expected at most 2")]
 
 
@@ -87,6 +90,17 @@ def test_sessions_of_other_machines_take_no_place_among_the_last() -> None:
     assert judged(Metric.LATENCY, ran(1.1), [ran(), *[ran(device=other)] * 5], within=0.05)[0][0] == "broken"
 
 
+@pytest.mark.parametrize(("samples", "spread"), [((10.0,), 1.0), ((6.0, 30.0, 5.0, 10.0), 1.3)])
+def test_calls_so_slow_that_there_are_few_break_what_each_of_them_exceeds(
+    samples: tuple[float, ...], spread: float
+) -> None:
+    times = TimesRecord(first=10.0, median=10.0, spread=spread, calls=len(samples), samples=samples)
+    slow = replace(ran(), cases=(CaseRecord(name="f", outcome=Outcome.PASSED, times=times),))
+    broken = ("broken", "latency 10 s, expected at most 1 ms")
+    assert judged(Metric.LATENCY, slow, most=0.001) == [broken]
+    assert judged(Metric.LATENCY, slow, [ran()], within=0.05)[0][0] == "broken"
+
+
 def test_a_machine_that_is_too_noisy_is_not_judged() -> None:
     [(verdict, text)] = judged(Metric.LATENCY, ran(1.5), [ran(), ran(1.3)], within=0.05)
     assert verdict == "not judged"
@@ -116,7 +130,8 @@ def test_results_of_earlier_runs_are_not_measured_again() -> None:
     assert judged(Metric.LATENCY, ran(1.1), [reused], within=0.05) == [("not judged", few)]
 
 
-def test_a_metric_that_was_not_measured_is_not_judged_and_an_expired_rule_says_nothing() -> None:
+def test_a_metric_that_was_not_measured_is_not_judged_nor_is_an_expired_rule() -> None:
     found = judged(Metric.TRANSIENT_MEMORY, compiled(), most=1.0)
     assert found == [("not judged", "transient-memory was not measured")]
-    assert judged(Metric.DISPATCHES, compiled(), most=1.0, until=date(2001, 1, 1)) == []
+    past = "dispatches at most 1: the rule is past its `until`, 2001-01-01"
+    assert judged(Metric.DISPATCHES, compiled(), most=1.0, until=date(2001, 1, 1)) == [("not judged", past)]

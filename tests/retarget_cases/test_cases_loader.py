@@ -11,7 +11,7 @@ import pytest
 from cases_support import function, load, read
 from retarget.extension import CaseRequest, NoCasesError, Tolerance
 from retarget.model import Module, Origin, Suite
-from retarget.support.errors import DiagnosticsError
+from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget_cases.loader import CasesLoader
 
 PLAIN = "[[case]]\nexpected = [1]\n"
@@ -317,6 +317,15 @@ def test_a_reference_leaves_the_current_folder_as_it_was(folder: Path) -> None:
     (case,) = load(folder, "[[case]]\ninputs = [[1, 2]]\nreference = 'ref.py:f'\n", F)
     read(case)
     assert Path.cwd() == folder.parent
+
+
+def test_a_reference_of_a_function_without_results_has_nothing_to_compare(folder: Path) -> None:
+    (folder / "ref.py").write_text("def f(x):\n    return ()\n")
+    (case,) = load(
+        folder, "[[case]]\ninputs = [[1, 2]]\nreference = 'ref.py:f'\n", function("f", ["tensor<2xf32>"], [])
+    )
+    with pytest.raises(RetargetError, match=r"f returns nothing to compare; .* a case that cannot fail tests nothing"):
+        read(case)
 
 
 def test_a_reference_may_return_any_byte_order(folder: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from retarget.cli import main
 from retarget.model.outcomes import Observation
-from retarget.results.files import ResultsWriter, latest, new_session
+from retarget.results.files import ResultsWriter, SessionResults, SessionStart, latest, new_session
 from retarget.results.overview import failure_groups
 from retarget.results.plan import Leg, Plan, Waived, digest_of_ids, write_plan
 from retarget.results.record import Outcome, Result, TargetRecord
@@ -60,6 +60,15 @@ def test_a_plan_is_the_denominator_and_what_is_missing_is_named() -> None:
     assert "**1 target planned, but without a result:** `s/suite.toml::b`\n" in text
     assert "**1 target with a result, but not planned:** `s/suite.toml::x`\n" in text
     assert "- 1 target not run by a waiver until `2030-01-01`: `no machine | yet`\n" in text
+
+
+def test_a_session_that_is_not_whole_is_named() -> None:
+    start = SessionStart(version=1, session="s", started=0.0, selected=2, digest="", leg="gpu`")
+    session = SessionResults(start=start, records=(record("t"),))
+    text = markdown(by_id(record("t")), None, [session])
+    assert (
+        "The session `` gpu` `` is not in order: it was killed, or still runs; 1 of 2 targets have no result." in text
+    )
 
 
 def test_nothing_in_a_diagnostic_is_markup() -> None:

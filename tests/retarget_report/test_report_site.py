@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from report_results import failed, node_id, record, some_records, write_leg_plan, write_results
 from retarget.cli import main
 from retarget.results.plan import Plan, write_plan
+from retarget.results.record import Outcome
 from retarget.support.errors import RetargetError
 from retarget_report.read import read_report
 from retarget_report.site import as_script, write_site
@@ -139,6 +140,16 @@ def test_many_incomplete_sessions_are_counted_and_three_are_told(tmp_path: Path)
     assert index.count("<strong>Incomplete:</strong>") == 3
     assert "2 more sessions are incomplete: all are listed below." in index
     assert index.count('<tr class="bad">') == 5
+
+
+@pytest.mark.parametrize(("status", "alarms"), [(0, 0), (1, 1)])
+def test_a_session_that_failed_although_no_target_did_is_an_alarm(tmp_path: Path, status: int, alarms: int) -> None:
+    write_results(tmp_path / "results", [record("m", outcome=Outcome.PASSED)], status=status, leg="gpu")
+    write_site(read_report([tmp_path / "results"]), tmp_path / "site")
+    index = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    assert index.count("<strong>Failed:</strong> the session gpu, started") == alarms
+    assert index.count(": it ended with pytest&#39;s exit status 1, although no target failed.") == alarms
+    assert index.count('<tr class="bad">') == alarms
 
 
 @pytest.mark.parametrize(

@@ -202,12 +202,12 @@ def _floats_hold(actual: Array, expected: Array, atol: float, rtol: float, *, eq
     held = np.asarray(ours == theirs)
     if held.all():
         return held
-    real = np.dtype(np.float32 if wide in {np.dtype(np.float32), np.dtype(np.complex64)} else np.float64).type
+    real = np.dtype(np.float32 if wide.itemsize == 4 else np.float64).type
     bound = np.abs(theirs)
+    near = np.isfinite(bound)
     np.multiply(bound, real(rtol), out=bound)
     np.add(bound, real(atol), out=bound)
-    near = np.asarray(np.abs(ours - theirs) <= bound)
-    near &= np.isfinite(theirs)
+    near &= (np.abs(ours - theirs) <= bound) & np.isfinite(ours)  # a bound may be infinite, as a large `atol` is
     held |= near
     if equal_nan and not held.all():
         both = np.isnan(ours) & np.isnan(theirs)
@@ -251,7 +251,7 @@ def _kind(dtype: np.dtype[Any]) -> str:
 def _arithmetic(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the type in which a float or complex type is compared."""
     if dtype.kind == "c":
-        return dtype
+        return np.dtype(np.complex128)  # binary32 has not the magnitude of every complex64
     return np.dtype(np.float64 if dtype.itemsize > 4 else np.float32)
 
 

@@ -111,14 +111,13 @@ def _data_diagnostics(suite: Suite, registry: Registry) -> Iterable[Diagnostic]:
 
 def _judged(suite: Suite, targets: Sequence[Target], registry: Registry, usage: RuleUsage) -> Iterable[Diagnostic]:
     """Enter what the rules of a suite do, and yield where two of them contradict each other."""
-    if suite.expectations and targets:
+    if (suite.expectations or suite.goldens) and targets:
         checks = registry.artifact_checker(suite.kind) is not None
         assignment = RuleSet(suite.expectations, checks_artifacts=checks).assign(targets)
         usage.add(suite, assignment, targets)
         yield from contradiction_diagnostics(assignment.contradictions)
     if suite.goldens and targets:
         for assignment in assign_goldens(suite.goldens, targets).assignments:
-            usage.add(suite, assignment, targets)
             yield from contradiction_diagnostics(assignment.contradictions)
     if not registry.unknown(suite):
         usage.collected(suite.origin.file, suite)

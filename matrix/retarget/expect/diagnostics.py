@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from msgspec import Struct
 
 from retarget.declare.files import SUITE_FILE, discover
-from retarget.expect.matching import GOLDEN, Assignment, Contradiction, Effect, golden_rule
+from retarget.expect.matching import GOLDEN, Assignment, Contradiction, Effect, assign_goldens, golden_rule
 from retarget.expect.verdict import is_expired, today
 from retarget.model import Expectation, Origin, Suite, Target
 from retarget.model.devices import TRAITS
@@ -150,9 +151,10 @@ class RuleUsage:
             self._rules[rule.origin] = rule
 
     def add(self, suite: Suite, assignment: Assignment, targets: Sequence[Target]) -> None:
-        """Enter what the rules, also golden ones, were seen to do in a suite, all of whose targets are `targets`."""
+        """Enter what the rules, also golden ones, do in a suite, all of whose targets are `targets`."""
         self.read((*suite.expectations, *map(golden_rule, suite.goldens)))
-        for origin, effect in assignment.effects.items():
+        goldens = assign_goldens(suite.goldens, targets).assignments if suite.goldens else ()
+        for origin, effect in chain.from_iterable(one.effects.items() for one in (assignment, *goldens)):
             self._effects[origin] = self._effects.get(origin, Effect()) | effect
         self._modules.update(dict.fromkeys(module.name for module in suite.modules))
         for tags in {target.tags for target in targets}:

@@ -13,7 +13,7 @@ import inspect
 import re
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeVar
@@ -22,9 +22,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from retarget.results.record import INCOMPLETE, Outcome, TargetRecord, When
+from retarget.results.record import BAD, INCOMPLETE, Outcome, TargetRecord, When
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import irregular
+from retarget.support.text import counted
 
 VERSION = 1
 """Of the lines; raised whenever a field changes its meaning."""
@@ -192,6 +193,31 @@ class SessionResults(Struct, frozen=True, kw_only=True):
         """Whether the session came to its end, and all that it wrote is here."""
         return self.end is not None and self.end.records == len(self.records)
 
+    @property
+    def lacking(self) -> int:
+        """How many of the targets that were to run have no result."""
+        return max(self.start.selected - len(latest(self.records)), 0)
+
+    @property
+    def failed_otherwise(self) -> bool:
+        """Whether pytest failed although no target did: a file was not collected, a rule matched nothing, another test
+        failed."""
+        bad = any(record.outcome in BAD for record in latest(self.records).values())
+        return self.end is not None and self.end.status != 0 and not bad
+
+    @property
+    def fault(self) -> str:
+        """What it says beside its targets: that it is not whole, or failed although they did not. Empty for neither."""
+        rest = f"; {self.lacking} of {counted(self.start.selected, 'target')} have no result" if self.lacking else ""
+        if self.end is None:
+            return f"it was killed, or still runs{rest}"
+        if not self.is_complete:
+            return f"lines of it are lost{rest}"
+        if self.failed_otherwise or rest:
+            although = rest or ", although no target failed"
+            return f"it ended with pytest's exit status {self.end.status}{although}"
+        return ""
+
 
 def result_files(paths: Iterable[Path], *, if_any: bool = False) -> list[Path]:
     """Return the files of results among `paths`, sorted: the files named, and all below the folders named.
@@ -347,14 +373,31 @@ def latest(records: Iterable[TargetRecord]) -> dict[str, TargetRecord]:
 
 def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetRecord]]:
     """Return the records of each target by its id, its result last: of several sessions those of the last that came to
-    it, and to all of its cases."""
+    it, and to all of its cases. A session that lacks what a failed target needs does not say that it is mended."""
     found: dict[str, list[TargetRecord]] = {}
     for session in sessions:
-        own = by_target(session.records)
-        found |= {one: said for one, said in own.items() if one not in found or said[-1].outcome not in INCOMPLETE}
+        for one, said in by_target(session.records).items():
+            before = found.get(one)
+            if before is None or not (
+                said[-1].outcome in INCOMPLETE or (_is_missing(said[-1]) and before[-1].outcome in BAD)
+            ):
+                found[one] = said
     return found
+
+
+def _is_missing(record: TargetRecord) -> bool:
+    """Whether a device or tool was missing; what its device is declared to need and lacks is another matter."""
+    return record.outcome is Outcome.SKIPPED and record.unavailable and not record.unsuitable
 
 
 def results_of(sessions: Iterable[SessionResults]) -> dict[str, TargetRecord]:
     """Return the result of each target, by its id: of several sessions, that of the last that came to it."""
     return {target: records[-1] for target, records in attempts_of(sessions).items()}
+
+
+def faulty(sessions: Sequence[SessionResults]) -> list[SessionResults]:
+    """Return the sessions with a fault; but not those that came to their end and of which later ones have all
+    results."""
+    current = {record.session for record in results_of(sessions).values()}
+    current |= {one.start.session for one in sessions[-1:]}
+    return [one for one in sessions if one.fault and (not one.is_complete or one.start.session in current)]

@@ -122,7 +122,7 @@ class Declared:
 
         Raises `pytest.Collector.CollectError` for contradictions.
         """
-        if not suite.expectations or self._settings.ignore_expectations:
+        if self._settings.ignore_expectations or not (suite.expectations or suite.goldens):
             return Assignment()
         key = path, suite.name
         if key in self._assignments:

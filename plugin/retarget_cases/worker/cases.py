@@ -199,6 +199,10 @@ class Reading(Struct, frozen=True, kw_only=True):
             if any(isinstance(result, bool | int | float | complex) for result in returned):
                 message += "; a list or tuple holds a result per entry, numpy.array(…) makes one result of it"
             raise self.file.diagnostic(reference.key_path, message)
+        if not returned:
+            expected = "expected a result: a case that cannot fail tests nothing"
+            message = f"{function.name} returns nothing to compare; {expected}"
+            raise self.file.diagnostic(reference.key_path, message)
         problems: list[Problem] = []
         arrays: list[Array] = []
         for position, result in enumerate(returned):

@@ -1,4 +1,5 @@
-"""What the result of each target depends on, as a fingerprint: its compile key, and its case digest.
+"""What the result of each target depends on, as a fingerprint: its compile key, its case digest, and the code of its
+compiler, kind and drivers.
 
 `retarget ci fingerprints` prints them. `retarget ci plan --since` compares those of two revisions.
 """
@@ -102,9 +103,17 @@ def fingerprints(declared: Declared, engine: Engine) -> Fingerprints:
         if isinstance(target, RunTarget) and any(path.suffix == ".py" for path in digests.named_files(made) or ()):
             unknown["their cases name a Python file, which may read anything"] += 1
             continue
-        parts = [*keys, digests.of(target, rules(one.home).rules_for(one.target))]
+        parts = [*keys, *_code(target, registry), digests.of(target, rules(one.home).rules_for(one.target))]
         found[one.id] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     return Fingerprints(of=found, unknown=dict(unknown))
+
+
+def _code(target: Target, registry: Registry) -> Sequence[str]:
+    """Return digests of the code that compiles and tries a target: an extension may lie in the checkout."""
+    compiled = target.compile if isinstance(target, RunTarget) else target
+    found: list[object] = [registry.compilers.get(compiled.compiler.compiler), registry.case_loaders.get(compiled.kind)]
+    found += [registry.drivers.get(name) for name in target.runtime.drivers] if isinstance(target, RunTarget) else ()
+    return [registry.code_of(product) for product in found if product is not None]
 
 
 def _references(one: DeclaredTarget, registry: Registry) -> Sequence[str]:

@@ -45,6 +45,10 @@ def changes_since(revision: str, folder: Path, paths: Sequence[str], extensions:
     top, commit = _located(revision, folder)
     with _worktree(top, commit) as tree, ThreadPoolExecutor() as pool:
         before = tree / folder.resolve().relative_to(top)
+        both_say = all((one / CI_FILE).is_file() for one in (before, folder))
+        if both_say and _surroundings(before) != _surroundings(folder):
+            said = f"setup, env or pytest in {CI_FILE} are others than in {revision}, so that all count as changed"
+            return Changes(unchanged=frozenset(), warnings=(said,))
         there = _paths_at(before, paths)
         old = pool.submit(_fingerprints, before, there, extensions) if there else None
         new = pool.submit(_fingerprints, folder, paths, extensions).result()
@@ -63,6 +67,17 @@ def changes_since(revision: str, folder: Path, paths: Sequence[str], extensions:
                 ),
             )
     return Changes(unchanged=frozenset(name for name, one in new.of.items() if one in known), warnings=tuple(warnings))
+
+
+def _surroundings(folder: Path) -> object:
+    """Return what the `ci.toml` of a folder says of how targets are run, wherever it says it."""
+    _, data, _ = read_toml(folder / CI_FILE)  # the rest may be wrong, or of another version
+
+    def kept(table: object) -> object:
+        return [table.get(key) for key in ("name", "setup", "env", "pytest")] if isinstance(table, dict) else table
+
+    lists = [data.get(name) for name in ("runner", "event")]
+    return kept(data), *([*map(kept, one)] if isinstance(one, list) else one for one in lists)
 
 
 def _paths_at(folder: Path, paths: Sequence[str]) -> Sequence[str]:

@@ -134,7 +134,7 @@ class _Results:
             if end.status in _EXIT_STATUSES or end.status < 0:
                 why = _EXIT_STATUSES.get(end.status, "a signal")
                 yield f"{where}: pytest ended with status {end.status}: {why}"
-            elif end.status and not any(record.outcome in BAD for record in latest(session.records).values()):
+            elif session.failed_otherwise:
                 excuses = Counter(_one_line(record.reason) for record in session.records if record.excused)
                 is_all = session.records and excuses.total() == len(session.records)
                 nothing = (

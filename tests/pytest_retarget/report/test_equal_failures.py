@@ -25,7 +25,7 @@ def key(text: str, name: str, *, stage: str, signature: str) -> object:
         result=Result.FAILED,
         observation=Observation(stage=stage, signature=signature),
     )
-    report = SimpleNamespace(nodeid=record.nodeid, when="call", longrepr=text_repr(text, "suite.toml"))
+    report = SimpleNamespace(nodeid=record.nodeid, when="call", failed=True, longrepr=text_repr(text, "suite.toml"))
     setattr(report, RECORD, record)
     return _key(report)
 

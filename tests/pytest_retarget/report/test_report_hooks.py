@@ -18,7 +18,7 @@ from pytest_retarget.report.bundles import Bundles
 from pytest_retarget.report.github import EndOfFailures, GitHub
 from pytest_retarget.report.lastfailed import RememberBlocked
 from retarget.model.outcomes import Observation
-from retarget.results.record import CaseRecord, Outcome, Result, TargetRecord
+from retarget.results.record import BAD, CaseRecord, Outcome, Result, TargetRecord
 
 
 class Terminal:
@@ -47,7 +47,7 @@ def report(of: TargetRecord | None = None, *, nodeid: str = "", longrepr: Any = 
         nodeid=nodeid or (of.nodeid if of is not None else "a.py::test"),
         location=("s.toml", 3, "s"),
         keywords={},
-        outcome=more.pop("outcome", "failed"),
+        outcome=more.pop("outcome", "failed" if of is None or of.outcome in BAD else "passed"),
         longrepr=longrepr,
         when="call",
         start=10.0,

@@ -485,3 +485,22 @@ def test_the_part_of_a_complex_value_beside_a_nan_is_compared(
     found = compare_arrays(np.array([actual], dtype), np.array([expected], dtype), atol=1e-5, rtol=1e-5)
 
     assert (found is None) is holds
+
+
+@pytest.mark.parametrize(
+    ("dtype", "actual", "expected", "atol", "rtol"),
+    [
+        (np.float32, INF, 1.0, 1e39, 0.0),
+        (ml_dtypes.bfloat16, -INF, 1.0, 1e39, 0.0),
+        (np.float32, INF, 3e38, 0.0, 2.0),
+        (np.float64, INF, 1.5e308, 0.0, 2.0),
+        (np.complex64, 1 + 1j, 3e38 + 3e38j, 0.0, 1e-5),
+        (np.complex64, 1e38 + 1e38j, 3e38 + 2e38j, 0.0, 1e-5),
+        (np.complex128, 1 + 1j, 1.5e308 + 1.5e308j, 0.0, 1e-5),
+    ],
+)
+def test_a_bound_that_overflows_lets_nothing_else_pass(
+    dtype: Any, actual: complex, expected: complex, atol: float, rtol: float
+) -> None:
+    assert not almost(actual, expected, atol=atol, rtol=rtol, dtype=dtype)
+    assert almost(expected, expected, atol=atol, rtol=rtol, dtype=dtype)

@@ -173,6 +173,38 @@ def test_show_says_that_a_later_session_counts(run: Run, write: Write) -> None:
     assert out.splitlines()[-1] == "1 result of earlier sessions left out: of a target the last session counts"
 
 
+def test_show_tells_that_a_session_failed_although_no_target_did(run: Run, write: Write) -> None:
+    write("a", passed("t"), status=1)
+    status, out, _ = run("show", ".")
+    assert status == 1
+    assert out.splitlines()[-1] == (
+        "failed: session a in a.jsonl: it ended with pytest's exit status 1, although no target failed"
+    )
+    write("b", passed("u"))
+    assert run("show", ".")[0] == 1
+    write("c", passed("t"))
+    status, out, _ = run("show", ".")
+    assert (status, "although" in out) == (0, False)
+    write("d", status=5)
+    assert run("show", ".")[0] == 1
+
+
+def test_a_session_without_the_device_does_not_mend_a_failure(run: Run, write: Write) -> None:
+    write("gpu", failed("t"), failed("u"), failed("v"), failed("w"), passed("x"))
+    gone = {"outcome": Outcome.SKIPPED, "reason": "no device"}
+    write(
+        "laptop",
+        passed("t", unavailable=True, **gone),
+        passed("u", unavailable=True, unsuitable=True, **gone),
+        passed("v", excused=True, **gone),
+        passed("w"),
+        passed("x", unavailable=True, **gone),
+    )
+    status, out, _ = run("show", ".", "--outcome", "failed")
+    assert (status, out.splitlines()[0]) == (1, "5 targets of 2 sessions: 1 passed, 1 failed, 3 skipped")
+    assert out.splitlines()[-3] == "t: failed at compare: values differ"
+
+
 def test_show_as_json(run: Run, write: Write) -> None:
     write("a", failed("t", **CPU), killed=True, leg="cpu", plan="p")
     status, out, _ = run("show", ".", "--format", "json", "--outcome", "failed")
@@ -183,6 +215,7 @@ def test_show_as_json(run: Run, write: Write) -> None:
     assert found["failures"] == [{"stage": "compare", "signature": "values differ", "count": 1, "targets": ["t"]}]
     assert found["listed"] == [{"target": "t", "outcome": "failed", "stage": "compare", "signature": "values differ"}]
     (one,) = found["sessions"]
+    assert one["fault"] == "it was killed, or still runs"
     assert (one["session"], one["leg"], one["plan"], one["complete"], one["files"]) == (
         "a",
         "cpu",
@@ -314,3 +347,19 @@ def test_a_file_that_cannot_be_written_is_named(run: Run, write: Write) -> None:
         1,
         "cannot write a.jsonl/x: Not a directory; nothing was written\n",
     )
+
+
+def test_what_a_killed_session_lacks_is_not_new(run: Run, write: Write, tmp_path: Path) -> None:
+    lines = write("a", passed("t"), passed("u")).read_bytes().splitlines(keepends=True)
+    (tmp_path / "a.jsonl").write_bytes(b"".join(lines[:2]))
+    write("b", passed("t"), failed("u"))
+    status, out, _ = run("diff", "a.jsonl", "b.jsonl")
+    assert (status, out.splitlines()[-1]) == (1, "1 newly broken, 1 target unchanged")
+    assert "    not run → failed at compare: values differ" in out.splitlines()
+
+
+@pytest.mark.parametrize("as_format", ["junit", "ctrf"])
+def test_export_says_that_a_session_is_not_whole(run: Run, write: Write, as_format: str) -> None:
+    write("a", passed("t"), killed=True)
+    status, _, err = run("export", as_format, "a.jsonl", "-o", "out")
+    assert (status, err) == (0, "a.jsonl: it was killed, or still runs\n")

@@ -166,3 +166,44 @@ def test_paths_are_those_of_the_revisions_own_file_and_of_today_that_are_there(t
     for written, own in (('["old", "gone", 1]', ["old"]), ('"old"', [])):
         (tmp_path / "ci.toml").write_text(f"paths = {written}\n")
         assert _paths_at(tmp_path, today) == [*own, "both", "old::s"]
+
+
+@pytest.mark.slow
+def test_a_target_whose_kind_is_made_by_other_code_of_the_checkout_has_changed(checkout: Path) -> None:
+    code = """\
+from retarget.extension import hookimpl
+from retarget_iree.checks.loader import CheckCaseLoader
+
+class Mine(CheckCaseLoader):
+    kind = "mine"
+
+@hookimpl
+def retarget_case_loaders():
+    return (Mine(),)
+"""
+    (checkout / "mine.py").write_text(code)
+    text = (checkout / "old" / "suite.toml").read_text()
+    (checkout / "old" / "suite.toml").write_text(text.replace('kind = "check"', 'kind = "mine"'))
+    _git(checkout, "add", "-A")
+    _git(checkout, "commit", "-q", "-m", "an extension")
+    assert len(changes_since("HEAD", checkout, ["old"], ["mine"]).unchanged) == 6
+    (checkout / "mine.py").write_text(f"{code}# edited\n")
+    assert not changes_since("HEAD", checkout, ["old"], ["mine"]).unchanged
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("paths", 'setup = ["pip install iree==3.13"]\npaths'),
+        ('name = "linux"', 'name = "linux"\nenv = { LP_NUM_THREADS = "1" }'),
+        ('name = "pr"', 'name = "pr"\npytest = ["--retarget-case", "a"]'),
+    ],
+)
+def test_where_targets_are_run_in_another_way_all_have_changed(checkout: Path, before: str, after: str) -> None:
+    (checkout / "ci.toml").write_text(CI % "old")
+    _git(checkout, "add", "-A")
+    _git(checkout, "commit", "-q", "-m", "ci")
+    (checkout / "ci.toml").write_text((CI % "old").replace(before, after))
+    found = changes_since("HEAD", checkout, ["old"])
+    assert not found.unchanged
+    assert found.warnings == ("setup, env or pytest in ci.toml are others than in HEAD, so that all count as changed",)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from retarget.results.export.ctrf import ctrf
 from retarget.results.export.junit import junit
 from retarget.results.export.pytest_benchmark import pytest_benchmark
 from retarget.results.export.trace import trace
-from retarget.results.files import attempts_of, results_of
+from retarget.results.files import attempts_of, faulty, results_of
 from retarget.results.merge import check_agreement, merge_into
 from retarget.results.overview import Change, Difference, State, differences, state_of
 from retarget.results.record import Outcome, TargetRecord
@@ -76,14 +77,18 @@ def _export(arguments: argparse.Namespace) -> int:
     out = user_path(arguments.out)
     write_files([(out, _FORMATS[arguments.as_format](sessions))], force=True)
     print(f"{display_path(out)}: {arguments.as_format} of {counted(len(sessions), 'session')}")
+    for session in faulty(sessions):
+        print(f"{', '.join(map(display_path, session.files))}: {session.fault}", file=sys.stderr)
     return 0
 
 
 def _diff(arguments: argparse.Namespace) -> int:
     choose = show.selected(arguments)
-    before, _ = _states(arguments.before, choose)
+    before, was_complete = _states(arguments.before, choose)
     after, is_complete = _states(arguments.after, choose)
-    if not is_complete:  # what a killed session lacks is not gone
+    if not was_complete:  # what a killed session lacks is not new
+        before = dict.fromkeys(after, State(Outcome.NOT_RUN)) | before
+    if not is_complete:  # and not gone
         after = dict.fromkeys(before, State(Outcome.NOT_RUN)) | after
     targets = sorted(before.keys() | after.keys())
     found = [*differences((target, before.get(target), after.get(target)) for target in targets)]
@@ -112,7 +117,7 @@ def _states(written: str, choose: Callable[[TargetRecord], bool]) -> tuple[dict[
     """Return the state of each target, and whether all sessions are complete."""
     sessions = show.read_sessions([written])
     states = {target: state_of(record) for target, record in results_of(sessions).items() if choose(record)}
-    return states, all(session.is_complete for session in sessions)
+    return states, all(session.is_complete and not session.lacking for session in sessions)
 
 
 def _text_of(found: Sequence[Difference], counts: Mapping[Change, int], same: int) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from retarget.cli.support import table
-from retarget.results.files import SessionResults, latest, read_results, results_of
+from retarget.results.files import SessionResults, faulty, latest, read_results, results_of
 from retarget.results.overview import by_config, by_outcome, failure_groups, state_of
 from retarget.results.record import BAD, INCOMPLETE, Outcome, TargetRecord
 from retarget.support.errors import display_path
@@ -69,14 +69,14 @@ def _show(arguments: argparse.Namespace) -> int:
     choose = selected(arguments)
     sessions = read_sessions(arguments.paths)
     results = {target: record for target, record in sorted(results_of(sessions).items()) if choose(record)}
-    missing = {one.start.session: max(one.start.selected - len(results_of([one])), 0) for one in sessions}
+    missing = {one.start.session: one.lacking for one in sessions}
     listed = [record for record in results.values() if record.outcome in arguments.outcome]
     if arguments.format == "json":
         print(json.dumps(_content(sessions, results, missing, listed if arguments.outcome else None), indent=1))
     else:
         print("\n".join(_text(sessions, results, missing, listed)))
     bad = any(record.outcome in BAD | INCOMPLETE for record in results.values())
-    return 1 if bad or any(missing.values()) or not all(session.is_complete for session in sessions) else 0
+    return 1 if bad or faulty(sessions) else 0
 
 
 def _text(
@@ -114,20 +114,15 @@ def _text(
     if twice:
         yield ""
         yield f"{counted(twice, 'result')} of earlier sessions left out: of a target the last session counts"
-    for session in sessions:
-        if not session.is_complete or missing[session.start.session]:
-            yield ""
-            yield f"incomplete: {_named(session, missing[session.start.session])}"
+    for session in faulty(sessions):
+        yield ""
+        yield f"{'failed' if session.is_complete and not session.lacking else 'incomplete'}: {_named(session)}"
 
 
-def _named(session: SessionResults, missing: int) -> str:
+def _named(session: SessionResults) -> str:
     leg = f" of the leg {shown(session.start.leg)}" if session.start.leg else ""
     files = ", ".join(map(display_path, session.files[:_SHOWN_FILES]))
-    why = "it was killed, or still runs" if session.end is None else "lines of it are lost"
-    if session.is_complete:
-        why = f"it ended with pytest's exit status {session.end.status if session.end else 0}"
-    rest = f"; {missing} of {counted(session.start.selected, 'target')} have no result" if missing else ""
-    return f"session {session.start.session[:8]}{leg} in {files}: {why}{rest}"
+    return f"session {session.start.session[:8]}{leg} in {files}: {session.fault}"
 
 
 def _content(
@@ -163,6 +158,7 @@ def _content(
                 "status": one.end.status if one.end is not None else None,
                 "selected": one.start.selected,
                 "without_result": missing[one.start.session],
+                "fault": one.fault,
                 "files": [display_path(path) for path in one.files],
             }
             for one in sessions

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from retarget import __version__
-from retarget.results.files import SessionResults, attempts_of
+from retarget.results.files import SessionResults, attempts_of, faulty
 from retarget.results.history import seconds_of
 from retarget.results.overview import state_of
 from retarget.results.record import Outcome, TargetRecord
@@ -39,7 +39,7 @@ def ctrf(sessions: Sequence[SessionResults]) -> bytes:
     """Return the report: one test per target, whose id is the UUID (version 5) of the target's. Times are milliseconds.
 
     Attempts before the last are `retryAttempts`, cases are `steps`. `environment.healthy` is false where a session was
-    killed.
+    killed, or failed although no target did.
     """
     attempts = attempts_of(sessions)
     results = [of_target[-1] for _, of_target in sorted(attempts.items())]
@@ -66,7 +66,7 @@ def ctrf(sessions: Sequence[SessionResults]) -> bytes:
     }
     environment = {
         **{name: value for name, values in of_all.items() if len(values) == 1 for value in values if value},
-        "healthy": all(session.is_complete for session in sessions),
+        "healthy": not faulty(sessions),
         "extra": {"sessions": names, "selected": sum(one.selected for one in starts)},
     }
     report = {

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from retarget.results.export.properties import properties
-from retarget.results.files import Attribution, SessionResults, results_of
+from retarget.results.files import Attribution, SessionResults, faulty, results_of
 from retarget.results.history import seconds_of
 from retarget.results.overview import state_of
 from retarget.results.record import INCOMPLETE, Outcome, Result, TargetRecord
@@ -23,7 +23,8 @@ _LONGEST = 500
 
 
 def junit(sessions: Sequence[SessionResults]) -> bytes:
-    """Return the file: one testsuite, a testcase per target. Control characters are written as `#x1B`."""
+    """Return the file: one testsuite, a testcase per target, and one with an error for each session that is not whole
+    or failed although no target did. Control characters are written as `#x1B`."""
     results = results_of(sessions)
     cases: list[bytes] = []
     kinds: Counter[str] = Counter()
@@ -31,6 +32,11 @@ def junit(sessions: Sequence[SessionResults]) -> bytes:
     for target, record in sorted(results.items()):
         case = _case(record, said.get((record.session, target)))
         kinds.update(child.tag for child in case)
+        cases.append(tostring(case, encoding="utf-8"))
+    for session in faulty(sessions):
+        case = Element("testcase", classname="pytest", name=_text(session.start.leg or session.start.session))
+        SubElement(case, "error", message=_text(f"session {session.start.session[:8]}: {session.fault}"))
+        kinds["error"] += 1
         cases.append(tostring(case, encoding="utf-8"))
     starts = [session.start for session in sessions]
     start = min((one.started for one in starts), default=0.0)

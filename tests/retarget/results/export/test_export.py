@@ -90,6 +90,11 @@ def test_ctrf_says_that_a_session_was_killed() -> None:
     assert report(passed("t"), killed=True)["environment"]["healthy"] is False
 
 
+def test_ctrf_says_that_a_session_failed_although_no_target_did() -> None:
+    assert report(passed("t"), status=1)["environment"]["healthy"] is False
+    assert report(failed("t"), status=1)["environment"]["healthy"] is True
+
+
 def test_ctrf_of_nothing_and_of_hostile_texts_follows_the_schema() -> None:
     assert report()["tests"] == []
     (test,) = report(failed(HOSTILE.replace("\ud800", ""), text=HOSTILE.replace("\ud800", "")))["tests"]
@@ -207,6 +212,21 @@ def test_junit_counts_and_words_outcomes_as_pytest_does() -> None:
     assert ("skipped", "pytest.xfail", "why") in words
     assert ("skipped", "pytest.skip", "why") in words
     assert ("error", None, 'failed on setup with ""') in words
+
+
+@pytest.mark.parametrize(
+    ("known", "fault"),
+    [
+        ({"killed": True}, "it was killed, or still runs"),
+        ({"status": 2}, "it ended with pytest's exit status 2, although no target failed"),
+    ],
+)
+def test_junit_has_an_error_for_a_session_that_is_not_in_order(known: dict[str, Any], fault: str) -> None:
+    root = ElementTree.fromstring(junit([session("s1", passed("t"), leg="gpu", **known)]))  # noqa: S314
+    (error,) = root.iter("error")
+    assert error.attrib["message"] == f"session s1: {fault}"
+    assert [one.attrib["name"] for one in root.iter("testcase")] == ["t", "gpu"]
+    assert (root[0].attrib["errors"], root[0].attrib["tests"]) == ("1", "2")
 
 
 def test_junit_has_what_the_other_targets_say_of_a_failure() -> None:
