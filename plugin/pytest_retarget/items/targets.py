@@ -12,7 +12,7 @@ from retarget.engine.trial.ends import AsExpected, Skip
 from retarget.engine.trial.failures import StageFailedError, first_line
 from retarget.engine.trial.rules import NO_RULES, RulesInForce
 from retarget.engine.trial.run_trial import CompileTrial, RunTrial
-from retarget.engine.trial.trial import Home, Trial
+from retarget.engine.trial.trial import SuiteContext, Trial
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import Assignment
 from retarget.extension import UnavailableError
@@ -39,7 +39,7 @@ from pytest_retarget.session.services import SERVICES
 class MatrixItem(pytest.Item):
     """A target as a pytest item. What it does is its trial's, a new one each time it runs."""
 
-    home: Home
+    suite: SuiteContext
     target: Target
     in_force: RulesInForce = NO_RULES
     """The rules in force for the target."""
@@ -48,12 +48,12 @@ class MatrixItem(pytest.Item):
     _has_keywords = False
 
     def __init__(
-        self, *, target: Target, home: Home, position: int, marks: Sequence[pytest.Mark], **kwargs: object
+        self, *, target: Target, suite: SuiteContext, position: int, marks: Sequence[pytest.Mark], **kwargs: object
     ) -> None:
         super().__init__(**kwargs)  # type: ignore[arg-type]
         self.position = position
         self.target = target
-        self.home = home
+        self.suite = suite
         self.own_markers = list(marks)
 
     # ------------------------------------------------------------ what it is to pytest
@@ -72,7 +72,7 @@ class MatrixItem(pytest.Item):
 
     def reportinfo(self) -> tuple[os.PathLike[str], int | None, str]:
         """The suite's source location, and a headline."""
-        return self.path, self.home.line, f"{self.compile_target.suite}: {self.name}"
+        return self.path, self.suite.line, f"{self.compile_target.suite}: {self.name}"
 
     def setup(self) -> None:
         """Forget an earlier try; skip if an expectation says so, or what the target needs is missing."""
@@ -112,7 +112,7 @@ class MatrixItem(pytest.Item):
         if self._trial is None:
             self._trial = self._sort(
                 target=self.target,
-                home=self.home,
+                suite=self.suite,
                 services=self.config.stash[SERVICES],
                 position=self.position,
                 rules=self.in_force,
@@ -137,7 +137,7 @@ class MatrixItem(pytest.Item):
     @property
     def compile_id(self) -> str:
         """The node id of the compile target; of one that no item has, an id that no item has."""
-        return f"{self.home.nodeid}::{self.compile_target.name}"
+        return f"{self.suite.nodeid}::{self.compile_target.name}"
 
     def serve(self, assignment: Assignment) -> None:
         """Take the rules in force for the target and its compile target from those of its suite."""

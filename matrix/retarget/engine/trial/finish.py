@@ -79,7 +79,7 @@ def _passed(trial: Trial) -> tuple[Outcome, str]:
 
 
 def _siblings(trial: Trial, target: RunTarget) -> Sequence[Sibling]:
-    others = trial.home.run_targets(target.compile.module.name)
+    others = trial.suite.run_targets(target.compile.module.name)
     return tuple(
         Sibling(
             target=other.name,

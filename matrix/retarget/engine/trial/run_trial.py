@@ -95,7 +95,7 @@ class RunTrial(Trial):
             try:
                 run = self._kept_result(artifact)
                 if run is None:
-                    others = self.home.run_targets(self.target.compile.module.name)
+                    others = self.suite.run_targets(self.target.compile.module.name)
                     run = self.services.run(self.target, artifact, others, skipping=self.rules.skipping(today()))
                     if run.failure is None and self.then is not None:
                         self.then()
@@ -166,7 +166,7 @@ class RunTrial(Trial):
 
     def _rules_of(self, other: Target) -> TargetRules:
         """The rules in force for another target, that has been tried, on its devices."""
-        rules = self.home.rules(other.name)
+        rules = self.suite.rules(other.name)
         return rules.on(other, self.services.engine.traits(other)) if rules.possible else rules
 
     def _reporter(self, recording: Recording) -> str:
@@ -182,7 +182,7 @@ class RunTrial(Trial):
         may_pass = isinstance(failed, RunTarget) and failure is not None and failure.transient
         if may_pass or any(rule.outcome in {"flaky", "intermittent"} for rule in rules.all):
             return ""
-        ids = [f"{self.home.nodeid}::{target.name}" for target in (failed, ran)]
+        ids = [f"{self.suite.nodeid}::{target.name}" for target in (failed, ran)]
         return next((one for one in ids if one in self.services.selected), "")
 
     def _not_compiled(self, compiled: Attempts) -> NoReturn:

@@ -28,7 +28,7 @@ from retarget.results.record import CompileRecord, DeviceRecord, Outcome, Result
 from retarget.support.errors import RetargetError
 
 
-class Home(Protocol):
+class SuiteContext(Protocol):
     """The suite of a target, as its trial uses it."""
 
     @property
@@ -56,11 +56,17 @@ class Trial:
     target: Target
 
     def __init__(
-        self, *, target: Target, home: Home, services: TrialServices, position: int, rules: RulesInForce = NO_RULES
+        self,
+        *,
+        target: Target,
+        suite: SuiteContext,
+        services: TrialServices,
+        position: int,
+        rules: RulesInForce = NO_RULES,
     ) -> None:
         """`position` is that of the target in its suite, `rules` are those in force for it."""
         self.target = target
-        self.home = home
+        self.suite = suite
         self.services = services
         self.position = position
         self.declared_rules = rules
@@ -99,7 +105,7 @@ class Trial:
     @property
     def nodeid(self) -> str:
         """The target's node id."""
-        return f"{self.home.nodeid}::{self.target.name}"
+        return f"{self.suite.nodeid}::{self.target.name}"
 
     @property
     def compile_target(self) -> CompileTarget:
@@ -109,7 +115,7 @@ class Trial:
     @property
     def compile_id(self) -> str:
         """The node id of the compile target; of one that no item has, an id that no item has."""
-        return f"{self.home.nodeid}::{self.compile_target.name}"
+        return f"{self.suite.nodeid}::{self.compile_target.name}"
 
     @property
     def generated(self) -> CompileTarget:
@@ -137,8 +143,8 @@ class Trial:
                 self.target,
                 self.services.registry,
                 nodeid=self.nodeid,
-                file=str(self.home.path),
-                line=self.home.line or 0,
+                file=str(self.suite.path),
+                line=self.suite.line or 0,
                 position=self.position,
                 started=self.started,
             )
