@@ -177,7 +177,7 @@ class RunItem(MatrixItem):
 
     def runtest(self) -> None:
         if self.following is not None:
-            self.trial.then = self.following.begin
+            self.trial.on_passed = self.following.begin
         super().runtest()
 
     def begin(self) -> None:
