@@ -181,7 +181,7 @@ class RunService:
         if self._timing is not None:
             timeout = _REPEATED * timeout + self._timing.seconds
         asked = time.monotonic()
-        began = worker.begun(message)
+        began = worker.started_at(message)
         with self._begun(worker) if began else self._hold(target.runtime, infos, on_wait):
             waited, started = time.monotonic() - asked, began or time.time()
             outcome = self._runs.outcome(worker, message, timeout)
@@ -208,7 +208,7 @@ class RunService:
             message = RunModule(target=target, artifact=path, digest=digest, only=tuple(only), skipping=tuple(skipping))
             worker.leases = leases
             self._runs.begin(worker, message)
-            if worker.begun(message):
+            if worker.started_at(message):
                 self._ahead = held.pop_all()
             else:
                 worker.leases = ()
@@ -366,7 +366,7 @@ class RunService:
     def _drop_begun(self) -> None:
         """End what was begun and is not waited for, which may have the device that is asked for."""
         for worker in self._workers.values():
-            worker.drop_begun()
+            worker.drop_started()
         self._ahead.close()
 
     def _here(self, infos: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:

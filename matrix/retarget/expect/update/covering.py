@@ -96,7 +96,7 @@ class _Covering:
         self._join(failures)
         for rule in self._new_rules(failures):
             self._add(rule)
-        self._rules.settle()
+        self._rules.update_in_force()
 
     def _add(self, rule: Expectation) -> None:
         """Add a new rule; in place of a removed one, if that one had the same content for modules that pass now."""
@@ -145,7 +145,7 @@ class _Covering:
             for found in more.values():
                 for failure in found:
                     del failures[failure]
-        self._rules.settle()
+        self._rules.update_in_force()
 
     def _join(self, failures: dict[_Failure, list[Target]]) -> None:
         """Put modules into a rule that says the same of others, where its expression selects just what fails."""
@@ -168,7 +168,7 @@ class _Covering:
                 del failures[failure]
             if names:
                 self._rules.replace(replace(rule, match=with_modules(rule.match, names)))
-        self._rules.settle()
+        self._rules.update_in_force()
 
     def _selects_just(self, rule: Expectation, module: str, targets: Iterable[Target]) -> bool:
         """Return whether a rule would select these targets of a module, and no other, if it named the module."""

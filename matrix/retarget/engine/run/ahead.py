@@ -39,7 +39,7 @@ class _Ahead(Struct, kw_only=True):
     future: Future[RunOutcome] | None = None
 
 
-class RunsElsewhere:
+class RemoteRuns:
     """The runs of a session. Targets are those of `Engine.generated`. Safe from several threads. To be closed."""
 
     def __init__(
@@ -211,21 +211,21 @@ class RunsAhead:
     def queue(
         self,
         target: RunTarget,
-        elsewhere: RunsElsewhere,
+        remote: RemoteRuns,
         skipping: Sequence[tuple[str, bool]],
         is_kept: Callable[[Artifact], bool],
         outcome: CompileOutcome | None,
     ) -> None:
         """Have a target run elsewhere as soon as its compile is done, which is queued unless its `outcome` is known.
 
-        The other arguments are those of `RunsElsewhere.queue`. Raises as `BuildService.submit` does.
+        The other arguments are those of `RemoteRuns.queue`. Raises as `BuildService.submit` does.
         """
-        elsewhere.queue(target, skipping, is_kept)
+        remote.queue(target, skipping, is_kept)
         if outcome is None:
             self._builds().submit([target.compile])
             outcome = self._builds().outcome(target.compile)
         if outcome is not None:
-            elsewhere.compiled(target.compile, outcome)
+            remote.compiled(target.compile, outcome)
 
     def begin(
         self,
@@ -243,7 +243,7 @@ class RunsAhead:
             check(target)
         runs().begin(target, outcome.artifact, only=self._only, skipping=skipping)
 
-    def taken(self) -> ExitStack:
+    def pop_held(self) -> ExitStack:
         """Return what holds the artifacts of runs that have begun here: until it is closed they are not evicted."""
         return self._held.pop_all()
 
