@@ -70,8 +70,8 @@ class Attempt(Struct, frozen=True, kw_only=True):
         """Whether both failed, and in one way at least both: at the same stage with the same signature."""
         if self.observation is None or other.observation is None:
             return False
-        ways = {(way.stage, way.signature) for way in other.observation.ways}
-        return any((way.stage, way.signature) in ways for way in self.observation.ways)
+        ways = {(way.stage, way.signature) for way in other.observation.distinct_failures}
+        return any((way.stage, way.signature) in ways for way in self.observation.distinct_failures)
 
     def __str__(self) -> str:
         if self.passed:
@@ -239,7 +239,7 @@ def failed_target(chosen: Chosen, found: Attempt) -> FailedTarget:
     if found.failure is None or found.observation is None or found.compiled is None:
         msg = f"{chosen.id}: {found}"
         raise RetargetError(msg)
-    way = found.observation.ways[0]
+    way = found.observation.distinct_failures[0]
     same = [one for one in found.cases if one.failure is not None and observe(one.failure) == way]
     return FailedTarget(
         chosen=chosen,

@@ -126,8 +126,8 @@ class Observation:
     also: tuple[Observation, ...] = ()
 
     @property
-    def ways(self) -> tuple[Observation, ...]:
-        """All ways in which the target failed, each by itself."""
+    def distinct_failures(self) -> tuple[Observation, ...]:
+        """The failures that differ, each as an observation without `also`."""
         return (replace(self, also=()), *self.also) if self.also else (self,)
 
 

@@ -43,7 +43,7 @@ class MatrixItem(pytest.Item):
     target: Target
     in_force: RulesInForce = NO_RULES
     """The rules in force for the target."""
-    _sort: ClassVar[type[Trial]]
+    _trial_type: ClassVar[type[Trial]]
     _trial: Trial | None = None
     _has_keywords = False
 
@@ -110,7 +110,7 @@ class MatrixItem(pytest.Item):
     def trial(self) -> Trial:
         """The latest try of the target; one that has not begun, if there was none."""
         if self._trial is None:
-            self._trial = self._sort(
+            self._trial = self._trial_type(
                 target=self.target,
                 suite=self.suite,
                 services=self.config.stash[SERVICES],
@@ -152,7 +152,7 @@ class CompileItem(MatrixItem):
     """One module, compiled one way."""
 
     target: CompileTarget
-    _sort = CompileTrial
+    _trial_type = CompileTrial
 
     @property
     def compile_target(self) -> CompileTarget:
@@ -165,7 +165,7 @@ class RunItem(MatrixItem):
     target: RunTarget
     following: RunItem | None = None
     """The run target that is tried next, where it may begin while pytest reports this one."""
-    _sort = RunTrial
+    _trial_type = RunTrial
 
     @property
     def compile_target(self) -> CompileTarget:
