@@ -273,7 +273,7 @@ class Engine:
         *,
         record: Path | None = None,
         references: Sequence[tuple[str, Path]] = (),
-        lacking: Sequence[tuple[str, str]] = (),
+        missing_references: Sequence[tuple[str, str]] = (),
         seed: int | None = None,
         skipping: Sequence[tuple[str, bool]] = (),
     ) -> RunOutcome:
@@ -282,14 +282,20 @@ class Engine:
         with self._used(target.compile, artifact) as used, self._waiting(), self._ahead.pop_held():
             if (remote := self._remote_runs_for(target.runtime)) is not None:
                 return remote.run(
-                    target, used, record=record, references=references, lacking=lacking, seed=seed, skipping=skipping
+                    target,
+                    used,
+                    record=record,
+                    references=references,
+                    missing_references=missing_references,
+                    seed=seed,
+                    skipping=skipping,
                 )
             return self._runs.run(
                 target,
                 used,
                 record=record,
                 references=references,
-                lacking=lacking,
+                missing_references=missing_references,
                 seed=seed,
                 only=self._cases,
                 skipping=skipping,

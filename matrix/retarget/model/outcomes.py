@@ -90,9 +90,9 @@ class Failure:
     """Why a stage failed.
 
     `summary` is one line. `text` is the tool's own message, its colour kept and its noise cut. `signal` names the
-    signal that ended a worker (`SIGFPE`), `timed_out` means a kill by the clock, `no_verdict` that the stage said
-    nothing on the target: its worker left by itself, an extension's code failed, or the compiler config `lacking` gave
-    no results to agree with, which is all that is wrong. `hint` says what to do next.
+    signal that ended a worker (`SIGFPE`), `timed_out` means a kill by the clock, `no_verdict` that the failure is
+    inconclusive: the worker exited by itself, an extension's code failed, or the compiler config `lacking` gave no
+    reference results. `hint` says what to do next. The names of the fields are those in stores: they must not change.
     """
 
     stage: Stage

@@ -114,7 +114,7 @@ class RemoteRuns:
         *,
         record: Path | None = None,
         references: Sequence[tuple[str, Path]] = (),
-        lacking: Sequence[tuple[str, str]] = (),
+        missing_references: Sequence[tuple[str, str]] = (),
         seed: int | None = None,
         skipping: Sequence[tuple[str, bool]] = (),
     ) -> RunOutcome:
@@ -126,7 +126,7 @@ class RemoteRuns:
             self._message(target, artifact, skipping),
             record=record,
             references=tuple(references),
-            lacking=tuple(lacking),
+            missing_references=tuple(missing_references),
             seed=seed,
         )
         with self._lock:

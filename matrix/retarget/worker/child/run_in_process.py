@@ -106,7 +106,7 @@ def run_in_process(
         compiler=request.compiler,
         artifact=message.artifact,
         references=references,
-        lacking=dict(message.lacking),
+        missing_references=dict(message.missing_references),
         send=send,
         writer=None if message.record is None else OutputsWriter(message.record),
     )
@@ -194,7 +194,7 @@ class _Run(Struct, kw_only=True):
     compiler: str
     artifact: Path
     references: Mapping[str, Mapping[str, CaseOutputs]]
-    lacking: Mapping[str, str]
+    missing_references: Mapping[str, str]
     send: Callable[[Progress], None]
     writer: OutputsWriter | None
     run_seconds: float = 0.0
@@ -339,8 +339,8 @@ class _Run(Struct, kw_only=True):
         recorded = self.references.get(case.agree_with, {}).get(case.name)
         if recorded is None and self.writer is not None and case.agree_with not in self.references:
             return None  # this run is to be compared with, not to be judged
-        if recorded is None and case.agree_with in self.lacking:
-            raise RetargetError(self.lacking[case.agree_with])
+        if recorded is None and case.agree_with in self.missing_references:
+            raise RetargetError(self.missing_references[case.agree_with])
         if recorded is None:
             msg = not_finished(case.agree_with, case.name)
             if case.agree_with not in self.references:
