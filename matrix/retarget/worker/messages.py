@@ -121,7 +121,7 @@ class RunModule(Struct, frozen=True, kw_only=True):
     The outputs of every case are written to the folder `record`, if there is one. `references` are (compiler config,
     folder with the outputs of a run of its artifact) pairs, `missing_references` (compiler config, why there is no such
     run) pairs. With a `seed`, functions that the kind has no case for are called with inputs generated from their
-    types. `only` and `skipping` are as in `selected_cases`. With a `timing`, cases that have all passed are called again.
+    types. `only` and `skipping` are as in `selected_cases`. With a `timing`, cases are called again if all have passed.
     """
 
     target: RunTarget
