@@ -83,7 +83,7 @@ def _diff(arguments: argparse.Namespace) -> int:
     choose = show.selected(arguments)
     before, _ = _states(arguments.before, choose)
     after, is_complete = _states(arguments.after, choose)
-    if not is_complete:  # what a killed session lacks is not gone
+    if not is_complete:  # a killed session lacks targets that exist
         after = dict.fromkeys(before, State(Outcome.NOT_RUN)) | after
     targets = sorted(before.keys() | after.keys())
     found = [*differences((target, before.get(target), after.get(target)) for target in targets)]
