@@ -27,7 +27,7 @@ from retarget.support.text import counted, shown
 _FORMATS = {"ctrf": ctrf, "junit": junit, "pytest-benchmark": pytest_benchmark, "trace": trace}
 
 _WORSE = (Change.BROKEN, Change.STOPPED, Change.GONE)
-"""What the exit status of `diff` tells."""
+"""The changes that make `diff` exit with 1."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
