@@ -39,8 +39,8 @@ def _endings(
     compiled = engine.compile(target.compile)
     if compiled.artifact is None:
         return {"": _ending(compiled.failure)}
-    folders, lacking = references.of(target, others)
-    outcome = engine.run(target, compiled.artifact, references=folders, lacking=lacking)
+    folders, missing_references = references.of(target, others)
+    outcome = engine.run(target, compiled.artifact, references=folders, missing_references=missing_references)
     return {case.name: _ending(case.failure) for case in outcome.cases} or {"": _ending(outcome.failure)}
 
 

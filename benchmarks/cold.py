@@ -258,7 +258,7 @@ def main() -> int:
         modules = defaultdict(list)
         for one in declared.targets:
             if isinstance(one.target, CompileTarget) and not one.target.returns_checks:  # a session rewrites these
-                modules[one.home, one.target.module.name].append(one)
+                modules[one.suite_id, one.target.module.name].append(one)
         chosen = [one for targets in spread([*modules.values()], options.sample) for one in targets]
         ratio, differ = compare(folder, declared, chosen, options.rounds)
         print(f"ratio  {ratio:.3f}\ndiffer {differ}")

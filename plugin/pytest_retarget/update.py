@@ -1,9 +1,9 @@
-"""`--retarget-update-expectations`: what a run showed becomes the rules.
+"""`--retarget-update-expectations`: rules are written from what a run showed.
 
-Where targets run, what was observed is reported as it will be judged once the rules are written: a failure as an
-expected one, a pass as a pass. What says nothing of a target stays a failure and is never written; so does the failure
-of a flaky target, another one than that of an intermittent target, and one whose rule has expired. At the end the
-process that shows the reports writes the rules.
+Where targets run, observations are reported as the new rules will judge them: a failure as an expected one, a pass as a
+pass. These stay failures and are never written: inconclusive ones, those of a flaky target, those of an intermittent
+target that its rule does not describe, and those whose rule has expired. At the end the process that shows the reports
+writes the rules.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class UpdateExpectations:
     def adjust(
         self, item: MatrixItem, report: pytest.TestReport, _: BaseException | None, record: TargetRecord
     ) -> TargetRecord:
-        """Report what was observed as the rules to be written will judge it."""
+        """Report an outcome as the rules to be written will judge it."""
         if report.when != "call":
             return record
         if record.result is Result.UNKNOWN:
@@ -112,7 +112,7 @@ class UpdateExpectations:
     # ------------------------------------------------------------ the update
 
     def _unfinished(self, session: pytest.Session) -> str:
-        """Why the run says nothing on the whole; empty if it came to its end."""
+        """Why the run is incomplete; empty if it completed."""
         stopped = session.shouldfail or session.shouldstop
         if stopped:
             return f"the run ended early: {stopped}" if isinstance(stopped, str) else "the run ended early"
@@ -139,5 +139,5 @@ def _as_written(item: MatrixItem, case: CaseRecord) -> CaseRecord:
 
 
 def _is_written(rule: Expectation | None) -> bool:
-    """Return whether a failure becomes a rule where this one is in force: not where only a person can settle it."""
+    """Return whether a failure becomes a rule where this one is in force: not where only a person can decide."""
     return rule is None or not (rule.outcome in {"flaky", "intermittent"} or is_expired(rule, today()))

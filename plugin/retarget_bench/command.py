@@ -1,4 +1,4 @@
-"""`retarget bench compare`: what two sets of results measured, the most significant change first."""
+"""`retarget bench compare`: the measurements of two sets of results, the most significant change first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Golden rules on what was measured: which of them a target breaks, and which cannot be judged."""
+"""Golden rules for measurements: which of them a target breaks, and which cannot be judged."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ _WORDS = {
 
 
 class GoldenResult(Struct, frozen=True, kw_only=True):
-    """What came of one rule at one case of a target."""
+    """The verdict of one rule on one case of a target."""
 
     rule: Golden
     record: GoldenRecord
 
     @property
     def is_broken(self) -> bool:
-        """Whether the target fails by it."""
+        """Whether the target fails because of it."""
         return self.record.verdict == "broken"
 
 
 def judge_goldens(
     rules: Sequence[Golden], record: TargetRecord, baseline: Baseline, host: str
 ) -> Iterator[GoldenResult]:
-    """Yield what comes of each rule in force for a target, for each case that has its metric.
-    `host` is this session's."""
+    """Yield the verdict of each rule in force for a target on each case that has its metric. `host` is this
+    session's."""
     found = tuple(measurements(record))
     for rule in rules:
         if is_expired(rule, today()):
@@ -83,7 +83,7 @@ def _judged(rule: Golden, one: Measurement, record: TargetRecord, baseline: Base
 
 
 def change_text(rule: Golden, found: Comparison, within: float, sessions: int) -> str:
-    """Return what a comparison says, for people: `1.32 ms, 12 % more than 1.18 ms; expected at most 10 % more …`."""
+    """Describe a comparison for people: `1.32 ms, 12 % more than 1.18 ms; expected at most 10 % more …`."""
     now, bound = quantity_text(rule.metric, found.after), f"{100 * within:g} %"
     if found.finding is Finding.FEW:
         return f"{now}; {sessions} earlier sessions of this host and device have it, which is too few to judge"

@@ -13,8 +13,8 @@ from retarget.support.errors import RetargetError
 
 from retarget_cluster.command import serve_scheduler
 from retarget_cluster.security import check_listener, expect_distributed, security_for
+from retarget_cluster.worker.cluster_worker import WorkerOptions
 from retarget_cluster.worker.command import end_with_parent, serve_worker
-from retarget_cluster.worker.site import SiteOptions
 
 
 def main() -> int:
@@ -34,7 +34,7 @@ def main() -> int:
     expect_distributed("local:N")
     import distributed  # noqa: F401  (before the forks)
 
-    import retarget_cluster.worker.site  # noqa: F401
+    import retarget_cluster.worker.cluster_worker  # noqa: F401
 
     pids: list[int] = []
     pipes: list[int] = []
@@ -70,7 +70,7 @@ def _work(arguments: argparse.Namespace, name: str, reading: int) -> None:
         with Path(os.devnull).open("wb") as nothing:
             os.dup2(nothing.fileno(), 1)
         if address := os.read(reading, 4096).decode():
-            options = SiteOptions(
+            options = WorkerOptions(
                 address=address,
                 name=name,
                 cores=arguments.cores,

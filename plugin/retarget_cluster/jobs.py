@@ -103,8 +103,8 @@ async def perform(attempt: str, session: str, title: str, payload: bytes) -> Non
     from distributed import get_worker
 
     worker = get_worker()
-    site = getattr(worker, "retarget_site", None)
-    if site is None:
+    cluster_worker = getattr(worker, "retarget_worker", None)
+    if cluster_worker is None:
         msg = f"the worker {worker.name} is not one of `retarget worker`"
         raise RuntimeError(msg)
-    await site.perform(attempt, session, title, payload)
+    await cluster_worker.perform(attempt, session, title, payload)

@@ -1,7 +1,7 @@
-"""Matches a text with the package `filecheck`. Imported where a text is checked: in worker processes.
+"""Matches a text with the package `filecheck`. Imported in worker processes only.
 
-The messages are the package's own. Line numbers of the input are counted here, where it does not get them right, and
-where it has no nearer match to offer the line that is most like the directive is shown.
+The messages are the package's own, except that line numbers of the input, which it gets wrong, are counted here, and
+that the line most like the directive is shown where it offers no near match.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from msgspec import Struct
 from retarget_filecheck.directives import COMMENTS
 
 _NO_DIRECTIVES = 2
-"""What the package's matcher returns when no directive has one of the prefixes."""
+"""The matcher's return value when no directive has one of the prefixes."""
 _FIRST_LINE = re.compile(r":(?P<line>\d+)(?::(?P<column>-?\d+))?:? (?:error: )?(?P<message>.*)")
 _LONGEST_LINE = 200
 """Characters shown of a line of the input: a line of IR may have thousands."""
@@ -39,7 +39,7 @@ _ALIKE = 0.5
 
 
 class FailedCheck(Struct, frozen=True, kw_only=True):
-    """Why a text does not hold. `line` is the directive's, 1-based, 0 where it is none's; `message` is one line.
+    """Why a text does not match. `line` is the directive's, 1-based, 0 if there is none; `message` is one line.
 
     `nothing` means that there was no directive to check.
     """
@@ -53,7 +53,7 @@ class FailedCheck(Struct, frozen=True, kw_only=True):
 def match_text(
     *, source: str, source_name: str, text: str, text_name: str, prefixes: tuple[str, ...]
 ) -> FailedCheck | None:
-    """Check `text` with the directives of `source`. Return None if all hold, else what does not."""
+    """Check `text` with the directives of `source`. Return None if all match, else the failure."""
     options = Options(
         match_filename=source_name,
         input_file=text_name,
@@ -67,7 +67,7 @@ def match_text(
         with contextlib.redirect_stderr(printed), contextlib.redirect_stdout(io.StringIO()):
             parser = Parser(options, io.StringIO(source), *pattern_for_opts(options))
             status = _Matcher(options, _Input(text_name, text.replace("\r\n", "\n")), parser).run()
-    except Exception as error:  # directives that the package knows of and cannot do raise whatever they like
+    except Exception as error:  # directives that the package does not support raise errors of any type
         version = importlib.metadata.version("filecheck")
         message = f"filecheck {version} cannot do what a directive asks for: {error or type(error).__name__}"
         return FailedCheck(message=message, report=printed.getvalue())

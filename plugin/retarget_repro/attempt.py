@@ -70,8 +70,8 @@ class Attempt(Struct, frozen=True, kw_only=True):
         """Whether both failed, and in one way at least both: at the same stage with the same signature."""
         if self.observation is None or other.observation is None:
             return False
-        ways = {(way.stage, way.signature) for way in other.observation.ways}
-        return any((way.stage, way.signature) in ways for way in self.observation.ways)
+        ways = {(way.stage, way.signature) for way in other.observation.distinct_failures}
+        return any((way.stage, way.signature) in ways for way in self.observation.distinct_failures)
 
     def __str__(self) -> str:
         if self.passed:
@@ -165,8 +165,10 @@ def _ran(engine: Engine, chosen: Chosen, artifact: Artifact) -> RunOutcome:
         return engine.check(target, artifact, skipping=skipping) if checks else RunOutcome(devices=())
     engine.devices_of(target)
     with closing(ReferenceRuns(engine)) as runs:
-        references, lacking = runs.of(target, chosen.others)
-        return engine.run(target, artifact, references=references, lacking=lacking, skipping=skipping)
+        references, missing_references = runs.of(target, chosen.others)
+        return engine.run(
+            target, artifact, references=references, missing_references=missing_references, skipping=skipping
+        )
 
 
 def _said(failure: Failure | None, cases: tuple[CaseOutcome, ...], *, seconds: float, builds: Sequence[str]) -> Attempt:
@@ -239,7 +241,7 @@ def failed_target(chosen: Chosen, found: Attempt) -> FailedTarget:
     if found.failure is None or found.observation is None or found.compiled is None:
         msg = f"{chosen.id}: {found}"
         raise RetargetError(msg)
-    way = found.observation.ways[0]
+    way = found.observation.distinct_failures[0]
     same = [one for one in found.cases if one.failure is not None and observe(one.failure) == way]
     return FailedTarget(
         chosen=chosen,

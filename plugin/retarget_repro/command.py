@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
                     engine=engine,
                     runs=arguments.runs,
                     keep=arguments.keep,
-                    without=arguments.without_env,
+                    without_env=arguments.without_env,
                     note=note,
                 )
             except NotReproducedError as error:

@@ -92,7 +92,7 @@ def reduce_failure(
         msg = f"{chosen.id} does not fail: {found}"
         raise RetargetError(msg)
     at_compile = found.failure.stage is Stage.COMPILE
-    first = replace(found, observation=found.observation.ways[0])
+    first = replace(found, observation=found.observation.distinct_failures[0])
     work = _Reduction(
         chosen=replace(chosen, target=chosen.compiled) if at_compile else chosen,
         found=first,

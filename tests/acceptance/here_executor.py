@@ -91,7 +91,7 @@ class Here:
                 message.artifact,
                 record=message.record,
                 references=message.references,
-                lacking=message.lacking,
+                missing_references=message.missing_references,
                 seed=message.seed,
                 only=message.only,
                 skipping=message.skipping,

@@ -40,7 +40,9 @@ def declare(config: CiConfig) -> Declared:
     """All targets below the folder of `ci.toml`. Raises `DiagnosticsError`."""
     loader = DeclarationLoader(_registry())
     targets = [
-        DeclaredTarget(home=f"{file.relative_to(config.folder).as_posix()}::{suite.name}", suite=suite, target=target)
+        DeclaredTarget(
+            suite_id=f"{file.relative_to(config.folder).as_posix()}::{suite.name}", suite=suite, target=target
+        )
         for file in discover([config.folder])
         for suite in loader.load_suite_file(file)
         for target in expand(suite, _registry())

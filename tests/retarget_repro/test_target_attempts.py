@@ -57,7 +57,9 @@ class Engine:
         self.calls.append(("devices", of.name))
 
     def run(self, of: Any, artifact: Artifact, **given: Any) -> Any:
-        self.calls.append(("run", of.name, artifact.path, given["references"], given["lacking"], given["skipping"]))
+        self.calls.append(
+            ("run", of.name, artifact.path, given["references"], given["missing_references"], given["skipping"])
+        )
         return self.ran
 
     def check(self, of: Any, artifact: Artifact, **given: Any) -> Any:

@@ -69,7 +69,7 @@ class _Pool(Pool):
         """Note that the host has written a part of a buffer."""
         self._written[id(buffer)] = buffer
 
-    def settle(self, queue: cl.CommandQueue) -> None:
+    def rewrite_noted(self, queue: cl.CommandQueue) -> None:
         """Write the buffers that were noted."""
         for buffer in self._written.values():
             data = np.empty(buffer.size, np.uint8)
@@ -118,7 +118,7 @@ class _Commands(Commands):
         launch = super()._launcher(*arguments)
 
         def launch_checked(workload: Workload, spans: Sequence[tuple[Span, int]], values: Sequence[int]) -> None:
-            self._checked.settle(self.queue)
+            self._checked.rewrite_noted(self.queue)
             launch(workload, spans, values)
 
         return launch_checked

@@ -124,7 +124,7 @@ def _is_named(suite: Suite, text: str) -> bool:
 
 
 def _excluding(suite: Suite, name: str) -> Sequence[int]:
-    """Return the overrides of a suite that take out the target `name`."""
+    """Return the overrides of a suite that exclude the target `name`."""
     found: list[int | None] = []
     for module in suite.modules:
         if not name.startswith(f"{module.name}_"):
@@ -238,7 +238,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
                 yield flag, self.locations.location(suite.origin, "module", index, "flags", position)
 
     def _compiled_for(self, compiled: CompileTarget) -> Iterator[str]:
-        """Say what device profiles make of a target, part by part."""
+        """Yield the parts of the compile target that the device profiles give."""
         compiler = self.registry.compilers.get(compiled.compiler.compiler)
         if not compiled.compiler.target_from or compiler is None:
             return
@@ -271,7 +271,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
 
     def _expectation(self, suite: Suite, target: Target) -> Iterator[tuple[str, str]]:
         """The rules in force, those for cases last; for a run target, that of its compile target too, which excuses
-        both. Where devices decide, all that may be, and which are on those of this host."""
+        both. Where devices decide, all candidates, and which apply to this host's."""
         checks = self.registry.artifact_checker(suite.kind) is not None
         book = RuleSet(suite.expectations, checks_artifacts=checks)
         through = [("its compile target: ", target.compile)] if isinstance(target, RunTarget) else []
@@ -309,7 +309,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
                 yield from _words_of(golden, "bounds", here if device else None)
 
     def _requirements(self, target: RunTarget) -> Iterator[tuple[str, str]]:
-        """What the target requires, and what the device of this host answers."""
+        """The target's requirements, and whether this host's device meets them."""
         if not target.requires:
             return
         asked: Mapping[Requirement, Answer] = {}
@@ -384,7 +384,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
 def _words_of(
     rule: Expectation | Golden, does: str, here: Collection[Origin] | None, *own: tuple[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield what a rule says besides its outcome; `here` are those in force, None where no device decides."""
+    """Yield a rule's properties besides its outcome; `here` are those in force, None where no device decides."""
     expired = f" (expired: it {does} nothing any more)" if is_expired(rule, today()) else ""
     words = [*own, ("reason", excuse(rule)), ("until", f"{rule.until}{expired}" if rule.until is not None else "")]
     if here is not None:

@@ -40,15 +40,15 @@ def tables_of(file: Path, text: str, data: Mapping[str, object], unreadable: tup
         DeclarationFile.model_validate(data)
     except ValidationError as error:
         problems.extend(schema_problems(error, data))
-    toolchains = _Sort(ToolchainTable, "toolchain", data)
-    hosts = _Sort(HostTable, "host", data)
-    compilers = _Sort(CompilerConfigTable, "compiler_config", data)
-    runtimes = _Sort(RuntimeConfigTable, "runtime_config", data)
-    targets = _Sort(TargetConfigTable, "target_config", data)
-    suites = _Sort(ModuleTestSuiteTable, "module_test_suite", data)
-    expectations = _Sort(ExpectationTable, "expectation", data)
-    goldens = _Sort(GoldenTable, "golden", data)
-    sorts: tuple[_Sort[Any], ...] = (toolchains, hosts, compilers, runtimes, targets, suites)
+    toolchains = _TablesOfKind(ToolchainTable, "toolchain", data)
+    hosts = _TablesOfKind(HostTable, "host", data)
+    compilers = _TablesOfKind(CompilerConfigTable, "compiler_config", data)
+    runtimes = _TablesOfKind(RuntimeConfigTable, "runtime_config", data)
+    targets = _TablesOfKind(TargetConfigTable, "target_config", data)
+    suites = _TablesOfKind(ModuleTestSuiteTable, "module_test_suite", data)
+    expectations = _TablesOfKind(ExpectationTable, "expectation", data)
+    goldens = _TablesOfKind(GoldenTable, "golden", data)
+    kinds: tuple[_TablesOfKind[Any], ...] = (toolchains, hosts, compilers, runtimes, targets, suites)
     for configs in (toolchains, hosts, compilers, runtimes, targets):
         _fill_axes(configs, problems)
     problems.extend(_nul_problems(data))
@@ -64,14 +64,14 @@ def tables_of(file: Path, text: str, data: Mapping[str, object], unreadable: tup
         suites=tuple(suites.tables),
         expectations=tuple(expectations.tables),
         goldens=tuple(goldens.tables),
-        invalid={sort.kind: frozenset(sort.invalid) for sort in sorts if sort.invalid},
-        hiding=frozenset(sort.kind for sort in sorts if sort.is_hiding),
+        invalid={one.kind: frozenset(one.invalid) for one in kinds if one.invalid},
+        hiding=frozenset(one.kind for one in kinds if one.is_hiding),
         problems=tuple(problems),
     )
 
 
-class _Sort(Generic[_Table]):
-    """The tables of one sort in a file. What is wrong with them is reported with the whole file."""
+class _TablesOfKind(Generic[_Table]):
+    """The tables of one kind in a file. What is wrong with them is reported with the whole file."""
 
     def __init__(self, model: type[_Table], kind: str, data: Mapping[str, object]) -> None:
         self.kind = kind
@@ -100,12 +100,12 @@ def _validated(model: type[_Table], entry: object) -> _Table:
         return model.model_validate({key: value for key, value in entry.items() if (key,) not in unknown})
 
 
-def _fill_axes(sort: _Sort[Any], problems: list[Problem]) -> None:
+def _fill_axes(kind_tables: _TablesOfKind[Any], problems: list[Problem]) -> None:
     """Put in the place of each table those with its axes filled in."""
     count = len(problems)
-    filled = ((declared.path, table) for declared in sort.tables for table in _filled(declared, problems))
-    sort.tables = [Declared(path=path, table=table) for path, table in filled]
-    sort.is_hiding = sort.is_hiding or len(problems) > count
+    filled = ((declared.path, table) for declared in kind_tables.tables for table in _filled(declared, problems))
+    kind_tables.tables = [Declared(path=path, table=table) for path, table in filled]
+    kind_tables.is_hiding = kind_tables.is_hiding or len(problems) > count
 
 
 def _filled(declared: Declared[_Config], problems: list[Problem]) -> Iterable[_Config]:

@@ -76,7 +76,7 @@ def _build(
     problems += target_problems
     problems += word_problems(table.tags, (*path, "tags"))
     problems += word_problems(table.requires, (*path, "requires"), requirement_error)
-    # What an override names can only be judged once the modules and targets are all known.
+    # An override can only be checked once all modules and targets are known.
     checked_modules = modules if not source_problems and (modules or not table.allow_empty) else None
     checked_targets = targets if not target_problems and len(targets) >= _least(table.targets) else None
     for index, override in enumerate(table.module):

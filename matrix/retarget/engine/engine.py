@@ -21,7 +21,7 @@ from retarget.engine.cache.sweep import sweep_daily
 from retarget.engine.compile.service import BuildActivity, BuildService, BuildStatistics
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 from retarget.engine.requirements import OpenedDevices
-from retarget.engine.run.elsewhere import RunsAhead, hold_artifact
+from retarget.engine.run.ahead import RunsAhead, hold_artifact
 from retarget.engine.run.lease import Holder, WaitNotes
 from retarget.engine.run.reuse.case_digest import CaseDigests
 from retarget.engine.run.reuse.results import KeptResult, ReusableResults
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from retarget.engine.cache.remote.store import RemoteStatistics, RemoteStore
     from retarget.engine.cache.transfer import ArtifactFile, ArtifactFolder
     from retarget.engine.executor import Executor
-    from retarget.engine.run.elsewhere import RunsElsewhere
+    from retarget.engine.run.ahead import RemoteRuns
 
 _MOST_EVICTIONS = 10
 _FLUSH_SECONDS = 30.0
@@ -140,7 +140,7 @@ class Engine:
         if (reason := self.host_mismatch(runtime)) is not None:
             raise UnavailableError(reason)
         with self._waiting():
-            return (self._elsewhere_for(runtime) or self._runs).devices(runtime)
+            return (self._remote_runs_for(runtime) or self._runs).devices(runtime)
 
     def expect_executor(self, *, wait: bool) -> None:
         """Raise `RetargetError` where the executor did not start. `wait` until it has or has not."""
@@ -253,7 +253,7 @@ class Engine:
 
         Raises as `submit` and `devices` do.
         """
-        if (elsewhere := self._elsewhere_for(target.runtime)) is None:
+        if (remote := self._remote_runs_for(target.runtime)) is None:
             return
         target = self._with_files(target)
         devices = self.devices(target.runtime) if reuses else ()
@@ -264,7 +264,7 @@ class Engine:
             return False
 
         outcome = self._artifacts.outcome(target.compile) if self._artifact_folder is not None else None
-        self._ahead.queue(target, elsewhere, rules.skipping(today()), is_kept, outcome)
+        self._ahead.queue(target, remote, rules.skipping(today()), is_kept, outcome)
 
     def run(
         self,
@@ -273,23 +273,29 @@ class Engine:
         *,
         record: Path | None = None,
         references: Sequence[tuple[str, Path]] = (),
-        lacking: Sequence[tuple[str, str]] = (),
+        missing_references: Sequence[tuple[str, str]] = (),
         seed: int | None = None,
         skipping: Sequence[tuple[str, bool]] = (),
     ) -> RunOutcome:
         """Run the selected cases of one target on its devices. The arguments are those of `RunService.run`."""
         target = self._with_files(target)
-        with self._used(target.compile, artifact) as used, self._waiting(), self._ahead.taken():
-            if (elsewhere := self._elsewhere_for(target.runtime)) is not None:
-                return elsewhere.run(
-                    target, used, record=record, references=references, lacking=lacking, seed=seed, skipping=skipping
+        with self._used(target.compile, artifact) as used, self._waiting(), self._ahead.pop_held():
+            if (remote := self._remote_runs_for(target.runtime)) is not None:
+                return remote.run(
+                    target,
+                    used,
+                    record=record,
+                    references=references,
+                    missing_references=missing_references,
+                    seed=seed,
+                    skipping=skipping,
                 )
             return self._runs.run(
                 target,
                 used,
                 record=record,
                 references=references,
-                lacking=lacking,
+                missing_references=missing_references,
                 seed=seed,
                 only=self._cases,
                 skipping=skipping,
@@ -403,9 +409,9 @@ class Engine:
     def activity(self) -> BuildActivity:
         """What is compiled now, and run ahead."""
         activity = self._builds.activity if "_builds" in vars(self) else BuildActivity()
-        if self._executor is None or self._elsewhere is None:
+        if self._executor is None or self._remote_runs is None:
             return activity
-        ran, runs = self._elsewhere.progress
+        ran, runs = self._remote_runs.progress
         doing = tuple((f"{one.name} on {one.worker}", one.seconds) for one in self._executor.working)
         return replace(activity, ran=ran, runs=runs, running=doing)
 
@@ -415,10 +421,10 @@ class Engine:
         their runtime configs, and which did not answer for a while, one line each."""
         stored = self._builds.notes if "_builds" in vars(self) else ()
         ran = self._runs.notes if "_runs" in vars(self) else ()
-        elsewhere = self._executor.notes if self._executor is not None else ()
+        executor = self._executor.notes if self._executor is not None else ()
         kept = self._results.notes if "_results" in vars(self) else ()
         store = self._store.notes if "_store" in vars(self) else ()
-        found = (*stored, *store, *self._devices.notes, *ran, *elsewhere, *kept)
+        found = (*stored, *store, *self._devices.notes, *ran, *executor, *kept)
         return tuple(dict.fromkeys(found))
 
     def kill(self) -> None:
@@ -432,11 +438,11 @@ class Engine:
             for name in ("_runs", "_builds", "_generator"):
                 if (started := vars(self).pop(name, None)) is not None:
                     ending.callback(started.close)
-            for other in filter(None, (self._executor, vars(self).get("_elsewhere"))):
+            for other in filter(None, (self._executor, vars(self).get("_remote_runs"))):
                 ending.callback(other.close)
             if (remote := vars(self).get("_remote")) is not None:
                 ending.callback(remote.close)
-            ending.push(self._ahead.taken())
+            ending.push(self._ahead.pop_held())
 
     @cached_property
     def _remote(self) -> RemoteStore | None:
@@ -466,7 +472,7 @@ class Engine:
             extensions=self._extensions,
             only=self._cases,
             case_digests=self.case_digests,
-            runs_elsewhere=self._executor is not None,
+            runs_remotely=self._executor is not None,
         )
 
     @cached_property
@@ -478,7 +484,7 @@ class Engine:
             workers=self._compiles,
             default_timeout=self._compile_timeout,
             executor=self._executor,
-            on_done=self._elsewhere.compiled if self._elsewhere is not None else None,
+            on_done=self._remote_runs.compiled if self._remote_runs is not None else None,
         )
         self._started.append(service)
         return service
@@ -498,12 +504,12 @@ class Engine:
         return service
 
     @cached_property
-    def _elsewhere(self) -> RunsElsewhere | None:
+    def _remote_runs(self) -> RemoteRuns | None:
         if self._executor is None:
             return None
-        from retarget.engine.run.elsewhere import RunsElsewhere  # only who has a cluster needs it
+        from retarget.engine.run.ahead import RemoteRuns  # needed with a cluster only
 
-        return RunsElsewhere(
+        return RemoteRuns(
             self._executor,
             self.registry,
             default_timeout=self._run_timeout,
@@ -511,10 +517,10 @@ class Engine:
             means_this_host=self._means_this_host,
         )
 
-    def _elsewhere_for(self, runtime: RuntimeConfig) -> RunsElsewhere | None:
-        """Return who runs a runtime config elsewhere; None where this process does. It does so for a config with a
+    def _remote_runs_for(self, runtime: RuntimeConfig) -> RemoteRuns | None:
+        """Return what runs a runtime config on a cluster; None where this process runs it, as it does a config with a
         `[[host]]`, which this user's own ssh or adb reaches."""
-        return self._elsewhere if runtime.host is None else None
+        return self._remote_runs if runtime.host is None else None
 
     def _means_this_host(self, target: CompileTarget) -> bool:
         return self._artifact_folder is None and self._builds.means_this_host(target)

@@ -49,7 +49,7 @@ class ReferenceRuns:
         It is looked for among `others`, in the run targets of the same module. Raises `RetargetError` for invalid data.
         """
         references: list[tuple[str, Path]] = []
-        lacking: list[tuple[str, str]] = []
+        missing_references: list[tuple[str, str]] = []
         for name in self.needed(target):
             key = _key(name, target)
             if key not in self._recordings:
@@ -60,8 +60,8 @@ class ReferenceRuns:
             if recording.folder is not None:
                 references.append((name, recording.folder))
             else:
-                lacking.append((name, recording.why))
-        return references, lacking
+                missing_references.append((name, recording.why))
+        return references, missing_references
 
     def needed(self, target: RunTarget) -> Sequence[str]:
         """Return the compiler configs that a target's cases are to agree with. Raises `RetargetError`."""

@@ -115,16 +115,16 @@ def unknown_case_diagnostics(
 
 def _stale(rule: Expectation, effect: Effect) -> Iterator[tuple[Problem, str]]:
     """Yield what of a rule has no effect, with the word that a nearer one may be sought for."""
-    strangers = [
+    unknown_words = [
         (index, term.text) for index, term in enumerate(rule_terms(rule.when)) if index not in effect.words
     ]  # a word that no target has keeps entries from matching: one cause, one error
-    for _, word in strangers:
+    for _, word in unknown_words:
         yield Problem(("when",), f"found the word {word!r}, which no target has as a tag"), word
     for index, entry in enumerate(rule.match):
         path: KeyPath = ("match", index)
         if index not in effect.named:
             yield Problem(path, f"found {entry!r}, which names no module that this rule serves"), entry
-        elif index not in effect.matched and not strangers:
+        elif index not in effect.matched and not unknown_words:
             where = f" with {rule.when!r}" if rule.when else ""
             stages = f" that can fail at {' or '.join(rule.stages)}" if rule.outcome != "skip" else ""
             if rule.outcome == GOLDEN:

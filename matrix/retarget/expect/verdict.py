@@ -120,7 +120,7 @@ def judge(rule: Expectation | None, observation: Observation | None, *, day: dat
         return verdict(Ruling.PLAIN if observation is None else Ruling.EXPIRED)
     if observation is None:
         return verdict(_ON_PASS.get(rule.outcome, Ruling.PASSED))
-    for way in observation.ways:
+    for way in observation.distinct_failures:
         if not allows(rule, way):
             return Verdict(ruling=Ruling.OTHERWISE, rule=rule, observation=way)
     return verdict(_ON_FAILURE.get(rule.outcome, Ruling.EXCUSED))
@@ -150,7 +150,7 @@ def observed_text(observation: Observation | None) -> str:
     """Return an observation as a person reads it: `compile: failed to legalize …`, `crash: SIGFPE`, `passed`."""
     if observation is None:
         return "passed"
-    return "; ".join(_told(way.stage, way.signature) for way in observation.ways)
+    return "; ".join(_told(way.stage, way.signature) for way in observation.distinct_failures)
 
 
 def _told(stage: str, signature: str) -> str:

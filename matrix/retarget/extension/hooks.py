@@ -16,7 +16,7 @@ from retarget.extension.drivers import Driver
 from retarget.extension.products import Product, check_attributes, methods_of, no_subclass
 from retarget.support.errors import RetargetError
 
-__all__ = ["PROJECT", "SORTS", "HookSpecs", "Sort", "can_be_called", "checked_product", "hookimpl"]
+__all__ = ["PRODUCT_KINDS", "PROJECT", "HookSpecs", "ProductKind", "can_be_called", "checked_product", "hookimpl"]
 
 PROJECT = "retarget"
 """What pluggy calls the project, and the group of the entry points."""
@@ -49,8 +49,8 @@ class HookSpecs:
         raise NotImplementedError
 
 
-class Sort(Struct, frozen=True, kw_only=True):
-    """One sort of product that extensions provide: its hook, its base class, and which attribute names it."""
+class ProductKind(Struct, frozen=True, kw_only=True):
+    """One kind of product that extensions provide: its hook, its base class, and which attribute names it."""
 
     word: str
     hook: str
@@ -58,31 +58,31 @@ class Sort(Struct, frozen=True, kw_only=True):
     name: str = "name"
 
 
-SORTS = (
-    Sort(word="compiler", hook="retarget_compilers", base=Compiler),
-    Sort(word="driver", hook="retarget_drivers", base=Driver),
-    Sort(word="case loader", hook="retarget_case_loaders", base=CaseLoader, name="kind"),
-    Sort(word="command", hook="retarget_commands", base=Command),
+PRODUCT_KINDS = (
+    ProductKind(word="compiler", hook="retarget_compilers", base=Compiler),
+    ProductKind(word="driver", hook="retarget_drivers", base=Driver),
+    ProductKind(word="case loader", hook="retarget_case_loaders", base=CaseLoader, name="kind"),
+    ProductKind(word="command", hook="retarget_commands", base=Command),
 )
 
 
-def checked_product(extension: str, sort: Sort, product: object) -> Product:
+def checked_product(extension: str, kind: ProductKind, product: object) -> Product:
     """Return a product that is an object of a subclass, with a name, and with methods that can be called as those of
     the base class. Raises `RetargetError` for another."""
-    where = f"extension {extension!r}: hook {sort.hook}"
-    if not isinstance(product, sort.base):
-        msg = f"{where}: {no_subclass(product, sort.base)}"
+    where = f"extension {extension!r}: hook {kind.hook}"
+    if not isinstance(product, kind.base):
+        msg = f"{where}: {no_subclass(product, kind.base)}"
         raise RetargetError(msg)
-    name = getattr(product, sort.name, None)
+    name = getattr(product, kind.name, None)
     if not isinstance(name, str) or not name:
-        found = f"{type(product).__name__} with {sort.name} = {name!r}"
-        msg = f"{where}: found {found}, expected a {sort.word} whose {sort.name} is a string"
+        found = f"{type(product).__name__} with {kind.name} = {name!r}"
+        msg = f"{where}: found {found}, expected a {kind.word} whose {kind.name} is a string"
         raise RetargetError(msg)
-    where = f"{where}: {sort.word} {name!r}"
-    if sort.base is Command and re.fullmatch(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", name) is None:
+    where = f"{where}: {kind.word} {name!r}"
+    if kind.base is Command and re.fullmatch(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", name) is None:
         msg = f"{where}: expected a name of lower-case letters, digits and single hyphens"
         raise RetargetError(msg)
-    for method, declared in methods_of(sort.base).items():
+    for method, declared in methods_of(kind.base).items():
         own = getattr(product, method)
         parameters = tuple(inspect.signature(declared).parameters)[1:]
         if getattr(own, "__func__", None) is not declared and not can_be_called(own, parameters):

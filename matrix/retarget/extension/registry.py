@@ -30,7 +30,7 @@ from retarget.extension.cases import CaseLoader
 from retarget.extension.commands import Command
 from retarget.extension.compilers import Compiler
 from retarget.extension.drivers import Driver
-from retarget.extension.hooks import PROJECT, SORTS, HookSpecs, Sort, can_be_called, checked_product
+from retarget.extension.hooks import PRODUCT_KINDS, PROJECT, HookSpecs, ProductKind, can_be_called, checked_product
 from retarget.extension.products import note_place, overrides
 from retarget.model import CompilerConfig, RuntimeConfig, Suite, Toolchain
 from retarget.model.names import tag_error
@@ -174,7 +174,7 @@ class Registry(Struct, frozen=True, kw_only=True):
             f"found sanitize = true for the driver {driver!r}, expected it of {' or '.join(map(repr, can)) or 'none'}"
         )
 
-    def misfit(self, compiler: CompilerConfig, runtime: RuntimeConfig) -> str:
+    def artifact_mismatch(self, compiler: CompilerConfig, runtime: RuntimeConfig) -> str:
         """Return why the driver of a runtime config cannot load the artifacts of a compiler config; empty where it
         may."""
         made_by, run_by = self.compilers.get(compiler.compiler), self.drivers.get(runtime.driver)
@@ -370,7 +370,7 @@ def registry_of(extensions: Mapping[str, object], *, checked: bool = False) -> R
     """Return the registry of extensions that are imported already, by name. `checked` as in `load_extensions`."""
     manager = pluggy.PluginManager(PROJECT)
     manager.add_hookspecs(HookSpecs)
-    products: dict[str, dict[str, Any]] = {sort.word: {} for sort in SORTS}
+    products: dict[str, dict[str, Any]] = {kind.word: {} for kind in PRODUCT_KINDS}
     origins: dict[tuple[str, str], str] = {}
     seen: list[object] = []
     for name, extension in extensions.items():
@@ -378,15 +378,15 @@ def registry_of(extensions: Mapping[str, object], *, checked: bool = False) -> R
             continue  # one module under two names: an entry point and the option
         seen.append(extension)
         _register(manager, name, extension)
-        for sort in SORTS:
-            for product in _products(manager, name, extension, sort):
-                one: Any = product if checked else checked_product(name, sort, product)
-                key = getattr(one, sort.name)
-                other = origins.setdefault((sort.word, key), name)
-                if key in products[sort.word]:
-                    raise _taken(name, sort.word, key, other)
-                products[sort.word][key] = one
-                note_place(one, f"extension {name!r}: {sort.word} {key!r}")
+        for kind in PRODUCT_KINDS:
+            for product in _products(manager, name, extension, kind):
+                one: Any = product if checked else checked_product(name, kind, product)
+                key = getattr(one, kind.name)
+                other = origins.setdefault((kind.word, key), name)
+                if key in products[kind.word]:
+                    raise _taken(name, kind.word, key, other)
+                products[kind.word][key] = one
+                note_place(one, f"extension {name!r}: {kind.word} {key!r}")
     return Registry(
         compilers=MappingProxyType(products["compiler"]),
         drivers=MappingProxyType(products["driver"]),
@@ -397,7 +397,7 @@ def registry_of(extensions: Mapping[str, object], *, checked: bool = False) -> R
 
 
 def _register(manager: pluggy.PluginManager, name: str, extension: object) -> None:
-    known = [sort.hook for sort in SORTS]
+    known = [kind.hook for kind in PRODUCT_KINDS]
     hooks = 0
     for attribute in dir(extension):
         value = getattr(extension, attribute, None)
@@ -426,16 +426,16 @@ def _register(manager: pluggy.PluginManager, name: str, extension: object) -> No
         raise RetargetError(msg) from error
 
 
-def _products(manager: pluggy.PluginManager, name: str, extension: object, sort: Sort) -> Iterable[object]:
-    if not hasattr(extension, sort.hook) or manager.parse_hookimpl_opts(extension, sort.hook) is None:
+def _products(manager: pluggy.PluginManager, name: str, extension: object, kind: ProductKind) -> Iterable[object]:
+    if not hasattr(extension, kind.hook) or manager.parse_hookimpl_opts(extension, kind.hook) is None:
         return ()
     try:
-        returned = getattr(extension, sort.hook)()
+        returned = getattr(extension, kind.hook)()
         products = tuple(returned) if isinstance(returned, Iterable) and not isinstance(returned, str) else None
     except (Exception, SystemExit) as error:
-        msg = f"extension {name!r}: hook {sort.hook} failed: {type(error).__name__}: {error}"
+        msg = f"extension {name!r}: hook {kind.hook} failed: {type(error).__name__}: {error}"
         raise RetargetError(msg) from error
     if products is None:
-        msg = f"extension {name!r}: hook {sort.hook} returned {returned!r}, expected a tuple of {sort.word}s"
+        msg = f"extension {name!r}: hook {kind.hook} returned {returned!r}, expected a tuple of {kind.word}s"
         raise RetargetError(msg)
     return products

@@ -84,8 +84,8 @@ _BRACKET_OR_COMMA = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|->|[<(\[{]|[>)\]}]|,',
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredType:
-    """A type that a function declares. `element` is its element type as written, `dtype` the NumPy name of it, None in
-    `shape` a dynamic size; each is None where the type does not say."""
+    """A type that a function declares. `element` is its element type as written, `dtype` its NumPy name, None in
+    `shape` a dynamic size; each is None where unknown."""
 
     text: str
     element: str | None = None
@@ -100,14 +100,15 @@ class DeclaredType:
 
 
 def shape_fits(shape: Sequence[int], sizes: Sequence[int | None] | None) -> bool:
-    """Return whether an array of a shape fits declared sizes; None as a size is any, None for all of them any shape."""
+    """Return whether an array of a shape fits declared sizes; a size of None fits any, and a shape of None any
+    shape."""
     if sizes is None:
         return True
     return len(shape) == len(sizes) and all(size in {None, found} for size, found in zip(sizes, shape, strict=True))
 
 
 def parse_type(text: str) -> DeclaredType:
-    """Return what a declared type (`tensor<2x?xf32>`, `i32`) says; nothing of its elements where it is another."""
+    """Parse a declared type (`tensor<2x?xf32>`, `i32`); any other type has unknown elements."""
     text = text.strip()
     if text in ELEMENT_TYPES:
         return DeclaredType(text=text, element=text, dtype=ELEMENT_TYPES[text].dtype, shape=())

@@ -24,7 +24,7 @@ _EXPRESSION_WORDS = frozenset({"and", "or", "not", "True", "False", "None"})
 _PYTEST_MARKS = frozenset({"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"})
 
 RESERVED_WORDS = _EXPRESSION_WORDS | _PYTEST_MARKS | frozenset(TARGET_SORTS)
-"""What neither a name nor a tag may be: words that have a meaning in `-m`."""
+"""The words that have a meaning in `-m`: no name or tag may be one."""
 
 
 def is_tag(word: str) -> bool:
@@ -89,7 +89,7 @@ def is_glob(reference: str) -> bool:
 
 
 def known_words(known: Iterable[str]) -> str:
-    """Return what names there are, as the end of a message."""
+    """Return the known names as the end of a message."""
     names = list(known)
     if not names:
         return "there is none"

@@ -1,4 +1,4 @@
-"""What a stage hands on: frozen, picklable, free of compiler and device objects."""
+"""The results of stages: frozen, picklable, free of compiler and device objects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 FeatureValue = bool | int | float | str | tuple[int, ...] | tuple[str, ...]
-"""What a device has of a capability: yes or no, a number (bytes, work-items, …), a name, or several of them."""
+"""The value of a device's capability: yes or no, a number (bytes, work-items, …), a name, or several of them."""
 
 
 class Stage(StrEnum):
@@ -46,15 +46,14 @@ class DeviceInfo:
 
     `uri` opens it (`vulkan://GPU-…`), `ordinal` counts from 0 within the driver, `physical_id` is equal for two
     drivers' views of the same hardware (leases are per physical id). `capabilities` are (name, value) pairs for people,
-    `features` those of a device profile: (`vulkan.shaderFloat16`, True), (`memory`, bytes).
-    `runtime` names the build of the runtime that reports it, for people. `vendor` is as `vendor_name` has it,
-    `driver_name` what the device's own driver is called, `type` one of `DEVICE_TYPES`; empty where not reported.
-    An `exclusive` device is used by one run at a time, unless a runtime config says otherwise; any number may use
-    others, such as the host's cores. `unusable` says in one line why nothing runs on a device that is listed, such as
-    what its compiler says of each program, and `remedy` what to install; it is empty for a usable one. `note` is what
-    a session says of a device that it used: by what it is driven, what else was not used and why. `host` is a digest of
-    the kind of CPU of the machine that opened it (`host_identity`), `arrays` the versions of what makes and compares
-    arrays there; both are empty where it is only listed.
+    `features` those of a device profile: (`vulkan.shaderFloat16`, True), (`memory`, bytes). `runtime` names the build
+    of the runtime that reports it, for people. `vendor` is as `vendor_name` has it, `driver_name` what the device's own
+    driver is called, `type` one of `DEVICE_TYPES`; empty where not reported. An `exclusive` device is used by one run
+    at a time, unless a runtime config says otherwise; any number may use others, such as the host's cores. `unusable`
+    says in one line why nothing runs on a listed device, such as an error of its compiler, and `remedy` what to
+    install; both are empty for a usable one. `note` is for reports of a device that was used: its driver, and which
+    others were not used and why. `host` is a digest of the kind of CPU of the machine that opened it (`host_identity`),
+    `arrays` the versions of the packages that make and compare arrays there; both are empty where it is only listed.
     """
 
     driver: str
@@ -78,7 +77,8 @@ class DeviceInfo:
 
     @property
     def traits(self) -> DeviceTraits:
-        """What rules and requirements may say of it. The runtime's own devices, of host cores, have its version."""
+        """The traits that rules and requirements can match. The runtime's own devices, of host cores, have its
+        version."""
         reported = self.driver_version or (self.runtime if self.driver_name == "IREE" else "")
         return DeviceTraits(
             driver=self.driver_name, vendor=self.vendor, name=self.name, version=version_in(reported), type=self.type
@@ -90,9 +90,9 @@ class Failure:
     """Why a stage failed.
 
     `summary` is one line. `text` is the tool's own message, its colour kept and its noise cut. `signal` names the
-    signal that ended a worker (`SIGFPE`), `timed_out` means a kill by the clock, `no_verdict` that the stage said
-    nothing on the target: its worker left by itself, an extension's code failed, or the compiler config `lacking` gave
-    no results to agree with, which is all that is wrong. `hint` says what to do next.
+    signal that ended a worker (`SIGFPE`), `timed_out` means a kill by the clock, `no_verdict` that the failure is
+    inconclusive: the worker exited by itself, an extension's code failed, or the compiler config `lacking` gave no
+    reference results. `hint` says what to do next. The names of the fields are those in stores: they must not change.
     """
 
     stage: Stage
@@ -115,9 +115,9 @@ class Observation:
     """How a target failed, in the words of expectations.
 
     `stage` is `compile`, `load`, `run` or `compare`; `crash` where a signal ended the worker, `timeout` where the clock
-    did. `signature` is the first diagnostic without what changes from run to run: locations, numbers, paths.
-    Where cases failed in different ways, this is the first of them, `also` are the others, each once and without such
-    of its own, and `case` names a case that failed so; it is empty where all failed in one way.
+    did. `signature` is the first diagnostic without what changes from run to run: locations, numbers, paths. Where
+    cases failed in different ways, this is the first of them, `also` are the others, each once and without an `also`,
+    and `case` names a case that failed so; it is empty where all failed alike.
     """
 
     stage: str
@@ -126,8 +126,8 @@ class Observation:
     also: tuple[Observation, ...] = ()
 
     @property
-    def ways(self) -> tuple[Observation, ...]:
-        """All ways in which the target failed, each by itself."""
+    def distinct_failures(self) -> tuple[Observation, ...]:
+        """The failures that differ, each as an observation without `also`."""
         return (replace(self, also=()), *self.also) if self.also else (self,)
 
 
@@ -161,11 +161,10 @@ class OutputDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputComparison:
-    """What two runs of a module gave, compared: `values` elements of `arrays` arrays of `cases` cases that both have.
+    """The comparison of two runs of a module: `values` elements of `arrays` arrays of `cases` cases that both have.
 
     `differing` arrays differ; `first` comes first in the order run, `worst` has the largest error. `unmatched` are the
-    cases that one of the two did not finish, and whose name that is. Of `judged` cases the module itself says what it
-    expects.
+    cases that one of the two did not finish, with its name. `judged` cases have expected values in the module itself.
     """
 
     cases: int
@@ -180,13 +179,12 @@ class OutputComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallTimes:
-    """How long a function takes that is called again and again, in seconds of wall time.
+    """How long repeated calls of a function take, in seconds of wall time.
 
     `first` is its first call, with arguments copied to the device and results back. `calls` warm ones were timed, whose
     arguments stay on the device: their `median`, and its `spread`, half the width of its confidence interval (95 %) as
-    a share of it. `samples` are the shortest of equally long, consecutive groups of these calls: what other processes
-    take away only makes calls longer. `device` are such samples of the times that calls took on the device by its
-    own clock, none where it does not say.
+    a share of it. `samples` are the shortest of equally long, consecutive groups of these calls: other processes only
+    make calls longer. `device` are such samples of the times on the device by its own clock, none where it has none.
     """
 
     first: float
@@ -201,11 +199,11 @@ class CallTimes:
 class CaseOutcome:
     """One call of a module. Passed when `failure` is None. `seconds` is wall time of call and comparison.
 
-    `function` is what was called; empty where it goes by the case's name. `agree_with` is the other compiler config
-    whose results were expected, empty where that is none. `command` is the argument list of the process that made the
-    call; empty where no process of its own did. `dispatches` are (role or URI of a device, how many it executed) pairs;
-    none where they were not counted. `rung` is how far the call came, from `LOADS` on; `COMPILES` where a tool, which
-    loads the artifact for each call, did not take it. `times` are those of further calls, in a benchmark.
+    `function` was called; empty where it has the case's name. `agree_with` is the other compiler config whose results
+    were expected, empty where that is none. `command` is the argument list of the process that made the call; empty
+    where it had no own process. `dispatches` are (role or URI of a device, how many it executed) pairs; none where they
+    were not counted. `rung` is how far the call came, from `LOADS` on; `COMPILES` where a tool, which loads the
+    artifact for each call, refused it. `times` are those of further calls, in a benchmark.
     """
 
     name: str
@@ -234,11 +232,11 @@ class CompileOutcome:
     """A compile target's result. Exactly one of `artifact` and `failure` is set.
 
     `key` is the compile key (SHA-256 hex). `seconds` is the compiler's wall time when it ran (also when reused).
-    `reused` means that the store had it. `diagnostics` is what the compiler printed, kept also on success.
-    `build_id` is the build in the key, `build` names it for people, `inputs` are (text, digest) of what flags name.
-    Where this process compiled it, `started` is when (seconds since 1970, UTC) and `worker` which of its compiles at a
-    time it was, from 1; both are 0 where it did not. `host` is the worker of the cluster that did, empty without one.
-    `devices` are those of this host that it was compiled for.
+    `reused` means that the store had it. `diagnostics` is what the compiler printed, kept also on success. `build_id`
+    is the build in the key, `build` names it for people, `inputs` are (text, digest) of what flags name. Where this
+    process compiled it, `started` is when (seconds since 1970, UTC) and `worker` the number of its compile worker, from
+    1; else both are 0. `host` is the worker of the cluster that did, empty without one. `devices` are those of this
+    host that it was compiled for.
     """
 
     key: str
@@ -260,13 +258,12 @@ class CompileOutcome:
 class RunOutcome:
     """A run target's result. Passed when `failure` is None. `cases` are in the order run.
 
-    `names` are those of all cases that the module has, run or not; none where they did not become known.
-    When a case failed, `failure` is that of `first_failure` and `cases` hold them all. `loaded` means that the device
-    took the artifact, whatever came then. Seconds are wall time. `suspect`
-    means that the driver itself failed: what it has open may be unusable, and must not serve another target. `started`
-    is when the run began (seconds since 1970, UTC; 0 where it did not), `wait_seconds` how long it waited for its
-    devices before, `host` the worker of the cluster that did it, empty without one. `dependencies` are what the values
-    of cases depend on, as in `retarget.support.dependencies`.
+    `names` are those of all cases of the module, run or not; empty where unknown. When a case failed, `failure` is that
+    of `first_failure` and `cases` hold them all. `loaded` means that the device loaded the artifact. Seconds are wall
+    time. `suspect` means that the driver itself failed: its open devices may be unusable, and must not run another
+    target. `started` is when the run began (seconds since 1970, UTC; 0 where it did not), `wait_seconds` how long it
+    waited for its devices before, `host` the worker of the cluster that did it, empty without one. `dependencies` are
+    what the values of cases depend on, as in `retarget.support.dependencies`.
     """
 
     devices: tuple[DeviceInfo, ...]

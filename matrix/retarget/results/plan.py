@@ -17,7 +17,7 @@ from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import read_regular, write_files
 
 VERSION = 1
-"""Of plan files; raised whenever a field changes its meaning."""
+"""The version of plan files, incremented when a field changes its meaning."""
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -30,8 +30,8 @@ class Leg(_Part, frozen=True, kw_only=True):
     A leg of the kind `build` compiles on a machine that needs no device, and its artifacts travel to the legs of the
     kind `run` that name it in `needs`; those compile nothing. A leg of the kind `run` without `needs` compiles what it
     runs itself: its artifacts are for the very machine that compiles them (`host`). `digest` is `digest_of_ids` of
-    `ids`. `select` is what people read: the expression that the event selects with. `seconds` is the predicted
-    duration, 0 where nothing is known.
+    `ids`. `select` is for people: the expression that the event selects with. `seconds` is the predicted duration, 0
+    where nothing is known.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Plan(_Part, frozen=True, kw_only=True, omit_defaults=False):  # the versio
 
     @property
     def digest(self) -> str:
-        """SHA-256 (hex) of the plan's content: it says which plan a result answers to."""
+        """SHA-256 (hex) of the plan's content: it identifies the plan of a result."""
         return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
 
     def leg(self, name: str) -> Leg | None:

@@ -16,13 +16,13 @@ from pathlib import Path
 from retarget.support.errors import RetargetError, display_path
 
 UNFINISHED = ".new-"
-"""How the name of a file begins that a killed process left half written."""
+"""The prefix of the names of files that are being written."""
 
 _NO_LINKS = frozenset({errno.EPERM, errno.EMLINK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP})
-"""How a file system says that it has no hard links."""
+"""The errors of a file system without hard links."""
 _LARGEST_READ = 1 << 24
 _MOMENT_SECONDS = 1.0
-"""How long a file that was just written may change again and keep its times."""
+"""Seconds in which a file that was just written may change without new times."""
 _SORTS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a named pipe"),
@@ -38,7 +38,7 @@ def user_path(text: str) -> Path:
 
 
 def is_there(path: Path) -> bool:
-    """Return whether something is at a path that a user wrote: nothing is at one that no file system takes."""
+    """Return whether something is at a path that a user wrote; false for a path that is invalid."""
     return os.path.exists(path)  # noqa: PTH110  (Path.exists raises OSError for a name that is too long)
 
 
@@ -49,7 +49,7 @@ def can_be_written(folder: Path) -> bool:
 
 
 def irregular(path: Path) -> str:
-    """Return what a path is that is no regular file and no link to one: `a named pipe`; empty if it is one.
+    """Return the kind of a path that is not a regular file or a link to one: `a named pipe`; else empty.
 
     Nothing is opened. Raises `OSError` for a path where nothing is.
     """
@@ -68,7 +68,7 @@ def irregular(path: Path) -> str:
 def read_regular(path: Path) -> bytes:
     """Return a regular file's bytes. Raises `OSError`, whose `strerror` says what else was found.
 
-    A named pipe without a writer would be waited for without end.
+    Reading a named pipe without a writer would block forever.
     """
     if what := irregular(path):
         raise OSError(errno.EINVAL, f"found {what}")
@@ -92,7 +92,7 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def content_digest(path: Path) -> str:
-    """Return a digest (SHA-256 hex) of a file's content, read once as long as it stays as it is; or why there is none.
+    """Return a digest (SHA-256 hex) of a file's content, read again only if it changes; or why there is none.
 
     A device or a pipe is `special`: reading it might never end.
     """
@@ -120,7 +120,7 @@ def _digest(path: Path, _signature: tuple[int, ...]) -> str:
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a path beside `path` to write a file to. The file replaces `path` at the end, or is removed on an error.
 
-    So `path` is seen whole or not at all. Raises `OSError`, also for a device or a pipe, which would be gone then.
+    Readers see all of `path` or nothing. Raises `OSError`, also for a device or a pipe, which would be gone then.
     """
     if path.exists() and not path.is_dir() and (what := irregular(path)):
         raise OSError(errno.EINVAL, f"found {what}, expected a file")
@@ -135,7 +135,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write `data` to `path`, which is seen whole or not at all. Creates the folder. Raises `OSError`."""
+    """Write `data` to `path`, of which readers see all or nothing. Creates the folder. Raises `OSError`."""
     with replacing(path) as beside:
         _write(beside, data)
 
@@ -171,7 +171,7 @@ def _write(path: Path, data: bytes) -> None:
 def write_files(
     files: Iterable[tuple[Path, str | bytes]], *, force: bool = False, remedy: str = "remove what is there"
 ) -> list[Path]:
-    """Write files, with the folders that they need: all, or none. Return those written; equal ones are left.
+    """Write files and their folders: all, or none. Return those written; unchanged ones are left out.
 
     Raises `RetargetError`, also where files of another content are there, unless `force` replaces them. `remedy` says
     what to do then.

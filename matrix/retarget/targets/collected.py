@@ -17,16 +17,16 @@ from retarget.support.errors import RetargetError
 
 
 class DeclaredTarget(Struct, frozen=True, kw_only=True):
-    """A target with its suite. `home` is what the suite's ids start with: `suites/linalg/suite.toml::linalg`."""
+    """A target with its suite. `suite_id` is what the suite's ids start with: `suites/linalg/suite.toml::linalg`."""
 
-    home: str
+    suite_id: str
     suite: Suite
     target: Target
 
     @property
     def id(self) -> str:
         """Its id: the node id that pytest gives it, relative to the folder that they were collected for."""
-        return f"{self.home}::{self.target.name}"
+        return f"{self.suite_id}::{self.target.name}"
 
     @property
     def compiled(self) -> CompileTarget:
@@ -36,7 +36,7 @@ class DeclaredTarget(Struct, frozen=True, kw_only=True):
     @property
     def compile_id(self) -> str:
         """The id of the compile target of its module and compiler config."""
-        return f"{self.home}::{self.compiled.item}"
+        return f"{self.suite_id}::{self.compiled.item}"
 
 
 class Declared(Struct, frozen=True, kw_only=True):
@@ -55,10 +55,10 @@ def collect(folder: Path, paths: Sequence[str], extensions: Sequence[str] = (), 
         paths=tuple(str(folder / path) for path in paths), extensions=tuple(extensions), mark=mark
     )
     selection = pytest_plugin().select_targets(request)
-    homes = [f"{_relative(one.suite.origin.file, folder)}::{one.suite.name}" for one in selection.suites]
+    suite_ids = [f"{_relative(one.suite.origin.file, folder)}::{one.suite.name}" for one in selection.suites]
     found = [
-        DeclaredTarget(home=home, suite=one.suite, target=target)
-        for home, one in zip(homes, selection.suites, strict=True)
+        DeclaredTarget(suite_id=suite_id, suite=one.suite, target=target)
+        for suite_id, one in zip(suite_ids, selection.suites, strict=True)
         for target in one.selected
     ]
     return Declared(registry=selection.registry, targets=found)

@@ -118,10 +118,10 @@ class RunModule(Struct, frozen=True, kw_only=True):
     `digest` is the SHA-256 hex that the artifact's bytes must have; empty: not known. Behind a `run_under` that the
     driver has no tool for, each case runs in a process of its own and no device is opened here.
 
-    What every case gave is written to the folder `record`, if there is one; `references` are (compiler config, folder
-    with what a run of its artifact gave) pairs, `lacking` (compiler config, why there is no such run) pairs. With a
-    `seed`, functions that the kind has no case for are called with inputs generated from their types. `only` and
-    `skipping` are as in `selected_cases`. With a `timing`, cases are called again where all have passed.
+    The outputs of every case are written to the folder `record`, if there is one. `references` are (compiler config,
+    folder with the outputs of a run of its artifact) pairs, `missing_references` (compiler config, why there is no such
+    run) pairs. With a `seed`, functions that the kind has no case for are called with inputs generated from their
+    types. `only` and `skipping` are as in `selected_cases`. With a `timing`, cases are called again if all have passed.
     """
 
     target: RunTarget
@@ -129,7 +129,7 @@ class RunModule(Struct, frozen=True, kw_only=True):
     digest: str
     record: Path | None = None
     references: tuple[tuple[str, Path], ...] = ()
-    lacking: tuple[tuple[str, str], ...] = ()
+    missing_references: tuple[tuple[str, str], ...] = ()
     seed: int | None = None
     only: tuple[str, ...] = ()
     skipping: tuple[tuple[str, bool], ...] = ()

@@ -1,13 +1,13 @@
-"""One worker process: started, used, watched, and ended whatever it does.
+"""One worker process: how it is started, used, watched, and always ended.
 
 Compile and device workers are the same kind of process, `python3 -m retarget.worker.child`. The parent holds one end of
 a socket pair for the messages and the write end of a pipe, the lifeline; the descriptors 1 and 2 of the worker go to an
 unnamed log file that the parent reads when the worker dies. Another unnamed file takes the progress of a request, which
 the parent reads when the worker dies or refuses: it is not woken for each step. A worker leads a process group of its
-own, so that a terminal's Ctrl-C does not reach it and a kill takes along what it has started.
+own, so that a terminal's Ctrl-C does not reach it and a kill ends its child processes too.
 
-A worker outlives its parent under no circumstances: at the end of the lifeline it kills its process group, and on Linux
-the kernel ends it even while native code holds the interpreter.
+A worker never outlives its parent: at the end of the lifeline it kills its process group, and on Linux the kernel ends
+it even while native code holds the interpreter.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ __all__ = ["Spawner", "WorkerProcess", "available_cores", "signal_name"]
 AnswerT = TypeVar("AnswerT")
 
 START_LIMIT = 120.0
-"""Seconds a worker gets to import its extensions before it is given up."""
+"""Seconds a worker gets to import its extensions."""
 
 OUTPUT_LIMIT = 64 * 1024
 """Bytes of a dead worker's last output that are shown."""
 
 _LONGEST_WAIT = 3600.0
-"""Seconds that are waited at a time. poll(2) counts milliseconds in 32 bits, and a timeout may be any number."""
+"""The longest single wait, in seconds: poll(2) has milliseconds in 32 bits, and a timeout may be any number."""
 
 _CLOSE_LIMIT = 2.0
 """Seconds a worker gets to release its device when it must end."""
@@ -61,7 +61,7 @@ class WorkerProcess:
     ) -> None:
         """Start a worker with `env` added to this process's environment, and wait until it is ready.
 
-        One that is `started` already, ahead of need, has imported meanwhile what most work needs.
+        A process `started` ahead of need has already imported what most work needs.
 
         `starts_processes` leaves out the kernel's parent-death signal, for a worker that starts processes of its own
         and must live long enough to end them; its lifeline does the same for it.
@@ -96,9 +96,9 @@ class WorkerProcess:
         on_progress: Callable[[Progress], None] | None = None,
         keep_open: Sequence[int] = (),
     ) -> AnswerT | Refused:
-        """Send `message` and return the answer, or why there is none. `timeout` is in seconds. The worker has the
-        descriptors `keep_open`, too, until it has answered or ended. `on_progress` gets all progress of a request that
-        was refused, before this returns.
+        """Send `message` and return the answer, or a refusal. `timeout` is in seconds. The worker has the descriptors
+        `keep_open`, too, until it has answered or ended. `on_progress` gets all progress of a request that was refused,
+        before this returns.
 
         A worker that has ended or was killed after `timeout` is gone, and the whole of its process group. An exception
         on the way (Ctrl-C) ends the worker too, since its answer would be read as the next one's. Raises
@@ -107,8 +107,8 @@ class WorkerProcess:
         return self.answer(self.send(message, keep_open=keep_open), expected, timeout=timeout, on_progress=on_progress)
 
     def send(self, message: object, *, keep_open: Sequence[int] = ()) -> float:
-        """Do the first half of `ask`, and return when (by the monotonic clock): `answer` must be called before the next
-        message. That a worker has ended is its to find."""
+        """Send the message of an `ask`, and return when (by the monotonic clock). `answer` must be called before the
+        next message; it reports a worker that has ended."""
         sent = time.monotonic()
         try:
             with suppress(EOFError, OSError):
@@ -126,7 +126,7 @@ class WorkerProcess:
         timeout: float,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> AnswerT | Refused:
-        """Do the second half of `ask`, for a message that was `sent`; its `timeout` began then."""
+        """Receive the answer to a message that was `sent` then, when its `timeout` began."""
         try:
             answer = self._receive(sent + timeout)
         except (EOFError, OSError):
@@ -147,7 +147,7 @@ class WorkerProcess:
         raise RetargetError(msg)
 
     def pause(self) -> None:
-        """Stop the process where it is, so that it takes no cycles. Only between requests; `resume` before the next."""
+        """Stop the process, so that it takes no cycles. Only between requests; `resume` before the next."""
         if self._process.poll() is None:
             self._is_paused = True
             os.kill(self._process.pid, signal.SIGSTOP)
@@ -197,7 +197,7 @@ class WorkerProcess:
                 on_progress(progress)
 
     def _read_progress(self) -> Iterator[Progress]:
-        """Yield what the worker has written of its progress. What it was writing when it ended is left out."""
+        """Yield the progress that the worker has written, without an incomplete last part."""
         descriptor = self._progress.fileno()
         stream = io.BytesIO(os.pread(descriptor, os.fstat(descriptor).st_size, 0))
         with suppress(EOFError, pickle.UnpicklingError):
@@ -205,7 +205,7 @@ class WorkerProcess:
                 yield pickle.load(stream)  # noqa: S301  from the process that this one has started
 
     def _get_ready(self) -> None:
-        """Have the worker load its extensions, with this process's import path, and wait until it has. Raises
+        """Make the worker load its extensions, with this process's import path, and wait for it. Raises
         `RetargetError`."""
         setup = Setup(extensions=self._extensions, sys_path=tuple(sys.path))
         try:

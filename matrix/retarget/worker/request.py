@@ -42,7 +42,7 @@ def agreed_config(case: Case, compiler: str) -> str:
 
 
 def tolerances_of(case: Case) -> Mapping[str, Tolerance]:
-    """Return how far the results of a case may be off, by element type, `""` for all others."""
+    """Return the tolerances of a case by element type, `""` for all others."""
     return case.tolerances or {"": Tolerance(atol=case.atol, rtol=case.rtol)}
 
 
@@ -55,7 +55,7 @@ def case_outcome(
     *,
     rung: Rung,
 ) -> CaseOutcome:
-    """Return the outcome of a case of what a compiler config compiled. `rung` is how far it came if it failed."""
+    """Return the outcome of a case of a compiler config's artifact. `rung` is how far it came if it failed."""
     return CaseOutcome(
         name=case.name,
         function=case.function,
@@ -68,7 +68,7 @@ def case_outcome(
 
 
 def not_finished(compiler: str, case: str) -> str:
-    """Return why there is nothing to agree with where a compiler config ran and gave no results of a case."""
+    """Return the message that a compiler config ran, but has no results of a case to agree with."""
     why = f"its own run of case {case!r} did not come to its end"
     return f"there are no results of compiler config {compiler!r} to agree with: {why}"
 

@@ -1,4 +1,4 @@
-"""How a worker process is started. Apart from its use: one starts before this process has imported the messages."""
+"""How a worker process is started. Apart from its use, so that one can start before the messages are imported."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from retarget.support.errors import RetargetError
 
 _MODULE = "retarget.worker.child"
 _POLL = 0.005
-"""Seconds between two looks whether a fork has ended. One that was asked to takes a few milliseconds."""
+"""Seconds between two checks whether a fork has ended, which takes a few milliseconds."""
 
 
 class ChildProcess(Protocol):
-    """What is used of `subprocess.Popen`."""
+    """The part of `subprocess.Popen` that is used."""
 
     pid: int
 
@@ -78,7 +78,7 @@ class Spawner:
                 _run_fork(arguments, output, pass_fds, before)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        with suppress(OSError):  # both do it, so that neither goes on before it is done
+        with suppress(OSError):  # both set it: neither goes on before it is set
             os.setpgid(pid, pid)
         process = _Fork(pid)
         self._keep(process)
@@ -98,9 +98,9 @@ class Spawner:
 
 
 class StartedProcess:
-    """A worker's process as it starts: `log` is what it prints to, `progress` where it writes how far it is, `lifeline`
-    the descriptor of the pipe whose end it watches, `socket` our end for the messages. `retarget.worker.process` uses
-    it and closes all of them."""
+    """A worker's process that starts: `log` has its output, `progress` its progress, `lifeline` is the descriptor of
+    the pipe whose end it watches, `socket` our end for the messages. `retarget.worker.process` uses it and closes all
+    of them."""
 
     def __init__(
         self,
@@ -111,8 +111,8 @@ class StartedProcess:
         ahead: bool = False,
         forks: bool = False,
     ) -> None:
-        """Start it, as `WorkerProcess` says; `ahead` of need, it imports at once what most work needs. With `forks`, it
-        is a fork of this process where that is safe, and takes no `env`. Raises `RetargetError`."""
+        """Start it, as `WorkerProcess` does; `ahead` of need, it imports at once what most work needs. With `forks`, it
+        is a fork of this process where that is safe, without an `env`. Raises `RetargetError`."""
         self._spawner = spawner  # its thread must outlive the worker
         self.log = tempfile.TemporaryFile(prefix="retarget-worker-", mode="ab+", buffering=0)  # noqa: SIM115
         self.progress = _progress_file()
@@ -143,7 +143,7 @@ class StartedProcess:
         self.socket = ours
 
     def close(self) -> None:
-        """Wait until the process has ended, and close all of it, where nobody uses it."""
+        """Wait until the process has ended, and close its files, if nobody uses it."""
         self.process.wait()
         self.socket.close()
         os.close(self.lifeline)
@@ -161,7 +161,7 @@ def _is_fork_safe() -> bool:
 
 
 class _Fork:
-    """A fork, as `subprocess.Popen` has processes. One thread may use it at a time."""
+    """A fork, with the interface of `subprocess.Popen`. One thread may use it at a time."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -187,11 +187,10 @@ class _Fork:
 
 
 def _run_fork(arguments: Sequence[str], output: int, pass_fds: Sequence[int], mask: Iterable[int]) -> None:
-    """Be a worker process as `Spawner.start` starts it, in a fork whose signals are blocked; `mask` are those to stay
-    so. Does not return."""
+    """Run a worker process in a fork whose signals are blocked; those of `mask` stay blocked. Does not return."""
     try:
         os.setpgid(0, 0)
-        for number in signal.valid_signals():  # the parent's handlers are not for this process
+        for number in signal.valid_signals():  # without the parent's handlers
             if callable(signal.getsignal(number)):
                 signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
@@ -215,7 +214,7 @@ def _run_fork(arguments: Sequence[str], output: int, pass_fds: Sequence[int], ma
 
 
 def _progress_file() -> IO[bytes]:
-    """Return an unnamed file; in memory, where the system has such: a full disk must not hide where a worker died."""
+    """Return an unnamed file; in memory where possible: a full disk must not hide where a worker died."""
     if sys.platform == "linux":
         return os.fdopen(os.memfd_create("retarget-progress"), "r+b", buffering=0)
     return tempfile.TemporaryFile(prefix="retarget-worker-", buffering=0)

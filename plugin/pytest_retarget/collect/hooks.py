@@ -51,7 +51,7 @@ class CollectionHooks(Refusing):
     def _settle(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """A target reached through its suite file and through its module is one item. Nothing is deselected yet."""
         declared(config).check_toolchains()
-        preselection(config).settle(items, make=declared(config).by_module)
+        preselection(config).complete_items(items, make=declared(config).by_module)
         if declared(config).by_module and not config.getoption("keepduplicates"):
             items[:] = {item.nodeid: item for item in reversed(items)}.values()
             items.reverse()

@@ -69,11 +69,11 @@ class Preselection:
         is_sound = self._words is not None and _words(self._mark, arguments=True) is not None
         self._selects = is_sound and not config.getoption("keepduplicates")
 
-    def choose(self, home: Suite, targets: Sequence[Target], indices: Indices, marks: _MarksOf) -> Indices:
+    def choose(self, suite: Suite, targets: Sequence[Target], indices: Indices, marks: _MarksOf) -> Indices:
         """Return which of the targets with these indices become items when a suite is collected."""
-        if (names := self._named(home)) is not None:
+        if (names := self._named(suite)) is not None:
             return indices if self._is_seen(_REPORTED) else [at for at in indices if targets[at].name in names]
-        tests = list(self._tests(home, marks)) if self._selects and not self._is_seen(_SEEN) else []
+        tests = list(self._tests(suite, marks)) if self._selects and not self._is_seen(_SEEN) else []
         if not tests or not indices:
             return indices
         chosen = indices
@@ -81,22 +81,22 @@ class Preselection:
             chosen = [at for at in chosen if test(targets[at])]
         if indices[0] not in chosen[:1]:
             chosen = [indices[0], *chosen]
-        self._left_out[home] = indices, len(indices) - len(chosen)
+        self._left_out[suite] = indices, len(indices) - len(chosen)
         return chosen
 
-    def settle(self, items: list[pytest.Item], *, make: bool) -> None:
+    def complete_items(self, items: list[pytest.Item], *, make: bool) -> None:
         """Account for what was left out: it is deselected; or made, with `make` or where a plugin looks by now."""
         make = make or self._is_seen(_SEEN)
         reporter: Any = self._config.pluginmanager.get_plugin("terminalreporter")
-        for home, (_, count) in self._left_out.items() if reporter is not None else ():
+        for suite, (_, count) in self._left_out.items() if reporter is not None else ():
             count_collected(reporter, count)  # pytest counts only what it is given
-            reporter.stats.setdefault("deselected", []).extend([] if make else [home] * count)
+            reporter.stats.setdefault("deselected", []).extend([] if make else [suite] * count)
         if make:
-            made: dict[object, list[pytest.Item]] = {home: [] for home in self._left_out}
+            made: dict[object, list[pytest.Item]] = {suite: [] for suite in self._left_out}
             for item in items:
                 made.get(item.parent, []).append(item)
             full: dict[object, list[pytest.Item]] = {
-                home: home.complete(made[home], indices) for home, (indices, _) in self._left_out.items()
+                suite: suite.complete(made[suite], indices) for suite, (indices, _) in self._left_out.items()
             }
             items[:] = [one for item in items for one in (full.pop(item.parent, []) if item.parent in made else [item])]
         self._left_out.clear()
@@ -108,27 +108,27 @@ class Preselection:
 
     # ------------------------------------------------------------ by node ids
 
-    def _named(self, home: Suite) -> Names | None:
+    def _named(self, suite: Suite) -> Names | None:
         """The targets of a suite that the command line names; None where it asks for all, or in another way."""
         names: set[str] = set()
         for argument in self._config.args:
             path, *parts = str(argument).split("::")
             asked = Path(os.path.abspath(self._config.invocation_params.dir / path))  # noqa: PTH100  links stay
-            if asked == home.path and len(parts) == 2 and "[" not in parts[1]:
-                names.update(parts[1:] if parts[0] == home.name else ())
-            elif home.path.is_relative_to(asked) and (not parts or parts[0] == home.name):
+            if asked == suite.path and len(parts) == 2 and "[" not in parts[1]:
+                names.update(parts[1:] if parts[0] == suite.name else ())
+            elif suite.path.is_relative_to(asked) and (not parts or parts[0] == suite.name):
                 return None
         return frozenset(names) if names and not self._config.option.pyargs else None
 
     # ------------------------------------------------------------ by expressions
 
-    def _tests(self, home: Suite, marks: _MarksOf) -> Iterator[_Keeps]:
+    def _tests(self, suite: Suite, marks: _MarksOf) -> Iterator[_Keeps]:
         """Yield what a target of a suite must pass, each as pytest evaluates it of an item."""
         if (ids := self._leg) is not None:
-            prefix = f"{home.nodeid}::"
+            prefix = f"{suite.nodeid}::"
             yield lambda target: prefix + target.name in ids
         if self._mark:
-            by_mark, above = Expression.compile(self._mark), [*home.iter_markers()]
+            by_mark, above = Expression.compile(self._mark), [*suite.iter_markers()]
             marked: dict[int, bool] = {}
 
             def is_marked(target: Target) -> bool:
@@ -146,14 +146,14 @@ class Preselection:
                 own = marks(target)
                 known = named.get(id(own))
                 if known is None:
-                    known = named[id(own)] = self._by_keyword(home, own)
+                    known = named[id(own)] = self._by_keyword(suite, own)
                 return known(target.name.lower())
 
             yield is_named
 
-    def _by_keyword(self, home: Suite, marks: Sequence[pytest.Mark]) -> Callable[[str], bool]:
+    def _by_keyword(self, suite: Suite, marks: Sequence[pytest.Mark]) -> Callable[[str], bool]:
         """Return what decides by the lower-case name of a target, given its marks."""
-        expression, above = Expression.compile(self._keyword), KeywordMatcher.from_item(home)  # type: ignore[arg-type]
+        expression, above = Expression.compile(self._keyword), KeywordMatcher.from_item(suite)  # type: ignore[arg-type]
         holds = {
             word: above(word) or any(word.lower() in mark.name.lower() for mark in marks) for word in self._words or ()
         }

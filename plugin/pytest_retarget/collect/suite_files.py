@@ -138,7 +138,7 @@ class SuiteCollector(_Collecting):
             name=target.name,
             nodeid=prefix + target.name,
             target=target,
-            home=self,
+            suite=self,
             position=position,
             marks=declared(self.config).marks.of(target),
         )

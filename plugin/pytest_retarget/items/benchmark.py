@@ -50,7 +50,7 @@ class Benchmark:
             trial.services.engine.finish_compiles()
 
     def judge(self, trial: Trial, path: Path) -> None:
-        """Enter what was measured of a target that passed, of the suite file `path`. Raises `GoldenError` for golden
+        """Record what was measured of a target that passed, of the suite file `path`. Raises `GoldenError` for golden
         rules that it breaks."""
         from retarget_bench.golden import judge_goldens  # only benchmarks need it
 
@@ -58,7 +58,7 @@ class Benchmark:
         if isinstance(trial.target, CompileTarget):
             if record.compile is None or not record.compile.artifact:
                 return
-            self._enter_statistics(trial, trial.target)
+            self._record_statistics(trial, trial.target)
         self._count(trial.record)
         compiled = record.compile.devices if record.compile is not None else ()
         devices = record.devices if isinstance(trial.target, RunTarget) else compiled
@@ -66,7 +66,7 @@ class Benchmark:
         rules = goldens.of(trial.target, [device.traits for device in devices])
         baseline = self._baseline if any(rule.within is not None for rule in rules) else {}
         results = tuple(judge_goldens(rules, trial.record, baseline, platform.node()))
-        trial.enter(goldens=tuple(one.record for one in results))
+        trial.update_record(goldens=tuple(one.record for one in results))
         self._unjudged += [
             f"{trial.target.name}: {_of_case(one.record.case)}{one.record.text}"
             for one in results
@@ -83,13 +83,13 @@ class Benchmark:
             msg = f"golden rule broken: {lines[0]}{more}\n\n" + "\n".join(lines)
             raise GoldenError(msg)
 
-    def _enter_statistics(self, trial: Trial, target: CompileTarget) -> None:
+    def _record_statistics(self, trial: Trial, target: CompileTarget) -> None:
         from msgspec.structs import replace
 
         with suppress(RetargetError, UnavailableError):  # it is compiled; what counts its dispatches is not
             found = trial.services.engine.program_statistics(target)
             if found is not None and (compiled := trial.record.compile) is not None:
-                trial.enter(compile=replace(compiled, dispatches=found.dispatches, transient=found.transient))
+                trial.update_record(compile=replace(compiled, dispatches=found.dispatches, transient=found.transient))
 
     def _rules(self, path: Path, name: str) -> GoldenAssignment:
         from retarget.expect.matching import assign_goldens

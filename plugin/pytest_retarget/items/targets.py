@@ -12,7 +12,7 @@ from retarget.engine.trial.ends import AsExpected, Skip
 from retarget.engine.trial.failures import StageFailedError, first_line
 from retarget.engine.trial.rules import NO_RULES, RulesInForce
 from retarget.engine.trial.run_trial import CompileTrial, RunTrial
-from retarget.engine.trial.trial import Home, Trial
+from retarget.engine.trial.trial import SuiteContext, Trial
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import Assignment
 from retarget.extension import UnavailableError
@@ -39,21 +39,21 @@ from pytest_retarget.session.services import SERVICES
 class MatrixItem(pytest.Item):
     """A target as a pytest item. What it does is its trial's, a new one each time it runs."""
 
-    home: Home
+    suite: SuiteContext
     target: Target
     in_force: RulesInForce = NO_RULES
     """The rules in force for the target."""
-    _sort: ClassVar[type[Trial]]
+    _trial_type: ClassVar[type[Trial]]
     _trial: Trial | None = None
     _has_keywords = False
 
     def __init__(
-        self, *, target: Target, home: Home, position: int, marks: Sequence[pytest.Mark], **kwargs: object
+        self, *, target: Target, suite: SuiteContext, position: int, marks: Sequence[pytest.Mark], **kwargs: object
     ) -> None:
         super().__init__(**kwargs)  # type: ignore[arg-type]
         self.position = position
         self.target = target
-        self.home = home
+        self.suite = suite
         self.own_markers = list(marks)
 
     # ------------------------------------------------------------ what it is to pytest
@@ -72,7 +72,7 @@ class MatrixItem(pytest.Item):
 
     def reportinfo(self) -> tuple[os.PathLike[str], int | None, str]:
         """The suite's source location, and a headline."""
-        return self.path, self.home.line, f"{self.compile_target.suite}: {self.name}"
+        return self.path, self.suite.line, f"{self.compile_target.suite}: {self.name}"
 
     def setup(self) -> None:
         """Forget an earlier try; skip if an expectation says so, or what the target needs is missing."""
@@ -110,9 +110,9 @@ class MatrixItem(pytest.Item):
     def trial(self) -> Trial:
         """The latest try of the target; one that has not begun, if there was none."""
         if self._trial is None:
-            self._trial = self._sort(
+            self._trial = self._trial_type(
                 target=self.target,
-                home=self.home,
+                suite=self.suite,
                 services=self.config.stash[SERVICES],
                 position=self.position,
                 rules=self.in_force,
@@ -137,7 +137,7 @@ class MatrixItem(pytest.Item):
     @property
     def compile_id(self) -> str:
         """The node id of the compile target; of one that no item has, an id that no item has."""
-        return f"{self.home.nodeid}::{self.compile_target.name}"
+        return f"{self.suite.nodeid}::{self.compile_target.name}"
 
     def serve(self, assignment: Assignment) -> None:
         """Take the rules in force for the target and its compile target from those of its suite."""
@@ -152,7 +152,7 @@ class CompileItem(MatrixItem):
     """One module, compiled one way."""
 
     target: CompileTarget
-    _sort = CompileTrial
+    _trial_type = CompileTrial
 
     @property
     def compile_target(self) -> CompileTarget:
@@ -165,7 +165,7 @@ class RunItem(MatrixItem):
     target: RunTarget
     following: RunItem | None = None
     """The run target that is tried next, where it may begin while pytest reports this one."""
-    _sort = RunTrial
+    _trial_type = RunTrial
 
     @property
     def compile_target(self) -> CompileTarget:
@@ -177,7 +177,7 @@ class RunItem(MatrixItem):
 
     def runtest(self) -> None:
         if self.following is not None:
-            self.trial.then = self.following.begin
+            self.trial.on_passed = self.following.begin
         super().runtest()
 
     def begin(self) -> None:

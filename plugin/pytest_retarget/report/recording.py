@@ -36,8 +36,10 @@ class Recorder:
         if not isinstance(item, MatrixItem) or (report.when != "call" and report.passed):
             return report
         error = end_of(call.excinfo.value) if call.excinfo is not None else None
-        said = _worded(item, report, error)
-        record = finished(item.trial, error, said, started=call.start, ended=call.stop, with_digests=self._with_digests)
+        outcome_and_reason = _worded(item, report, error)
+        record = finished(
+            item.trial, error, outcome_and_reason, started=call.start, ended=call.stop, with_digests=self._with_digests
+        )
         others = [pair for pair in item.user_properties if not pair[0].startswith("retarget.")]
         item.user_properties[:] = [*others, *properties(record)]
         report.user_properties = list(item.user_properties)
@@ -69,7 +71,7 @@ def _worded(item: MatrixItem, report: pytest.TestReport, error: BaseException | 
     if isinstance(error, pytest.skip.Exception):  # of another plugin
         report.longrepr = (str(path), (line or 0) + 1, f"Skipped: {error.msg}")
         return Outcome.SKIPPED, str(error.msg)
-    said = outcome_of(item.trial, error, was_tried=report.when == "call")
+    outcome_and_reason = outcome_of(item.trial, error, was_tried=report.when == "call")
     if isinstance(error, Skip):
         reason = error.reason if isinstance(error, Blocked) else f"Skipped: {error.reason}"
         report.longrepr = (str(path), (line or 0) + 1, reason)
@@ -81,4 +83,4 @@ def _worded(item: MatrixItem, report: pytest.TestReport, error: BaseException | 
         return Outcome.XFAILED if hasattr(report, "wasxfail") else Outcome.SKIPPED, ""
     elif error is not None and (words := error_repr(error, path, line)) is not None:
         report.longrepr = words
-    return said
+    return outcome_and_reason

@@ -1,9 +1,9 @@
 """`bringup/NAME.ladder`: a line for each target, `ID RUNG DIGEST`, sorted by id, between comment lines.
 
 `lowered from RUNG: REASON` ends the line of a target that `--lower` let fall. The first line says which ladder it is
-and its version, those after it on which devices it was recorded, the last that the file is whole. Two branches that
-change different lines merge without a conflict. What a merge may leave, `--raise` settles: conflict markers, lines
-twice or not in order.
+and its version, those after it on which devices it was recorded, the last that the file is complete. Two branches that
+change different lines merge without a conflict. `--raise` repairs what a merge may leave: conflict markers, duplicate
+lines and lines out of order.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from retarget.support.files import read_regular, write_atomically
 
 VERSION = 1
 DIGITS = 12
-"""Of a digest, in hex."""
+"""The length of a digest, in hex digits."""
 
 _MOST = 20
-"""Errors of one file that are said."""
+"""How many errors of one file are reported."""
 
 _FIRST = re.compile(r"# retarget ladder (\d+): (\S+)")
 _DEVICE = re.compile(r"# on (\S.*)")
@@ -56,9 +56,10 @@ class Line(Struct, frozen=True, kw_only=True):
 
 
 class Ladder(Struct, frozen=True, kw_only=True):
-    """The lines of a file, in order. `unsettled` are the errors that a merge may leave and `--raise` settles.
+    """The lines of a file, in order. `unsettled` are the errors that a merge may leave and `--raise` repairs.
 
-    `devices` are those on which it was recorded, as `retarget_bringup.ladder.devices` words them, or globs over that.
+    `devices` are those on which it was recorded, as `retarget_bringup.ladder.devices` names them, or globs over these
+    names.
     """
 
     file: Path
@@ -67,7 +68,7 @@ class Ladder(Struct, frozen=True, kw_only=True):
     unsettled: tuple[Diagnostic, ...] = ()
 
     def line_of(self, digests: dict[str, str]) -> dict[str, Line]:
-        """Return the line of each target: of several, the highest; of these the one with the digest of today."""
+        """Return the line of each target: of several, the highest; of equally high ones, that with today's digest."""
         found: dict[str, Line] = {}
         for line in self.lines:
             known = found.setdefault(line.target, line)
@@ -101,8 +102,8 @@ def write_ladder(file: Path, lines: Iterable[Line], devices: Iterable[str] = ())
 def read_ladder(file: Path) -> Ladder:
     """Read a file; one that is not there is empty.
 
-    Raises `DiagnosticsError` with every error of it that `--raise` cannot settle: another ladder, another version, a
-    cut file, what is no line, an unknown rung.
+    Raises `DiagnosticsError` with every error that `--raise` cannot repair: another ladder, another version, a cut
+    file, an invalid line, an unknown rung.
     """
     if not file.exists() and not file.is_symlink():
         return Ladder(file=file)
@@ -199,7 +200,7 @@ class _Reader:
         return None
 
     def _settle(self, rows: Sequence[str]) -> None:
-        """Note what a merge may leave."""
+        """Note an error that a merge may leave."""
         settled = f"`retarget bringup {self._file.stem} --raise` settles it"
         if self._markers:
             where = ", ".join(map(str, self._markers))

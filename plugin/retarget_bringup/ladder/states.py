@@ -176,10 +176,10 @@ def ladder_targets(declared: Declared, engine: Engine) -> list[LadderTarget]:
         if one.id in run:
             continue
         checks = declared.registry.artifact_checker(one.suite.kind) is not None
-        if one.home not in rule_sets:
-            rule_sets[one.home] = RuleSet(one.suite.expectations, checks_artifacts=checks)
+        if one.suite_id not in rule_sets:
+            rule_sets[one.suite_id] = RuleSet(one.suite.expectations, checks_artifacts=checks)
         of_run = isinstance(one.target, RunTarget)
-        rules = rule_sets[one.home]
+        rules = rule_sets[one.suite_id]
         digest = missing = ""
         try:
             digest = _digest(one, digests, engine)

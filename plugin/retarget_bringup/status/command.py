@@ -16,8 +16,8 @@ from retarget.support.files import user_path
 from retarget.targets.collected import collect
 
 from retarget_bringup.ladder.check import raised
+from retarget_bringup.ladder.options import add_arguments, apply_options
 from retarget_bringup.ladder.settings import Settings, find_settings, read_settings
-from retarget_bringup.ladder.settle import add_arguments, settle
 from retarget_bringup.status.assemble import status_of
 from retarget_bringup.status.blockers import with_references
 from retarget_bringup.status.gather import Found, read_found, run_found, run_others
@@ -84,7 +84,7 @@ def _status(arguments: argparse.Namespace) -> int:
     found = _gathered(settings, arguments, more)
     if arguments.check or arguments.raises or arguments.lower:
         lower = {"lower": arguments.lower, "reason": " ".join(arguments.reason.split())}
-        return settle(settings, found.ladder, found.states, raises=arguments.raises, **lower)
+        return apply_options(settings, found.ladder, found.states, raises=arguments.raises, **lower)
     status, _ = _of(found, arguments)
     if arguments.json:
         print(msgspec.json.format(msgspec.json.encode(status), indent=1).decode())

@@ -1,4 +1,5 @@
-"""What a ladder is judged by: sessions and checks of drivers, run here or read, and the states of targets in them."""
+"""The data for judging a ladder: sessions and checks of drivers, run here or read, and the states of targets in
+them."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ from retarget_bringup.sizes import module_key, module_sizes
 from retarget_bringup.status.session import new_folder, run_pytest
 
 _MEASURED = 60
-"""Modules that are measured in one session: the first time each takes a part of a second."""
+"""How many modules are measured in one session: each takes a part of a second the first time."""
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -62,8 +63,8 @@ def read_found(
     *,
     measures: bool = False,
 ) -> Found:
-    """Read results, and find the states in them; `declared` is what `collect` gives, where it was asked already. With
-    `measures`, modules of targets that are stuck are measured, which compiles them.
+    """Read results, and find the states in them; `declared` is the result of `collect`, if known. With `measures`,
+    modules of targets that are stuck are measured, which compiles them.
 
     Raises `RetargetError` for what cannot be read: results, the ladder, declarations.
     """
@@ -114,7 +115,7 @@ def _bytes(target: CompileTarget) -> int:
 
 
 def _key(engine: Engine, target: CompileTarget) -> str:
-    """Return the compile key of today; empty where it is not known here, and none at all where flags are refused."""
+    """Return today's compile key; empty where it is unknown here, `refused` where there is none."""
     try:
         return engine.compile_key(target) or "refused"
     except (UnavailableError, RetargetError):
@@ -122,8 +123,8 @@ def _key(engine: Engine, target: CompileTarget) -> str:
 
 
 def _selected(settings: Settings, declared: Declared) -> Declared:
-    """Return what the settings select. Raises `DiagnosticsError` where that is nothing, and for a driver or a reference
-    that there is not."""
+    """Return what the settings select. Raises `DiagnosticsError` where that is nothing, and for an unknown driver or
+    reference."""
     is_selected = compile_selector(settings.select)
     selected = [one for one in declared.targets if is_selected(one.target)]
     problems = []
@@ -161,11 +162,11 @@ def run_found(
     extensions: Sequence[str] = (),
     checks_drivers: bool = True,
 ) -> Found:
-    """Run the checks of the drivers, and the targets; then, `runs` times in all, what matches.
+    """Run the checks of the drivers, and the targets; then, `runs` times in all, the matching ones.
 
     Raises `RetargetError` for what `read_found` refuses, and where pytest runs nothing.
     """
-    read_ladder(settings.ladder_file)  # what is wrong in it is said before minutes of work
+    read_ladder(settings.ladder_file)  # its errors are reported before minutes of work
     declared = collect(settings.root, settings.paths, extensions)
     folder = new_folder(settings.name)
     configs = _runtimes(settings, _selected(settings, declared))
@@ -191,8 +192,8 @@ def run_found(
 
 
 def _runtimes(settings: Settings, selected: Declared) -> list[RuntimeConfig]:
-    """Return the runtime configs whose drivers are checked: those of the selected targets, of the drivers that the
-    settings name, where they name some. What a tool runs has no driver here."""
+    """Return the runtime configs whose drivers are checked: those of the selected targets, limited to the drivers that
+    the settings name, if any. Configs that a tool runs have no driver here."""
     found = {
         one.target.runtime.name: one.target.runtime for one in selected.targets if isinstance(one.target, RunTarget)
     }

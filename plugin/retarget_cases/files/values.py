@@ -25,7 +25,7 @@ from retarget_cases.files.tables import (
 
 _FILES = (".npy", ".npz", ".pb", ".bin")
 _MAX_RANK = 64
-"""As many dimensions as NumPy knows."""
+"""The most dimensions of a NumPy array."""
 _KEYS = (*FORMS, "random")
 
 
@@ -47,14 +47,14 @@ class Value(Struct, frozen=True, kw_only=True):
         return None if self.table.dtype is None else element_dtype(self.table.dtype)
 
     def files(self) -> Iterable[tuple[str, tuple[str, ...]]]:
-        """Return the paths that it names, each with the suffixes that fit."""
+        """Return the paths that it names, each with its valid suffixes."""
         for form, suffixes in (("npy", (".npy",)), ("npz", (".npz",)), ("pb", (".pb",)), ("bin", (".bin", ".raw"))):
             if (path := getattr(self.table, form, None)) is not None:
                 yield path, suffixes
 
 
 def read_value(written: object, key_path: KeyPath, problems: list[Problem]) -> Value | None:
-    """Return a value; what is wrong with it without knowing its type goes to `problems`, and then None may return."""
+    """Return a value. The problems that can be found without its type are added to `problems`; it may then be None."""
     if isinstance(written, str):
         return _file(written, key_path, problems)
     if isinstance(written, dict):

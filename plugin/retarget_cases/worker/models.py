@@ -1,4 +1,4 @@
-"""The cases of an ONNX model: written ones with what they leave out, data sets, and one that is generated.
+"""The cases of an ONNX model: written ones, completed, data sets, and a generated one.
 
 Runs in worker processes and for `retarget check`.
 """
@@ -81,14 +81,14 @@ class _ProblemsError(Exception):
 
 
 def _without_file(request: CaseRequest) -> CasesFile:
-    """Return what stands for the file that nobody wrote: errors are those of the model."""
+    """Return the cases file of a model without one: errors are located in the model."""
     return CasesFile(
         path=request.source, text="", parameters=(), tolerance=Overrides(), cases=(), table=ModelFileTable()
     )
 
 
 def _generated_case(file: CasesFile) -> WrittenCase:
-    """Return the case of a model for which nobody wrote any."""
+    """Return the case of a model without written cases."""
     return WrittenCase(
         key_path=(),
         name="generated",
@@ -153,7 +153,7 @@ def _bound(case: WrittenCase, model: Model, function: str) -> tuple[WrittenCase,
     info = FunctionInfo(
         name=function,
         arguments=len(model.inputs),
-        argument_types=tuple(  # what is given has sizes of its own
+        argument_types=tuple(  # given values have their own sizes
             value.type({} if value.name in given and _is_given(given[value.name]) else sizes) for value in model.inputs
         ),
         result_types=tuple(value.type() for value in model.outputs),
@@ -163,7 +163,7 @@ def _bound(case: WrittenCase, model: Model, function: str) -> tuple[WrittenCase,
 
 
 def _is_given(value: Value) -> bool:
-    """Whether a value is not generated, or says its own shape."""
+    """Whether a value is not generated, or has a written shape."""
     given = ValuesTable | NpyTable | NpzTable | PbTable | BinTable
     return value.shape is not None or isinstance(value.table, given)
 

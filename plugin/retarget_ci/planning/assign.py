@@ -297,7 +297,7 @@ class Placement:
         self._of_module: dict[tuple[str, str], list[DeclaredTarget]] = {}
         for one in declared.targets:
             if isinstance(one.target, RunTarget) and one.target.compile.kind in self._comparing:
-                self._of_module.setdefault((one.home, one.compiled.module.name), []).append(one)
+                self._of_module.setdefault((one.suite_id, one.compiled.module.name), []).append(one)
 
     def of(self, one: DeclaredTarget) -> Place | Refused:
         """Return where a target goes, or why it goes nowhere.
@@ -338,7 +338,7 @@ class Placement:
         if loader is None:
             return
         module, compiler = target.compile.module, target.compile.compiler.name
-        others = self._of_module[one.home, module.name]
+        others = self._of_module[one.suite_id, module.name]
         for name in loader.references(module, target.compile.folder, compiler):
             if group := [other for other in others if other.compiled.compiler.name == name]:
                 yield group

@@ -70,30 +70,30 @@ def fingerprints(declared: Declared, engine: Engine) -> Fingerprints:
     """
     registry = declared.registry
     digests = CaseDigests(registry)
-    compiled = {(one.home, one.compiled.name): one.compiled for one in declared.targets}
+    compiled = {(one.suite_id, one.compiled.name): one.compiled for one in declared.targets}
 
     @cache
-    def generated(home: str, name: str) -> CompileTarget:
-        return engine.generated(compiled[home, name])
+    def generated(suite_id: str, name: str) -> CompileTarget:
+        return engine.generated(compiled[suite_id, name])
 
     @cache
-    def key(home: str, name: str) -> str:
-        return engine.compile_key(compiled[home, name]) if (home, name) in compiled else ""
+    def key(suite_id: str, name: str) -> str:
+        return engine.compile_key(compiled[suite_id, name]) if (suite_id, name) in compiled else ""
 
     @cache
-    def rules(home: str) -> RuleSet:
-        suite = suites[home]
+    def rules(suite_id: str) -> RuleSet:
+        suite = suites[suite_id]
         return RuleSet(suite.expectations, checks_artifacts=registry.artifact_checker(suite.kind) is not None)
 
-    suites = {one.home: one.suite for one in declared.targets}
+    suites = {one.suite_id: one.suite for one in declared.targets}
     found: dict[str, str] = {}
     unknown: Counter[str] = Counter()
     for one in declared.targets:
         try:
-            made = generated(one.home, one.compiled.name)
+            made = generated(one.suite_id, one.compiled.name)
             target: Target = replace(one.target, compile=made) if isinstance(one.target, RunTarget) else made
             names = [one.compiled.name, *_references(one, registry)]
-            keys = [key(one.home, name) for name in names]
+            keys = [key(one.suite_id, name) for name in names]
         except UnavailableError as error:
             unknown[str(error)] += 1
             continue
@@ -103,7 +103,7 @@ def fingerprints(declared: Declared, engine: Engine) -> Fingerprints:
         if isinstance(target, RunTarget) and any(path.suffix == ".py" for path in digests.named_files(made) or ()):
             unknown["their cases name a Python file, which may read anything"] += 1
             continue
-        parts = [*keys, *_code(target, registry), digests.of(target, rules(one.home).rules_for(one.target))]
+        parts = [*keys, *_code(target, registry), digests.of(target, rules(one.suite_id).rules_for(one.target))]
         found[one.id] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     return Fingerprints(of=found, unknown=dict(unknown))
 

@@ -157,7 +157,7 @@ class _Planner:
 
     def _pool(self, sort: _Sort, runner: str, one: DeclaredTarget) -> _Module:
         modules = self._pools.setdefault((sort, runner), {})
-        return modules.setdefault((one.home, one.compiled.module.name), _Module())
+        return modules.setdefault((one.suite_id, one.compiled.module.name), _Module())
 
     def _waived(self, refused: Iterable[tuple[DeclaredTarget, Refused]], today: date) -> tuple[Waived, ...]:
         waivers = [(waiver, ByWords(compile_selector(waiver.select))) for waiver in self._config.waivers]

@@ -116,7 +116,7 @@ def _assigned(declared: Declared) -> Iterator[tuple[Suite, list[DeclaredTarget],
     """Yield each suite with its targets and what its rules say of them."""
     suites: dict[str, list[DeclaredTarget]] = {}
     for one in declared.targets:
-        suites.setdefault(one.home, []).append(one)
+        suites.setdefault(one.suite_id, []).append(one)
     for targets in suites.values():
         suite = targets[0].suite
         checks = declared.registry.artifact_checker(suite.kind) is not None

@@ -54,7 +54,7 @@ class Verified(Struct, frozen=True, kw_only=True):
 def verify_results(plan: Plan, sessions: Sequence[SessionResults]) -> Verified:
     """Compare results with the plan that they answer to."""
     found = _Results(plan, sessions)
-    lost = [*found.strangers()]
+    lost = [*found.unplanned_sessions()]
     for leg in plan.legs:
         lost += [f"leg {leg.name!r}: {problem}" for problem in found.leg(leg)]
     lost += found.revisions()
@@ -71,9 +71,9 @@ class _Results:
         self._plan, self._digest = plan, plan.digest
         self._leg_of = {one: leg.name for leg in plan.legs for one in leg.ids}
         self._sessions: dict[str, list[SessionResults]] = {leg.name: [] for leg in plan.legs}
-        self._strangers: list[SessionResults] = []
+        self._unplanned: list[SessionResults] = []
         for session in sessions:
-            self._sessions.get(session.start.leg, self._strangers).append(session)
+            self._sessions.get(session.start.leg, self._unplanned).append(session)
         self.results = {
             one: record
             for leg, of_leg in self._sessions.items()
@@ -83,9 +83,9 @@ class _Results:
             if self._leg_of.get(one) == leg
         }
 
-    def strangers(self) -> Iterator[str]:
+    def unplanned_sessions(self) -> Iterator[str]:
         """Yield the sessions of no leg of the plan."""
-        for session in self._strangers:
+        for session in self._unplanned:
             name = session.start.leg
             where = _files(session)
             if name:

@@ -129,11 +129,11 @@ class ClusterExecutor:
             if self._closed:
                 msg = "the session has ended"
             elif self._local is not None and self._local.ended:
-                msg = f"a worker of local:{wanted} ended while it started{self._local.said}"
+                msg = f"a worker of local:{wanted} ended while it started{self._local.last_lines}"
             elif time.monotonic() > deadline:
-                said = self._local.said if self._local is not None else ""
+                last_lines = self._local.last_lines if self._local is not None else ""
                 found = f"found {len(link.workers)} of {wanted} workers" if link.workers else "found no worker"
-                msg = f"{found} at {address}; `retarget worker {address}` starts one{said}"
+                msg = f"{found} at {address}; `retarget worker {address}` starts one{last_lines}"
             if msg:
                 link.close()
                 raise RetargetError(msg)

@@ -61,13 +61,13 @@ class LocalCluster:
         if not address.startswith("tcp://") or not line.endswith(b"\n"):
             late = f"nothing came in {_START_SECONDS:.0f} s" if time.monotonic() > deadline else "it ended"
             why = first_line(line.decode(errors="replace")) or late
-            msg = f"the scheduler of local:{self.count} did not start: {why}{self.said}"
+            msg = f"the scheduler of local:{self.count} did not start: {why}{self.last_lines}"
             raise RetargetError(msg)
         self.pids = (self._process.pid, *map(int, pids))
         return address
 
     @property
-    def said(self) -> str:
+    def last_lines(self) -> str:
         """The last lines that its processes wrote to standard error, to be appended to a message."""
         size = os.fstat(self._errors.fileno()).st_size
         text = os.pread(self._errors.fileno(), 4096, max(0, size - 4096)).decode(errors="replace")

@@ -21,7 +21,7 @@ from retarget.worker.process import available_cores
 from retarget_cluster.security import address_of, expect_distributed, security_for
 
 if TYPE_CHECKING:
-    from retarget_cluster.worker.site import SiteOptions
+    from retarget_cluster.worker.cluster_worker import WorkerOptions
 
 __all__ = ["add_arguments", "end_with_parent", "run", "serve_worker"]
 
@@ -58,10 +58,10 @@ def run(arguments: argparse.Namespace) -> int:
     Raises `RetargetError` for an address that cannot be used, and for a scheduler that is gone.
     """
     expect_distributed("retarget worker")
-    from retarget_cluster.worker.site import SiteOptions
+    from retarget_cluster.worker.cluster_worker import WorkerOptions
 
     security = security_for(arguments.address, "worker")
-    options = SiteOptions(
+    options = WorkerOptions(
         address=arguments.address,
         name=arguments.name or platform.node() or "worker",
         cores=arguments.cores or available_cores(),
@@ -74,28 +74,28 @@ def run(arguments: argparse.Namespace) -> int:
     return asyncio.run(serve_worker(options, security))
 
 
-async def serve_worker(options: SiteOptions, security: object, *, with_parent: bool = False) -> int:
+async def serve_worker(options: WorkerOptions, security: object, *, with_parent: bool = False) -> int:
     """Work until a signal ends it; `with_parent` until the end of standard input, too. Returns 0. Raises as
-    `Site.serve` does."""
-    from retarget_cluster.worker.site import Site
+    `ClusterWorker.serve` does."""
+    from retarget_cluster.worker.cluster_worker import ClusterWorker
 
-    site = Site(options)
+    worker = ClusterWorker(options)
     if with_parent:
-        end_with_parent(lambda: site.close(kill=True))
+        end_with_parent(lambda: worker.close(kill=True))
 
     def signalled() -> None:
-        if site.draining:
-            site.close(kill=True)
+        if worker.draining:
+            worker.close(kill=True)
             os._exit(130)
-        site.drain()
+        worker.drain()
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, signalled)
     try:
-        await site.serve(security)
+        await worker.serve(security)
     finally:
-        site.close()
+        worker.close()
     sys.stderr.flush()
     return 0
 

@@ -112,7 +112,7 @@ class LocalEngine:
                 artifact if message.digest else message.artifact,
                 record=scratch.path / "record" if message.record is not None else None,
                 references=message.references,
-                lacking=message.lacking,
+                missing_references=message.missing_references,
                 seed=message.seed,
                 only=message.only,
                 skipping=message.skipping,

@@ -1,4 +1,4 @@
-"""What `retarget init` writes for IREE's compiler: target configs for the devices that are there."""
+"""The target configs that `retarget init` writes for IREE's compiler and the devices that were found."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LOCAL = "--iree-hal-target-device=local"
 def iree_targets(devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[SuggestedTarget]:
     """Return the target configs for the devices that the drivers of IREE's runtime found.
 
-    A driver whose devices are not given stands for any device of it.
+    A driver without given devices stands for any of its devices.
     """
     local = tuple(driver for driver in ("local-sync", "local-task") if driver in devices)
     hip = devices.get("hip")

@@ -1,4 +1,4 @@
-"""Modules, cases and parameter files of flagfiles: what the case loader `run-module` answers with.
+"""Modules, cases and parameter files of flagfiles, for the case loader `run-module`.
 
 Imported when there are flagfiles, not before.
 """
@@ -35,14 +35,14 @@ from retarget_iree.runtime.tool.command import run_module_command
 
 _SOURCES = (".mlir", ".mlirbc")
 _IMPORTED = ".onnx"
-"""Counts where there is no other program: a folder may keep the model that its `.mlir` was imported from."""
+"""Used where there is no other program: a folder may keep the model that its `.mlir` was imported from."""
 _SHOWN = 12
 _TELLING = ((Stage.COMPARE, r"\[FAILED\] (.*)"), (Stage.RUN, r"(?!EXEC @)(?:[^\s:]+:\d+: )?(\S.*)"))
-"""What `iree-run-module` prints of a failure."""
+"""The lines in which `iree-run-module` reports a failure."""
 
 
 def find_modules(folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
-    """See `RunModuleCaseLoader`. Reads but the `--module=` flags of flagfiles."""
+    """See `RunModuleCaseLoader`. Reads only the `--module=` flags of flagfiles."""
     diagnostics: list[Diagnostic] = []
     flagfiles: dict[Path, list[Path]] = {}
     beside: dict[Path, tuple[Path, ...]] = {}
@@ -126,10 +126,10 @@ def plan_of(config: RuntimeConfig, artifact: Path, module: Module, folder: Path,
 
 
 def _tool_arguments(flagfile: Path, folder: Path) -> tuple[str, ...]:
-    """Return what `iree-run-module` gets of a flagfile, in the flagfile's folder.
+    """Return the arguments of `iree-run-module` for a flagfile, in the flagfile's folder.
 
-    A flagfile that names its module does so by its source, which the tool cannot load, and numbers of 2 and 4 bits are
-    bytes for it: the flags are written out then.
+    The flags are written out if the flagfile names its module's source, which the tool cannot load, or has numbers of 2
+    or 4 bits, which are bytes for the tool.
     """
     flags, _ = flags_of(flagfile, read_text(flagfile), folder)
     if all(flag.name != "module" and _tool_flag(flag) == _flag(flag) for flag in flags):
@@ -214,7 +214,7 @@ def _named_module(written: Written, base: Path, folder: Path) -> Path:
 
 
 def _spelt_below(found: Path, base: Path, folder: Path) -> Path:
-    """Return a resolved path as it goes from `folder`, which may itself be reached by a link."""
+    """Return a resolved path in terms of `folder`, which may itself be reached by a link."""
     real = folder.resolve()
     return folder / found.relative_to(real) if found.is_relative_to(real) else base / found.name
 
@@ -309,7 +309,7 @@ def _parameters_in(path: Path, folder: Path) -> dict[str, tuple[Location, dict[P
 
 
 _LARGEST = 1 << 20
-"""Bytes of a file that is looked into."""
+"""The largest file that is searched, in bytes."""
 _FLAG = re.compile(rb"(?m)^\s*--(?:input|expected_output|function|module|flagfile)\s*=")
 _SUFFIXES = frozenset({"", ".txt", ".flags", ".flagfile"})
 

@@ -32,7 +32,7 @@ def load_module(instance: Any, artifact: bytes) -> Any:
 
 
 def exported(module: Any) -> dict[str, Any]:
-    """Return the functions a user may call: no initialisers, and no `$async` variant where there is the plain one."""
+    """Return the functions that a user may call: no initialisers, and no `$async` variant of a plain function."""
     names = list(module.function_names)
     found: dict[str, Any] = {}
     for name in names:
@@ -50,7 +50,7 @@ def signature_of(function: Any) -> Signature:
 
 
 def function_info(name: str, signature: Signature) -> FunctionInfo:
-    """Return what the case loaders learn of a function."""
+    """Return a function's description for the case loaders."""
     return FunctionInfo(
         name=name,
         arguments=None if signature.arguments is None else len(signature.arguments),
@@ -88,8 +88,7 @@ class Signature:
     """A function's arguments and results.
 
     `arguments` and `results` hold one letter each, as the VM passes them: `i`, `I`, `f`, `F` numbers of 32 and 64 bits,
-    `r` references. None where the module does not say. The declared types are beside them, one per letter, or are
-    empty where the module says nothing of them.
+    `r` references. None where unknown. The declared types, one per letter, are empty where unknown.
     """
 
     arguments: str | None
@@ -107,13 +106,13 @@ class Signature:
         return list(zip("r" * count if letters is None else letters, types or [""] * count, strict=True))
 
     def returned(self, count: int = 0) -> list[tuple[str, str]]:
-        """Return the letter and the declared type of each result, `count` of them where the module does not say."""
+        """Return the letter and the declared type of each result, `count` of them where unknown."""
         letters = "r" * count if self.results is None else self.results
         return list(zip(letters, self.result_types or [""] * len(letters), strict=True))
 
 
 def parse_signature(shown: str, reflection: Mapping[str, str]) -> Signature:
-    """Read the signature from what a VM function shows of itself and from its reflection attributes."""
+    """Parse the signature from a VM function's properties and reflection attributes."""
     convention = _CONVENTION.match(shown)
     if convention is None:
         return Signature(arguments=None, results=None)
@@ -129,8 +128,8 @@ def parse_signature(shown: str, reflection: Mapping[str, str]) -> Signature:
 
 
 def declared_types(declaration: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the types of arguments and results of a declaration (`sync func @f(%input0: i32) -> (…)`), both empty for
-    what is none."""
+    """Return the types of arguments and results of a declaration (`sync func @f(%input0: i32) -> (…)`), both empty if
+    it is not a declaration."""
     match = _DECLARATION.match(declaration)
     return ((), ()) if match is None else (_types(match["arguments"]), _types(match["results"]))
 

@@ -171,7 +171,7 @@ class IreeDevice(Device):
         return rt.HalBufferView(buffer=buffer, shape=array.shape, element_type=code)
 
     def close(self) -> None:
-        """Release programs, modules, devices and the VM, in this order: each holds what comes after it."""
+        """Release programs, modules, devices and the VM, in this order: each references the next."""
         for program in list(self._programs):
             program.close()
         self.recorder.sink = None
@@ -223,7 +223,7 @@ class IreeProgram(Program):
         self._started: Callable[[], None] | None = None
 
     def report_work(self, started: Callable[[], None]) -> None:
-        """Keep what is called before each function is entered; what it dispatches in there is not known."""
+        """Keep the callback for before each function is entered; its dispatches are not visible."""
         self._started = started
 
     def call(self, function: str, inputs: Sequence[Array], on_check: CheckSink) -> Sequence[Array]:
@@ -266,10 +266,10 @@ class IreeProgram(Program):
         return call
 
     def device_seconds(self, function: str, inputs: Sequence[Array], calls: int, artifact: Path) -> Sequence[float]:
-        """Return what the dispatches of each call took, by IREE's own tools: in this process the runtime takes no
-        profile."""
+        """Return the seconds of each call's dispatches, by IREE's own tools: the runtime cannot profile in this
+        process."""
         from retarget_iree.runtime.tool.device import input_flag
-        from retarget_iree.runtime.tool.recording import seconds_on_device  # only benchmarks need it
+        from retarget_iree.runtime.tool.recording import seconds_on_device  # needed by benchmarks only
         from retarget_iree.toolchain import find_runtime
 
         [info, *others] = self._device.infos

@@ -90,13 +90,13 @@ def write_bundle(
     engine: Engine,
     runs: int | None = None,
     keep: bool = False,
-    without: Collection[str] = (),
+    without_env: Collection[str] = (),
     note: Callable[[str], None] = lambda _: None,
 ) -> Bundle:
     """Write the bundle of a failure to `output`, if the failure occurs `runs` times, or some of them, from it alone.
 
     The cases that failed are tried first, then all cases. With `keep` it is written in any case and says what differed.
-    Variables `without` values in the bundle are not set when it is tried.
+    The variables `without_env` are left out of the bundle, and not set when it is tried.
     Raises `NotReproducedError`, and `RetargetError` for what cannot be packed or written.
     """
     wanted = default_runs(failed.way.stage) if runs is None else runs
@@ -105,11 +105,11 @@ def write_bundle(
         selections = [failed.cases, ()] if failed.cases and len(failed.ran.names if failed.ran else ()) > 1 else [()]
         for number, cases in enumerate(selections):
             folder = scratch.path / str(number) / _folder_name(failed)
-            bundle = fill(folder, failed, engine=engine, cases=cases, without=without)
+            bundle = fill(folder, failed, engine=engine, cases=cases, without_env=without_env)
             pack(folder, archive := scratch.path / f"{number}.tar.zst")
             unpack(archive, again := scratch.path / f"again{number}")
             note(f"reproducing it from the bundle{f', {wanted} times' if wanted > 1 else ''}")
-            found = reproduce(again, runs=wanted, toolchain=toolchain, hidden=without)
+            found = reproduce(again, runs=wanted, toolchain=toolchain, hidden=without_env)
             if found.same or not any(line.startswith("good: ") for line in found.others):
                 break
         if not found.same and not keep:
@@ -125,10 +125,10 @@ def write_bundle(
 
 
 def fill(
-    folder: Path, failed: FailedTarget, *, engine: Engine, cases: Sequence[str] = (), without: Collection[str] = ()
+    folder: Path, failed: FailedTarget, *, engine: Engine, cases: Sequence[str] = (), without_env: Collection[str] = ()
 ) -> Bundle:
     """Write what a failure is reproduced with to a new folder; of its cases those named, all if there are none. The
-    variables `without` are left out of the environments.
+    variables `without_env` are left out of the environments.
 
     Raises `RetargetError` for what cannot be packed.
     """
@@ -147,7 +147,7 @@ def fill(
         ),
         expectation=failed.expectation(),
         reproduced=Reproduced(runs=0, same=0),
-        compile=_compile_step(folder, failed, compile_target, engine, toolchain=toolchain, without=without),
+        compile=_compile_step(folder, failed, compile_target, engine, toolchain=toolchain, without_env=without_env),
         machine=f"{platform.platform()}, Python {platform.python_version()}",
         packages=tuple(_packages(_toolchain(failed))),
     )
@@ -158,7 +158,7 @@ def fill(
         shutil.copyfile(artifact.path, folder / name)
         bundle = msgspec.structs.replace(bundle, artifact=name)
     if artifact is not None and ran is not None and isinstance(failed.chosen.target, RunTarget):
-        run = _run_step(folder, failed.chosen.target, ran.devices, without)
+        run = _run_step(folder, failed.chosen.target, ran.devices, without_env)
         for number, info in enumerate(ran.devices):
             profile = profile_text(profile_of_device(info, info.runtime or info.driver))
             (folder / f"device{number}.toml").write_text(profile)
@@ -252,7 +252,7 @@ def _compile_step(
     engine: Engine,
     *,
     toolchain: str,
-    without: Collection[str],
+    without_env: Collection[str],
 ) -> CompileStep:
     """Write the source, and the files that flags name. Raises `RetargetError`."""
     resolved, inputs = engine.resolved(failed.chosen.compiled)
@@ -287,7 +287,7 @@ def _compile_step(
         source=source.name,
         flags=tuple(flags),
         facts=() if toolchain == "iree" else resolved.facts,
-        env={name: value for name, value in target.compiler.env if name not in without},
+        env={name: value for name, value in target.compiler.env if name not in without_env},
         timeout=COMPILE_TIMEOUT if target.timeout is None else target.timeout,
     )
 
@@ -303,7 +303,7 @@ def _imported(source: Path) -> Path:
     return source
 
 
-def _run_step(folder: Path, target: RunTarget, infos: Sequence[DeviceInfo], without: Collection[str]) -> RunStep:
+def _run_step(folder: Path, target: RunTarget, infos: Sequence[DeviceInfo], without_env: Collection[str]) -> RunStep:
     runtime = target.runtime
     parameters = [device.partition("?")[2] for device in runtime.devices] or [""] * len(infos)
     return RunStep(
@@ -318,7 +318,7 @@ def _run_step(folder: Path, target: RunTarget, infos: Sequence[DeviceInfo], with
             for info, words in zip(infos, parameters, strict=True)
         ),
         flags=runtime.flags,
-        env={name: value for name, value in runtime.env if name not in without},
+        env={name: value for name, value in runtime.env if name not in without_env},
         used=runtime.used,
         run_under=packed_command(folder, runtime.run_under),
         timeout=RUN_TIMEOUT if target.timeout is None else target.timeout,

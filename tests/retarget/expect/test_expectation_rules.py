@@ -483,13 +483,13 @@ def test_all_cases_are_observed_each_way_once_and_named_where_there_are_several(
         return [CaseOutcome(name=name, seconds=0.0, failure=why) for name, why in failures.items()]
 
     alike = observe_all(wrong, cases(a=None, b=wrong, c=more))
-    assert (alike, alike.case, alike.ways) == (observe(wrong), "", (alike,))
+    assert (alike, alike.case, alike.distinct_failures) == (observe(wrong), "", (alike,))
     several = observe_all(wrong, cases(a=None, b=wrong, c=lost, d=more, e=lost))
-    assert [(way.stage, way.case) for way in several.ways] == [("compare", "b"), ("load", "c")]
+    assert [(way.stage, way.case) for way in several.distinct_failures] == [("compare", "b"), ("load", "c")]
     silent = Failure(stage=Stage.LOAD, summary="nothing to agree with", no_verdict=True)
     assert observe_all(wrong, cases(a=wrong, b=silent)) == observe(wrong)
     crashed = Failure(stage=Stage.RUN, summary="device worker crashed", signal="SIGFPE")
-    assert [way.case for way in observe_all(crashed, cases(a=wrong)).ways] == ["", "a"]
+    assert [way.case for way in observe_all(crashed, cases(a=wrong)).distinct_failures] == ["", "a"]
     assert observe_all(crashed, ()) == observe(crashed)
 
 

@@ -32,7 +32,7 @@ def target(module: str = "m", digest: str = DIGEST, *, runs: bool = True, **fiel
     """The run target of a module, or its compile target."""
     compiled: CompileTarget = compile_target(module, suite="s")
     made = run_target(compiled) if runs else compiled
-    declared = DeclaredTarget(home=HOME, suite=_SUITE, target=made)
+    declared = DeclaredTarget(suite_id=HOME, suite=_SUITE, target=made)
     return LadderTarget(id=declared.id, digest=digest, declared=declared, **fields)
 
 

@@ -9,8 +9,8 @@ from laddered import fails, ladder, passes, session, target
 from retarget.results.record import DeviceRecord
 from retarget_bringup.ladder.devices import Devices
 from retarget_bringup.ladder.files import Ladder, read_ladder, write_ladder
+from retarget_bringup.ladder.options import apply_options
 from retarget_bringup.ladder.settings import Settings, read_settings
-from retarget_bringup.ladder.settle import settle
 from retarget_bringup.ladder.states import DRIVER, TargetState, states
 
 GIB = 2**30
@@ -46,12 +46,12 @@ def test_raising_names_the_device_which_a_check_there_does_not_mention(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     empty = read_ladder(settings.ladder_file)
-    assert settle(settings, empty, tried(device("Old [1]", "1.0"), empty), raises=True) == 0
+    assert apply_options(settings, empty, tried(device("Old [1]", "1.0"), empty), raises=True) == 0
     text = settings.ladder_file.read_text()
     assert text.startswith("# retarget ladder 1: x\n# on vulkan: Old [[]1], driver 1.0\ns/suite.toml::s::a_c_r matches")
     same = read_ladder(settings.ladder_file)
     capsys.readouterr()
-    assert settle(settings, same, tried(device("Old [1]", "1.0"), same), raises=False) == 0
+    assert apply_options(settings, same, tried(device("Old [1]", "1.0"), same), raises=False) == 0
     assert "another device" not in capsys.readouterr().out
 
 
@@ -59,7 +59,7 @@ def test_a_check_on_another_device_says_so_before_what_fell(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = recorded(settings, "vulkan: Old*", a="matches", b="matches")
-    assert settle(settings, before, tried(device(), before, b_fails=True), raises=False) == 1
+    assert apply_options(settings, before, tried(device(), before, b_fails=True), raises=False) == 1
     first, second, *_ = capsys.readouterr().out.splitlines()
     assert first == (
         f"another device: 2 targets ran on {NEW}; recorded on vulkan: Old*: their rungs may differ for that alone"
@@ -71,11 +71,11 @@ def test_raising_on_another_device_says_what_it_does_and_keeps_both(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = recorded(settings, "vulkan: Old*", a="matches", b="matches")
-    assert settle(settings, before, tried(device(), before), raises=True) == 0
+    assert apply_options(settings, before, tried(device(), before), raises=True) == 0
     assert read_ladder(settings.ladder_file).devices == ("vulkan: Old*",)  # it raised nothing
     capsys.readouterr()
     before = recorded(settings, "vulkan: Old*", a="matches", b="loads")
-    assert settle(settings, before, tried(device(), before), raises=True) == 0
+    assert apply_options(settings, before, tried(device(), before), raises=True) == 0
     first = capsys.readouterr().out.splitlines()[0]
     assert first.endswith("recorded on vulkan: Old*: what only this one reaches fails --check on the other")
     after = read_ladder(settings.ladder_file)

@@ -58,7 +58,9 @@ def state(module: str, rung: Rung | None, *, was: Rung | None = None, **fields: 
     target = node_id(f"{module}_gpu_gpu")
     before = was if was is not None else rung
     line = Line(target=target, rung=before, digest=DIGEST) if before is not None else None
-    declared = DeclaredTarget(home="suites/suite.toml::ops", suite=_SUITE, target=run_target(compile_target(module)))
+    declared = DeclaredTarget(
+        suite_id="suites/suite.toml::ops", suite=_SUITE, target=run_target(compile_target(module))
+    )
     known = {"target": LadderTarget(id=target, digest=DIGEST, declared=declared), "line": line, "rung": rung}
     return TargetState(**known | fields)
 

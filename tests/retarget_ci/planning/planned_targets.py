@@ -75,7 +75,7 @@ def declared(
             found.append(compiled)
             found += [_run(compiled, driver) for driver in drivers]
     return Declared(
-        registry=known, targets=[DeclaredTarget(home=_HOME, suite=SUITE, target=target) for target in found]
+        registry=known, targets=[DeclaredTarget(suite_id=_HOME, suite=SUITE, target=target) for target in found]
     )
 
 

@@ -16,11 +16,10 @@ import pytest
 pytest.importorskip("distributed")
 from retarget.support.errors import RetargetError
 from retarget_cluster.register import SilentError
-from retarget_cluster.worker import command
-from retarget_cluster.worker import site as sites
-from retarget_cluster.worker.site import Site, SiteOptions
+from retarget_cluster.worker import cluster_worker, command
+from retarget_cluster.worker.cluster_worker import ClusterWorker, WorkerOptions
 
-OPTIONS = SiteOptions(
+OPTIONS = WorkerOptions(
     address="tcp://127.0.0.1:1",
     name="gpu-1",
     cores=3,
@@ -33,10 +32,10 @@ OPTIONS = SiteOptions(
 
 
 class Dask:
-    """Workers of Dask that are made; `ends` says what ends the connection of each: `lost` or the drained site."""
+    """Workers of Dask that are made; `ends` says what ends the connection of each: `lost` or the drained worker."""
 
-    def __init__(self, site: Site, ends: list[str], errors: list[Exception]) -> None:
-        self.site, self.ends, self.errors = site, ends, errors
+    def __init__(self, worker: ClusterWorker, ends: list[str], errors: list[Exception]) -> None:
+        self.served, self.ends, self.errors = worker, ends, errors
         self.made: list[dict[str, Any]] = []
         self.closed = 0
         self.now = 0.0
@@ -59,7 +58,7 @@ class Dask:
 
         async def finished() -> None:
             if end != "lost":
-                self.site._ended.set()
+                self.served._ended.set()
                 await asyncio.Event().wait()
 
         async def close(**_: Any) -> None:
@@ -72,25 +71,25 @@ class Dask:
 
 
 @pytest.fixture
-def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    monkeypatch.setattr(sites, "Content", lambda *_: None)
-    made = Site(OPTIONS)
+def worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[ClusterWorker]:
+    monkeypatch.setattr(cluster_worker, "Content", lambda *_: None)
+    made = ClusterWorker(OPTIONS)
     monkeypatch.setattr(made, "_engine", lambda _: None)
     yield made
     made.close()
 
 
-def served(site: Site, monkeypatch: pytest.MonkeyPatch, *ends: str, errors: Any = ()) -> Dask:
-    dask = Dask(site, list(ends), list(errors))
+def served(worker: ClusterWorker, monkeypatch: pytest.MonkeyPatch, *ends: str, errors: Any = ()) -> Dask:
+    dask = Dask(worker, list(ends), list(errors))
     monkeypatch.setattr("distributed.Worker", dask.worker)
-    monkeypatch.setattr(sites, "at_scheduler", dask.at_scheduler)
-    monkeypatch.setattr(sites, "_AGAIN", 0)
-    monkeypatch.setattr(sites, "time", SimpleNamespace(monotonic=lambda: dask.now))
-    monkeypatch.setattr(site, "_advertise", dask.advertise)
+    monkeypatch.setattr(cluster_worker, "at_scheduler", dask.at_scheduler)
+    monkeypatch.setattr(cluster_worker, "_AGAIN", 0)
+    monkeypatch.setattr(cluster_worker, "time", SimpleNamespace(monotonic=lambda: dask.now))
+    monkeypatch.setattr(worker, "_advertise", dask.advertise)
 
     async def whole() -> None:
-        site._ended, site._connected = asyncio.Event(), asyncio.Event()
-        await asyncio.wait_for(site.serve(None), 30)
+        worker._ended, worker._connected = asyncio.Event(), asyncio.Event()
+        await asyncio.wait_for(worker.serve(None), 30)
 
     asyncio.run(whole())
     return dask
@@ -101,9 +100,9 @@ def said(capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 
 def test_a_worker_connects_works_and_ends(
-    site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    worker: ClusterWorker, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    dask = served(site, monkeypatch, "drained")
+    dask = served(worker, monkeypatch, "drained")
     assert said(capsys) == [
         "waiting for the scheduler at tcp://127.0.0.1:1, for 9 s at most",
         "connected to tcp://127.0.0.1:1, 3 compiles at a time",
@@ -117,34 +116,38 @@ def test_a_worker_connects_works_and_ends(
         given["dashboard"],
         given["death_timeout"],
     ) == (44, {"compile": 5}, 0, False, 9.0)
-    assert (dask.closed, dask.advertised, site._worker.retarget_site) == (1, 1, site)
+    assert (dask.closed, dask.advertised, worker._worker.retarget_worker) == (1, 1, worker)
 
 
 def test_a_worker_that_loses_its_connection_makes_another(
-    site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    worker: ClusterWorker, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    dask = served(site, monkeypatch, "lost", "drained")
+    dask = served(worker, monkeypatch, "lost", "drained")
     assert said(capsys)[2] == "lost the connection to tcp://127.0.0.1:1; trying again, for 9 s at most"
     assert (len(dask.made), dask.closed) == (2, 2)
 
 
-def test_a_scheduler_that_does_not_answer_yet_is_waited_for(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    dask = served(site, monkeypatch, "drained", errors=[SilentError("none")])
+def test_a_scheduler_that_does_not_answer_yet_is_waited_for(
+    worker: ClusterWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dask = served(worker, monkeypatch, "drained", errors=[SilentError("none")])
     assert dask.made[0]["death_timeout"] == 4.0  # of nine seconds five have gone
 
 
-def test_a_scheduler_that_never_answers_is_given_up(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scheduler_that_never_answers_is_given_up(worker: ClusterWorker, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RetargetError) as raised:
-        served(site, monkeypatch, errors=[SilentError("none"), OSError("none"), SilentError("none")])
+        served(worker, monkeypatch, errors=[SilentError("none"), OSError("none"), SilentError("none")])
     assert str(raised.value) == (
         "no scheduler has answered at tcp://127.0.0.1:1 for 9 s; `retarget cluster start` starts one and prints its "
         "address"
     )
 
 
-def test_a_scheduler_with_another_token_is_an_error_at_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scheduler_with_another_token_is_an_error_at_once(
+    worker: ClusterWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(RetargetError, match=r"^another token$"):
-        served(site, monkeypatch, "drained", errors=[RetargetError("another token")])
+        served(worker, monkeypatch, "drained", errors=[RetargetError("another token")])
 
 
 # ---------------------------------------------------------------- the command
@@ -153,7 +156,7 @@ def test_a_scheduler_with_another_token_is_an_error_at_once(site: Site, monkeypa
 def test_options_become_those_of_the_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[Any] = []
 
-    async def serve(options: SiteOptions, security: object) -> int:
+    async def serve(options: WorkerOptions, security: object) -> int:
         given.append((options, security))
         return 0
 
@@ -167,7 +170,7 @@ def test_options_become_those_of_the_worker(tmp_path: Path, monkeypatch: pytest.
     assert command.run(parser.parse_args([*words, *more, "--retarget-toolchain", f"t={tmp_path}"])) == 0
     options, security = given[0]
     assert security == ("tcp://127.0.0.1:1", "worker")
-    assert options == SiteOptions(
+    assert options == WorkerOptions(
         address="tcp://127.0.0.1:1",
         name="x",
         cores=2,
@@ -214,7 +217,7 @@ def test_a_signal_drains_a_worker_and_a_second_one_ends_it(monkeypatch: pytest.M
         def close(self, *, kill: bool = False) -> None:
             done.append("killed" if kill else "closed")
 
-    monkeypatch.setattr(sites, "Site", Served)
+    monkeypatch.setattr(cluster_worker, "ClusterWorker", Served)
     monkeypatch.setattr(command.os, "_exit", done.append)
     options: Any = "options"
     assert asyncio.run(command.serve_worker(options, "security")) == 0

@@ -72,11 +72,15 @@ class Bench:
             cases=("f", "g"),
         )
 
-    def step(self, target: Any = None, *, toolchain: str = "iree", without: Sequence[str] = (), **engine: Any) -> Any:
+    def step(
+        self, target: Any = None, *, toolchain: str = "iree", without_env: Sequence[str] = (), **engine: Any
+    ) -> Any:
         self.bundle.mkdir(exist_ok=True)
         target = target or self.compiled
         own: Any = Engine(self.registry, **engine)
-        return write._compile_step(self.bundle, self.failed(target), target, own, toolchain=toolchain, without=without)
+        return write._compile_step(
+            self.bundle, self.failed(target), target, own, toolchain=toolchain, without_env=without_env
+        )
 
     def files(self) -> list[str]:
         found = (path.relative_to(self.bundle) for path in self.bundle.rglob("*") if path.is_file())
@@ -200,7 +204,7 @@ def test_a_flag_that_means_another_thing_elsewhere_is_refused(flag: str, bench: 
 def test_a_step_has_the_environment_limits_and_facts_of_its_config(bench: Bench) -> None:
     env = (("A", "1"), ("B", "2"))
     target = replace(bench.compiled, timeout=3.0, compiler=replace(bench.compiled.compiler, env=env))
-    step = bench.step(target, without=["A"])
+    step = bench.step(target, without_env=["A"])
     assert (step.compiler, step.source, step.env, step.timeout, step.facts) == ("iree", "m.mlir", {"B": "2"}, 3.0, ())
     step = bench.step(toolchain="retarget")
     assert (step.env, step.timeout, step.facts) == ({}, write.COMPILE_TIMEOUT, (("a", "fact"),))

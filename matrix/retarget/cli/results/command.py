@@ -28,7 +28,7 @@ from retarget.support.text import counted, shown
 _FORMATS = {"ctrf": ctrf, "junit": junit, "pytest-benchmark": pytest_benchmark, "trace": trace}
 
 _WORSE = (Change.BROKEN, Change.STOPPED, Change.GONE)
-"""What the exit status of `diff` tells."""
+"""The changes that make `diff` exit with 1."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,9 +86,9 @@ def _diff(arguments: argparse.Namespace) -> int:
     choose = show.selected(arguments)
     before, was_complete = _states(arguments.before, choose)
     after, is_complete = _states(arguments.after, choose)
-    if not was_complete:  # what a killed session lacks is not new
+    if not was_complete:  # a killed session lacks targets that exist: they are not new
         before = dict.fromkeys(after, State(Outcome.NOT_RUN)) | before
-    if not is_complete:  # and not gone
+    if not is_complete:  # and they are not gone
         after = dict.fromkeys(before, State(Outcome.NOT_RUN)) | after
     targets = sorted(before.keys() | after.keys())
     found = [*differences((target, before.get(target), after.get(target)) for target in targets)]

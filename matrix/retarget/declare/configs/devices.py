@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from retarget.declare.schema.kept import Row
+from retarget.declare.schema.kept import CachedTable
 from retarget.model import CompilerConfig, RuntimeConfig
 from retarget.support.errors import did_you_mean, display_path
 from retarget.support.toml.keypaths import KeyPath, Problem
@@ -25,7 +25,7 @@ def main_driver(table: RuntimeConfigTable) -> str:
 def device_values(table: RuntimeConfigTable) -> dict[str, Any]:
     """Return the values of the fields of `RuntimeConfig` that the devices and the driver give."""
     alone = {"role": "", "driver": "", "device": table.device, "used": None}
-    given = table.devices if table.device is None else [cast("DeviceTable", Row(alone))]
+    given = table.devices if table.device is None else [cast("DeviceTable", CachedTable(alone))]
     has_roles = any(one.role for one in given)
     return {
         "driver": main_driver(table),

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 __all__ = ["extend_scope", "requirements", "target_error", "word_problems"]
 
 _ConfigT = TypeVar("_ConfigT", bound=Toolchain | Host | CompilerConfig | RuntimeConfig | TargetConfig)
-_HeirT = TypeVar("_HeirT", bound=CompilerConfig | RuntimeConfig)
-_HeirTableT = TypeVar("_HeirTableT", bound="CompilerConfigTable | RuntimeConfigTable")
+_InheritableT = TypeVar("_InheritableT", bound=CompilerConfig | RuntimeConfig)
+_InheritableTableT = TypeVar("_InheritableTableT", bound="CompilerConfigTable | RuntimeConfigTable")
 _TableT = TypeVar("_TableT", bound="ConfigTable")
 
 _REPORTED = 20
@@ -62,7 +62,7 @@ def extend_scope(
     problems: list[Problem] = []
     toolchains = toolchains_of(above.toolchains, tables, redirected or {}, problems)
     hosts = hosts_of(above.hosts, tables, problems)
-    compilers = _heirs(
+    compilers = _inheritable(
         above.compilers,
         tables,
         tables.compilers,
@@ -72,7 +72,7 @@ def extend_scope(
         build=partial(_compiler, toolchains),
         check_built=partial(_target_problems, registry),
     )
-    runtimes = _heirs(
+    runtimes = _inheritable(
         above.runtimes,
         tables,
         tables.runtimes,
@@ -97,17 +97,17 @@ def requirements(texts: Sequence[str], file: Path, path: KeyPath) -> tuple[Requi
 # ---------------------------------------------------------------- inheritance
 
 
-def _heirs(
-    above: Names[_HeirT],
+def _inheritable(
+    above: Names[_InheritableT],
     tables: FileTables,
-    declared: Sequence[Declared[_HeirTableT]],
+    declared: Sequence[Declared[_InheritableTableT]],
     problems: list[Problem],
     *,
-    check: Callable[[Declared[_HeirTableT]], Iterable[Problem]],
-    check_devices: Callable[[_HeirTableT, KeyPath], Iterable[Problem]],
-    build: Callable[[_HeirTableT, tuple[Origin, ...], Origin], _HeirT],
-    check_built: Callable[[_HeirT, KeyPath], Iterable[Problem]] = lambda *_: (),
-) -> Names[_HeirT]:
+    check: Callable[[Declared[_InheritableTableT]], Iterable[Problem]],
+    check_devices: Callable[[_InheritableTableT, KeyPath], Iterable[Problem]],
+    build: Callable[[_InheritableTableT, tuple[Origin, ...], Origin], _InheritableT],
+    check_built: Callable[[_InheritableT, KeyPath], Iterable[Problem]] = lambda *_: (),
+) -> Names[_InheritableT]:
     """Build the configs that may extend one another, bases first.
 
     Each is checked by itself, whatever is wrong with its name or its base; its devices together with what it takes from
@@ -165,7 +165,7 @@ def _heirs(
     return Names(sort=above.sort, configs=ordered, tables=complete, invalid=frozenset(invalid), is_complete=is_complete)
 
 
-def _located(table: _HeirTableT, file: Path) -> _HeirTableT:
+def _located(table: _InheritableTableT, file: Path) -> _InheritableTableT:
     """Return a table whose profile files have absolute paths: one that extends it may be in another folder."""
     if _is_runtime(table):
         located_here: dict[str, object] = {"profile": located(file, table.profile)} if table.profile else {}
@@ -174,25 +174,25 @@ def _located(table: _HeirTableT, file: Path) -> _HeirTableT:
         located_here = {"target_from": [located(file, one) for one in profiles]} if profiles else {}
     if not located_here:
         return table
-    return cast("_HeirTableT", table.model_copy(update=located_here))
+    return cast("_InheritableTableT", table.model_copy(update=located_here))
 
 
 def _is_runtime(table: CompilerConfigTable | RuntimeConfigTable) -> TypeGuard[RuntimeConfigTable]:
     return hasattr(table, "driver")
 
 
-def _inherited(own: _HeirTableT, base: CompilerConfigTable | RuntimeConfigTable) -> _HeirTableT:
+def _inherited(own: _InheritableTableT, base: CompilerConfigTable | RuntimeConfigTable) -> _InheritableTableT:
     """Return a table with what it does not have of its own taken from its base."""
     written = own.model_fields_set
     if {"device", "devices"} & written:
         written = written | {"device", "devices"}
     taken = {key: value for key, value in base if key not in written}
     taken |= {"flags": [*base.flags, *own.flags], "env": {**base.env, **own.env}}
-    return cast("_HeirTableT", own.model_copy(update=taken))
+    return cast("_InheritableTableT", own.model_copy(update=taken))
 
 
 def _bases_first(
-    good: Mapping[str, Declared[_HeirTableT]], bases: Mapping[str, str], problems: list[Problem]
+    good: Mapping[str, Declared[_InheritableTableT]], bases: Mapping[str, str], problems: list[Problem]
 ) -> tuple[list[str], set[str]]:
     """Return the names, each after its base, and those that extend themselves by way of others.
 
@@ -350,5 +350,5 @@ def _misfits(
     makers = {config.compiler: config for config in reversed(compilers)}
     drivers = {config.driver: config for config in reversed(runtimes)}
     pairs = ((maker, driver) for maker in makers.values() for driver in drivers.values())
-    message = next((message for pair in pairs if (message := registry.misfit(*pair))), "")
+    message = next((message for pair in pairs if (message := registry.artifact_mismatch(*pair))), "")
     return (Problem(path, message),) if message else ()

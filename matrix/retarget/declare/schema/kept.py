@@ -83,8 +83,8 @@ class TableStore(Protocol):
         """Put a JSON object under a key."""
 
 
-class Row:
-    """A table without its model: what reads the one reads the other. The values are its attributes."""
+class CachedTable:
+    """A table from the store, without its pydantic model, with the attributes and methods of it that are used."""
 
     def __init__(self, values: Mapping[str, Any], given: Iterable[str] = ()) -> None:
         """`given` are the keys that are written in the file."""
@@ -100,9 +100,9 @@ class Row:
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         return iter(self._values.items())
 
-    def model_copy(self, *, update: Mapping[str, Any]) -> Row:
+    def model_copy(self, *, update: Mapping[str, Any]) -> CachedTable:
         """Return the table with other values."""
-        return Row({**self._values, **update}, self.model_fields_set | update.keys())
+        return CachedTable({**self._values, **update}, self.model_fields_set | update.keys())
 
     def values_for(self, frozen: type) -> dict[str, Any]:
         """Return the values of the keys that a dataclass has fields for too, with tuples for arrays and tables."""
@@ -157,8 +157,8 @@ def _read(entry: Mapping[str, Any]) -> Declared[Any]:
         values["until"] = date.fromisoformat(values["until"])
     for nested in ("devices", "module"):
         if isinstance(written := values.get(nested), list):
-            values[nested] = [Row(one) for one in written]
-    return Declared(path=(kind, index), table=cast("Any", Row(values, entry["given"])))
+            values[nested] = [CachedTable(one) for one in written]
+    return Declared(path=(kind, index), table=cast("Any", CachedTable(values, entry["given"])))
 
 
 def has_its_types(declared: Struct) -> bool:

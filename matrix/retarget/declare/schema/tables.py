@@ -134,7 +134,7 @@ class HostTable(ConfigTable):
     """Environment variables of the tool there; those of the runtime config win."""
 
 
-class HeirTable(ConfigTable):
+class InheritableConfigTable(ConfigTable):
     """What compiler and runtime configs have in common."""
 
     extends: str | None = None
@@ -142,7 +142,7 @@ class HeirTable(ConfigTable):
     written here is taken from it."""
 
 
-class CompilerConfigTable(HeirTable):
+class CompilerConfigTable(InheritableConfigTable):
     """A named way to compile."""
 
     compiler: str | None = Field(default=None, examples=["iree"])
@@ -198,7 +198,7 @@ def _table_of_device(value: object) -> object:
 Device = Annotated[DeviceTable, BeforeValidator(_table_of_device, json_schema_input_type=str | DeviceTable)]
 
 
-class RuntimeConfigTable(HeirTable):
+class RuntimeConfigTable(InheritableConfigTable):
     """A named way to run."""
 
     driver: str | None = Field(default=None, examples=["local-task"])

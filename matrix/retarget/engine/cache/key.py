@@ -19,7 +19,7 @@ from retarget.support.errors import RetargetError
 from retarget.support.files import content_digest
 
 _FORMAT = 2
-"""Raised whenever what the key covers, or what the store keeps under it, changes."""
+"""Incremented when what the key covers, or what the store keeps under it, changes."""
 
 
 def compile_key(
@@ -63,27 +63,27 @@ _BREAK = re.compile(r"[=,;:@\s\"'()\[\]{}<>]")
 _ATTACHED = re.compile(r"-[A-Za-z](?=[^-=\s])")
 _NAME = re.compile(r"--?[\w.-]*=")
 _MOST_BREAKS = 12
-"""Above so many breaks in a value, parts are single words, beginnings and ends of it, not all that lies between two."""
+"""In a value with more breaks, only single words, prefixes and suffixes are parts, not every range between two."""
 
 _PLACES = {".", "..", "/"}
-"""What is a path only where it is the whole value."""
+"""Words that are a path only where they are the whole value."""
 
 _DEEPEST_RESPONSE = 8
 _LARGEST_RESPONSE = 1024**2
-"""How far response files that name others are followed, and above how many bytes `@file` is no response file."""
+"""The maximum depth of nested response files, and the maximum size of one, in bytes."""
 
 _LARGEST_TREE = 10_000
 _MOST_FILES = 200_000
-"""Above so many files a folder counts by their names, sizes and times, not by their content; or is refused."""
+"""A folder with more files is identified by their names, sizes and times, not by content; or is refused."""
 
 _MOMENT_SECONDS = 1.0
-"""How long an answer is taken for true where it only says which outcome to reuse."""
+"""How long a digest is reused unchecked, where it only selects an outcome to reuse."""
 
 _Question = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...], tuple[Path, ...], bool]
 
 
 def candidates(flag: str) -> Iterator[str]:
-    """Yield every part of a flag that may be a path: what lies between two breaks of its value, longest first.
+    """Yield every part of a flag that may be a path: the text between two breaks of its value, longest first.
 
     The name of a flag is no part; the value of `-Ipath` and the text that is no flag at all are.
     """
@@ -112,7 +112,7 @@ def _parts(text: str) -> Iterator[str]:
 
 
 class InputDigests:
-    """Digests of files and folders, read once as long as they stay as they are. Safe from several threads."""
+    """Digests of files and folders, which are read again only if they change. Safe from several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -130,8 +130,8 @@ class InputDigests:
         """Return what `flags` name, relative to the current folder; the files that values of `env` name (its folders
         are search paths); and `files`, whether they are there or not. With `only_files` folders do not count.
 
-        Without `fresh` an answer of a moment ago still holds: a suite asks the same for each module. What cannot be
-        read has a digest of its own: the compiler will say why.
+        Without `fresh`, an answer of a moment ago is reused: a suite asks the same for each module. A file that cannot
+        be read has a special digest: the compiler reports it.
         """
         question = (str(Path.cwd()), tuple(flags), tuple(env), tuple(files), only_files)
         with self._lock:

@@ -262,16 +262,16 @@ class Store:
         """Store a resolution. Raises `StoreError` if it cannot be written."""
         self._write("resolutions", key, body)
 
-    def read_result(self, key: str, *, here: bool = False) -> dict[str, Any] | None:
+    def read_result(self, key: str, *, local_only: bool = False) -> dict[str, Any] | None:
         """Return what `write_result` stored under `key`, or None; of this folder alone, if wanted. A damaged one is
         removed and noted."""
-        return self._read("results", key, here=here)
+        return self._read("results", key, local_only=local_only)
 
     def write_result(self, key: str, body: dict[str, Any]) -> None:
         """Store the result of a run, in place of what is there. Raises `StoreError` if it cannot be written."""
         self._write("results", key, body)
 
-    def _read(self, kind: str, key: str, *, here: bool = False) -> dict[str, Any] | None:
+    def _read(self, kind: str, key: str, *, local_only: bool = False) -> dict[str, Any] | None:
         path = self._path(kind, key)
         with self._reported():
             try:
@@ -284,7 +284,7 @@ class Store:
         if body is not None:
             _mark_used(path)
         elif (
-            not here
+            not local_only
             and self._remote is not None
             and kind in _SHARED
             and (body := self._remote.read(kind, key)) is not None

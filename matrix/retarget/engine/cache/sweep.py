@@ -1,5 +1,5 @@
-"""Housekeeping: what sessions that were killed have left behind, in the cache and among the temporary files; and the
-bound of the cache, over which small files may have brought it.
+"""Housekeeping: removes what killed sessions left in the cache and among the temporary files, and evicts what is over
+the cache's size limit.
 
 Done at the start of a session, once a day for each cache, by one process at a time.
 """

@@ -2,9 +2,9 @@
 
 `<suite>/<target name><artifact suffix>` is the artifact, `<suite>/<target name>.json` says what it is: its SHA-256, the
 module's, the compile key, or the failure where the compile came to nothing; and what it was compiled with: compiler,
-flags, devices, environment, build, and the content of what the flags name. What this checkout declares otherwise is an
-error; only the build may differ, since a device host need not have a compiler. Each file is written beside and renamed,
-and no file is shared by two targets, so that several processes may export at a time.
+flags, devices, environment, build, and the content of what the flags name. A difference from this checkout's
+declarations is an error; only the build may differ, since a device host need not have a compiler. Each file is written
+to a temporary file and renamed, and no file is shared by two targets, so that several processes may export at a time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from retarget.support.errors import RetargetError
 from retarget.support.files import write_atomically
 
 _FORMAT = 2
-"""Of the manifests; raised whenever one says more."""
+"""The format of manifests, incremented with each new field."""
 
 
 class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ class _Compilers(Protocol):
 
 
 def export_artifact(outcome: CompileOutcome, target: CompileTarget, registry: _Compilers, folder: Path) -> None:
-    """Write `outcome` of `target` into `folder`, in place of what is there. Of a transient failure nothing is written.
+    """Write `outcome` of `target` into `folder`, in place of what is there. A transient failure is not written.
 
     Raises `RetargetError` if the artifact has gone or the folder cannot be written.
     """
@@ -82,7 +82,7 @@ def export_artifact(outcome: CompileOutcome, target: CompileTarget, registry: _C
 
 
 def _declared(target: CompileTarget) -> dict[str, Any]:
-    """Return what the declarations say of a compile, as JSON has it."""
+    """Return the declared properties of a compile, as JSON values."""
     config = target.compiler
     return {
         "compiler": config.compiler,
@@ -93,7 +93,7 @@ def _declared(target: CompileTarget) -> dict[str, Any]:
 
 
 class ArtifactFile:
-    """An artifact that was compiled by hand: that of the first target that is asked for."""
+    """An artifact that was compiled by hand, for the first target that asks for one."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -128,8 +128,8 @@ class ArtifactFolder:
     def outcome(self, target: CompileTarget) -> CompileOutcome:
         """Return what was exported for `target`, its content verified.
 
-        Raises `RetargetError` if there is none, if it is damaged, or if it was compiled from or with something that
-        this checkout has otherwise.
+        Raises `RetargetError` if there is none, if it is damaged, or if an input of its compile differs from that of
+        this checkout.
         """
         again = "export it again with --retarget-export"
         try:
@@ -168,7 +168,7 @@ class ArtifactFolder:
             raise RetargetError(msg) from error
 
     def _differences(self, said: _Manifest, target: CompileTarget) -> Iterator[str]:
-        """Yield what an artifact was compiled from or with that this checkout has otherwise."""
+        """Yield the inputs of an artifact's compile that differ from those of this checkout."""
         if digest_of(target.module.path.read_bytes()) != said.module:
             yield f"from another {target.module.path}"
         config = target.compiler

@@ -1,4 +1,4 @@
-"""Compiler configs resolved for this machine: once per session, or never where an earlier answer holds."""
+"""Compiler configs resolved for this machine: once per session, or not at all where an earlier answer is valid."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class NotBuiltError(Exception):
 
 
 class _Answer(Struct):
-    """One (config, flags): the lock is held by the thread that asks."""
+    """The answer for one (config, flags). The thread that asks holds the lock."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     found: Resolved | UnavailableError | NotBuiltError | RetargetError | None = None
@@ -88,7 +88,7 @@ class Resolver:
             try:
                 self._store.write_resolution(key, _encode(resolved))
             except RetargetError:
-                return resolved  # whoever must write will say so; a warm session on a read-only cache need not
+                return resolved  # the next required write reports it; a warm session on a read-only cache has none
         return resolved
 
     def _key(self, config: CompilerConfig, flags: tuple[str, ...], fingerprint: str) -> str:

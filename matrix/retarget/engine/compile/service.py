@@ -232,7 +232,7 @@ class BuildService:
         return resolved, self._inputs_of(target, resolved, fresh=True)
 
     def means_this_host(self, target: CompileTarget) -> bool:
-        """Whether flags of a compiled target got their meaning from this machine: `host`, a device of it."""
+        """Whether flags of a compiled target depend on this machine: `host`, or a device of it."""
         resolved, _ = self._resolved(target)
         return bool({*resolved.flags} - {*target.flags})
 
@@ -245,7 +245,8 @@ class BuildService:
             return ()
 
     def check(self, config: CompilerConfig) -> None:
-        """See that a config's compiler is here. Raises `UnavailableError` if it is not, `RetargetError` if it fails."""
+        """Check that a config's compiler is here. Raises `UnavailableError` if it is not, `RetargetError` if it
+        fails."""
         try:
             self.fingerprint(config)
         except NotBuiltError as error:
@@ -302,7 +303,7 @@ class BuildService:
         while (job := self._next()) is not None:
             try:
                 outcome = self._build(job.target)
-            except BaseException as error:  # who waits for this target must get it, whatever it is
+            except BaseException as error:  # any error must reach those that wait for this target
                 self._finish(job, error=error)
                 continue
             if outcome is None:
@@ -423,7 +424,7 @@ class BuildService:
     ) -> CompiledModule | Refused:
         env = worker_environment(self._registry, target.compiler)
         if self._executor is not None:
-            from retarget.engine.executor import CompileJob  # only who has a cluster needs it
+            from retarget.engine.executor import CompileJob  # needed with a cluster only
 
             job = CompileJob(
                 title=_title(target),
@@ -481,8 +482,8 @@ _ENOUGH_SECONDS = 5.0
 class BuildActivity(Struct, frozen=True, kw_only=True):
     """`done` of `total` compiles have an outcome, from the cache or for `spent` seconds of compiling, over all workers.
 
-    `running` are those that go on: what is compiled, and for how many seconds so far; the longest first. On a cluster
-    `ran` of `runs` run targets have an outcome, and `running` is what its workers do, and where.
+    `running` are the compiles in progress: what, and for how many seconds so far; the longest first. On a cluster `ran`
+    of `runs` run targets have an outcome, and `running` is what its workers do, and where.
     """
 
     done: int = 0
@@ -499,10 +500,10 @@ class BuildActivity(Struct, frozen=True, kw_only=True):
 
     @property
     def seconds_left(self) -> float | None:
-        """How long the rest takes if it costs as much as what is done, by as many workers as compile now.
+        """Estimated seconds for the rest, at the average cost so far, with as many workers as compile now.
 
-        None where there is nothing to estimate it from: too little is done, or all that is left runs already, and for
-        longer than a compile takes on average.
+        None where there is no estimate: too little is done, or all that is left has run for longer than a compile takes
+        on average.
         """
         if self.runs or self.done < _ENOUGH_DONE or self.spent < _ENOUGH_SECONDS or not self.running:
             return None
@@ -514,7 +515,7 @@ class BuildActivity(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def together(cls, parts: Iterable[BuildActivity]) -> BuildActivity:
-        """Return the activity of processes that each have all the compiles of a session to do, and share a cache."""
+        """Combine the activity of processes that share a cache, each with all the compiles of a session to do."""
         found = list(parts)
         return cls(
             done=max((one.done for one in found), default=0),

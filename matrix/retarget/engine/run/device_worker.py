@@ -124,7 +124,7 @@ class DeviceWorker:
         self._rest(self._worker)
         return ""
 
-    def settle(self) -> None:
+    def check_transfers(self) -> None:
         """Find out, once, whether the devices move bytes: that they do not is no news of one where they never did."""
         if self._moves_bytes is None and self.alive:
             self._moves_bytes = not self._move_bytes()
@@ -148,8 +148,8 @@ class DeviceWorker:
     ) -> AnswerT | Refused:
         """Send `message` to the process that `open` or `probe` has started; return its answer, or why there is none.
         One that was begun is not sent again; begun for nothing, it ends the process."""
-        if not self.begun(message):
-            self.drop_begun()
+        if not self.started_at(message):
+            self.drop_started()
         if self._worker is None:
             msg = f"runtime config {self.config.name!r} is not open"
             raise RetargetError(msg)
@@ -169,11 +169,11 @@ class DeviceWorker:
             began, sent = time.time(), self._worker.send(message, keep_open=self.leases)
             self._ahead = _Ahead(message=message, sent=sent, began=began)
 
-    def begun(self, message: object) -> float:
+    def started_at(self, message: object) -> float:
         """Return when a message was begun (seconds since 1970); 0 if it was not."""
         return self._ahead.began if self._ahead is not None and self._ahead.message == message else 0.0
 
-    def drop_begun(self) -> None:
+    def drop_started(self) -> None:
         """End the process where something was begun, which nobody waits for."""
         if self._ahead is not None:
             self.close()

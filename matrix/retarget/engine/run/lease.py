@@ -1,9 +1,9 @@
-"""Device leases between processes and users: so many runs at a time per physical device, whoever starts them.
+"""Device leases between processes and users: a limit on the runs at a time per physical device, whoever starts them.
 
 A device has a queue and numbered slots, each a file that is locked with flock. A run locks the queue, looks who has
 slots, waits there until it may have one too, takes the lowest that is free, and leaves the queue. A slot's file says
-who has it, and how many runs at a time its holder admits: no more runs share a device than each of them admits. Who
-comes later waits for the queue, so that a run that wants the device for itself gets it when those before it are done.
+who has it, and how many runs at a time its holder admits: no more runs share a device than each of them admits. Later
+runs wait for the queue, so that a run that wants the device for itself gets it when those before it are done.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from retarget.support.files import user_path
 from retarget.support.text import printable
 
 _QUEUE_PAUSE = 0.002
-"""Seconds between two looks at the queue. The same for all: who looked less often the longer it waits would starve."""
+"""Seconds between two looks at the queue. The same for all: a run that polled less and less often would starve."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0001, 0.005
 """Seconds between two looks at the slots, by the one who is first in the queue: an eighth of what it has waited."""
 
 _HOLDING_NONE = 10.0
-"""Seconds in which a run that waits for one of several devices leaves the others to whoever comes."""
+"""Seconds for which a run that waits for one of several devices leaves the others to other runs."""
 
 PATIENCE = 2.0
 """Seconds of waiting before anything is shown."""
@@ -68,8 +68,8 @@ class Holder(Struct, frozen=True, kw_only=True):
 
 
 class LeaseWait(Struct, frozen=True, kw_only=True):
-    """A wait that goes on: what for, for how long in seconds, and who has the device. Another user may have written
-    what the holders say, so their text holds no control characters."""
+    """A wait in progress: for what, for how many seconds, and who has the device. The holders' text may be another
+    user's: it has no control characters."""
 
     device: str
     seconds: float
@@ -190,8 +190,8 @@ class DeviceLeases:
     def _acquire_together(
         self, leases: Sequence[Lease], on_wait: OnLeaseWait | None, start: float
     ) -> Sequence[LockFile]:
-        """Take a slot of each of several devices, all or none: who waits for one device holds no other, which others
-        may use. Empty where that did not succeed in time."""
+        """Take a slot of each of several devices, all or none: a run that waits for one holds no other. Empty where it
+        did not succeed in time."""
         waited_for = 0
         while len(leases) > 1 and time.monotonic() - start < _HOLDING_NONE:
             slots = {waited_for: self._acquire(leases[waited_for], on_wait, start)}
@@ -257,7 +257,7 @@ class DeviceLeases:
 
 
 class _Device:
-    """The files of one device: its queue, and the slots that were ever used at a time."""
+    """The files of one device: its queue, and as many slots as were ever used at a time."""
 
     def __init__(self, folder: Path, physical_id: str) -> None:
         self._folder = folder
@@ -266,9 +266,9 @@ class _Device:
         self.queue = LockFile(folder / f"{self._name}.queue")
 
     def take(self, concurrency: int) -> LockFile | None:
-        """Lock the lowest free slot, if so many runs at a time are admitted by all that have one.
+        """Lock the lowest free slot, if all holders admit one more run.
 
-        To be called by the one that has the queue: no other process locks a slot meanwhile.
+        Call it while holding the queue: no other process locks a slot meanwhile.
         """
         free: LockFile | None = None
         busy, admitted = 0, concurrency

@@ -135,7 +135,7 @@ class RunService:
         *,
         record: Path | None = None,
         references: Sequence[tuple[str, Path]] = (),
-        lacking: Sequence[tuple[str, str]] = (),
+        missing_references: Sequence[tuple[str, str]] = (),
         seed: int | None = None,
         only: Sequence[str] = (),
         skipping: Sequence[tuple[str, bool]] = (),
@@ -145,10 +145,10 @@ class RunService:
 
         All cases, unless `only` and `skipping` select some as in `retarget.model.names.selected_cases`.
 
-        What the cases gave is written to the folder `record`, for `worker.child.outputs`; `references` are pairs of a
-        compiler config and the folder that a run of its artifact was recorded in, `lacking` of one and why there is no
-        such run. With a `seed`, functions that the module's kind has no case for are called too, with inputs generated
-        from their types; nothing is expected of them.
+        The outputs of the cases are written to the folder `record`, for `worker.child.outputs`. `references` are pairs
+        of a compiler config and the folder that a run of its artifact was recorded in; `missing_references` are pairs
+        of a compiler config and why there is no such run. With a `seed`, functions that the module's kind has no case
+        for are called too, with inputs generated from their types; nothing is expected of them.
 
         The outcome's failure is the first failing case's; what differed is in that case's `mismatches`. A crash or a
         timeout is the failure of the stage and the case it came in; the worker is replaced at once, which probes the
@@ -171,7 +171,7 @@ class RunService:
             digest=digest,
             record=record,
             references=tuple(references),
-            lacking=tuple(lacking),
+            missing_references=tuple(missing_references),
             seed=seed,
             only=tuple(only),
             skipping=tuple(skipping),
@@ -181,7 +181,7 @@ class RunService:
         if self._timing is not None:
             timeout = _REPEATED * timeout + self._timing.seconds
         asked = time.monotonic()
-        began = worker.begun(message)
+        began = worker.started_at(message)
         with self._begun(worker) if began else self._hold(target.runtime, infos, on_wait):
             waited, started = time.monotonic() - asked, began or time.time()
             outcome = self._runs.outcome(worker, message, timeout)
@@ -208,7 +208,7 @@ class RunService:
             message = RunModule(target=target, artifact=path, digest=digest, only=tuple(only), skipping=tuple(skipping))
             worker.leases = leases
             self._runs.begin(worker, message)
-            if worker.begun(message):
+            if worker.started_at(message):
                 self._ahead = held.pop_all()
             else:
                 worker.leases = ()
@@ -366,7 +366,7 @@ class RunService:
     def _drop_begun(self) -> None:
         """End what was begun and is not waited for, which may have the device that is asked for."""
         for worker in self._workers.values():
-            worker.drop_begun()
+            worker.drop_started()
         self._ahead.close()
 
     def _here(self, infos: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:

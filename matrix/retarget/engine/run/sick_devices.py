@@ -208,7 +208,7 @@ class HealthyRuns:
         answered before. What else a target does then says nothing of it. Raises `SickDeviceError`.
         """
         keys = sickness_keys(worker.config, worker.infos or ())
-        if not worker.begun(message):
+        if not worker.started_at(message):
             self._expect_healthy(worker, keys)
         outcome, explains, found = self._tried(worker, message, timeout)
         if not found:
@@ -225,7 +225,7 @@ class HealthyRuns:
     def begin(self, worker: DeviceWorker, message: RunModule) -> None:
         """Begin what `outcome` is going to be asked for next, on devices that answer as far as that is known."""
         known = self._sick.of(sickness_keys(worker.config, worker.infos or ()))
-        worker.settle()
+        worker.check_transfers()
         if worker.alive and (known is None or (not known.until and known.when < worker.opened)):
             worker.begin(message)
 
@@ -245,7 +245,7 @@ class HealthyRuns:
         if known is not None and known.until > time.time():
             worker.close()
             raise SickDeviceError(known.reason)
-        worker.settle()
+        worker.check_transfers()
         if worker.alive and not is_sick and (known is None or known.when < worker.opened):
             return
         waits = 0 if is_sick else self.cool_downs.waits

@@ -72,7 +72,7 @@ def attempts(rules: TargetRules, once: Callable[[], Attempts], again: Callable[[
         again(tried)
 
 
-def settle(rules: TargetRules, tried: Attempts, locations: SourceLocations) -> None:
+def raise_verdict(rules: TargetRules, tried: Attempts, locations: SourceLocations) -> None:
     """Raise what rules make of a target's outcome, if it did not just pass. `locations` locates rules in files.
 
     Raises `AsExpected`, `UnexpectedPassError`, `OtherwiseError`, or the target's own `StageFailedError`.

@@ -36,18 +36,18 @@ def outcome_of(trial: Trial, error: BaseException | None, *, was_tried: bool) ->
 def finished(
     trial: Trial,
     error: BaseException | None,
-    said: tuple[Outcome, str],
+    outcome_and_reason: tuple[Outcome, str],
     *,
     started: float,
     ended: float,
     with_digests: bool = False,
 ) -> TargetRecord:
-    """Return the record of a trial that has ended with an error, or none; `said` are its outcome and the reason.
+    """Return the record of a trial that has ended with an error, or none.
 
     `started`, where the trial never began, and `ended` are times in seconds since the epoch. `with_digests`: the files
     of the cases are read for their digests.
     """
-    outcome, reason = said
+    outcome, reason = outcome_and_reason
     failure = error.error if isinstance(error, AsExpected) and error.error is not None else error
     return replace(
         trial.record,
@@ -79,7 +79,7 @@ def _passed(trial: Trial) -> tuple[Outcome, str]:
 
 
 def _siblings(trial: Trial, target: RunTarget) -> Sequence[Sibling]:
-    others = trial.home.run_targets(target.compile.module.name)
+    others = trial.suite.run_targets(target.compile.module.name)
     return tuple(
         Sibling(
             target=other.name,

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from retarget.engine.requirements import UnsuitableError
 from retarget.engine.run.sick_devices import SickDeviceError
-from retarget.engine.trial.attempts import Attempts, attempts, settle
+from retarget.engine.trial.attempts import Attempts, attempts, raise_verdict
 from retarget.engine.trial.ends import AsExpected, Blocked, Excused, NotTried, Skip, Unavailable
 from retarget.engine.trial.failures import StageFailedError, check_failed, first_line, run_failed
 from retarget.engine.trial.trial import Trial
@@ -61,15 +61,15 @@ class RunTrial(Trial):
             except RetargetError as error:
                 self._block_or_raise(error)
         try:
-            self._enter_devices(self.services.engine.devices_of(self.target))
+            self._record_devices(self.services.engine.devices_of(self.target))
         except UnavailableError as error:
             self._unavailable_device(error)
         except RetargetError:  # its module compiles all the same, if it does
             with suppress(RetargetError, Skip):
                 if self.try_compile()[0].artifact is not None:
-                    self.enter_rung(Rung.COMPILES)
+                    self.record_rung(Rung.COMPILES)
             raise
-        self.settle_rules()
+        self.resolve_rules()
 
     def attempt(self) -> None:
         outcome, compiled = self._compiled_or_blocked()
@@ -79,12 +79,12 @@ class RunTrial(Trial):
         self.observe(replace(tried, before=(*compiled.before, *tried.before)), self.rules)
         as_expected = None
         try:
-            settle(self.rules, tried, self.services.locations)
+            raise_verdict(self.rules, tried, self.services.locations)
         except AsExpected as error:
             as_expected = error
         if not self.in_force.is_deferred and self.compile_id not in self.services.selected_compiles:
             # there is no compile target here to say so
-            settle(self.in_force.compile_rules, compiled, self.services.locations)
+            raise_verdict(self.in_force.compile_rules, compiled, self.services.locations)
         if as_expected is not None:
             raise as_expected
 
@@ -95,15 +95,15 @@ class RunTrial(Trial):
             try:
                 run = self._kept_result(artifact)
                 if run is None:
-                    others = self.home.run_targets(self.target.compile.module.name)
+                    others = self.suite.run_targets(self.target.compile.module.name)
                     run = self.services.run(self.target, artifact, others, skipping=self.rules.skipping(today()))
-                    if run.failure is None and self.then is not None:
-                        self.then()
+                    if run.failure is None and self.on_passed is not None:
+                        self.on_passed()
                     with suppress(RetargetError, UnavailableError):  # what keeps it from being kept is no error
                         self.services.engine.keep_result(self.target, artifact, self.rules, run)
             except UnavailableError as error:
                 self._unavailable_device(error)
-            self._enter_run(run)
+            self._record_run(run)
             if run.failure is not None and run.failure.lacking:
                 self._excuse_or_block_by_others(run, run.failure)
 
@@ -125,7 +125,7 @@ class RunTrial(Trial):
         kept = self.services.engine.kept_result(self.target, artifact, self.rules)
         if kept is None:
             return None
-        self.enter(unchanged=True, reused=ReusedRecord(host=kept.host, ended=kept.ended))
+        self.update_record(unchanged=True, reused=ReusedRecord(host=kept.host, ended=kept.ended))
         return kept.outcome(self.services.engine.devices(self.runtime))
 
     def _excuse_or_block_by_others(self, run: RunOutcome, failure: Failure) -> None:
@@ -166,7 +166,7 @@ class RunTrial(Trial):
 
     def _rules_of(self, other: Target) -> TargetRules:
         """The rules in force for another target, that has been tried, on its devices."""
-        rules = self.home.rules(other.name)
+        rules = self.suite.rules(other.name)
         return rules.on(other, self.services.engine.traits(other)) if rules.possible else rules
 
     def _reporter(self, recording: Recording) -> str:
@@ -182,7 +182,7 @@ class RunTrial(Trial):
         may_pass = isinstance(failed, RunTarget) and failure is not None and failure.transient
         if may_pass or any(rule.outcome in {"flaky", "intermittent"} for rule in rules.all):
             return ""
-        ids = [f"{self.home.nodeid}::{target.name}" for target in (failed, ran)]
+        ids = [f"{self.suite.nodeid}::{target.name}" for target in (failed, ran)]
         return next((one for one in ids if one in self.services.selected), "")
 
     def _not_compiled(self, compiled: Attempts) -> NoReturn:
@@ -190,7 +190,7 @@ class RunTrial(Trial):
         reports = self.services.settings.artifacts is None and self.compile_id not in self.services.selected_compiles
         if reports:
             self.observe(compiled, self.in_force.compile_rules)
-            settle(self.in_force.compile_rules, compiled, self.services.locations)
+            raise_verdict(self.in_force.compile_rules, compiled, self.services.locations)
         elif self.services.settings.artifacts is None and compiled.error is not None:
             self.compile_observation = None if compiled.error.failure.no_verdict else compiled.observation
         if compiled.error is None or not compiled.error.failure.no_verdict:
@@ -203,7 +203,7 @@ class RunTrial(Trial):
             return
         ruling = judge(rule, observation, day=today()).ruling
         if ruling is Ruling.CHANCE:
-            self.enter_chance(rule)
+            self.record_chance(rule)
         if ruling in {Ruling.EXCUSED, Ruling.CHANCE}:
             raise AsExpected(_excused_by(self.target.compile, rule), by_chance=ruling is Ruling.CHANCE)
 
@@ -237,17 +237,17 @@ class RunTrial(Trial):
             raise Blocked(msg, by=self.compile_id) from None
         raise error
 
-    def _enter_devices(self, devices: Iterable[DeviceInfo]) -> None:
+    def _record_devices(self, devices: Iterable[DeviceInfo]) -> None:
         if found := tuple(DeviceRecord.of(device) for device in devices):
-            self.enter(devices=found)
+            self.update_record(devices=found)
 
-    def _enter_run(self, run: RunOutcome) -> None:
-        self._enter_devices(run.devices)
+    def _record_run(self, run: RunOutcome) -> None:
+        self._record_devices(run.devices)
         if self.declared_rules.rules.possible and run.devices:  # a worker of a cluster may have others
             rules = self.declared_rules.rules.on(self.target, [one.traits for one in run.devices])
             self.rules, self.in_force = rules, replace(self.in_force, rules=rules)
-        self.enter_rung(run.rung, run.names)
-        self.enter(
+        self.record_rung(run.rung, run.names)
+        self.update_record(
             stage=run.failure.stage if run.failure is not None else Stage.COMPARE,
             run=RunRecord(
                 load_seconds=run.load_seconds,
@@ -284,19 +284,19 @@ class CompileTrial(Trial):
         self.services.registry.case_loader(self.target.kind)
         self.check_compiler()
         self.check_files()
-        self.settle_rules()
+        self.resolve_rules()
 
     def attempt(self) -> None:
         outcome, tried = self.try_compile()
         if outcome.artifact is not None:
-            self.enter_rung(Rung.COMPILES)
+            self.record_rung(Rung.COMPILES)
             if self.services.registry.artifact_checker(self.target.kind) is not None:
                 tried = replace(self._checked(outcome.artifact), before=tried.before)
             elif self.in_force.is_deferred:
                 self.observe(tried, None)
                 return
         self.observe(tried, self.rules)
-        settle(self.rules, tried, self.services.locations)
+        raise_verdict(self.rules, tried, self.services.locations)
 
     def _checked(self, artifact: Artifact) -> Attempts:
         """Check the artifact as its module requires."""
@@ -304,7 +304,7 @@ class CompileTrial(Trial):
             checked = self.services.engine.check(self.target, artifact, skipping=self.rules.skipping(today()))
         except UnavailableError as error:
             raise Unavailable(str(error), error.hint) from None
-        self.enter_rung(checked.rung, checked.names)
+        self.record_rung(checked.rung, checked.names)
         return self.attempted(
             checked,
             lambda failure, expected: check_failed(

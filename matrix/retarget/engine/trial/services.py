@@ -38,11 +38,11 @@ class TrialSettings(Protocol):
 
     @property
     def changed(self) -> bool:
-        """Whether only what can have changed is run."""
+        """Whether only targets that may have changed are run."""
 
     @property
     def reuses(self) -> bool:
-        """Whether results of earlier runs are taken."""
+        """Whether results of earlier runs are reused."""
 
     @property
     def update_expectations(self) -> bool:
@@ -60,7 +60,7 @@ class TrialServices:
     def __init__(
         self, *, engine: Engine, registry: Registry, commands: Commands, settings: TrialSettings, in_full: bool = False
     ) -> None:
-        from retarget.engine.references import ReferenceRuns  # only who runs targets needs it, and the engine
+        from retarget.engine.references import ReferenceRuns  # needed only where targets run, as the engine is
 
         self.engine = engine
         self.registry = registry
@@ -90,7 +90,7 @@ class TrialServices:
                 self.registry.driver(target.runtime.driver)
                 self.engine.devices_of(target)
         except (UnavailableError, RetargetError):
-            return False  # its own trial will say so
+            return False  # its own trial reports it
         return True
 
     def in_force(self, target: Target, rules: RulesInForce) -> RulesInForce:
@@ -121,12 +121,17 @@ class TrialServices:
         with. Outputs of the cases are written to the folder `record`, if there is one.
         """
         try:
-            references, lacking = self.references.of(target, others)
+            references, missing_references = self.references.of(target, others)
         except RetargetError as error:
             failure = Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
             return RunOutcome(devices=(), failure=failure)
         return self.engine.run(
-            target, artifact, record=record, references=references, lacking=lacking, skipping=skipping
+            target,
+            artifact,
+            record=record,
+            references=references,
+            missing_references=missing_references,
+            skipping=skipping,
         )
 
     def close(self) -> None:

@@ -28,7 +28,7 @@ from retarget.results.record import CompileRecord, DeviceRecord, Outcome, Result
 from retarget.support.errors import RetargetError
 
 
-class Home(Protocol):
+class SuiteContext(Protocol):
     """The suite of a target, as its trial uses it."""
 
     @property
@@ -56,11 +56,17 @@ class Trial:
     target: Target
 
     def __init__(
-        self, *, target: Target, home: Home, services: TrialServices, position: int, rules: RulesInForce = NO_RULES
+        self,
+        *,
+        target: Target,
+        suite: SuiteContext,
+        services: TrialServices,
+        position: int,
+        rules: RulesInForce = NO_RULES,
     ) -> None:
         """`position` is that of the target in its suite, `rules` are those in force for it."""
         self.target = target
-        self.home = home
+        self.suite = suite
         self.services = services
         self.position = position
         self.declared_rules = rules
@@ -71,8 +77,8 @@ class Trial:
         """How the compile target failed that blocks this one, or that excuses it."""
         self.earlier: tuple[TargetRecord, ...] = ()
         """The records of the attempts that failed before the one that counts."""
-        self.then: Callable[[], None] | None = None
-        """Called when the target's run has passed, before what came of it is looked at."""
+        self.on_passed: Callable[[], None] | None = None
+        """Called when the target's run has passed, before its outcome is judged."""
         self._record: TargetRecord | None = None
 
     # ------------------------------------------------------------ what is tried
@@ -86,7 +92,7 @@ class Trial:
         if (rule := self.in_force.skipping) is not None:
             raise ExcusedByRule(excuse(rule))
 
-    def settle_rules(self) -> None:
+    def resolve_rules(self) -> None:
         """Find which rules are in force on the target's devices. Skips the target if one says so."""
         self.in_force = self.services.in_force(self.target, self.declared_rules)
         self.rules = self.in_force.rules
@@ -99,7 +105,7 @@ class Trial:
     @property
     def nodeid(self) -> str:
         """The target's node id."""
-        return f"{self.home.nodeid}::{self.target.name}"
+        return f"{self.suite.nodeid}::{self.target.name}"
 
     @property
     def compile_target(self) -> CompileTarget:
@@ -109,7 +115,7 @@ class Trial:
     @property
     def compile_id(self) -> str:
         """The node id of the compile target; of one that no item has, an id that no item has."""
-        return f"{self.home.nodeid}::{self.compile_target.name}"
+        return f"{self.suite.nodeid}::{self.compile_target.name}"
 
     @property
     def generated(self) -> CompileTarget:
@@ -137,53 +143,55 @@ class Trial:
                 self.target,
                 self.services.registry,
                 nodeid=self.nodeid,
-                file=str(self.home.path),
-                line=self.home.line or 0,
+                file=str(self.suite.path),
+                line=self.suite.line or 0,
                 position=self.position,
                 started=self.started,
             )
         return self._record
 
-    def enter(self, **known: Any) -> None:
-        """Enter fields of the record."""
+    def update_record(self, **known: Any) -> None:
+        """Change fields of the record."""
         self._record = msgspec.structs.replace(self.record, **known)
 
-    def enter_rung(self, rung: Rung, names: Sequence[str] = ()) -> None:
-        """Enter how far an attempt came: the lowest rung of all attempts counts. Where `--retarget-case` leaves out
-        some of the cases `names`, nothing says how far the target comes."""
+    def record_rung(self, rung: Rung, names: Sequence[str] = ()) -> None:
+        """Record how far an attempt came: the lowest rung of all attempts counts. Where `--retarget-case` leaves out
+        some of the cases `names`, the rung is unknown."""
         selected = self.services.settings.cases
         is_part = bool(selected) and not all(is_one_of(name, selected) for name in names)
         earlier = [Rung[one.rung.upper()] for one in self.earlier if one.rung]
-        self.enter(rung="" if is_part else min([rung, *earlier]).word)
+        self.update_record(rung="" if is_part else min([rung, *earlier]).word)
 
     def observe(self, tried: Attempts, rules: TargetRules | None) -> None:
-        """Enter how the target ended, before anything is made of it. `rules` are those by which it is judged."""
+        """Record how the target ended, before it is judged by `rules`."""
         verdict = tried.verdict(rules) if rules is not None else None
         if verdict is not None and rules is not None:
             only = self.services.settings.cases
             cases = tuple(case_records(rules, verdict, tried.cases, tried.names, only))
             left_out = tuple(case.name for case in cases if not (case.excused or is_one_of(case.name, only)))
-            self.enter(cases=cases, unselected_cases=left_out)
+            self.update_record(cases=cases, unselected_cases=left_out)
         if tried.error is None:
             result = Result.PASSED
         else:
             result = Result.UNKNOWN if tried.error.failure.no_verdict else Result.FAILED
-        self.enter(result=result, observation=tried.observation, attempt=len(tried.before) + 1)
+        self.update_record(result=result, observation=tried.observation, attempt=len(tried.before) + 1)
         if result is not Result.UNKNOWN and verdict is not None and verdict.ruling is Ruling.CHANCE:
-            self.enter_chance(next(one.rule for one in verdict.verdicts if one.ruling is Ruling.CHANCE))
+            self.record_chance(next(one.rule for one in verdict.verdicts if one.ruling is Ruling.CHANCE))
 
     def keep_attempt(self, tried: Attempts, rules: TargetRules) -> None:
-        """Keep the record of an attempt that failed, which another one follows."""
+        """Keep the record of a failed attempt that another one follows."""
         self.observe(tried, rules)
         failed = {**failure_fields(tried.error), "text": str(tried.error)} if tried.error is not None else {}
         now, attempt = time.time(), len(self.earlier) + 1
         record = msgspec.structs.replace(self.record, outcome=Outcome.FAILED, attempt=attempt, ended=now, **failed)
         self.earlier += (record,)
-        self.enter(started=now)
+        self.update_record(started=now)
 
-    def enter_chance(self, rule: Expectation | None) -> None:
-        """Enter that the target's result, or that of its compile target, is chance."""
-        self.enter(outcome=Outcome.INTERMITTENT, reason=excuse(rule) if rule is not None else self.record.chance)
+    def record_chance(self, rule: Expectation | None) -> None:
+        """Record that the target's result, or that of its compile target, is chance."""
+        self.update_record(
+            outcome=Outcome.INTERMITTENT, reason=excuse(rule) if rule is not None else self.record.chance
+        )
 
     # ------------------------------------------------------------ compile
 
@@ -198,12 +206,12 @@ class Trial:
             self.services.engine.check_compiler(self.compile_target.compiler)
 
     def try_compile(self) -> tuple[CompileOutcome, Attempts]:
-        """Wait for the compile, with its retries if it is flaky, and enter what is known of it."""
-        self.enter(stage=Stage.COMPILE)
+        """Wait for the compile, with its retries if it is flaky, and record its outcome."""
+        self.update_record(stage=Stage.COMPILE)
         try:
             outcome = self._compiled()
         except RetargetError:
-            self.enter_rung(Rung.NONE)
+            self.record_rung(Rung.NONE)
             raise
         by_chance = self.in_force.compile_rule is not None and self.in_force.compile_rule.outcome == "intermittent"
         if by_chance and outcome.reused and outcome.artifact is None:  # what is stored is the chance of another day
@@ -216,7 +224,7 @@ class Trial:
 
         def again(failed: Attempts) -> None:
             nonlocal outcome
-            self._enter_compile(outcome)
+            self._record_compile(outcome)
             self.keep_attempt(failed, self.in_force.compile_rules)
             outcome = self._compiled_again()
 
@@ -224,17 +232,17 @@ class Trial:
         tried = exhausted.get(self.compile_id) or attempts(self.in_force.compile_rules, once, again)
         if tried.before and tried.error is not None:
             exhausted[self.compile_id] = tried
-        self._enter_compile(outcome)
+        self._record_compile(outcome)
         checks = self.services.registry.artifact_checker(self.compile_target.kind) is not None
         is_all = outcome.artifact is None or not (checks or isinstance(self.target, RunTarget))
         if self.services.settings.changed and outcome.reused and is_all:
-            self.enter(unchanged=True)
+            self.update_record(unchanged=True)
         return outcome, tried
 
-    def _enter_compile(self, outcome: CompileOutcome) -> None:
+    def _record_compile(self, outcome: CompileOutcome) -> None:
         if outcome.artifact is None:
-            self.enter_rung(Rung.NONE)
-        self.enter(
+            self.record_rung(Rung.NONE)
+        self.update_record(
             compile=CompileRecord(
                 key=outcome.key,
                 returns_checks=self.compile_target.returns_checks,
@@ -272,7 +280,7 @@ class Trial:
         """Skip a target none of whose cases was run: none is selected, or rules skip those that are."""
         selected = [name for name in names if is_one_of(name, self.services.settings.cases)]
         if not selected:
-            self.enter(unselected_cases=tuple(names))
+            self.update_record(unselected_cases=tuple(names))
             msg = f"no case matches --retarget-case {' or '.join(self.services.settings.cases)}"
             raise Unselected(msg)
         rules = [rule for rule in (self.rules.of(name) for name in selected) if rule is not None]
@@ -283,7 +291,7 @@ class Trial:
         error = None
         if run.failure is not None:
             failure, expected = self._unexpected(run, run.failure)
-            self.enter(stage=failure.stage)
+            self.update_record(stage=failure.stage)
             error = word(failure, expected)
         elif not run.cases:
             self._skip_without_cases(run.names)

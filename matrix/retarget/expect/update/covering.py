@@ -48,9 +48,13 @@ class _Failure(Struct, frozen=True):
 
     def is_covered_by(self, rule: Expectation) -> bool:
         """Return whether the rule would excuse it, and not only because it says nothing of how they fail."""
-        if not rule.signature and any(way.signature for way in self.seen.ways) and not self.is_content_of(rule):
+        if (
+            not rule.signature
+            and any(way.signature for way in self.seen.distinct_failures)
+            and not self.is_content_of(rule)
+        ):
             return False
-        return all(allows(rule, way) for way in self.seen.ways)
+        return all(allows(rule, way) for way in self.seen.distinct_failures)
 
     def is_content_of(self, rule: Expectation) -> bool:
         """Return whether the rule says exactly this."""
@@ -96,7 +100,7 @@ class _Covering:
         self._join(failures)
         for rule in self._new_rules(failures):
             self._add(rule)
-        self._rules.settle()
+        self._rules.update_in_force()
 
     def _add(self, rule: Expectation) -> None:
         """Add a new rule; in place of a removed one, if that one had the same content for modules that pass now."""
@@ -145,7 +149,7 @@ class _Covering:
             for found in more.values():
                 for failure in found:
                     del failures[failure]
-        self._rules.settle()
+        self._rules.update_in_force()
 
     def _join(self, failures: dict[_Failure, list[Target]]) -> None:
         """Put modules into a rule that says the same of others, where its expression selects just what fails."""
@@ -168,7 +172,7 @@ class _Covering:
                 del failures[failure]
             if names:
                 self._rules.replace(replace(rule, match=with_modules(rule.match, names)))
-        self._rules.settle()
+        self._rules.update_in_force()
 
     def _selects_just(self, rule: Expectation, module: str, targets: Iterable[Target]) -> bool:
         """Return whether a rule would select these targets of a module, and no other, if it named the module."""
@@ -235,14 +239,14 @@ class _Covering:
 
 def _in_order(seen: Observation) -> Observation:
     """Put the ways in which cases failed into the order of stages: which case came first does not matter."""
-    first, *others = sorted(seen.ways, key=lambda way: (_STAGES.index(way.stage), way.signature))
+    first, *others = sorted(seen.distinct_failures, key=lambda way: (_STAGES.index(way.stage), way.signature))
     return dataclasses.replace(first, also=tuple(others))
 
 
 def _stages_and_signature(seen: Observation) -> tuple[tuple[str, ...], str]:
     """Return the stages and the signature of the rule for what was seen; no signature where there are several."""
-    signatures = {way.signature for way in seen.ways}
-    stages = tuple(stage for stage in _STAGES if any(way.stage == stage for way in seen.ways))
+    signatures = {way.signature for way in seen.distinct_failures}
+    stages = tuple(stage for stage in _STAGES if any(way.stage == stage for way in seen.distinct_failures))
     return stages, signatures.pop() if len(signatures) == 1 else ""
 
 
@@ -260,8 +264,8 @@ def _is_of_same_cause(rule: Expectation, stages: Iterable[str], generated: str) 
 def _reason(seen: Observation, targets: Sequence[Target]) -> str:
     """Return one line: `iree does not compile it: failed to legalize operation 'foo.bar'`."""
     if seen.also:
-        text = "; ".join(observed_text(way) for way in seen.ways[:_SHOWN])
-        return f"its cases fail in different ways: {text}" + ("; …" if len(seen.ways) > _SHOWN else "")
+        text = "; ".join(observed_text(way) for way in seen.distinct_failures[:_SHOWN])
+        return f"its cases fail in different ways: {text}" + ("; …" if len(seen.distinct_failures) > _SHOWN else "")
     compilers = sorted({target.compiler.compiler for target in targets if isinstance(target, CompileTarget)})
     if compilers:
         who = " and ".join([", ".join(compilers[:-1]), compilers[-1]] if len(compilers) > 1 else compilers)

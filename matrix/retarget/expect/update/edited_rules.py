@@ -56,7 +56,7 @@ def cell_of(target: Target) -> tuple[str, str, str]:
 
 
 class EditedRules:
-    """Rules by origin. What is in force is worked out by `settle`, after changes.
+    """Rules by origin. What is in force is worked out by `update_in_force`, after changes.
 
     Entries of `match` that match nothing are kept where `doubt` gives a reason not to trust that: they take no part in
     any change, and are kept beside what becomes of their rule.
@@ -82,7 +82,7 @@ class EditedRules:
         self._added = added
         self._after: dict[Origin, Origin | None] = {}
         self._first: dict[Key, Origin] = {}
-        self.settle()
+        self.update_in_force()
         self._first = {key: rule.origin for key, rule in self._in_force.items()}
         self.doubts: dict[Path, str] = {}
         self.kept: dict[Origin, tuple[str, ...]] = {}
@@ -106,7 +106,7 @@ class EditedRules:
                     self.rules[origin] = replace(rule, match=match)
                 else:
                     del self.rules[origin]
-        self.settle()
+        self.update_in_force()
 
     def all(self) -> list[Expectation]:
         """Return the rules as they are now, new ones last."""
@@ -129,7 +129,7 @@ class EditedRules:
         """Return the folder of a target's suite."""
         return self._suites[key[0]].suite.folder
 
-    # ------------------------------------------------------------ what the rules say, as of `settle`
+    # ------------------------------------------------------------ what the rules say, as of `update_in_force`
 
     def in_force(self, key: Key) -> Expectation | None:
         """Return the rule in force for a target."""
@@ -166,7 +166,7 @@ class EditedRules:
         reached = (one for one in parts if target in self.reach(one).get(module, ()) and self.selects(one, target))
         return any(says(one) != says(rule) for one in reached)
 
-    def settle(self) -> None:
+    def update_in_force(self) -> None:
         """Work out what is in force, after changes."""
         self._in_force: dict[Key, Expectation] = {}
         self._deferred: set[Key] = set()

@@ -98,7 +98,7 @@ def _not_written(file: Path, why: str) -> RetargetError:
 
 
 def served_suites(files: Iterable[Path], registry: Registry) -> list[Suite]:
-    """Read the suites of files as they are declared now, and all others that the rules of theirs serve.
+    """Read the suites of files as they are declared now, and all others that their rules serve.
 
     Raises `DiagnosticsError` for a file that has errors: its suites' expectations are not known.
     """

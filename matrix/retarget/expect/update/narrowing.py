@@ -62,7 +62,7 @@ class Narrowing:
                 return
             for origin, keys in contradicted.items():
                 self._narrow(self._rules.rules[origin], keys)
-            self._rules.settle()
+            self._rules.update_in_force()
         names = sorted({name for keys in contradicted.values() for _, name in keys})
         msg = (
             f"the expectations could not be changed to fit {', '.join(names[:_SHOWN])}{', …' * (len(names) > _SHOWN)}; "
@@ -148,7 +148,7 @@ class Narrowing:
                 self._rules.replace(replace(rule, match=match))
             if self._rules.has_idle_words(rule) and not self._rules.doubts.get(rule.origin.file):
                 self._reword(self._rules.rules[rule.origin])
-        self._rules.settle()
+        self._rules.update_in_force()
 
     def _reword(self, rule: Expectation) -> None:
         reach = [target for targets in self._rules.reach(rule).values() for target in targets]

@@ -101,11 +101,11 @@ def _readable(case: Case, message: RunModule) -> Failure | None:
         raise
     except RetargetError as error:
         return Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
-    lacking = dict(message.lacking).get(case.agree_with)
-    if lacking is None:
+    missing = dict(message.missing_references).get(case.agree_with)
+    if missing is None:
         return None
     return Failure(
-        stage=Stage.LOAD, summary=first_line(lacking), text=lacking, lacking=case.agree_with, no_verdict=True
+        stage=Stage.LOAD, summary=first_line(missing), text=missing, lacking=case.agree_with, no_verdict=True
     )
 
 

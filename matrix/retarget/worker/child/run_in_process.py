@@ -106,7 +106,7 @@ def run_in_process(
         compiler=request.compiler,
         artifact=message.artifact,
         references=references,
-        lacking=dict(message.lacking),
+        missing_references=dict(message.missing_references),
         send=send,
         writer=None if message.record is None else OutputsWriter(message.record),
     )
@@ -115,7 +115,7 @@ def run_in_process(
     names = tuple(case.name for case in cases)
     for case in selected_cases(cases, message.only, message.skipping):
         stage = Stage.RUN if case.read is None else Stage.LOAD
-        run.enter(stage, case.name, *((outcomes[-1],) if outcomes else (None, names)))
+        run.report_stage(stage, case.name, *((outcomes[-1],) if outcomes else (None, names)))
         outcomes.append(run.case(case))
     if message.timing is not None and outcomes and first_failure(outcomes) is None:
         outcomes = run.timed(cases, outcomes, message.timing)
@@ -194,7 +194,7 @@ class _Run(Struct, kw_only=True):
     compiler: str
     artifact: Path
     references: Mapping[str, Mapping[str, CaseOutputs]]
-    lacking: Mapping[str, str]
+    missing_references: Mapping[str, str]
     send: Callable[[Progress], None]
     writer: OutputsWriter | None
     run_seconds: float = 0.0
@@ -204,8 +204,10 @@ class _Run(Struct, kw_only=True):
     suspect: bool = False
     first_calls: dict[str, float] = field(default_factory=dict)
 
-    def enter(self, stage: Stage, name: str, done: CaseOutcome | None = None, names: tuple[str, ...] = ()) -> None:
-        """Say where the run goes, before it does."""
+    def report_stage(
+        self, stage: Stage, name: str, done: CaseOutcome | None = None, names: tuple[str, ...] = ()
+    ) -> None:
+        """Report the stage that the run enters next."""
         is_work = stage is Stage.RUN and not overrides(self.program, "report_work")
         self.name, self.rung = name, Rung.DISPATCHES if is_work else Rung.LOADS
         self.send(Progress(stage=stage, case=name, done=done, names=names, rung=self.rung))
@@ -232,7 +234,7 @@ class _Run(Struct, kw_only=True):
         except RetargetError as error:  # reported if the call itself completes
             unexpected = dataclasses.replace(_not_loaded(error), lacking=case.agree_with, no_verdict=True)
         if case.read is not None:
-            self.enter(Stage.RUN, case.name)
+            self.report_stage(Stage.RUN, case.name)
         checks: list[Check] = []
         called_at = time.perf_counter()
         results, dispatches, failure = self._called(case, data, checks)
@@ -276,7 +278,7 @@ class _Run(Struct, kw_only=True):
         found = []
         for outcome in outcomes:
             case = by_name[outcome.name]
-            self.enter(Stage.RUN, case.name)
+            self.report_stage(Stage.RUN, case.name)
             try:
                 inputs = case.values().inputs
                 first = self.first_calls[case.name]
@@ -337,8 +339,8 @@ class _Run(Struct, kw_only=True):
         recorded = self.references.get(case.agree_with, {}).get(case.name)
         if recorded is None and self.writer is not None and case.agree_with not in self.references:
             return None  # this run is to be compared with, not to be judged
-        if recorded is None and case.agree_with in self.lacking:
-            raise RetargetError(self.lacking[case.agree_with])
+        if recorded is None and case.agree_with in self.missing_references:
+            raise RetargetError(self.missing_references[case.agree_with])
         if recorded is None:
             msg = not_finished(case.agree_with, case.name)
             if case.agree_with not in self.references:

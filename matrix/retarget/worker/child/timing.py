@@ -1,4 +1,4 @@
-"""Times the calls of a loaded program: warm, again and again, without anything of their results being compared."""
+"""Times warm, repeated calls of a loaded program. Their results are not compared."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from retarget.extension import Array
 
 _FEWEST, _MOST = 64, 20_000
-"""Calls: fewer say little of their spread, more take memory and say nothing new."""
+"""The number of calls: fewer have no useful spread, more take memory and add nothing."""
 
 _LEAST_SHARE = 0.25
-"""Of the time, that calls are timed for at least: what a moment disturbs is not all there is."""
+"""The least share of the time to time calls for, so that a short disturbance is not in all of them."""
 
 _WARM_SHARE = 0.1
-"""Of the time, for calls that are not counted: caches fill, clocks rise."""
+"""The share of the time for warm-up calls, which are not counted."""
 
 _GROUPS = 32
 """How many samples are kept."""
@@ -40,8 +40,8 @@ _Z95 = 1.959964
 def call_times(
     program: Program, function: str, inputs: Sequence[Array], timing: Timing, first: float, *, artifact: Path = Path()
 ) -> CallTimes:
-    """Call a function again and again; `timing.seconds` are for this one. `first` is what its first call took,
-    `artifact` the file of the program.
+    """Time repeated calls of a function, for `timing.seconds`. `first` are the seconds of its first call, `artifact` is
+    the program's file.
 
     Raises `DriverError`.
     """
@@ -61,7 +61,7 @@ def call_times(
 
 
 def timed(call: Callable[[], object], timing: Timing) -> list[float]:
-    """Return the seconds that warm calls took, in order; at least one. Python's garbage collection waits meanwhile."""
+    """Return the seconds of warm calls, in order; at least one. Python's garbage collection is off meanwhile."""
     clock = time.perf_counter
     start = clock()
     call()

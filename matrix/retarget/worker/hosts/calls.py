@@ -1,10 +1,10 @@
-"""A tool's calls on a host: its files are there by their content, and what it writes comes back.
+"""A tool's calls on a host: its input files are stored by content, its output files are fetched.
 
-    FOLDER/store/DIGEST.vmfb        what was pushed: written beside, verified on the host, renamed
+    FOLDER/store/DIGEST.vmfb        pushed files: written to a temporary name, verified, renamed
     FOLDER/store/DIGEST.tool/…      a tool with the libraries beside it
-    FOLDER/calls/ID/                what the present call of one connection writes
+    FOLDER/calls/ID/                output files of one connection's current call
 
-Whatever was not used for a week goes; above 4 GiB also the least recently used, but nothing of the last hour.
+Files that were not used for a week are removed; above 4 GiB also the least recently used, unless used in the last hour.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ set --
 for f in {{written}}; do [ -f $f ] && set -- "$@" $f; done
 {{{{ wc -c "$@" /dev/null; cat "$@"; }}}} {{collect}} 2>/dev/null
 exit $status"""
-"""The tool, and what it has started, is killed where the connection, file descriptor 3, ends."""
+"""The tool and its child processes are killed when the connection, file descriptor 3, ends."""
 
 
 class Platform(Struct, frozen=True, kw_only=True):
-    """What a host says of itself: `uname -s` (`Android` there), `uname -m`."""
+    """A host's own description: `uname -s` (`Android` there), `uname -m`."""
 
     system: str
     machine: str
@@ -116,11 +116,11 @@ class RemoteCalls:
         needs: Mapping[str, Path] | None = None,
         outputs: Sequence[Path] = (),
     ) -> subprocess.CompletedProcess[str]:
-        """Run a program of the host in its folder, and return what it wrote to both streams; its files are copied to
-        `outputs`, those that it has written.
+        """Run a program of the host in its folder, and return what it wrote to both streams; the files that it wrote
+        are copied to `outputs`.
 
-        `needs` are the files that must be there: their names on the host (`pushed_name`) and what to push where one is
-        missing. In `argv`, paths of both are those of this machine.
+        `needs` are the files that it needs: their names on the host (`pushed_name`), and the files to push where one is
+        missing. In `argv`, all paths are those of this machine.
         """
         needs = needs or {}
         if not self._connection.alive:
@@ -175,7 +175,7 @@ class RemoteCalls:
         return answer.out.decode(errors="replace").split()[0]
 
     def _push(self, file: Path, name: str) -> None:
-        """Copy a file to the host: beside its name, and by its name when the host has verified it."""
+        """Copy a file to the host under a temporary name, and rename it when the host has verified it."""
         if not file.is_file():
             msg = f"{file} is not there any more, to be pushed to host {self.host.name!r}"
             raise HostError(msg)
@@ -195,7 +195,7 @@ class RemoteCalls:
             raise HostError(msg + (said or answer.text), hint=f"`{shown}` shows the space in its folder")
 
     def _contents(self, data: bytes) -> dict[str, bytes]:
-        """Return the files that a call's script has written, by name: their sizes come first, as `wc` writes them."""
+        """Parse the output files of a call's script, by name: first come their sizes, as `wc` writes them."""
         sizes: list[tuple[str, int]] = []
         start = 0
         while start < len(data) and sizes[-1:] != [("total", len(data) - start)]:
@@ -216,7 +216,7 @@ class RemoteCalls:
 
 
 def with_paths(argv: Sequence[str], names: Mapping[str, str]) -> list[str]:
-    """Return a command in which words that end with a path of `names` have its other name."""
+    """Return a command with paths of `names`, at the ends of words, replaced by their names there."""
     return [next((word.removesuffix(one) + names[one] for one in names if word.endswith(one)), word) for word in argv]
 
 

@@ -1,8 +1,8 @@
 """`target_from` of a compiler config, its profiles and its flags → the flags that the compiler gets.
 
 As in IREE's HAL driver features: a complete target that a flag gives (`--iree-hal-target-device=#hal.device.target<…>`)
-overrides profiles, and profiles override what names a target in short (`--iree-vulkan-target=…`). What neither rule
-covers must not contradict.
+overrides profiles, and profiles override what names a target in short (`--iree-vulkan-target=…`). Anything else must
+not contradict.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ _FORMAT = re.compile(r'#hal\.executable\.target<"[^"]*", "(?P<format>[^"]*)"')
 
 
 _FORMATS = {hal.device: hal.executable_format for hal in HAL_DRIVERS.values() if hal.executable_format}
-"""The one format of executables for a device. Those of CPUs have their architecture in it, which the compiler names."""
+"""The executable format of a device, if there is only one. Formats for CPUs name their architecture: the compiler knows
+it."""
 
 
 def asks_devices(config: CompilerConfig) -> bool:
@@ -56,9 +57,10 @@ def profiles_fact(config: CompilerConfig) -> str:
 
 
 def profile_words(config: CompilerConfig) -> tuple[str, ...]:
-    """Return what tags the profiles of a config give: what IREE's flags for them say, and the names of the profiles.
+    """Return the tags that the profiles of a config give: the words of IREE's flags for them, and the names of the
+    profiles.
 
-    A device of this host gives those of its driver. None without profiles, and where a flag overrides them.
+    For a device of this host, those of its driver. None without profiles, and where a flag overrides them.
     """
     words: dict[str, None] = {}
     if _complete(config.flags):
@@ -69,7 +71,7 @@ def profile_words(config: CompilerConfig) -> tuple[str, ...]:
             device = "" if hal is None else hal.device
             words.update(dict.fromkeys(target_words([f"--{_DEVICE_FLAG}={device}"] if device else [])))
             continue
-        with contextlib.suppress(CompilerError):  # a profile that there is no target for is an error when it compiles
+        with contextlib.suppress(CompilerError):  # a profile without a target is an error when it compiles
             words.update(dict.fromkeys(target_words(_target(reference).flags)))
         name = "host" if reference == "host" else find_profile(reference).name
         if tag_error(name) is None:
@@ -194,7 +196,7 @@ def _device(reference: str) -> str:
 
 
 def _selected(flags: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the device, the backend and the flag wherever flags say what to compile for."""
+    """Yield the device, the backend and the flag for each flag that says what to compile for."""
     for flag in flags:
         name, value = split_flag(flag)
         if name in _SELECTING:
@@ -228,13 +230,13 @@ def _several(targets: Sequence[tuple[str, ProfileTarget]], explicit: Callable[[S
 
 
 DEVICE = "__device_0"
-"""The name of the device in the program, which IREE gives the first one if nobody does."""
+"""IREE's default name of the first device in the program."""
 
 _LLVM_CPU = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu")
 _CPU = (("cpu.triple", TRIPLE_FLAG), ("cpu.name", CPU_FLAG))
 
 _CUDA_ARCHITECTURES = ((6, 0), (7, 0), (7, 2), (7, 5), (8, 0), (8, 6), (8, 7), (8, 9))
-"""The compute capabilities that `--iree-cuda-target` of IREE 3.13.0 takes; of others it finds no GPU target."""
+"""The compute capabilities that `--iree-cuda-target` of IREE 3.13.0 accepts; for others it finds no GPU target."""
 
 HOST = ProfileTarget(
     flags=(*_LLVM_CPU, f"--{CPU_FLAG}=host"),
@@ -246,8 +248,8 @@ HOST = ProfileTarget(
 def profile_target(profile: Profile) -> ProfileTarget:
     """Return the flags for a profile, and where each part comes from.
 
-    Raises `CompilerError` for a profile of a driver that IREE does not compile for, and for one that lacks what names
-    its target.
+    Raises `CompilerError` for a profile of a driver that IREE does not compile for, and for one that does not name its
+    target.
     """
     hal = HAL_DRIVERS.get(profile.driver)
     if hal is None:
@@ -268,7 +270,7 @@ def profile_target(profile: Profile) -> ProfileTarget:
 
 
 def _cuda_architecture(capability: str) -> str:
-    """Return the newest architecture that IREE knows and the device has: newer devices run older PTX."""
+    """Return the newest architecture that IREE knows and the device supports: newer devices run older PTX."""
     numbers = [int(one) for one in capability.split(".") if one.isdecimal()]
     known = [one for one in _CUDA_ARCHITECTURES if [*one] <= numbers]
     return "sm_" + (f"{known[-1][0]}{known[-1][1]}" if known else capability.replace(".", ""))

@@ -29,11 +29,11 @@ _MACHINES = {
     243: "riscv64",
     258: "loongarch64",
 }
-"""What ELF files say of the machine that they are for, in the words of `host_arch`."""
+"""The machine numbers of ELF files, in the words of `host_arch`."""
 _ALSO = {"arm64": ("arm",), "x86_64": ("x86",)}
-"""What else a machine runs."""
+"""Other architectures that a machine runs."""
 _LIBRARIES = ("lib*.so*", "../lib/lib*.so*", "lib*.dylib", "../lib/lib*.dylib")
-"""What a build keeps beside its tool, relative to it."""
+"""The libraries of a build, relative to its tool."""
 
 
 class Place(Protocol):
@@ -49,8 +49,8 @@ class Place(Protocol):
         `OSError` where it does not start, `HostError` where its host fails."""
 
     def by_hand(self, argv: Sequence[str], files: Mapping[Path, Path | None]) -> Sequence[str]:
-        """Return a command for people. `files` are those that it names, with where each stays on this machine; what
-        stays nowhere is copied."""
+        """Return a command for people. `files` are those that it names, with the permanent path of each on this
+        machine; files without one are copied."""
 
     def close(self) -> None:
         """End the connection, if there is one."""
@@ -100,7 +100,8 @@ class HostPlace:
             raise
 
     def _chosen(self, config: RuntimeConfig, build: RuntimeBuild | None) -> tuple[str, str]:
-        """Return the tool on the host and how it is named: the host's own, or that of a build, which is to be pushed.
+        """Return the tool on the host and its name for people: the host's own, or that of a build, which is to be
+        pushed.
 
         Raises `UnavailableError` where it cannot run there.
         """
@@ -145,7 +146,7 @@ def _pushed(tool: Path) -> tuple[dict[str, Path], str]:
 
 
 def _machine(tool: Path) -> str:
-    """Return what an ELF file is built for; empty for what is none, and for machines without a word."""
+    """Return an ELF file's architecture; empty for other files and unknown machines."""
     with tool.open("rb") as stream:
         head = stream.read(20)
     return _MACHINES.get(head[18] | head[19] << 8, "") if head[:4] == b"\x7fELF" else ""

@@ -15,13 +15,13 @@ from retarget.support.errors import RetargetError
 
 @pytest.fixture
 def entered(monkeypatch: pytest.MonkeyPatch) -> list[Rung]:
-    """The rungs that trials enter, of which only the steps in question are left."""
+    """The rungs that trials record, of which only the steps in question are left."""
     rungs: list[Rung] = []
     monkeypatch.setattr(Trial, "prepare", lambda _: None)
-    monkeypatch.setattr(Trial, "enter_rung", lambda _, rung: rungs.append(rung))
-    for name in ("check_files", "check_compiler", "settle_rules", "observe"):
+    monkeypatch.setattr(Trial, "record_rung", lambda _, rung: rungs.append(rung))
+    for name in ("check_files", "check_compiler", "resolve_rules", "observe"):
         monkeypatch.setattr(Trial, name, lambda *_: None)
-    monkeypatch.setattr("retarget.engine.trial.run_trial.settle", lambda *_: None)
+    monkeypatch.setattr("retarget.engine.trial.run_trial.raise_verdict", lambda *_: None)
     return rungs
 
 

@@ -1,7 +1,7 @@
-"""Where the objects of a shared store are: in a folder, or anywhere that fsspec reaches. Requests cost a bounded time.
+"""The objects of a shared store, in a folder or wherever fsspec reaches. Requests take a bounded time.
 
-Objects are read up to a size, and are seen whole or not at all: the put of an object store is atomic, elsewhere an
-object is written beside and renamed.
+Reads are limited in size. Readers see a whole object or none: the put of an object store is atomic; in a folder, an
+object is written to a temporary file and renamed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from retarget.support.installing import install_hint
 from retarget.support.text import first_line
 
 _ATOMIC = frozenset({"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "ocilake", "oss", "tos", "memory"})
-"""The protocols of object stores, in which nobody sees a part of an object."""
+"""The protocols of object stores, whose put is atomic."""
 _WEB = frozenset({"http", "https"})
 
 
@@ -104,7 +104,7 @@ class _Remote:
         return content
 
     def _stream(self, path: str, most: int) -> bytes:
-        """Read what a server sends up to `most`, whatever it says of ranges and sizes."""
+        """Read at most `most` bytes of a response, whatever sizes the server claims."""
         content = bytearray()
         with self._system.open(path, "rb", block_size=0, size=1) as stream:
             while len(content) <= most and (more := stream.read(most + 1 - len(content))):
@@ -137,9 +137,9 @@ class _Remote:
 T = TypeVar("T")
 
 _BYTES_PER_SECOND = 1 << 20
-"""How fast content must come at least."""
+"""The minimum transfer rate."""
 _PROMPT_SECONDS = 0.5
-"""What takes longer counts as lost."""
+"""A request that takes longer counts as lost time."""
 _MOST_FAILURES = 3
 """In succession."""
 _FIRST_PAUSE = 60.0
@@ -152,11 +152,10 @@ class LeftOutError(Exception):
 
 
 class Guard:
-    """Makes requests of one sort to one store. Safe from several threads.
+    """Makes requests of one kind to one store. Safe from several threads.
 
-    A request that hangs is left behind in a thread of its own. After three failures in succession, or once requests
-    have lost three times the time limit in all, none is made for a minute, then one to try, and so on with longer
-    pauses.
+    A request that hangs is abandoned in its thread. After three consecutive failures, or once requests have lost three
+    times the time limit in all, requests pause for a minute; then one is tried, and so on with longer pauses.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -209,7 +208,7 @@ class Guard:
 
     @property
     def note(self) -> str:
-        """For how long requests were not made, and why not; empty if all were."""
+        """For how long requests were paused, and why; empty if they never were."""
         with self._lock:
             if not self._reason:
                 return ""

@@ -83,12 +83,12 @@ class RunDependencies:
             drivers = [self._registry.code_of(self._registry.drivers[name]) for name in runtime.drivers]
             build = describe_build(self._registry, self._extensions, runtime)
             variables = _variables(_VARIABLES)
-            here = [host_identity(), versions_of_arrays()] if runtime.run_under else []
+            host = [host_identity(), versions_of_arrays()] if runtime.run_under else []
             path = {**os.environ, **dict(worker_environment(self._registry, runtime))}.get("PATH")
             programs = filter(None, (shutil.which(word, path=path) for word in runtime.run_under))
             words = (*runtime.flags, *runtime.run_under, *programs)
             files = self._inputs.of(words, env=runtime.env, only_files=True)
-            self._known[runtime] = digest_of(json.dumps([drivers, build, variables, here, files]).encode())
+            self._known[runtime] = digest_of(json.dumps([drivers, build, variables, host, files]).encode())
         return self._known[runtime]
 
 
@@ -114,16 +114,16 @@ class ReusableResults:
         extensions: Sequence[str],
         only: Sequence[str],
         case_digests: CaseDigests,
-        runs_elsewhere: bool,
+        runs_remotely: bool,
     ) -> None:
-        """`extensions` are those of `RunDependencies`, `only` the selected cases. If it `runs_elsewhere`, nothing but
+        """`extensions` are those of `RunDependencies`, `only` the selected cases. If it `runs_remotely`, nothing but
         its devices says where a target runs."""
         self._kept = KeptResults(store)
         self._registry = registry
         self._dependencies = RunDependencies(registry, extensions)
         self._only = tuple(only)
         self._case_digests = case_digests
-        self._runs_elsewhere = runs_elsewhere
+        self._runs_remotely = runs_remotely
 
     def find(
         self, target: RunTarget, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo]
@@ -161,7 +161,7 @@ class ReusableResults:
         nothing is known of, or another machine does it."""
         if not dependencies:
             return True
-        if self._runs_elsewhere or any(sort == "unseen" for sort, *_ in dependencies):
+        if self._runs_remotely or any(sort == "unseen" for sort, *_ in dependencies):
             return False
         env = {**os.environ, **dict(worker_environment(self._registry, target.runtime))}
         *recorded, session = dependencies
@@ -174,7 +174,7 @@ class ReusableResults:
         return ("session", "", digest_of(json.dumps(about).encode()))
 
     def _key(self, target: RunTarget, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo]) -> str:
-        if self._runs_elsewhere and not devices:
+        if self._runs_remotely and not devices:
             return ""
         cases = self._case_digests.of(target)
         return self._dependencies.of(target, artifact.digest, cases, devices, self._only, rules.skipping(today()))
@@ -212,7 +212,7 @@ msgspec.json.Decoder(KeptResult)
 _FIELDS = [name for name in RunOutcome.__dataclass_fields__ if name in {*KeptResult.__struct_fields__} - {"host"}]
 
 
-def stands(rules: TargetRules, outcome: RunOutcome, day: date) -> bool:
+def is_reusable(rules: TargetRules, outcome: RunOutcome, day: date) -> bool:
     """Return whether what a run gave is as good as another run on `day`: it passed, or failed as its rules say.
 
     Never where chance has a part: crashes, timeouts, failures of the driver itself, flaky and intermittent rules. Nor
@@ -241,26 +241,26 @@ class KeptResults:
 
     def find(self, key: str, rules: TargetRules, day: date) -> KeptResult | None:
         """Return the result under a key where it stands by today's rules; None where the target is to run. Raises as
-        `stands`."""
+        `is_reusable`."""
         try:
             kept = _decoded(self._store.read_result(key))
         except StoreError:  # who writes to it says so
             return None
-        return kept if kept is not None and stands(rules, kept.outcome(()), day) else None
+        return kept if kept is not None and is_reusable(rules, kept.outcome(()), day) else None
 
     def keep(
         self, key: str, rules: TargetRules, outcome: RunOutcome, day: date, hold: Callable[[Sequence[Dependency]], bool]
     ) -> None:
         """Keep what a run gave, if it stands. One that is kept already stays where its dependencies `hold`, unless this
-        one is another. Raises as `stands`."""
+        one is another. Raises as `is_reusable`."""
         try:
-            known = self._store.read_result(key, here=True)
+            known = self._store.read_result(key, local_only=True)
             kept = _decoded(known)
             if known is not None and (kept is None or hold(kept.dependencies)):
                 is_verdict = outcome.failure is None or not outcome.failure.no_verdict
                 if kept is not None and is_verdict and (kept.failure is None) != (outcome.failure is None):
                     self._store.write_result(key, _BY_CHANCE)
-            elif stands(rules, outcome, day):
+            elif is_reusable(rules, outcome, day):
                 gave = {name: getattr(outcome, name) for name in _FIELDS}
                 kept = KeptResult(host=outcome.host or platform.node(), ended=time.time(), **gave)
                 self._store.write_result(key, msgspec.to_builtins(kept))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from retarget.engine.cache.key import digest_of
 from retarget.engine.cache.store import Store
-from retarget.engine.run.reuse.results import KeptResult, KeptResults, stands
+from retarget.engine.run.reuse.results import KeptResult, KeptResults, is_reusable
 from retarget.expect.cases import TargetRules
 from retarget.model import Expectation, Origin
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Mismatch, RunOutcome, Stage
@@ -71,7 +71,7 @@ def any_states(_: Sequence[Dependency]) -> bool:
     ],
 )
 def test_what_passed_or_failed_as_its_rule_says_stands(in_force: TargetRules, outcome: RunOutcome, does: bool) -> None:
-    assert stands(in_force, outcome, TODAY) is does
+    assert is_reusable(in_force, outcome, TODAY) is does
 
 
 @pytest.mark.parametrize(("in_force", "outcome"), [(NONE, PASS), (rules(), FAIL)])

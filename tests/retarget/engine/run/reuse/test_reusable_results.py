@@ -34,14 +34,14 @@ def target_in(folder: Path) -> RunTarget:
     return run_target(replace(compile_target(kind="check", folder=folder), module=module))
 
 
-def results(folder: Path, *, registry: Registry = REGISTRY, runs_elsewhere: bool = False) -> ReusableResults:
+def results(folder: Path, *, registry: Registry = REGISTRY, runs_remotely: bool = False) -> ReusableResults:
     return ReusableResults(
         Store(folder / "cache"),
         registry,
         extensions=(),
         only=(),
         case_digests=CaseDigests(registry),
-        runs_elsewhere=runs_elsewhere,
+        runs_remotely=runs_remotely,
     )
 
 
@@ -70,10 +70,10 @@ def test_a_result_is_reused_where_all_that_it_depends_on_is_known(
 
 
 def test_on_another_machine_only_a_result_without_dependencies_is_reused(tmp_path: Path) -> None:
-    assert not is_reused(tmp_path, passed(*ABSENT), runs_elsewhere=True)
-    results(tmp_path, runs_elsewhere=True).keep(target_in(tmp_path), ARTIFACT, NONE, passed(*ABSENT), (DEVICE,))
+    assert not is_reused(tmp_path, passed(*ABSENT), runs_remotely=True)
+    results(tmp_path, runs_remotely=True).keep(target_in(tmp_path), ARTIFACT, NONE, passed(*ABSENT), (DEVICE,))
     (tmp_path / "other").mkdir()
-    assert is_reused(tmp_path / "other", passed(), runs_elsewhere=True)
+    assert is_reused(tmp_path / "other", passed(), runs_remotely=True)
 
 
 def test_a_change_of_a_variable_of_the_current_folder_or_of_the_path_of_imports_counts(

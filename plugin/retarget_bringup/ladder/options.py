@@ -30,7 +30,7 @@ def add_arguments(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def settle(
+def apply_options(
     settings: Settings,
     ladder: Ladder,
     states: Sequence[TargetState],

@@ -1,4 +1,4 @@
-"""Runs that begin before their turn: those of an executor as soon as their compile is done, here the next one."""
+"""Runs that start before their turn: on an executor once their compile is done; in this process, the next one."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Skipping = tuple[tuple[str, bool], ...]
 
 
 class _Ahead(Struct, kw_only=True):
-    """One run that is done ahead of need: of which artifact, once that is known, and what comes of it. It waits until
-    its compile is done, or its item comes first."""
+    """A run ahead of its turn: its artifact, once known, and its outcome. It waits until its compile is done, or its
+    turn comes first."""
 
     target: RunTarget
     skipping: Skipping
@@ -39,7 +39,7 @@ class _Ahead(Struct, kw_only=True):
     future: Future[RunOutcome] | None = None
 
 
-class RunsElsewhere:
+class RemoteRuns:
     """The runs of a session. Targets are those of `Engine.generated`. Safe from several threads. To be closed."""
 
     def __init__(
@@ -51,8 +51,8 @@ class RunsElsewhere:
         only: Sequence[str],
         means_this_host: Callable[[CompileTarget], bool],
     ) -> None:
-        """`only` are the selected cases. `means_this_host` says of a target that was compiled whether its flags got
-        their meaning from this machine."""
+        """`only` are the selected cases. `means_this_host` returns whether the flags of a compiled target depend on
+        this machine."""
         self._executor = executor
         self._registry = registry
         self._default_timeout = default_timeout
@@ -67,7 +67,7 @@ class RunsElsewhere:
         self._open: set[Future[RunOutcome]] = set()  # those that are not done: outcomes are kept by who needs them
 
     def devices(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
-        """Return what `Executor.devices` does, asked once. Raises what it does; that something is missing, again."""
+        """Return what `Executor.devices` does, asked once. Raises as it does; `UnavailableError` each time."""
         known = self._devices.get(runtime)
         if known is None:
             try:
@@ -84,15 +84,14 @@ class RunsElsewhere:
     def queue(
         self, target: RunTarget, skipping: Sequence[tuple[str, bool]], is_kept: Callable[[Artifact], bool]
     ) -> None:
-        """Have a target run once `compiled` is called for its compile, unless a result is kept for the artifact."""
+        """Run a target once `compiled` is called for its compile, unless a result is kept for the artifact."""
         with self._lock:
             self._ahead[target] = ahead = _Ahead(target=target, skipping=tuple(skipping), is_kept=is_kept)
             self._waiting.setdefault(target.compile, []).append(ahead)
             self._queued += 1
 
     def compiled(self, target: CompileTarget, outcome: CompileOutcome) -> None:
-        """Dispatch the runs that wait for a compile. Of one that failed they are left to their items, which may have it
-        tried again."""
+        """Dispatch the runs that wait for a compile. If it failed, they are left to their items, which may retry it."""
         with self._lock:
             waiting = self._waiting.pop(target, ())
         artifact = outcome.artifact
@@ -114,11 +113,11 @@ class RunsElsewhere:
         *,
         record: Path | None = None,
         references: Sequence[tuple[str, Path]] = (),
-        lacking: Sequence[tuple[str, str]] = (),
+        missing_references: Sequence[tuple[str, str]] = (),
         seed: int | None = None,
         skipping: Sequence[tuple[str, bool]] = (),
     ) -> RunOutcome:
-        """Return the outcome of the run that was done ahead, once; of a new one where that was none, or not just this.
+        """Return the outcome of the run ahead, once; else of a new run, if there is none with these arguments.
 
         The arguments, and what is raised, are those of `RunService.run`.
         """
@@ -126,7 +125,7 @@ class RunsElsewhere:
             self._message(target, artifact, skipping),
             record=record,
             references=tuple(references),
-            lacking=tuple(lacking),
+            missing_references=tuple(missing_references),
             seed=seed,
         )
         with self._lock:
@@ -183,7 +182,7 @@ class RunsElsewhere:
                     urgent=urgent,
                 )
             )
-        except RetargetError as error:  # its item says so, when it comes to that
+        except RetargetError as error:  # its item reports it
             failed: Future[RunOutcome] = Future()
             failed.set_exception(error)
             return failed
@@ -200,7 +199,7 @@ class RunsElsewhere:
 
 
 class RunsAhead:
-    """What begins the runs of a session ahead of their turn. Targets are those of `Engine.generated`. To be closed."""
+    """Starts the runs of a session ahead of their turn. Targets are those of `Engine.generated`. To be closed."""
 
     def __init__(self, builds: Callable[[], BuildService], only: Sequence[str]) -> None:
         """`builds` returns what compiles for the session, once something is to be. `only` are the selected cases."""
@@ -211,21 +210,21 @@ class RunsAhead:
     def queue(
         self,
         target: RunTarget,
-        elsewhere: RunsElsewhere,
+        remote: RemoteRuns,
         skipping: Sequence[tuple[str, bool]],
         is_kept: Callable[[Artifact], bool],
         outcome: CompileOutcome | None,
     ) -> None:
-        """Have a target run elsewhere as soon as its compile is done, which is queued unless its `outcome` is known.
+        """Run a target remotely once its compile is done, which is queued unless its `outcome` is known.
 
-        The other arguments are those of `RunsElsewhere.queue`. Raises as `BuildService.submit` does.
+        The other arguments are those of `RemoteRuns.queue`. Raises as `BuildService.submit` does.
         """
-        elsewhere.queue(target, skipping, is_kept)
+        remote.queue(target, skipping, is_kept)
         if outcome is None:
             self._builds().submit([target.compile])
             outcome = self._builds().outcome(target.compile)
         if outcome is not None:
-            elsewhere.compiled(target.compile, outcome)
+            remote.compiled(target.compile, outcome)
 
     def begin(
         self,
@@ -234,7 +233,8 @@ class RunsAhead:
         skipping: Sequence[tuple[str, bool]],
         check: Callable[[RunTarget], object],
     ) -> None:
-        """Have a run begin here, where nothing keeps it from that. `check` raises where its devices do not do."""
+        """Start a run in this process, if it is ready. `check` raises where its devices do not meet its
+        requirements."""
         outcome = self._builds().outcome(target.compile)
         if outcome is None or outcome.artifact is None or (held := hold_artifact(outcome.artifact)) is None:
             return
@@ -243,13 +243,14 @@ class RunsAhead:
             check(target)
         runs().begin(target, outcome.artifact, only=self._only, skipping=skipping)
 
-    def taken(self) -> ExitStack:
-        """Return what holds the artifacts of runs that have begun here: until it is closed they are not evicted."""
+    def pop_held(self) -> ExitStack:
+        """Return, once, the locks of the artifacts of runs that have begun here: until closed, they prevent
+        eviction."""
         return self._held.pop_all()
 
 
 def hold_artifact(artifact: Artifact) -> HeldLock | None:
-    """Hold an artifact, so that no session evicts it; None where it is not there."""
-    with suppress(OSError):  # whoever reads it will say so
+    """Lock an artifact, so that no session evicts it; None where it is not there."""
+    with suppress(OSError):  # its reader reports it
         return hold_existing(Path(artifact.path))
     return None

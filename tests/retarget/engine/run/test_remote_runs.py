@@ -8,7 +8,7 @@ from typing import cast
 
 from model_targets import compile_target, run_target
 from retarget.engine.executor import Executor, RunJob
-from retarget.engine.run.elsewhere import RunsElsewhere
+from retarget.engine.run.ahead import RemoteRuns
 from retarget.extension.registry import Registry
 from retarget.model.outcomes import Artifact, CompileOutcome, Failure, RunOutcome, Stage
 
@@ -25,7 +25,7 @@ class Futures:
 
 def test_progress_counts_what_waits_runs_and_is_done_and_outcomes_are_not_kept(tmp_path: Path) -> None:
     executor = Futures()
-    runs = RunsElsewhere(
+    runs = RemoteRuns(
         cast("Executor", executor), Registry(), default_timeout=1, only=(), means_this_host=lambda _: False
     )
     good, bad, taken = (compile_target(name) for name in ("good", "bad", "taken"))
@@ -61,7 +61,7 @@ def test_progress_counts_what_waits_runs_and_is_done_and_outcomes_are_not_kept(t
 
 def test_a_compile_that_ends_while_the_session_closes_dispatches_nothing(tmp_path: Path) -> None:
     executor = Futures()
-    runs = RunsElsewhere(
+    runs = RemoteRuns(
         cast("Executor", executor), Registry(), default_timeout=1, only=(), means_this_host=lambda _: False
     )
     target = compile_target("late")

@@ -19,11 +19,11 @@ from retarget.model.outcomes import DeviceInfo, RunOutcome
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import RunModule
 from retarget_cluster.jobs import Answer, AskDevices, Failed, Job, decoded, encoded
-from retarget_cluster.worker import site as sites
-from retarget_cluster.worker.site import Site, SiteOptions
+from retarget_cluster.worker import cluster_worker
+from retarget_cluster.worker.cluster_worker import ClusterWorker, WorkerOptions
 from targets_of_doubles import run_target, runtime_config
 
-OPTIONS = SiteOptions(
+OPTIONS = WorkerOptions(
     address="tcp://127.0.0.1:1",
     name="gpu-1",
     cores=3,
@@ -49,8 +49,8 @@ def device(physical_id: str, *, exclusive: bool = True) -> DeviceInfo:
 class Bench:
     """A worker whose engine gives or raises `value`, and what it asked of the scheduler."""
 
-    def __init__(self, site: Site, folder: Path) -> None:
-        self.site, self.folder = site, folder
+    def __init__(self, worker: ClusterWorker, folder: Path) -> None:
+        self.worker, self.folder = worker, folder
         self.value: Any = (device("gpu-1"),)
         self.notes: tuple[str, ...] = ()
         self.claims = True
@@ -59,8 +59,8 @@ class Bench:
         self.advertised: list[Any] = []
         self.engines: list[tuple[str, ...]] = []
         content: Any = SimpleNamespace(localised=self._localised)
-        site._content = content
-        site._ask, site._engine = self._ask, self._engine  # type: ignore[method-assign,assignment]
+        worker._content = content
+        worker._ask, worker._engine = self._ask, self._engine  # type: ignore[method-assign,assignment]
 
     async def _ask(self, name: str, **given: Any) -> Any:
         self.asked.append((name, given))
@@ -93,10 +93,10 @@ class Bench:
 
     def do(self, *, runs: bool = False, times: int = 1) -> list[str]:
         async def whole() -> None:
-            self.site._connected = asyncio.Event()
-            self.site._connected.set()
+            self.worker._connected = asyncio.Event()
+            self.worker._connected.set()
             for _ in range(times):
-                await self.site.perform("attempt", "s", "title", encoded(self.job(runs=runs)))
+                await self.worker.perform("attempt", "s", "title", encoded(self.job(runs=runs)))
 
         asyncio.run(whole())
         return [name for name, _ in self.asked]
@@ -110,27 +110,27 @@ class Bench:
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    monkeypatch.setattr(sites, "Content", lambda *_: None)
-    site = Site(OPTIONS)
-    made = Bench(site, tmp_path)
+    monkeypatch.setattr(cluster_worker, "Content", lambda *_: None)
+    worker = ClusterWorker(OPTIONS)
+    made = Bench(worker, tmp_path)
 
     async def advertise() -> None:
-        site._advertised = site._news()
-        made.advertised.append(site._advertised)
+        worker._advertised = worker._news()
+        made.advertised.append(worker._advertised)
 
-    monkeypatch.setattr(site, "_advertise", advertise)
+    monkeypatch.setattr(worker, "_advertise", advertise)
     yield made
-    site.close()
+    worker.close()
 
 
 def test_an_attempt_is_claimed_done_once_and_delivered(bench: Bench) -> None:
     bench.held = ["0"]
     assert bench.do(times=2) == ["holds", "claim", "deliver"]
-    assert bench.asked[0][1] == {"worker": bench.site.id, "digests": ["0"]}
-    assert bench.asked[1][1] == {"attempt": "attempt", "session": "s", "worker": bench.site.id, "title": "title"}
+    assert bench.asked[0][1] == {"worker": bench.worker.id, "digests": ["0"]}
+    assert bench.asked[1][1] == {"attempt": "attempt", "session": "s", "worker": bench.worker.id, "title": "title"}
     assert bench.answer == Answer(worker="gpu-1", value=(device("gpu-1"),))
     assert bench.engines == [("e",)]
-    assert not (bench.site._scratch.path / "attempt").exists()
+    assert not (bench.worker._scratch.path / "attempt").exists()
 
 
 def test_an_attempt_that_another_worker_has_claimed_is_not_done(bench: Bench) -> None:
@@ -148,12 +148,12 @@ def test_a_run_is_answered_with_what_it_recorded(bench: Bench) -> None:
 @pytest.mark.parametrize("error", [KeyError("x"), "draining"])
 def test_what_cannot_begin_is_declined(error: Any, bench: Bench) -> None:
     if error == "draining":
-        bench.site.draining = True
+        bench.worker.draining = True
     else:
         bench.value = error
     assert bench.do() == ["decline"]
     reason = "it is draining" if error == "draining" else "KeyError: 'x'"
-    given = {"attempt": "attempt", "session": "s", "worker": bench.site.id, "reason": reason}
+    given = {"attempt": "attempt", "session": "s", "worker": bench.worker.id, "reason": reason}
     assert bench.asked[0][1] == given
 
 
@@ -170,44 +170,44 @@ def test_what_goes_wrong_is_the_answer(error: Exception, failed: Failed, counts:
     bench.value = error
     assert bench.do(runs=True)[-1] == "deliver"
     assert bench.answer == Answer(worker="gpu-1", value=failed)
-    assert bench.site._failures == ({"gpu-1": 1} if counts else {})
+    assert bench.worker._failures == ({"gpu-1": 1} if counts else {})
 
 
 def test_a_device_that_did_not_answer_meanwhile_has_failed_once(bench: Bench) -> None:
     bench.value, bench.notes = RunOutcome(devices=()), ("first", "it did not answer")
     bench.do(runs=True)
-    assert bench.site._failures == {"gpu-1": 1}
+    assert bench.worker._failures == {"gpu-1": 1}
     bench.notes = ()
-    bench.site._begun.clear()
+    bench.worker._begun.clear()
     bench.do(runs=True)
-    assert bench.site._failures == {"gpu-1": 1}
+    assert bench.worker._failures == {"gpu-1": 1}
 
 
 def test_devices_that_become_known_are_advertised_once(bench: Bench) -> None:
     bench.do()
-    bench.site._begun.clear()
+    bench.worker._begun.clear()
     bench.do()
     assert bench.advertised == [(1, 1, 0)]
     bench.value = (device("gpu-2"),)
-    bench.site._begun.clear()
+    bench.worker._begun.clear()
     bench.do()
     assert bench.advertised == [(1, 1, 0), (1, 2, 0)]
-    assert bench.site._devices == {"double": (device("gpu-1"), device("gpu-2"))}
+    assert bench.worker._devices == {"double": (device("gpu-1"), device("gpu-2"))}
 
 
 def test_runs_tell_nothing_of_devices_but_quarantines(bench: Bench) -> None:
     bench.value = SickDeviceError("lost")
     for _ in range(2):
-        bench.site._begun.clear()
+        bench.worker._begun.clear()
         bench.do(runs=True)
     assert bench.advertised == [(0, 0, 1)]
 
 
 def test_old_attempts_are_forgotten(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sites, "_REMEMBERED", 2)
-    bench.site._begun = {"first": None, "second": None}
+    monkeypatch.setattr(cluster_worker, "_REMEMBERED", 2)
+    bench.worker._begun = {"first": None, "second": None}
     bench.do()
-    assert list(bench.site._begun) == ["second", "attempt"]
+    assert list(bench.worker._begun) == ["second", "attempt"]
 
 
 # ---------------------------------------------------------------- draining, the end
@@ -215,19 +215,19 @@ def test_old_attempts_are_forgotten(bench: Bench, monkeypatch: pytest.MonkeyPatc
 
 def test_a_worker_that_drains_ends_when_what_runs_is_done(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     async def whole() -> None:
-        bench.site._ended, bench.site._connected = asyncio.Event(), asyncio.Event()
-        bench.site._connected.set()
+        bench.worker._ended, bench.worker._connected = asyncio.Event(), asyncio.Event()
+        bench.worker._connected.set()
         going = asyncio.Event()
         task = asyncio.ensure_future(going.wait())
-        bench.site._tasks = {task}  # type: ignore[arg-type]
-        task.add_done_callback(bench.site._tasks.discard)  # type: ignore[arg-type]
-        bench.site.drain()
-        bench.site.drain()
+        bench.worker._tasks = {task}  # type: ignore[arg-type]
+        task.add_done_callback(bench.worker._tasks.discard)  # type: ignore[arg-type]
+        bench.worker.drain()
+        bench.worker.drain()
         for _ in range(3):
             await asyncio.sleep(0)
-        assert (bench.site.draining, bench.site._ended.is_set()) == (True, False)
+        assert (bench.worker.draining, bench.worker._ended.is_set()) == (True, False)
         going.set()
-        await asyncio.wait_for(bench.site._ended.wait(), 30)
+        await asyncio.wait_for(bench.worker._ended.wait(), 30)
 
     asyncio.run(whole())
     said = "retarget worker gpu-1: draining: 1 to finish; once more ends at once\n"
@@ -241,17 +241,17 @@ def test_the_end_ends_all_engines_and_waits_unless_it_kills(
 ) -> None:
     ended: list[str] = []
     engine: Any = SimpleNamespace(kill=lambda: ended.append("kill"), close=lambda: ended.append("close"))
-    bench.site._engines = {(): engine}
+    bench.worker._engines = {(): engine}
     remote: Any = SimpleNamespace(notes=("the store is damaged",), close=lambda: ended.append("remote"))
-    bench.site._remote = remote
+    bench.worker._remote = remote
     going = threading.Event()
-    runs = bench.site._threads.submit(going.wait, 5)
-    bench.site.close(kill=kill)
+    runs = bench.worker._threads.submit(going.wait, 5)
+    bench.worker.close(kill=kill)
     assert not runs.done()
     going.set()
     assert ended == [*done, "remote"]
     assert capsys.readouterr().err == "retarget worker gpu-1: the store is damaged\n"
-    bench.site._engines, bench.site._remote = {}, None
+    bench.worker._engines, bench.worker._remote = {}, None
 
 
 # ---------------------------------------------------------------- what it advertises
@@ -275,9 +275,9 @@ class Worker:
 
 
 @pytest.fixture
-def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    monkeypatch.setattr(sites, "Content", lambda *_: None)
-    made = Site(OPTIONS)
+def worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[ClusterWorker]:
+    monkeypatch.setattr(cluster_worker, "Content", lambda *_: None)
+    made = ClusterWorker(OPTIONS)
     monkeypatch.setattr(made, "_compilers", lambda: ["comp 1"])
     made._worker = Worker()
     yield made
@@ -286,13 +286,13 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
 @pytest.mark.parametrize(("probing", "drivers"), [(False, ["double", "other"]), (True, None)])
 def test_a_worker_advertises_its_devices_and_as_many_runs_as_they_take(
-    probing: bool, drivers: list[str] | None, site: Site
+    probing: bool, drivers: list[str] | None, worker: ClusterWorker
 ) -> None:
-    site._probing = probing
-    site._devices = {"other": (device("cpu", exclusive=False),), "double": (device("gpu-1"),)}
-    site.quarantined = {"gpu-2": "lost"}
-    asyncio.run(site._advertise())
-    ((sent),) = site._worker.sent
+    worker._probing = probing
+    worker._devices = {"other": (device("cpu", exclusive=False),), "double": (device("gpu-1"),)}
+    worker.quarantined = {"gpu-2": "lost"}
+    asyncio.run(worker._advertise())
+    ((sent),) = worker._worker.sent
     info = sent["info"]
     assert (sent["worker"], sent["resources"]) == ("tcp://w", {"driver:other": 3, "driver:double": 1})
     assert {name: info[name] for name in ("name", "cores", "compilers", "drivers", "probing", "draining")} == {
@@ -305,23 +305,25 @@ def test_a_worker_advertises_its_devices_and_as_many_runs_as_they_take(
     }
     assert [one["uri"] for one in info["devices"]] == ["double://cpu", "double://gpu-1"]
     assert info["quarantined"] == {"gpu-2": "lost"}
-    assert site._advertised == (2, 2, 1)
+    assert worker._advertised == (2, 2, 1)
     # of three runs two were going on; now there is a place for one, so one too many goes on
-    assert site._worker.state.total_resources == {"driver:double": 1, "driver:other": 3}
-    assert site._worker.state.available_resources == {"driver:double": -1, "driver:other": 3}
+    assert worker._worker.state.total_resources == {"driver:double": 1, "driver:other": 3}
+    assert worker._worker.state.available_resources == {"driver:double": -1, "driver:other": 3}
 
 
-def test_the_scheduler_is_asked_again_after_a_lost_connection(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sites, "_AGAIN", 0)
-    site._worker = Worker(OSError("lost"))
+def test_the_scheduler_is_asked_again_after_a_lost_connection(
+    worker: ClusterWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_worker, "_AGAIN", 0)
+    worker._worker = Worker(OSError("lost"))
 
     async def whole() -> Any:
-        site._connected = asyncio.Event()
-        asking = asyncio.ensure_future(site._ask("advertise", x=1))
+        worker._connected = asyncio.Event()
+        asking = asyncio.ensure_future(worker._ask("advertise", x=1))
         await asyncio.sleep(0)
-        assert site._worker.sent == []
-        site._connected.set()
+        assert worker._worker.sent == []
+        worker._connected.set()
         return await asyncio.wait_for(asking, 30)
 
     assert asyncio.run(whole()) == "done"
-    assert site._worker.sent == [{"x": 1}] * 2
+    assert worker._worker.sent == [{"x": 1}] * 2

@@ -19,14 +19,14 @@ from retarget.extension import CompileRequest, Resolved
 from retarget.model.outcomes import DeviceInfo
 from retarget.worker.messages import CompileModule, RunModule
 from retarget_cluster.jobs import Answer, AskBuild, Job, encoded
+from retarget_cluster.worker.cluster_worker import ClusterWorker, WorkerOptions, _DeclinedError
 from retarget_cluster.worker.engine import LocalEngine
-from retarget_cluster.worker.site import Site, SiteOptions, _DeclinedError
 from targets_of_doubles import EXTENSIONS, compile_target, run_target, runtime_config
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    options = SiteOptions(
+def worker(tmp_path: Path) -> Iterator[ClusterWorker]:
+    options = WorkerOptions(
         address="tcp://127.0.0.1:1",
         name="gpu-1",
         cores=1,
@@ -36,9 +36,9 @@ def site(tmp_path: Path) -> Iterator[Site]:
         probes=False,
         patience=1.0,
     )
-    site = Site(options)
-    yield site
-    site.close()
+    worker = ClusterWorker(options)
+    yield worker
+    worker.close()
 
 
 def run_of(tmp_path: Path, name: str) -> Job:
@@ -47,38 +47,38 @@ def run_of(tmp_path: Path, name: str) -> Job:
 
 
 def test_a_device_is_quarantined_after_two_failures(
-    site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    worker: ClusterWorker, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     job = run_of(tmp_path, "gpu")
-    site._device_failed(job, "it was gone at 12:00:01")
-    site._expect_fit(job)
-    assert site.quarantined == {}
-    site._device_failed(job, "it was gone at 12:00:09")
+    worker._device_failed(job, "it was gone at 12:00:01")
+    worker._expect_fit(job)
+    assert worker.quarantined == {}
+    worker._device_failed(job, "it was gone at 12:00:09")
     reason = "runtime config gpu is quarantined after 2 failures: it was gone at 12:00:09"
     assert capsys.readouterr().err == f"retarget worker gpu-1: {reason}\n"
-    assert list(site.quarantined.values()) == [reason]
+    assert list(worker.quarantined.values()) == [reason]
     with pytest.raises(_DeclinedError, match=reason):
-        site._expect_fit(job)
-    site._expect_fit(run_of(tmp_path, "another"))
+        worker._expect_fit(job)
+    worker._expect_fit(run_of(tmp_path, "another"))
 
 
-def test_a_draining_worker_takes_no_more(site: Site, tmp_path: Path) -> None:
+def test_a_draining_worker_takes_no_more(worker: ClusterWorker, tmp_path: Path) -> None:
     job = run_of(tmp_path, "gpu")
-    site._expect_fit(job)
-    site.draining = True
+    worker._expect_fit(job)
+    worker.draining = True
     with pytest.raises(_DeclinedError, match="it is draining"):
-        site._expect_fit(job)
+        worker._expect_fit(job)
 
 
 def test_a_device_goes_by_its_own_name_whatever_extensions_a_session_names(
-    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    worker: ClusterWorker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     info = DeviceInfo(driver="d", uri="d://0", ordinal=0, name="Double", physical_id="pci-1")
     monkeypatch.setattr(LocalEngine, "opened", lambda engine, runtime: (info,))
     job = run_of(tmp_path, "gpu")
-    site._device_failed(job, "it was gone")
-    site._device_failed(job, "it was gone")
-    assert site.quarantined == {"pci-1": "pci-1 is quarantined after 2 failures: it was gone"}
+    worker._device_failed(job, "it was gone")
+    worker._device_failed(job, "it was gone")
+    assert worker.quarantined == {"pci-1": "pci-1 is quarantined after 2 failures: it was gone"}
 
 
 def test_a_worker_needs_the_builds_of_all_steps(tmp_path: Path) -> None:
@@ -94,8 +94,8 @@ def test_a_worker_needs_the_builds_of_all_steps(tmp_path: Path) -> None:
         engine.close()
 
 
-def test_a_worker_names_the_builds_of_its_compilers(site: Site) -> None:
-    assert "double (double 1)" in site._compilers()
+def test_a_worker_names_the_builds_of_its_compilers(worker: ClusterWorker) -> None:
+    assert "double (double 1)" in worker._compilers()
 
 
 def device(physical_id: str) -> DeviceInfo:
@@ -103,39 +103,39 @@ def device(physical_id: str) -> DeviceInfo:
 
 
 def test_a_device_on_which_nothing_runs_is_not_offered(
-    site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    worker: ClusterWorker, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken = dataclasses.replace(device("cpu"), uri="double://1", unusable="unknown CPU")
     found = [
         Finding(driver="double", devices=(device("gpu-1"), broken)),
         Finding(driver="broken", devices=(broken,), unavailable="unknown CPU"),
     ]
-    monkeypatch.setattr("retarget_cluster.worker.site.find_devices", lambda *_, **__: found)
-    site._options = replace(site._options, probes=True)
+    monkeypatch.setattr("retarget_cluster.worker.cluster_worker.find_devices", lambda *_, **__: found)
+    worker._options = replace(worker._options, probes=True)
 
     async def advertised() -> None:
         pass
 
     async def probe() -> None:
-        site._connected = asyncio.Event()
-        site._connected.set()
-        site._advertise = advertised  # type: ignore[method-assign]
-        await site._probe()
+        worker._connected = asyncio.Event()
+        worker._connected.set()
+        worker._advertise = advertised  # type: ignore[method-assign]
+        await worker._probe()
 
     asyncio.run(probe())
-    assert site._devices == {"double": (device("gpu-1"),)}
+    assert worker._devices == {"double": (device("gpu-1"),)}
     assert "device double://1 (a device) is unusable: unknown CPU\n" in capsys.readouterr().err
 
 
-def test_a_driver_always_has_a_slot_as_what_is_queued_would_else_wait_for_ever(site: Site) -> None:
-    assert site._runs_at_a_time(()) == 1  # behind `run_under`
-    assert site._runs_at_a_time((device("gpu-1"), device("gpu-2"))) == 2
-    site.quarantined = {"gpu-1": "it was gone", "gpu-2": "it was gone"}
-    assert site._runs_at_a_time((device("gpu-1"), device("gpu-2"))) == 1
+def test_a_driver_always_has_a_slot_as_what_is_queued_would_else_wait_for_ever(worker: ClusterWorker) -> None:
+    assert worker._runs_at_a_time(()) == 1  # behind `run_under`
+    assert worker._runs_at_a_time((device("gpu-1"), device("gpu-2"))) == 2
+    worker.quarantined = {"gpu-1": "it was gone", "gpu-2": "it was gone"}
+    assert worker._runs_at_a_time((device("gpu-1"), device("gpu-2"))) == 1
 
 
 def test_compiles_wait_in_the_worker_which_claims_as_many_as_it_has_cores(
-    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    worker: ClusterWorker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request = CompileRequest(
         source=b"", source_name="m", source_path=tmp_path / "m", resolved=Resolved(build_id="1", flags=())
@@ -155,11 +155,11 @@ def test_compiles_wait_in_the_worker_which_claims_as_many_as_it_has_cores(
         may_end.wait(30)
         return Answer(worker="gpu-1", value="")
 
-    monkeypatch.setattr(site, "_ask", ask)
-    monkeypatch.setattr(site, "_answer", answer)
+    monkeypatch.setattr(worker, "_ask", ask)
+    monkeypatch.setattr(worker, "_answer", answer)
 
     async def three() -> None:
-        tasks = [asyncio.ensure_future(site._perform(name, "s", "t", payload)) for name in "abc"]
+        tasks = [asyncio.ensure_future(worker._perform(name, "s", "t", payload)) for name in "abc"]
         deadline = time.monotonic() + 30
         while not told and time.monotonic() < deadline:
             await asyncio.sleep(0.01)

@@ -50,7 +50,7 @@ class _DeclinedError(Exception):
     """This worker does not begin an attempt. `str()` says why."""
 
 
-class SiteOptions(Struct, frozen=True, kw_only=True):
+class WorkerOptions(Struct, frozen=True, kw_only=True):
     """What a worker is started with. `probes` says whether all drivers are asked for devices at the start; else a
     driver is known once its devices were opened. `patience` is how long it tries to reach a scheduler, in seconds."""
 
@@ -64,10 +64,10 @@ class SiteOptions(Struct, frozen=True, kw_only=True):
     patience: float
 
 
-class Site:
+class ClusterWorker:
     """One worker. `serve` runs until it has drained, or the scheduler is gone."""
 
-    def __init__(self, options: SiteOptions) -> None:
+    def __init__(self, options: WorkerOptions) -> None:
         self._options = options
         self.id = uuid.uuid4().hex
         self.draining = False
@@ -132,7 +132,7 @@ class Site:
                     raise RetargetError(msg) from error
                 await asyncio.sleep(_AGAIN)
                 continue
-            worker.retarget_site = self
+            worker.retarget_worker = self
             self._worker = worker
             await self._advertise()
             self._connected.set()
