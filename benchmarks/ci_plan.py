@@ -18,7 +18,7 @@ from pathlib import Path
 
 from collection import COMPILERS, PER_MODULE, RUNTIMES, collect, write_matrix
 from retarget.results.files import SessionResults, new_session
-from retarget.results.history_files import add_run
+from retarget.results.history import add_run
 from retarget.results.plan import read_plan
 from retarget.results.record import CompileRecord, RunRecord, TargetRecord
 

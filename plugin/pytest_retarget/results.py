@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from retarget.declare.files import SUITE_FILE
+from retarget.declare.sources import SUITE_FILE
 from retarget.engine.trial.record import declared_record, session_start
 from retarget.model import Target
 from retarget.model.locations import suite_line

@@ -13,7 +13,7 @@ from typing import Any
 
 from retarget.cli.support import seconds_above_0
 from retarget.engine.limits import CHECK_TIMEOUT
-from retarget.engine.run.driver_checks import check_drivers
+from retarget.engine.run.service import check_drivers
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Origin, RunTarget, RuntimeConfig
 from retarget.model.driver_checks import DriverCheckOutcome, DriverReport

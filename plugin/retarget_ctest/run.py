@@ -13,7 +13,7 @@ from retarget.cli.support import (
     output_folder,
     seconds_above_0,
 )
-from retarget.declare.files import SUITE_FILE
+from retarget.declare.sources import SUITE_FILE
 from retarget.support.errors import RetargetError
 from retarget.targets.collected import RunRequest, SelectionUsageError, pytest_plugin
 

@@ -14,12 +14,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
-from retarget.declare.files import MATRIX_FILE, SUITE_FILE
+from retarget.declare.sources import MATRIX_FILE, SUITE_FILE
 from retarget.model.names import as_config_name, name_error
 from retarget.support.toml.read import toml_table
 
-from retarget_import.backends import backend_flags, sorted_flags
-from retarget_import.read import INPUT_TYPE, CheckTest, Folder
+from retarget_import.read import INPUT_TYPE, CheckTest, Folder, backend_flags, sorted_flags
 
 _VALUE = re.compile(r"(?!true$|false$)[A-Za-z][A-Za-z0-9._-]{0,31}")
 """The value of a flag that names a compiler config."""

@@ -61,8 +61,7 @@ class OnnxBackendLoader(CaseLoader):
     def make(self, description: Path, folder: Path) -> None:
         """Write the model and the data of every entry that the installed package has. Some seconds."""
         from retarget_onnx.manifest_file import read_manifest
-        from retarget_onnx.worker.installed import installed_tests, installed_version
-        from retarget_onnx.worker.stored import write_test
+        from retarget_onnx.stored import installed_tests, installed_version, write_test
 
         manifest = read_manifest(description)
         tests = {test.name: test for test in installed_tests()}
@@ -113,7 +112,7 @@ class OnnxBackendLoader(CaseLoader):
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return a case for each data set of the test. Raises `RetargetError` where it is not clear what to call."""
-        from retarget_onnx.worker.stored import read_cases
+        from retarget_onnx.stored import read_cases
 
         names = [function.name for function in request.functions]
         if len(names) != 1:

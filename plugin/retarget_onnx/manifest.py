@@ -14,7 +14,7 @@ from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
 
 from retarget_onnx.manifest_file import Manifest, manifest_text, read_manifest
-from retarget_onnx.worker.installed import installed_manifest
+from retarget_onnx.stored import installed_manifest
 
 _SHOWN = 8
 

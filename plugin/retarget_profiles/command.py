@@ -9,11 +9,10 @@ from pathlib import Path
 from retarget.cli.support import part_lines
 from retarget.extension import CompilerError, overrides
 from retarget.extension.registry import Registry, load_extensions
-from retarget.profiles.files import find_profile, profile_text, read_profile, shipped_profiles, write_profile
-from retarget.profiles.profile import Profile
+from retarget.profiles.files import Profile, find_profile, profile_text, read_profile, shipped_profiles, write_profile
 from retarget.support.errors import RetargetError
 
-from retarget_profiles.importers.merge import import_profile
+from retarget_profiles.importers import import_profile
 
 _REFERENCE = "a profile file (.toml) or the name of a shipped profile"
 

@@ -13,8 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 from retarget.results.files import SessionResults, attempts_of, read_results
-from retarget.results.history import History
-from retarget.results.history_files import read_history
+from retarget.results.history import History, read_history
 from retarget.results.plan import Plan, Waived, read_plan
 from retarget.results.record import Outcome, TargetRecord
 from retarget.support.errors import RetargetError, display_path

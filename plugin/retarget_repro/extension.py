@@ -8,7 +8,7 @@ from retarget.extension import Command, CommandModule, hookimpl
 
 _BISECT = CommandModule(
     name="bisect",
-    module="retarget_repro.bisect.command",
+    module="retarget_repro.bisect",
     help="find the first release of a compiler or its runtime with which a target fails",
     examples=(
         ("retarget bisect squares_llvm-cpu --good 3.11.0 --bad 3.13.0", "compiler and runtime of these releases"),

@@ -34,7 +34,7 @@ from retarget.results.export.ctrf import ctrf
 from retarget.results.export.junit import junit
 from retarget.results.export.trace import trace
 from retarget.results.files import ResultsWriter, new_session, read_results
-from retarget.results.history_files import add_run, read_history
+from retarget.results.history import add_run, read_history
 from retarget.results.merge import check_agreement
 from retarget.results.plan import Leg, Plan, digest_of_ids, plan_text, read_plan
 from retarget.results.record import CompileRecord, Outcome, RunRecord, TargetRecord
@@ -68,7 +68,7 @@ from retarget_opencl.artifact.file import (
 )
 from retarget_opencl.artifact.show import show_artifact
 from retarget_opencl.device.profile import compile_profile
-from retarget_profiles.importers.merge import import_profile
+from retarget_profiles.importers import import_profile
 from retarget_repro.bundle.archive import pack, unpack
 from retarget_repro.bundle.format import Bundle, CompileStep, Observed, Reproduced, read_bundle, write_json
 

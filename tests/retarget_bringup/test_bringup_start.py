@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 from retarget.cli import main
-from retarget.declare.files import discover
 from retarget.declare.load import DeclarationLoader
+from retarget.declare.sources import discover
 from retarget.engine.engine import Engine
-from retarget.engine.run.driver_checks import check_driver, selected_checks
-from retarget.engine.run.service import RunService
+from retarget.engine.run.service import RunService, check_driver, selected_checks
 from retarget.extension import CompileRequest, CompilerError, DriverError, Resolved
 from retarget.extension.registry import load_extensions
 from retarget.model import CompileTarget, Origin, RuntimeConfig

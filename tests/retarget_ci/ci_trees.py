@@ -7,8 +7,8 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
-from retarget.declare.files import discover
 from retarget.declare.load import DeclarationLoader
+from retarget.declare.sources import discover
 from retarget.extension.registry import Registry, load_extensions
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.targets.collected import Declared, DeclaredTarget
@@ -17,7 +17,7 @@ from retarget_ci.emit.files import emitted_files, emitted_problems
 from retarget_ci.files.read import read_ci
 from retarget_ci.lock import LOCK_FILE, coverage_of, lock_of
 from retarget_ci.model import CiConfig
-from retarget_ci.verify.declared import declared_problems, file_problems
+from retarget_ci.verify.command import declared_problems, file_problems
 
 __all__ = ["DAY", "IREE", "declare", "emit", "found", "is_in_order", "problems", "write"]
 

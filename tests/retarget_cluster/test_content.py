@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from retarget.engine.cache.key import Inputs
-from retarget.engine.cache.remote.settings import RemoteSettings
+from retarget.engine.cache.remote.objects import RemoteSettings
 from retarget.engine.cache.remote.store import RemoteStore
 from retarget.engine.executor import CompileJob, RunJob
 from retarget.extension import CompileRequest, Resolved

@@ -18,7 +18,7 @@ from retarget.model import Module
 from retarget.support.errors import RetargetError
 from retarget_onnx.loader import OnnxBackendLoader
 from retarget_onnx.manifest_file import Entry, Manifest, manifest_text
-from retarget_onnx.worker.installed import installed_manifest, installed_tests, installed_version
+from retarget_onnx.stored import installed_manifest, installed_tests, installed_version
 
 pytestmark = pytest.mark.usefixtures("node_tests")
 

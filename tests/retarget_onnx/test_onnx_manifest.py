@@ -10,7 +10,7 @@ import pytest
 from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget_onnx.manifest import differences, main
 from retarget_onnx.manifest_file import Entry, Manifest, manifest_text, read_manifest
-from retarget_onnx.worker.installed import installed_manifest, installed_version
+from retarget_onnx.stored import installed_manifest, installed_version
 
 COMMITTED = Path(__file__).parents[2] / "suites" / "onnx" / "nodes.toml"
 

@@ -11,7 +11,7 @@ from retarget.model import Module, Origin, RuntimeConfig
 from retarget.worker.run_case import main
 from retarget_iree.compile_onnx import main as compile_onnx
 from retarget_onnx.loader import OnnxBackendLoader
-from retarget_onnx.worker.stored import write_test
+from retarget_onnx.stored import write_test
 
 VMVX = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx")
 CONFIG = RuntimeConfig(

@@ -12,8 +12,7 @@ import pytest
 from retarget.cli import main
 from retarget.profiles.files import read_profile
 from retarget.support.errors import RetargetError
-from retarget_profiles.importers.merge import import_profile
-from retarget_profiles.importers.report import frozen_list
+from retarget_profiles.importers import frozen_list, import_profile
 
 DATA = Path(__file__).parent / "data"
 NEW, OLD = DATA / "VP_VULKANINFO_llvmpipe.json", DATA / "vulkaninfo-1.2-llvmpipe.json"

@@ -6,8 +6,7 @@ import pytest
 from page_targets import nodeid_of, record, session
 from report_results import write_results
 from retarget.cli import main
-from retarget.results.history import History, pack, unpack
-from retarget.results.history_files import add_run, read_history
+from retarget.results.history import History, add_run, pack, read_history, unpack
 from retarget.results.record import Outcome, TargetRecord
 from retarget_report.read import Report
 from retarget_report.views.history import Past, data, past

@@ -11,9 +11,8 @@ import msgspec
 import pytest
 from retarget.cli import main
 from retarget_repro.bundle import repro
-from retarget_repro.bundle.archive import pack
+from retarget_repro.bundle.archive import attempt, default_runs, pack, reproduce
 from retarget_repro.bundle.format import Bundle, CompileStep, Observed, Reproduced, read_bundle, write_json
-from retarget_repro.bundle.reproduce import attempt, default_runs, reproduce
 from retarget_repro.bundle.write import copy_library, foreign_code
 
 _SAYS = """\

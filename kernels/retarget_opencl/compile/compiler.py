@@ -26,15 +26,14 @@ from retarget.extension import (
 )
 from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig, Toolchain
 from retarget.model.outcomes import DeviceInfo
-from retarget.profiles.files import find_profile, shipped_profiles
-from retarget.profiles.profile import Profile, profile_of_device
+from retarget.profiles.files import Profile, find_profile, profile_of_device, shipped_profiles
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 from retarget_iree.builds import COMPILER_PACKAGE
-from retarget_iree.compiler.command import reduce_command, shrink_command
 from retarget_iree.compiler.compiler import front_half
 from retarget_iree.compiler.flags import not_inputs
 from retarget_iree.compiler.library import in_one_step_if_it_prints
+from retarget_iree.compiler.tool import reduce_command, shrink_command
 from retarget_iree.modules.onnx_import import onnx_version
 from retarget_iree.toolchain import compiler_environment, find_compiler
 

@@ -19,9 +19,8 @@ from retarget_opencl.clc.statements import identifier
 from retarget_opencl.clc.types import TypeNames, TypeSyntaxError
 from retarget_opencl.compile.target import device_needs
 from retarget_opencl.device.profile import DeviceProfile
-from retarget_opencl.hostprog.constants import number_of
 from retarget_opencl.hostprog.rules import HOST_RULES
-from retarget_opencl.hostprog.writer import FunctionWriter, Symbols
+from retarget_opencl.hostprog.writer import FunctionWriter, Symbols, number_of
 from retarget_opencl.translation import ATTENTION, BFLOAT16, Buffer, Ir, TranslationError, inside, symbol_name
 
 _PLACES = 6

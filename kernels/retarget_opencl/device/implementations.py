@@ -33,7 +33,7 @@ from retarget.extension import UnavailableError
 from retarget.support.files import can_be_written
 from retarget.support.installing import install_hint
 from retarget.support.text import error_line, first_line
-from retarget.worker.kept_files import kept_folder, read_kept, write_kept
+from retarget.worker.artifact import kept_folder, read_kept, write_kept
 from retarget.worker.process import available_cores, signal_name
 
 from retarget_opencl.internals import kernel_object

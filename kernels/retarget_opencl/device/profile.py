@@ -14,8 +14,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 from retarget.model.outcomes import FeatureValue
-from retarget.profiles.files import profile_label
-from retarget.profiles.profile import Profile
+from retarget.profiles.files import Profile, profile_label
 from retarget.support.errors import RetargetError
 
 DRIVER = "opencl"

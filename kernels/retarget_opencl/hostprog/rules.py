@@ -11,16 +11,17 @@ from collections.abc import Sequence
 
 from retarget_iree.runtime.elements import element_type_code
 
-from retarget_opencl.hostprog.constants import constant_bytes, number_of
 from retarget_opencl.hostprog.scalar_rules import SCALAR_RULES
 from retarget_opencl.hostprog.writer import (
     FunctionWriter,
     HostRule,
     HostRules,
+    constant_bytes,
     constant_result,
     forward,
     instruction,
     nothing,
+    number_of,
 )
 from retarget_opencl.translation import Ir
 

@@ -10,8 +10,7 @@ import re
 from retarget.model.element_types import split_types
 
 from retarget_opencl.artifact.file import Scalar
-from retarget_opencl.hostprog.constants import number_of
-from retarget_opencl.hostprog.writer import FunctionWriter, HostRule, HostRules, instruction
+from retarget_opencl.hostprog.writer import FunctionWriter, HostRule, HostRules, instruction, number_of
 from retarget_opencl.translation import Ir
 
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from retarget.extension import Device, DriverError
-from retarget.profiles.profile import Profile
+from retarget.profiles.files import Profile
 from retarget.profiles.requirements import Status, answer, parse_requirement
-from retarget.worker.kept_files import kept_folder, read_kept, write_kept
+from retarget.worker.artifact import kept_folder, read_kept, write_kept
 from retarget.worker.process import available_cores
 
 from retarget_opencl.artifact.file import ArtifactError, Kernel, KernelSource, OpenClArtifact, joined, read_artifact

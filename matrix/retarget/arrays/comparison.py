@@ -1,4 +1,4 @@
-"""Compares what a device computed with what was expected, and reports mismatches. Runs in worker processes only.
+"""Compares what a device computed with what was expected, and judges calls. Runs in worker processes only.
 
 `eq` compares element type, shape and bits, as iree-check-module does: a NaN equals a NaN of the same bits, -0.0 is not
 0.0. `almost_eq` holds for an element where `a == e`, where `e` is finite and `|a - e| <= atol + rtol * |e|`, or where
@@ -12,19 +12,19 @@ Arrays are gone through in blocks: the extra memory of a comparison does not gro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from retarget.arrays.dtypes import bits_of, kind_of
-from retarget.model.calls import Check
+from retarget.arrays.dtypes import bits_of, kind_of, resigned
+from retarget.model.calls import Check, Tolerance
 from retarget.model.outcomes import Mismatch
 
 if TYPE_CHECKING:
-    from retarget.model.calls import Array, Tolerance
+    from retarget.model.calls import Array
 
 _BLOCK = 1 << 16
 """Bytes of each array that are compared at a time. The intermediate arrays of a block then stay in the cache and below
@@ -407,3 +407,49 @@ def _bits(value: Any) -> str:
 
 def _number(value: float) -> str:
     return f"{value:.6g}"
+
+
+def failing_checks(checks: Sequence[Check]) -> list[Mismatch]:
+    """Return how checks failed, in order."""
+    found = []
+    for number, check in enumerate(checks, 1):
+        mismatch = compare_check(check)
+        if mismatch is not None:
+            which = f"check {number} of {len(checks)}: " if len(checks) > 1 else ""
+            found.append(_labelled(mismatch, which))
+    return found
+
+
+def failing_results(
+    results: Sequence[Array], expected: Sequence[Array | None], tolerances: Mapping[str, Tolerance], reference: str = ""
+) -> list[Mismatch]:
+    """Return how results differ from what is expected; None expects anything.
+
+    `tolerances` are by the NumPy name of the expected result's element type, `""` for all others; equal values are
+    required where there is none. `reference` is the compiler config that gave what is expected, empty for the case's
+    own values.
+    """
+    against = f" against what {reference} gave" if reference else ""
+    if len(results) != len(expected):
+        summary = f"{len(results)} results, expected {len(expected)}{against}"
+        return [Mismatch(summary=summary, report=summary)]
+    found = []
+    for number, (actual, wanted) in enumerate(zip(results, expected, strict=True)):
+        if wanted is None:
+            continue
+        named = tolerances.get(np.asarray(wanted).dtype.name)
+        tolerance = named if named is not None else tolerances.get("", Tolerance())
+        mismatch = _compared(resigned(np.asarray(actual), np.asarray(wanted).dtype), wanted, tolerance)
+        if mismatch is not None:
+            found.append(_labelled(mismatch, f"result {number}{against}: "))
+    return found
+
+
+def _compared(actual: Array, expected: Array, tolerance: Tolerance) -> Mismatch | None:
+    if tolerance.same_bits:
+        return compare_check(Check(kind="eq", actual=actual, expected=expected))
+    return compare_within(tolerance, actual, expected)
+
+
+def _labelled(mismatch: Mismatch, which: str) -> Mismatch:
+    return replace(mismatch, summary=which + mismatch.summary, report=which + mismatch.report) if which else mismatch

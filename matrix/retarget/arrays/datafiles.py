@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from retarget.arrays.dtypes import bits_of, is_packed, packed_size, type_text, unpack
-from retarget.support.datapaths import data_limit, too_large
 from retarget.support.errors import RetargetError, did_you_mean, display_path
+from retarget.support.files import data_limit, too_large
 
 if TYPE_CHECKING:
     from retarget.extension import Array

@@ -9,24 +9,23 @@ from itertools import starmap
 from pathlib import Path
 
 from retarget.cli.support import add_path_arguments, request_of
-from retarget.declare.files import MATRIX_FILE, SUITE_FILE
 from retarget.declare.load import DeclarationLoader
+from retarget.declare.sources import MATRIX_FILE, SUITE_FILE
 from retarget.expect.diagnostics import RuleUsage, contradiction_diagnostics
 from retarget.expect.matching import RuleSet, assign_goldens, golden_rule
 from retarget.extension import Compiler, Driver, overrides
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompilerConfig, Origin, RunTarget, RuntimeConfig, Suite, Target
 from retarget.model.locations import SourceLocations, diagnostics_at
-from retarget.profiles.files import find_profile
+from retarget.profiles.files import Profile, find_profile
 from retarget.profiles.names import PREFIXES
-from retarget.profiles.profile import Profile
 from retarget.profiles.requirements import parse_requirement
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.text import counted
 from retarget.support.toml.keypaths import Problem
+from retarget.targets.availability import ProfileFit, profile_mismatch
 from retarget.targets.collected import SelectionUsageError, pytest_plugin
 from retarget.targets.expansion import expand
-from retarget.targets.profile_fit import ProfileFit, profile_mismatch
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

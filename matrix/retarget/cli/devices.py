@@ -23,8 +23,7 @@ from retarget.extension import UnavailableError
 from retarget.extension.registry import load_extensions
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
-from retarget.profiles.files import write_profile
-from retarget.profiles.profile import Profile, profile_of_device
+from retarget.profiles.files import Profile, profile_of_device, write_profile
 from retarget.support.errors import RetargetError
 from retarget.worker.process import available_cores
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from retarget.cli.devices import Finding, find_devices
-from retarget.declare.files import MATRIX_FILE, SUITE_FILE, discover
 from retarget.declare.initial import Plan, Survey, matrix_text, plan_suites, suite_text, survey
 from retarget.declare.load import DeclarationLoader
+from retarget.declare.sources import MATRIX_FILE, SUITE_FILE, discover
 from retarget.extension import SuggestedTarget
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import RunTarget, TargetConfig

@@ -26,8 +26,8 @@ _SHOWN = 100
 
 def refuse_collisions(folder: Path) -> None:
     """Raise `DiagnosticsError` for names that the matrix files of a folder declare and one above or below it, too."""
-    from retarget.declare.files import MATRIX_FILE
     from retarget.declare.load import DeclarationLoader
+    from retarget.declare.sources import MATRIX_FILE
 
     loader = DeclarationLoader()
     errors = [one for path in sorted(folder.rglob(MATRIX_FILE)) for one in loader.read_matrix_file(path)]

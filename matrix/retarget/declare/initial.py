@@ -15,8 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from retarget.declare.files import DECLARATION_FILES, SUITE_FILE
-from retarget.declare.sources import name_problem
+from retarget.declare.sources import DECLARATION_FILES, SUITE_FILE, name_problem
 from retarget.extension import CaseLoader, ModulesRequest, SuggestedSuite, SuggestedTarget, overrides
 from retarget.extension.registry import Registry
 from retarget.model.names import name_error

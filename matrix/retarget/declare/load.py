@@ -21,9 +21,9 @@ from msgspec.structs import replace
 
 from retarget.declare.configs.resolve import extend_scope
 from retarget.declare.expectations import build_expectations, build_goldens
-from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, discover
 from retarget.declare.schema.kept import FileTables, TableStore, find_tables, has_its_types, keep_tables
 from retarget.declare.scope import FileDeclarations, Redirections, Scope, unknown_name
+from retarget.declare.sources import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, discover
 from retarget.declare.suites import build_suites
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, Expectation, Golden, Host, RuntimeConfig, Suite, Toolchain

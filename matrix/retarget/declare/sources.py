@@ -1,4 +1,4 @@
-"""Which files a suite's `srcs` name.
+"""Which files a suite's `srcs` name, and which files hold declarations.
 
 A glob is a path with `/` between its parts. `*`, `?` and `[…]` match within one part, `**` as a part of its own
 matches any number of folders. Parts that start with a dot are found only by a part of a glob that starts with one. `**`
@@ -17,9 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from retarget.declare.files import DECLARATION_FILES
 from retarget.model import Module
-from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean
+from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path
 from retarget.support.toml.keypaths import KeyPath, Problem
 
 if TYPE_CHECKING:
@@ -292,3 +291,42 @@ def _matches(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
     if not parts or (parts[0].startswith(".") and not pattern[0].startswith(".")):
         return False
     return fnmatch.fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
+
+
+MATRIX_FILE = "matrix.toml"
+SUITE_FILE = "suite.toml"
+EXPECTATIONS_FILE = "expectations.toml"
+DECLARATION_FILES = frozenset({MATRIX_FILE, SUITE_FILE, EXPECTATIONS_FILE})
+_SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
+
+
+def discover(paths: Sequence[Path], *, name: str = SUITE_FILE) -> tuple[Path, ...]:
+    """Return all `suite.toml` (or files called `name`) at and below `paths`, sorted and without repetition.
+
+    A path that is a file itself counts, whatever its name, but only as a `suite.toml`. Hidden folders, `__pycache__`,
+    `node_modules` and virtual environments are ignored. Raises `RetargetError` for a path that does not exist.
+    """
+    found: set[Path] = set()
+    for path in paths:
+        if not os.path.lexists(path):
+            msg = f"{display_path(path)}: found no such file or folder, expected a folder with {SUITE_FILE} files"
+            raise RetargetError(msg)
+        absolute = Path(os.path.abspath(path))  # noqa: PTH100  links stay as they are
+        if absolute.is_dir() and absolute.name != name:
+            found.update(_below(absolute, name))
+        elif name in {SUITE_FILE, absolute.name}:
+            found.add(absolute)
+    return tuple(sorted(found))
+
+
+def _below(folder: Path, name: str) -> Iterator[Path]:
+    for at, folders, files in os.walk(folder):
+        # A folder of that name is found too, so that it is reported and not silently ignored.
+        if name in files or name in folders:
+            yield Path(at) / name
+        folders[:] = [
+            below
+            for below in folders
+            if not below.startswith(".") and below not in _SKIPPED_FOLDERS and below != name
+            if not os.path.lexists(f"{at}/{below}/pyvenv.cfg")
+        ]

@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, Self
 
 from msgspec.structs import replace
 
+from retarget.engine.cache.folder import sweep_daily
 from retarget.engine.cache.generated import GENERATED_FOLDER, ModuleGenerator
 from retarget.engine.cache.key import Inputs
 from retarget.engine.cache.store import Store
-from retarget.engine.cache.sweep import sweep_daily
 from retarget.engine.compile.service import BuildActivity, BuildService, BuildStatistics
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 from retarget.engine.requirements import OpenedDevices
 from retarget.engine.run.ahead import RunsAhead, hold_artifact
 from retarget.engine.run.lease import Holder, WaitNotes
-from retarget.engine.run.reuse.case_digest import CaseDigests
-from retarget.engine.run.reuse.results import KeptResult, ReusableResults
+from retarget.engine.run.reuse import CaseDigests, KeptResult, ReusableResults
 from retarget.engine.run.service import RunService
 from retarget.engine.toolchains import worker_environment
 from retarget.expect.cases import TargetRules
@@ -446,7 +445,7 @@ class Engine:
 
     @cached_property
     def _remote(self) -> RemoteStore | None:
-        from retarget.engine.cache.remote.settings import remote_settings
+        from retarget.engine.cache.remote.objects import remote_settings
 
         settings = remote_settings() if self._shared else None
         if settings is None:

@@ -8,11 +8,10 @@ from retarget.extension import UnavailableError
 from retarget.model import Requirement, RunTarget, RuntimeConfig
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import DeviceInfo
-from retarget.profiles.files import find_profile
-from retarget.profiles.profile import Profile, profile_of_device
+from retarget.profiles.files import Profile, find_profile, profile_of_device
 from retarget.profiles.requirements import Answer, Status, answer, parse_requirement, value_text
 from retarget.support.errors import RetargetError
-from retarget.targets.profile_fit import is_of_family, profile_mismatch
+from retarget.targets.availability import is_of_family, profile_mismatch
 
 _SHOWN = 3
 """How many capabilities that differ are shown with their values; the others are counted."""

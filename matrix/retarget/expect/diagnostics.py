@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from retarget.declare.files import SUITE_FILE, discover
+from retarget.declare.sources import SUITE_FILE, discover
 from retarget.expect.matching import GOLDEN, Assignment, Contradiction, Effect, assign_goldens, golden_rule
 from retarget.expect.verdict import is_expired, today
 from retarget.model import Expectation, Origin, Suite, Target

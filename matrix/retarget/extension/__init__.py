@@ -27,7 +27,7 @@ from retarget.model import RunTarget as RunTarget
 from retarget.model import RuntimeConfig as RuntimeConfig
 from retarget.model import Suite as Suite
 from retarget.model import Toolchain as Toolchain
-from retarget.profiles.profile import Profile as Profile
+from retarget.profiles.files import Profile as Profile
 from retarget.support.dependencies import code_digest as code_digest
 from retarget.support.dependencies import watched as watched
 from retarget.support.errors import Diagnostic as Diagnostic

@@ -12,7 +12,7 @@ from retarget.extension.products import Builds, called_in_process, not_overridde
 from retarget.model import CompilerConfig, CompileTarget
 from retarget.model.calls import CompilerError, UnavailableError
 from retarget.model.outcomes import DeviceInfo
-from retarget.profiles.profile import Profile
+from retarget.profiles.files import Profile
 
 __all__ = [
     "CompileRequest",

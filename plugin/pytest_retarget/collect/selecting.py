@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
+from retarget.declare.sources import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.model import Suite, Target
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 from retarget.targets.collected import CollectedSuite, FoundFiles, Selection, SelectionRequest, SelectionUsageError

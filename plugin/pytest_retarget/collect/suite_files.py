@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 import pytest
-from retarget.declare.files import MATRIX_FILE, SUITE_FILE
+from retarget.declare.sources import MATRIX_FILE, SUITE_FILE
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import Assignment
 from retarget.model import CompileTarget, Module, RunTarget, Suite, Target

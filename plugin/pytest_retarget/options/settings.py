@@ -7,27 +7,17 @@ that names its location and the expected form.
 from __future__ import annotations
 
 import argparse
+import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from msgspec import Struct, field
 from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 
 from pytest_retarget.internals import Expression, MarkMatcher
-from pytest_retarget.options.benchmark import BenchmarkSettings, add_benchmark_options
-from pytest_retarget.options.reading import (
-    SECONDS,
-    folder_of_option,
-    output_folder_of_option,
-    parse_seconds,
-    parse_whole_number,
-    path_of_option,
-    texts_of_option,
-    value_of_option,
-    value_of_option_or_ini,
-)
 
 MARKERS = (
     "compile: retarget: the target compiles a module, one per module and compiler config",
@@ -392,7 +382,7 @@ def _check_cache_size() -> None:
 
 def _check_remote_store() -> None:
     if any(name.startswith("RETARGET_REMOTE_STORE") for name in os.environ):
-        from retarget.engine.cache.remote.settings import remote_settings  # as above
+        from retarget.engine.cache.remote.objects import remote_settings  # as above
         from retarget.support.errors import RetargetError
 
         try:
@@ -418,3 +408,181 @@ def _extensions(config: pytest.Config) -> Iterable[str]:
     yield from texts_of_option(config, "extension", "the name of a module")
     yield from (name for name in os.environ.get(_EXTENSIONS_VARIABLE, "").split(os.pathsep) if name)
     yield from config.getini("retarget_extensions")
+
+
+_SPREAD, _MOST_SECONDS = 0.02, 2.0
+
+
+def add_benchmark_options(group: pytest.OptionGroup) -> None:
+    """Declare the options."""
+    group.addoption(
+        "--retarget-benchmark",
+        action="store_true",
+        help="call what passes again and again, record how long it takes, and hold it against [[golden]] rules "
+        "(docs/measurements/benchmarks.md)",
+    )
+    group.addoption(
+        "--retarget-benchmark-spread",
+        metavar="PERCENT",
+        help="call until the median of a case is known this well: half its 95%% confidence interval (2 %%)",
+    )
+    group.addoption(
+        "--retarget-benchmark-time", metavar="SECONDS", help="call the cases of a target for this long at most (2)"
+    )
+    group.addoption(
+        "--retarget-benchmark-baseline",
+        metavar="DIR",
+        help="hold golden rules against these results (default: earlier sessions in that of --retarget-results)",
+    )
+
+
+class BenchmarkSettings(Struct, frozen=True, kw_only=True):
+    """How well medians are to be known, as a share; seconds for a target at most; the results that golden rules are
+    held against, None for earlier sessions in the folder of `--retarget-results`."""
+
+    spread: float = _SPREAD
+    seconds: float = _MOST_SECONDS
+    baseline: Path | None = None
+
+    @classmethod
+    def of(cls, config: pytest.Config) -> BenchmarkSettings | None:
+        """Return None where nothing is timed. Raises `pytest.UsageError`."""
+        if not _is_requested(config):
+            return None
+        return cls(
+            spread=value_of_option(config, "benchmark_spread", _percent, "a percentage, such as '2 %'", _SPREAD),
+            seconds=value_of_option(config, "benchmark_time", parse_seconds, SECONDS, _MOST_SECONDS),
+            baseline=_baseline(config),
+        )
+
+
+def _is_requested(config: pytest.Config) -> bool:
+    """Whether targets are timed. Raises `pytest.UsageError` for what goes with it only, or does not go with it."""
+    if not config.getoption("retarget_benchmark"):
+        for option in ("spread", "time", "baseline"):
+            if config.getoption(f"retarget_benchmark_{option}") is not None:
+                name = f"--retarget-benchmark-{option}"
+                msg = f"{name} was given without --retarget-benchmark; expected both"
+                raise pytest.UsageError(msg)
+        return False
+    others = {
+        "numprocesses": ("-n", "what runs at the same time disturbs what is timed"),
+        "retarget_cluster": ("--retarget-cluster", "a cluster's machines are not timed"),
+        "retarget_changed": ("--retarget-changed", "results of earlier runs are not timed"),
+        "retarget_reuse_results": ("--retarget-reuse-results", "results of earlier runs are not timed"),
+    }
+    for name, (option, why) in others.items():
+        if config.getoption(name, None):
+            msg = f"--retarget-benchmark and {option} were both given; expected one of them: {why}"
+            raise pytest.UsageError(msg)
+    return True
+
+
+def _baseline(config: pytest.Config) -> Path | None:
+    path = path_of_option(config, "benchmark_baseline", "a folder or file of results")
+    if path is not None and not os.path.exists(path):  # noqa: PTH110  (Path.exists raises OSError for a long name)
+        msg = (
+            f"--retarget-benchmark-baseline: found no file or folder {path}; expected results that "
+            "`pytest --retarget-benchmark --retarget-results DIR` wrote"
+        )
+        raise pytest.UsageError(msg)
+    return path
+
+
+def _percent(text: str) -> float:
+    from retarget.model.metrics import parse_percent  # a project without matrix files must not import the model
+
+    return parse_percent(text)
+
+
+T = TypeVar("T")
+
+SECONDS = "a number of seconds above 0, such as 90 or 0.5"
+"""The form that `parse_seconds` takes."""
+
+_LONGEST_TEXT = 1000
+"""Characters of a glob or a name; globs in files are bounded, too."""
+
+
+def value_of_option_or_ini(config: pytest.Config, name: str, parse: Callable[[str], T], form: str, default: T) -> T:
+    option = "--retarget-" + name.replace("_", "-")
+    key = f"retarget_{name}"
+    ini = f"{key} in {config.inipath or 'the ini file'}"
+    for where, text in ((option, config.getoption(key)), (ini, config.getini(key) or None)):
+        if text is not None:
+            try:
+                return parse(text)
+            except ValueError:
+                msg = f"{where}: found {text!r}, expected {form}"
+                raise pytest.UsageError(msg) from None
+    return default
+
+
+def value_of_option(config: pytest.Config, name: str, parse: Callable[[str], T], form: str, default: T) -> T:
+    """Return an option that has no ini key."""
+    text = config.getoption(f"retarget_{name}")
+    try:
+        return default if text is None else parse(text)
+    except ValueError:
+        msg = f"--retarget-{name.replace('_', '-')}: found {text!r}, expected {form}"
+        raise pytest.UsageError(msg) from None
+
+
+def parse_whole_number(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def parse_seconds(text: str) -> float:
+    number = float(text)
+    if not (number > 0 and math.isfinite(number)):
+        raise ValueError
+    return number
+
+
+def texts_of_option(config: pytest.Config, name: str, form: str) -> list[str]:
+    """The texts of an option that may be repeated."""
+    texts: list[str] = config.getoption(f"retarget_{name}") or []
+    if not all(text.strip() for text in texts):
+        msg = f"--retarget-{name}: found an empty text, expected {form}"
+        raise pytest.UsageError(msg)
+    if longest := max((len(text) for text in texts if len(text) > _LONGEST_TEXT), default=0):
+        msg = f"--retarget-{name}: found {longest} characters, expected {form} of at most {_LONGEST_TEXT}"
+        raise pytest.UsageError(msg)
+    return texts
+
+
+def folder_of_option(config: pytest.Config, name: str) -> Path | None:
+    folder = path_of_option(config, name, "a folder")
+    if folder is not None and os.path.exists(folder) and not folder.is_dir():  # noqa: PTH110  (of any length)
+        msg = f"--retarget-{name.replace('_', '-')}: {folder} is a file, expected a folder"
+        raise pytest.UsageError(msg)
+    return folder
+
+
+def output_folder_of_option(config: pytest.Config, name: str) -> Path | None:
+    """The folder of an option that the session writes to: one that can be made and written to now."""
+    folder = folder_of_option(config, name)
+    if folder is None:
+        return None
+    there = next((one for one in (folder, *folder.parents) if os.path.lexists(one)), folder)
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        what = "cannot be written to" if there.is_dir() else "is no folder"
+        msg = f"--retarget-{name}: found {folder}, expected a folder that can be written; {there} {what}"
+        raise pytest.UsageError(msg)
+    return folder
+
+
+def path_of_option(config: pytest.Config, name: str, expected: str) -> Path | None:
+    text = config.getoption(f"retarget_{name}")
+    if text is None:
+        return None
+    if not text:
+        msg = f"--retarget-{name.replace('_', '-')}: found an empty text, expected {expected}"
+        raise pytest.UsageError(msg)
+    from retarget.support.files import user_path  # a project without matrix files imports nothing but options
+
+    base = config.invocation_params.dir
+    return Path(os.path.abspath(base / user_path(text)))  # noqa: PTH100  (a symbolic link stays as it is)

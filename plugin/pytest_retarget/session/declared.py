@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from retarget.declare.files import SUITE_FILE
 from retarget.declare.load import DeclarationLoader
+from retarget.declare.sources import SUITE_FILE
 from retarget.engine.cache.store import Store
 from retarget.expect.diagnostics import CaseUse, RuleUsage, contradiction_diagnostics
 from retarget.expect.matching import Assignment, RuleSet

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import pytest
 from msgspec import Struct
-from retarget.declare.files import MATRIX_FILE, SUITE_FILE, discover
+from retarget.declare.sources import MATRIX_FILE, SUITE_FILE, discover
 from retarget.model import CompileTarget, Target
 from retarget.targets.tags import marks as keyword_marks
 

@@ -18,8 +18,7 @@ from retarget.engine.trial.services import TrialServices
 from retarget.support.errors import RetargetError
 from retarget.worker.process import available_cores
 
-from pytest_retarget.options.benchmark import BenchmarkSettings
-from pytest_retarget.options.settings import SETTINGS, Settings
+from pytest_retarget.options.settings import SETTINGS, BenchmarkSettings, Settings
 from pytest_retarget.session.cachedir import cache_dir
 from pytest_retarget.session.declared import declared
 from pytest_retarget.session.progress import Progress

@@ -58,7 +58,7 @@ class Line(Struct, frozen=True, kw_only=True):
 class Ladder(Struct, frozen=True, kw_only=True):
     """The lines of a file, in order. `unsettled` are the errors that a merge may leave and `--raise` repairs.
 
-    `devices` are those on which it was recorded, as `retarget_bringup.ladder.devices` names them, or globs over these
+    `devices` are those on which it was recorded, as `retarget_bringup.ladder.states` names them, or globs over these
     names.
     """
 

@@ -1,17 +1,20 @@
-"""The state of each target of a ladder: how far it comes in results, or why that is not known.
+"""The state of each target of a ladder: how far it comes in results, or why that is not known; on which devices.
 
 Pure: targets, digests, sessions and the ladder's lines in; states out.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from fnmatch import fnmatchcase
+from glob import escape
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 from retarget.engine.engine import Engine
-from retarget.engine.run.reuse.case_digest import CaseDigests
+from retarget.engine.run.reuse import CaseDigests
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet
 from retarget.expect.verdict import excuse, is_expired, today
@@ -20,10 +23,10 @@ from retarget.model import CompileTarget, Expectation, RunTarget
 from retarget.model.rungs import Rung
 from retarget.results.files import SessionResults, by_target
 from retarget.results.overview import State, state_of
-from retarget.results.record import INCOMPLETE, Outcome, Result, TargetRecord
+from retarget.results.record import INCOMPLETE, DeviceRecord, Outcome, Result, TargetRecord
 from retarget.support.checkout import short
 from retarget.support.errors import RetargetError
-from retarget.support.text import first_line
+from retarget.support.text import counted, first_line
 from retarget.targets.collected import Declared, DeclaredTarget
 
 from retarget_bringup.ladder.files import DIGITS, Ladder, Line
@@ -364,3 +367,55 @@ def rung_of(record: TargetRecord, compiled: TargetRecord | None = None) -> Rung 
     failed = compiled if record.observation is None and is_late else record
     is_compile = failed is not None and failed.observation is not None and failed.stage == "compile"
     return Rung.NONE if is_compile else None
+
+
+_GIB = " GiB"
+_MOST = 4
+"""GiB of memory beyond which more makes no difference."""
+
+
+def _worded(device: DeviceRecord) -> str:
+    """Return `vulkan: NAME, driver VERSION, 2 GiB`: memory in powers of two, since some have what is free just now."""
+    version = f", driver {device.driver_version}" if device.driver_version else ""
+    step = 1 << (device.memory >> 30).bit_length() >> 1
+    memory = "" if not device.memory or step >= _MOST else f", {step or 'below 1'}{_GIB}"
+    return " ".join(f"{device.driver}: {device.name}{version}{memory}".split())
+
+
+def _is(device: str, recorded: str) -> bool:
+    """Return whether a device is a recorded one. A `*` for any version does not stand for little memory."""
+    return fnmatchcase(device, recorded) and device.endswith(_GIB) == recorded.endswith(_GIB)
+
+
+class Devices:
+    """The devices that targets ran on, and which of them a ladder was not recorded on: `recorded` are globs.
+
+    `elsewhere` are the ids of the targets that ran on such a one.
+    """
+
+    def __init__(self, states: Sequence[TargetState], recorded: Sequence[str]) -> None:
+        ran = [one.record.devices for one in states if one.is_tried and one.record is not None]
+        self._ran = Counter(text for devices in ran for text in {*map(_worded, devices)})
+        self._recorded = recorded
+        self.new = [text for text in sorted(self._ran) if not any(_is(text, one) for one in recorded)]
+        self.elsewhere = {
+            one.id
+            for one in states
+            if recorded and one.record is not None and any(_worded(device) in self.new for device in one.record.devices)
+        }
+
+    def notes(self, *, raises: bool) -> list[str]:
+        """Return what is to be known first, of each device that is another than the ladder's of its driver."""
+        notes = []
+        for text in self.new:
+            if others := [one for one in self._recorded if one.partition(":")[0] == text.partition(":")[0]]:
+                alone = "what only this one reaches fails --check on the other"
+                follows = alone if raises else "their rungs may differ for that alone"
+                ran = counted(self._ran[text], "target")
+                notes.append(f"another device: {ran} ran on {text}; recorded on {' and '.join(others)}: {follows}")
+        return notes
+
+    def after(self, *, changed: bool) -> list[str]:
+        """Return the devices of the ladder once it is raised: also those that raised it, or the first of a driver."""
+        drivers = {one.partition(":")[0] for one in self._recorded}
+        return [*self._recorded, *(escape(one) for one in self.new if changed or one.partition(":")[0] not in drivers)]

@@ -1,20 +1,25 @@
-"""The data for judging a ladder: sessions and checks of drivers, run here or read, and the states of targets in
+"""The data for judging a ladder: sessions and checks of drivers, run in a process of their own, or read, and
+ the states of targets in
 them."""
 
 from __future__ import annotations
 
 import platform
+import shutil
+import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
 
 from msgspec import Struct, field
 from msgspec.structs import replace
+from retarget.cli.support import run_session
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
-from retarget.engine.run.driver_checks import check_drivers
+from retarget.engine.run.service import check_drivers
 from retarget.extension import ModuleSize, UnavailableError
 from retarget.model import CompileTarget, Origin, RunTarget, RuntimeConfig, Target
 from retarget.model.rungs import Rung
@@ -32,7 +37,6 @@ from retarget_bringup.ladder.files import Ladder, read_ladder
 from retarget_bringup.ladder.settings import Settings
 from retarget_bringup.ladder.states import TargetState, ladder_targets, states
 from retarget_bringup.sizes import module_key, module_sizes
-from retarget_bringup.status.session import new_folder, run_pytest
 
 _MEASURED = 60
 """How many modules are measured in one session: each takes a part of a second the first time."""
@@ -212,3 +216,71 @@ def run_others(found: Found, targets: Sequence[str], extensions: Sequence[str] =
         what = f"running {counted(len(targets), 'module')} with the reference backend"
         run_pytest(found.settings.root, Path(folder), (), targets=targets, extensions=extensions, what=what)
         return results_of(read_results([Path(folder)]))
+
+
+_KEPT = 5
+"""Folders of results that are kept of one ladder, the newest."""
+
+_QUIET = ("-q", "--no-header", "--tb=no", "--no-summary")
+_HAS_RESULTS = (0, 1)
+_NONE_SELECTED = 5
+_STDERR = 2
+
+_PYTEST = """\
+import ctypes, runpy, sys
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, 2, 0, 0, 0)  # PR_SET_PDEATHSIG, SIGINT
+runpy.run_module("pytest", run_name="__main__", alter_sys=True)
+"""
+"""`python3 -m pytest`, for which the end of the process that started it is a Ctrl-C."""
+
+
+def new_folder(name: str) -> Path:
+    """Return a new folder for results below the cache, and remove all but the last few of this ladder.
+
+    Raises `RetargetError` where it cannot be made.
+    """
+    above = cache_of_command().folder / "bringup" / name
+    when = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+    try:
+        above.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=f"{when}-", dir=above))
+    except OSError as error:
+        msg = f"cannot write results to {above}: {error.strerror or error}"
+        raise RetargetError(msg) from error
+    for old in sorted(above.iterdir())[:-_KEPT]:
+        shutil.rmtree(old, ignore_errors=True)
+    return folder
+
+
+def run_pytest(
+    root: Path,
+    results: Path,
+    arguments: Sequence[str],
+    *,
+    targets: Iterable[str] = (),
+    extensions: Sequence[str] = (),
+    what: str,
+) -> None:
+    """Run a session in `root` that writes its results to a folder; of `targets` by their ids, where there are any.
+
+    Raises `RetargetError` where pytest ran nothing, and `KeyboardInterrupt` after it was interrupted.
+    """
+    sys.stderr.write(f"{what}\n")
+    sys.stderr.flush()
+    options = [*_QUIET, "--rootdir=.", f"--retarget-results={results.resolve()}"]
+    options += [f"--retarget-extension={one}" for one in extensions]
+    with tempfile.TemporaryDirectory(prefix="retarget-bringup-") as temporary:
+        if targets := tuple(targets):
+            listed = Path(temporary) / "targets.txt"
+            listed.write_text("".join(f"{target}\n" for target in targets), encoding="utf-8")
+            options.append(f"@{listed}")
+        command = [sys.executable, "-c", _PYTEST, *options, *arguments]
+        status = run_session(command, root, stdin=subprocess.DEVNULL, stdout=_STDERR)
+    if status == _NONE_SELECTED:
+        msg = f"pytest selects no target in {root}; it was given {' '.join(arguments)}"
+        raise RetargetError(msg)
+    if status not in _HAS_RESULTS:
+        ended = f"by signal {-status}" if status < 0 else f"with exit status {status}"
+        msg = f"pytest ended {ended}, expected results; what it printed is above"
+        raise RetargetError(msg)

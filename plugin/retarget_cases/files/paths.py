@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from retarget.support.datapaths import DataFiles
 from retarget.support.errors import RetargetError
+from retarget.support.files import DataFiles
 
 SUFFIX = ".cases.toml"
 _SURELY_READ = 1 << 28

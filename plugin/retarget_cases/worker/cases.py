@@ -14,8 +14,8 @@ from msgspec import Struct
 from retarget.arrays.dtypes import dtype_of, fit
 from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo
 from retarget.model.element_types import DeclaredType, parse_type
-from retarget.support.datapaths import DataFiles
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
+from retarget.support.files import DataFiles
 from retarget.support.toml.keypaths import KeyPath, Problem
 from retarget.support.toml.read import diagnostics_of
 
@@ -23,9 +23,8 @@ from retarget_cases.files.read import CasesFile, Reference, WrittenCase, agreed_
 from retarget_cases.files.tables import FillTable, ValuesTable
 from retarget_cases.files.tolerances import tolerances
 from retarget_cases.files.values import Value
-from retarget_cases.worker.arrays import ArrayBuilder
+from retarget_cases.worker.arrays import ArrayBuilder, InvalidValueError, literal
 from retarget_cases.worker.evaluators import evaluate
-from retarget_cases.worker.literals import InvalidValueError, literal
 from retarget_cases.worker.reference import References
 
 if TYPE_CHECKING:

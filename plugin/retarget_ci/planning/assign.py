@@ -23,12 +23,11 @@ from msgspec import Struct
 from retarget.extension import overrides
 from retarget.model import CompilerConfig, CompileTarget, Host, RunTarget, RuntimeConfig, Toolchain
 from retarget.model.locations import SourceLocations
-from retarget.profiles.files import find_profile, profile_file
-from retarget.profiles.profile import Profile
+from retarget.profiles.files import Profile, find_profile, profile_file
 from retarget.profiles.requirements import Status, answer, parse_requirement
 from retarget.support.errors import RetargetError, did_you_mean
+from retarget.targets.availability import is_of_family
 from retarget.targets.collected import Declared, DeclaredTarget
-from retarget.targets.profile_fit import is_of_family
 
 from retarget_ci.model import CiConfig, Runner
 

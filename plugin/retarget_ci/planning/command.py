@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from retarget.cli.support import table
-from retarget.results.history import durations
-from retarget.results.history_files import read_history
+from retarget.results.history import durations, read_history
 from retarget.results.plan import Plan, plan_text, write_plan
 from retarget.support.errors import display_path
 from retarget.support.text import counted

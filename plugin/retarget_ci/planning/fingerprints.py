@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from retarget.cli.support import table
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
-from retarget.engine.run.reuse.case_digest import CaseDigests
+from retarget.engine.run.reuse import CaseDigests
 from retarget.expect.matching import RuleSet
 from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry

@@ -1,26 +1,35 @@
-"""`retarget ci verify`: of the declarations without hardware, or of results against the plan that they answer to."""
+"""`retarget ci verify`: of the declarations (what no leg runs) without hardware,
+or of results against the plan that they answer to."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+from retarget.engine.trial.rules import RulesInForce
+from retarget.expect.diagnostics import RuleUsage
+from retarget.expect.matching import Assignment, RuleSet
 from retarget.expect.verdict import today
+from retarget.model import Origin, RunTarget, Suite, Target
+from retarget.model.locations import diagnostics_at
 from retarget.results.files import read_results
 from retarget.results.plan import read_plan
-from retarget.support.errors import DiagnosticsError, RetargetError
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.text import counted, printable
-from retarget.targets.collected import collect
+from retarget.support.toml.keypaths import Problem
+from retarget.targets.collected import Declared, DeclaredTarget, collect
+from retarget.targets.selection import Selector, compile_selector, terms
+from retarget.targets.tags import marks
 
 from retarget_ci.emit.files import emitted_files, emitted_problems
-from retarget_ci.lock import LOCK_FILE, Coverage, coverage_of
-from retarget_ci.model import CI_FILE, CiConfig
+from retarget_ci.lock import LOCK_FILE, Coverage, coverage_of, lock_of, lock_problems
+from retarget_ci.model import CI_FILE, CiConfig, Event, Waiver
+from retarget_ci.planning.plan import ByWords
 from retarget_ci.schema import add_file_argument, declared_ci
-from retarget_ci.verify.declared import budget_problems, declared_problems, file_problems, skipped_by_rules, waived
 from retarget_ci.verify.results import verify_results
 
 _PLAN = Path("plan.json")
@@ -90,8 +99,7 @@ def _durations(history: str) -> Mapping[str, float]:
     """Return seconds by target id, as a history has them; none where none is given."""
     if not history:
         return {}
-    from retarget.results.history import durations
-    from retarget.results.history_files import read_history
+    from retarget.results.history import durations, read_history
 
     found = read_history(history)
     sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in found.damaged)
@@ -128,3 +136,182 @@ def _verify_results(file: Path, results: Sequence[Path]) -> int:
     targets = sum(found.outcomes.values())
     sys.stdout.write(f"verified {what}: {counted(targets, 'target')} with one result each{outcomes}\n")
     return 0
+
+
+_SHOWN = 3
+"""How many modules a dead cell names."""
+
+Found = Iterator[tuple[Origin, Problem]]
+
+
+def declared_problems(config: CiConfig, declared: Declared, coverage: Coverage, day: date) -> Iterator[Diagnostic]:
+    """Yield what is lost on `day`, what is of no use in `ci.toml` and in expectations, and what of `ci.lock` is not so.
+
+    `coverage` is that of `declared`.
+    """
+    yield from diagnostics_at(_coverage_problems(config, coverage, day))
+    yield from _rule_problems(declared)
+    yield from lock_problems(config.folder, lock_of(config, coverage))
+
+
+def file_problems(config: CiConfig, day: date) -> Sequence[Diagnostic]:
+    """Return what is wrong with `ci.toml` by itself on `day`: labels of no runner, waivers that have ended."""
+    return diagnostics_at(_file_problems(config, day))
+
+
+def budget_problems(config: CiConfig, coverage: Coverage) -> Sequence[Diagnostic]:
+    """Return the events with a leg that is predicted to take longer than their budget."""
+    return diagnostics_at(_budget_problems(config, coverage))
+
+
+def _file_problems(config: CiConfig, day: date) -> Found:
+    used = {label for runner in config.runners for label in runner.labels}
+    for at, label in enumerate(config.labels):
+        if label not in used:
+            expected = "expected a [[runner]] with it, or remove it"
+            yield config.origin(), Problem(("labels", at), f"found {label!r}, which no runner has; {expected}")
+    for waiver in config.waivers:
+        if waiver.until < day:
+            expected = "give its targets a runner, or decide anew how long they may do without"
+            message = f"found {waiver.until}, which is past; this waives nothing any more: {expected} ({waiver.reason})"
+            yield waiver.origin, Problem(("until",), message)
+
+
+def _coverage_problems(config: CiConfig, coverage: Coverage, day: date) -> Found:
+    """Yield runners, selections and waivers that are of no use, and targets that no leg runs and no waiver excuses on
+    `day`."""
+    used = {runner for runs in coverage.runs.values() for runner in runs.values()}
+    for runner in config.runners:
+        if runner.name not in used:
+            why = "no target needs what it has, or the runners before it take them all"
+            message = f"found the runner {runner.name!r}, which no leg of any event uses: {why}; move or remove it"
+            yield runner.origin, Problem(("name",), message)
+    kinds = _Kinds(coverage.targets.values())
+    for event in config.events:
+        yield from kinds.unknown(event) or _empty(event, kinds, coverage)
+    for waiver in config.waivers:
+        yield from kinds.unknown(waiver) or _vain(waiver, kinds, coverage)
+    excused = waived(config, coverage, day)
+    yield from _dead((name for name in coverage.unrun if name not in excused), coverage)
+
+
+def waived(config: CiConfig, coverage: Coverage, day: date) -> Collection[str]:
+    """Return the targets that no leg runs and that a waiver which holds on `day` selects."""
+    selects = [ByWords(compile_selector(waiver.select)) for waiver in config.waivers if waiver.until >= day]
+    return {name for name in coverage.unrun if any(one(coverage.targets[name]) for one in selects)}
+
+
+def _budget_problems(config: CiConfig, coverage: Coverage) -> Found:
+    """Yield the events with a leg that is predicted to take longer than their budget."""
+    for event in config.events:
+        legs = coverage.plans[event.name].legs if event.name in coverage.plans else ()
+        if over := [leg for leg in legs if leg.seconds > event.budget]:
+            worst = max(over, key=lambda leg: leg.seconds)
+            capacity = config.runner(worst.runner).capacity
+            how = f"runner {worst.runner!r} has a capacity of {counted(capacity, 'leg')}"
+            found = f"found a budget of {_minutes(event.budget)}, which {counted(len(over), 'leg')} exceed"
+            longest = f"{worst.name!r} is predicted to take {_minutes(worst.seconds)}"
+            expected = "expected a larger budget or capacity, or fewer targets in this event"
+            yield event.origin, Problem(("budget",), f"{found}: {longest}, and {how}; {expected}")
+
+
+def skipped_by_rules(declared: Declared) -> Collection[str]:
+    """Return the ids of the targets that rules skip on any device."""
+    return {
+        one.id
+        for _, targets, assignment in _assigned(declared)
+        for one in targets
+        if RulesInForce.of(one.target, assignment).skipping is not None
+    }
+
+
+def _assigned(declared: Declared) -> Iterator[tuple[Suite, list[DeclaredTarget], Assignment]]:
+    """Yield each suite with its targets and what its rules say of them."""
+    suites: dict[str, list[DeclaredTarget]] = {}
+    for one in declared.targets:
+        suites.setdefault(one.suite_id, []).append(one)
+    for targets in suites.values():
+        suite = targets[0].suite
+        checks = declared.registry.artifact_checker(suite.kind) is not None
+        rules = RuleSet(suite.expectations, checks_artifacts=checks)
+        yield suite, targets, rules.assign([one.target for one in targets])
+
+
+def _rule_problems(declared: Declared) -> tuple[Diagnostic, ...]:
+    """Return the errors of expectations: rules that match nothing, words that no target has, and what has ended."""
+    usage = RuleUsage()
+    files: dict[Path, list[Suite]] = {}
+    for suite, targets, assignment in _assigned(declared):
+        usage.add(suite, assignment, [one.target for one in targets])
+        usage.collected(suite.origin.file, suite)
+        files.setdefault(suite.origin.file, []).append(suite)
+    return usage.diagnostics(files, whole=True)
+
+
+class _Kinds:
+    """The targets as expressions see them: those with the same words and configs are of one kind."""
+
+    def __init__(self, targets: Iterable[DeclaredTarget]) -> None:
+        kinds: dict[tuple[int, ...], Target] = {}
+        for one in targets:
+            target = one.target
+            key = id(target.tags), id(one.compiled.compiler), id(getattr(target, "runtime", None))
+            kinds.setdefault(key, target)
+        self._kinds = [*kinds.values()]
+
+    def any(self, selects: Selector) -> bool:
+        """Return whether a target is selected."""
+        return any(map(selects, self._kinds))
+
+    def unknown(self, of: Event | Waiver) -> list[tuple[Origin, Problem]]:
+        """Return the words of a selection that are true of no target."""
+        found = []
+        for term in terms(of.select):
+            if not self.any(term.selector):
+                known = {word for kind in self._kinds for word in _words(kind, is_mark="(" in term.text)}
+                what = f"found {term.text!r} in column {term.column}, which no target has as a tag"
+                found.append((of.origin, Problem(("select",), f"{what}{did_you_mean(term.text, sorted(known))}")))
+        return found
+
+
+def _words(kind: Target, *, is_mark: bool) -> Iterable[str]:
+    if not is_mark:
+        return kind.tags
+    return (f"{name}({', '.join(f'{key}={value!r}' for key, value in fields)})" for name, fields in marks(kind))
+
+
+def _empty(event: Event, kinds: _Kinds, coverage: Coverage) -> Found:
+    """Yield that an event runs nothing."""
+    if not coverage.runs.get(event.name):
+        has_targets = kinds.any(compile_selector(event.select))
+        what = "selects only targets that no runner takes" if has_targets else "selects no target"
+        yield event.origin, Problem(("select",), f"found {event.select!r}, which {what}: this event runs nothing")
+
+
+def _vain(waiver: Waiver, kinds: _Kinds, coverage: Coverage) -> Found:
+    """Yield that a waiver waives nothing."""
+    selects = ByWords(compile_selector(waiver.select))
+    if not any(selects(coverage.targets[name]) for name in coverage.unrun):
+        what = "only targets that legs run" if kinds.any(compile_selector(waiver.select)) else "no target"
+        yield waiver.origin, Problem(("select",), f"found {waiver.select!r}, which selects {what}; remove this waiver")
+
+
+def _dead(names: Iterable[str], coverage: Coverage) -> Found:
+    """Yield the cells whose targets no leg runs, with the reason."""
+    groups: dict[tuple[Origin, str, str, str], list[str]] = {}
+    for name in names:
+        one = coverage.targets[name]
+        runtime = one.target.runtime.name if isinstance(one.target, RunTarget) else ""
+        key = one.suite.origin, one.compiled.compiler.name, runtime, coverage.unrun[name]
+        groups.setdefault(key, []).append(one.compiled.module.name)
+    for (origin, compiler, runtime, why), modules in groups.items():
+        what = counted(len(modules), "run target" if runtime else "compile target")
+        where = f"{compiler!r} on {runtime!r}" if runtime else f"{compiler!r}"
+        more = f" and {len(modules) - _SHOWN} more" if len(modules) > _SHOWN else ""
+        found = f"found {what} of {where} that no leg of any event runs ({', '.join(modules[:_SHOWN])}{more}): {why}"
+        expected = "expected a runner and an event that run them, or a [[waiver]] in ci.toml"
+        yield origin, Problem((), f"{found}; {expected}")
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:.1f} min"

@@ -19,7 +19,7 @@ from typing import Any
 from msgspec import Struct
 from retarget.cli.devices import Finding, find_devices
 from retarget.engine.cache.key import host_identity
-from retarget.engine.cache.remote.settings import remote_settings
+from retarget.engine.cache.remote.objects import remote_settings
 from retarget.engine.cache.remote.store import RemoteStore
 from retarget.engine.cache.store import default_max_bytes
 from retarget.engine.executor import CompileJob, RunJob

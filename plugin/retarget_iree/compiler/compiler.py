@@ -21,14 +21,14 @@ from retarget.extension import (
 )
 from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig, Toolchain
 from retarget.model.outcomes import DeviceInfo
-from retarget.profiles.profile import Profile
+from retarget.profiles.files import Profile
 from retarget.support.errors import did_you_mean
 
 from retarget_iree.builds import COMPILER_PACKAGE, CompilerBuild
-from retarget_iree.compiler.command import compile_command, reduce_command, shrink_command
-from retarget_iree.compiler.devices import device_order, device_problems
 from retarget_iree.compiler.flags import (
     PHASE_FLAG,
+    device_order,
+    device_problems,
     front_flags,
     missing_files,
     not_inputs,
@@ -56,7 +56,16 @@ from retarget_iree.compiler.targets.combined import (
     target_parts,
     with_profiles,
 )
-from retarget_iree.compiler.tool import compile_with_tool, phases, precompile_with_tool, tool_diagnostics, tool_runs
+from retarget_iree.compiler.tool import (
+    compile_command,
+    compile_with_tool,
+    phases,
+    precompile_with_tool,
+    reduce_command,
+    shrink_command,
+    tool_diagnostics,
+    tool_runs,
+)
 from retarget_iree.modules.measure import FLOW_FLAGS, STREAM_FLAGS, flow_size, stream_statistics
 from retarget_iree.modules.onnx_import import import_onnx, onnx_version
 from retarget_iree.noise import first_error, is_verdict
@@ -142,7 +151,7 @@ class IreeCompiler(Compiler):
 
     def show(self, artifact: bytes) -> str:
         """Return a module's contents as text. Raises `RetargetError` for bytes that are no module."""
-        from retarget_iree.compiler.dump import dump_module
+        from retarget_iree.compiler.tool import dump_module
 
         return dump_module(artifact)
 

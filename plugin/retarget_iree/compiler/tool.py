@@ -1,5 +1,5 @@
-"""Compiles with the tool `iree-compile`: slower than the library, and the only way for flags that are global to a
-process, and for builds whose library this process cannot load."""
+"""IREE's tools. `iree-dump-module` prints an artifact. `iree-compile` is slower than the library, and the only way for
+flags that are global to a process, and for builds whose library this process cannot load."""
 
 from __future__ import annotations
 
@@ -9,14 +9,22 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from retarget.extension import Compiled, CompileRequest, CompilerError, UnavailableError
+from retarget.model import CompileTarget
+from retarget.support.errors import RetargetError
+from retarget.support.text import decoded
 
-from retarget_iree.builds import CompilerBuild, compiler_hint
-from retarget_iree.compiler.flags import PHASE_FLAG
-from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
-from retarget_iree.toolchain import linker_flags
+from retarget_iree.builds import CompilerBuild, compiler_hint, locate, runtime_hint
+from retarget_iree.compiler.flags import PHASE_FLAG, phase_of, with_devices, with_one_phase
+from retarget_iree.compiler.targets.combined import is_pure, with_profiles
+from retarget_iree.modules.measure import disassembled, memory_line
+from retarget_iree.noise import clean_diagnostics, clean_status, first_error, is_verdict
+from retarget_iree.toolchain import command, find_compiler, linker_flags
 
 _EMPTY_MODULE = b"module {\n}\n"
 _TOOL_LINE = re.compile(r"^(?:\S*/)?iree-(?:compile|opt)(?:\.exe)?: (?P<text>.*)$")
@@ -111,3 +119,95 @@ def _die_of(number: int, output: str) -> None:
     sys.stderr.flush()
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
+
+
+def compile_command(target: CompileTarget, flags: Sequence[str], output: Path) -> tuple[str, ...]:
+    """Return the command that compiles a target to `output`.
+
+    `iree-compile` for what it reads; an ONNX model goes through `python3 -m retarget_iree.compile_onnx`, which imports
+    it with the importer of IREE's package first. A target that only a device or the compiler can name is named by
+    `python3 -m retarget_iree.compile_for`. Where the flags name a phase to compile to, the output is text and has
+    the suffix of a program instead of an artifact's.
+    """
+    toolchain = target.compiler.toolchain
+    tool: tuple[str, ...] = (command("iree-compile", toolchain),)
+    with suppress(UnavailableError):  # a build that is missing, as the shell says
+        tool += linker_flags(find_compiler(toolchain))[: 1 + ("wasm" in " ".join(flags))]
+    if target.module.path.suffix == ".onnx":
+        tool = (command("python"), "-m", "retarget_iree.compile_onnx")
+    named = None
+    with suppress(CompilerError):  # flags that contradict a profile: what is run by hand fails with the same words
+        named = with_profiles(target.compiler, flags) if is_pure(target.compiler) else None
+    if named is None:
+        tool = (command("python"), "-m", "retarget_iree.compile_for", *target.compiler.target_from)
+    flags = flags if named is None else named
+    complete = with_one_phase(with_devices(target.compiler, flags))
+    if phase_of(complete):
+        output = output.with_suffix(".mlir")
+    return (*tool, str(target.module.path), *complete, "-o", str(output))
+
+
+def shrink_command(source: Path, folder: Path, *, keep_types: bool) -> tuple[str, ...]:
+    """Return the command that writes smaller variants of a module into a folder."""
+    words = (sys.executable, "-m", "retarget_iree.modules.shrink", str(source), "-o", str(folder))
+    return (*words, "--keep-types") if keep_types else words
+
+
+def reduce_command(source: Path, output: Path, script: Path) -> tuple[str, ...]:
+    """Return the command of IREE's own reducer."""
+    module = "retarget_iree.modules.reduce_by_library"
+    return (sys.executable, "-m", module, str(script), str(source), "-o", str(output))
+
+
+_TOOL = "iree._runtime.scripts.iree_dump_module"
+_SECONDS = 300.0
+_DISASSEMBLED = 16 << 20  # bytes of a module; the tool prints its constants as text
+_HEADING = "\nDevice memory that functions allocate, beside their arguments and .rodata:"
+_TOO_LARGE = f"{_HEADING}\n  not read from modules over {_DISASSEMBLED >> 20} MiB\n"
+_SOURCE = re.compile(r"^\S+\.c:\d+: ")
+
+
+def dump_module(artifact: bytes) -> str:
+    """Return what the tool prints of a module; the text itself where the compile stopped at a phase (`--compile-to=`).
+
+    Raises `RetargetError` for bytes that are no module, and without the runtime.
+    """
+    if artifact and (text := decoded(artifact)) is not None:
+        return text
+    if locate("iree.runtime") is None:
+        msg = f"the IREE runtime is not installed, whose tool iree-dump-module prints modules; {runtime_hint()}"
+        raise RetargetError(msg)
+    with tempfile.TemporaryDirectory(prefix="retarget-dump-") as folder:
+        path = Path(folder) / "module.vmfb"
+        path.write_bytes(artifact)
+        done = _run(path)
+        memory = ""
+        if not done.returncode:
+            is_small = len(artifact) <= _DISASSEMBLED
+            memory = _memory(_run(path, "--output=disassembly").stdout) if is_small else _TOO_LARGE
+    if done.returncode:
+        detail = _SOURCE.sub("", clean_status(done.stderr).strip()) or f"it ended with exit status {done.returncode}"
+        msg = f"not a module that iree-dump-module can print: {detail}"
+        raise RetargetError(msg)
+    return f"{done.stdout}{memory}"
+
+
+def _run(path: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            [sys.executable, "-m", _TOOL, *flags, path.name],
+            cwd=path.parent,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=_SECONDS,
+        )
+    except subprocess.TimeoutExpired as error:
+        msg = f"iree-dump-module did not end within {_SECONDS:.0f} s"
+        raise RetargetError(msg) from error
+
+
+def _memory(text: str) -> str:
+    found = [line for name, allocations in disassembled(text.splitlines()) if (line := memory_line(name, allocations))]
+    return "".join(f"{line}\n" for line in (_HEADING, *(f"  {line}" for line in found or ["none is allocated"])))

@@ -24,9 +24,8 @@ from retarget.extension import (
 )
 from retarget.model import Module, RuntimeConfig
 from retarget.model.outcomes import Stage
-from retarget.support.datapaths import DataFiles
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
-from retarget.support.files import OutsideError, is_inside, resolve_inside
+from retarget.support.files import DataFiles, OutsideError, is_inside, resolve_inside
 
 from retarget_iree.flagfile.parse import Flag, FlagFile, flags_of, load_flagfile, parse_flagfile, read_text
 from retarget_iree.flagfile.values import Location, Written, packed_text, parse_value, quoted

@@ -1,21 +1,24 @@
-"""`retarget import-xfails`: take over the config files of iree-test-suites, with what they know to fail."""
+"""`retarget import-xfails`: take over the config files of iree-test-suites, with what they know to fail, as
+configs and few rules."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 from retarget.cli.support import output_folder
-from retarget.declare.files import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
-from retarget.model.names import as_config_name, name_error
+from retarget.declare.sources import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
+from retarget.model.names import as_config_name, config_name_error, name_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.support.files import write_files
 from retarget.support.text import counted
 from retarget.support.toml.read import toml_table
 
-from retarget_iree.import_xfails.convert import config_errors, config_tables, golden_rules, rules_of
 from retarget_iree.import_xfails.read import ConfigLists, GoldenValue, read_config_file
 
 
@@ -126,3 +129,126 @@ def _read(
         msg = f"{'; '.join(notes)}; expected config files with compile flags"
         raise RetargetError(msg)
     return configs, golden, notes
+
+
+class _List(Struct, frozen=True, kw_only=True):
+    """What a list of tests means: the targets that it is about, of which the tests in the lists `above` are left out,
+    and the stages at which they fail; without stages they are skipped. What is not compiled is not run."""
+
+    when: str = ""
+    stages: tuple[str, ...] = ()
+    above: tuple[str, ...] = ()
+
+
+_LISTS = {
+    "skip_compile_tests": _List(),
+    "expected_compile_failures": _List(when="compile", stages=("compile", "crash"), above=("skip_compile_tests",)),
+    "skip_run_tests": _List(when="run", above=("skip_compile_tests",)),
+    "expected_run_failures": _List(
+        when="run",
+        stages=("load", "run", "compare", "crash"),
+        above=("skip_compile_tests", "skip_run_tests", "expected_compile_failures"),
+    ),
+}
+"""The lists in the order of their rules."""
+
+
+def config_errors(configs: Sequence[ConfigLists]) -> Iterator[Diagnostic]:
+    """Yield an error for each unusable name, for two configs of one name, and for a config that names no device."""
+    first: dict[str, ConfigLists] = {}
+    for config in configs:
+        name = as_config_name(config.name)
+        other = first.setdefault(name, config)
+        remedy = f"NAME={config.file} gives it"
+        if error := config_name_error(name):
+            yield Diagnostic(file=config.file, key_path="config_name", message=f"{error}: {remedy}")
+        if other is not config:
+            message = f"found the name {config.name!r}, which {other.file} gives its config too; expected another one: "
+            yield Diagnostic(file=config.file, key_path="config_name", message=message + remedy)
+        if not _devices(config):
+            message = "found no --device=…, expected one: it names the driver to run with"
+            yield Diagnostic(file=config.file, key_path="iree_run_module_flags", message=message)
+
+
+def _devices(config: ConfigLists) -> list[str]:
+    return [flag.partition("=")[2] for flag in config.run_flags if flag.startswith("--device=") and flag[9:]]
+
+
+def config_tables(configs: Sequence[ConfigLists]) -> list[str]:
+    """Return the configs as TOML. They have no `config_errors`."""
+    compilers, runtimes, targets = [], {}, []
+    drivers = {config.run_flags: _devices(config)[0].partition("://")[0] for config in configs}
+    names: dict[tuple[str, ...], str] = {}
+    for config in configs:
+        name, driver, devices = as_config_name(config.name), drivers[config.run_flags], _devices(config)
+        if config.run_flags not in names:
+            is_only_one = [*drivers.values()].count(driver) == 1 and "_" not in driver
+            names[config.run_flags] = driver if is_only_one else name
+            runtimes[config.run_flags] = toml_table(
+                "runtime_config",
+                name=names[config.run_flags],
+                driver=driver,
+                device=devices[0] if len(devices) == 1 and devices != [driver] else None,
+                devices=devices if len(devices) > 1 else None,
+                flags=[flag for flag in config.run_flags if not flag.startswith("--device=")] or None,
+            )
+        compilers.append(toml_table("compiler_config", name=name, compiler="iree", flags=config.compile_flags))
+        targets.append(toml_table("target_config", name=name, compiler=name, runtimes=[names[config.run_flags]]))
+    return [*compilers, *runtimes.values(), *targets]
+
+
+def rules_of(configs: Sequence[ConfigLists], notes: list[str]) -> list[str]:
+    """Return the rules as TOML: one for those tests of a list that the same configs have in it.
+
+    What is in two lists at once is in `notes`.
+    """
+    rules = []
+    for key, meaning in _LISTS.items():
+        having: dict[str, list[ConfigLists]] = defaultdict(list)
+        for config in configs:
+            above = {test: other for other in meaning.above for test in config.lists[other]}
+            for test in config.lists[key]:
+                if test in above:
+                    notes.append(f"{config.file.name}: {test} is in {above[test]} too; left out of {key}")
+                else:
+                    having[test].append(config)
+        groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        for test, mine in having.items():
+            groups[tuple(config.name for config in mine)].append(test)
+        for names, tests in groups.items():
+            sources = dict.fromkeys(config.source or key for config in having[tests[0]])
+            about = " or ".join(map(as_config_name, names)) if len(names) < len(configs) else ""
+            about = f"({about})" if meaning.when and about and len(names) > 1 else about
+            rules.append(
+                toml_table(
+                    "expectation",
+                    match=tests[0] if len(tests) == 1 else sorted(tests),
+                    when=" and ".join(filter(None, (meaning.when, about))) or None,
+                    stage=meaning.stages or None,
+                    outcome=None if meaning.stages else "skip",
+                    reason=f"taken over from {', '.join(sources)} of {', '.join(names)}",
+                )
+            )
+    return rules
+
+
+def golden_rules(values: Sequence[tuple[str, GoldenValue]], configs: Collection[str]) -> list[str]:
+    """Return the rules for values of configs as TOML, those of one bound together.
+
+    A value of a name that no config has is of the module with that name.
+    """
+    groups: dict[tuple[str, str, str | int, str], list[str]] = defaultdict(list)
+    for name, value in values:
+        when = as_config_name(name) if as_config_name(name) in configs else ""
+        groups[when, value.metric, value.most, value.source].append(value.module or ("*" if when else name))
+    return [
+        toml_table(
+            "golden",
+            match=modules[0] if len(modules) == 1 else sorted(modules),
+            when=when or None,
+            metric=metric,
+            max=most,
+            reason=f"taken over from {source}",
+        )
+        for (when, metric, most, source), modules in groups.items()
+    ]

@@ -268,8 +268,10 @@ class IreeProgram(Program):
     def device_seconds(self, function: str, inputs: Sequence[Array], calls: int, artifact: Path) -> Sequence[float]:
         """Return the seconds of each call's dispatches, by IREE's own tools: the runtime cannot profile in this
         process."""
-        from retarget_iree.runtime.tool.device import input_flag
-        from retarget_iree.runtime.tool.recording import seconds_on_device  # needed by benchmarks only
+        from retarget_iree.runtime.tool.device import (
+            input_flag,
+            seconds_on_device,  # needed by benchmarks only
+        )
         from retarget_iree.toolchain import find_runtime
 
         [info, *others] = self._device.infos

@@ -358,7 +358,7 @@ def _step(bundle: Mapping[str, Any], options: argparse.Namespace) -> NoReturn:
 
 def _run(bundle: Mapping[str, Any], options: argparse.Namespace, artifact: Path) -> None:
     """Load the artifact and run its cases, also after one has failed."""
-    from retarget.arrays.judging import failing_checks, failing_results
+    from retarget.arrays.comparison import failing_checks, failing_results
     from retarget.model.calls import Check, DriverError, Tolerance
 
     run = {**bundle["run"], "run_under": _here(bundle["run"]["run_under"])}

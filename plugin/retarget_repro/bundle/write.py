@@ -23,14 +23,13 @@ from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 from retarget.engine.references import ReferenceRuns
 from retarget.model import CompileTarget, RunTarget
 from retarget.model.outcomes import DeviceInfo
-from retarget.profiles.files import profile_text
-from retarget.profiles.profile import profile_of_device
+from retarget.profiles.files import profile_of_device, profile_text
 from retarget.support.errors import RetargetError
 from retarget.support.scratch import ScratchFolder
 from retarget.support.text import first_line, strip_colour
 
 from retarget_repro.attempt import FailedTarget
-from retarget_repro.bundle.archive import pack, unpack
+from retarget_repro.bundle.archive import default_runs, pack, reproduce, unpack
 from retarget_repro.bundle.format import (
     Bundle,
     CheckStep,
@@ -42,13 +41,12 @@ from retarget_repro.bundle.format import (
     RunStep,
     write_json,
 )
-from retarget_repro.bundle.reproduce import default_runs, reproduce
 
 _IREE_RUNTIME = ("iree-base-runtime",)
 _LIBRARY = (
     "retarget.arrays.comparison",
     "retarget.arrays.dtypes",
-    "retarget.arrays.judging",
+    "retarget.arrays.comparison",
     "retarget.extension.drivers",
     "retarget.extension.products",
     "retarget.model.calls",

@@ -13,7 +13,7 @@ import pytest
 from pytest_retarget.collect.requirements import Refusing
 from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.record import RECORD
-from pytest_retarget.report import bundles, github, subtests
+from pytest_retarget.report import bundles, github, recording
 from pytest_retarget.report.bundles import Bundles
 from pytest_retarget.report.github import EndOfFailures, GitHub
 from pytest_retarget.report.lastfailed import RememberBlocked
@@ -284,7 +284,7 @@ def test_cases_of_a_target_with_several_are_reported_to_what_counts(monkeypatch:
         return lambda *, report: seen.append(report)
 
     junit = object()
-    monkeypatch.setattr(subtests, "junit_log", lambda _: junit)
+    monkeypatch.setattr(recording, "junit_log", lambda _: junit)
     manager = SimpleNamespace(get_plugin={"session": "S"}.get, subset_hook_caller=hook)
     config: Any = SimpleNamespace(pluginmanager=manager)
     cases = (
@@ -293,9 +293,9 @@ def test_cases_of_a_target_with_several_are_reported_to_what_counts(monkeypatch:
         CaseRecord(name="h", outcome=Outcome.XFAILED, reason="known"),
         CaseRecord(name="i", outcome=Outcome.NOT_RUN, reason="skipped by a rule"),
     )
-    subtests.log_cases(config, report(), record(cases=cases[:1]))
+    recording.log_cases(config, report(), record(cases=cases[:1]))
     assert seen == []
-    subtests.log_cases(config, report(), record(cases=cases))
+    recording.log_cases(config, report(), record(cases=cases))
     assert asked == [("pytest_runtest_logreport", ["S", junit])]
     assert [(one.outcome, one.longrepr, one.start, one.stop, one.context.msg) for one in seen] == [
         ("passed", None, 10.0, 11.5, "f"),
@@ -313,14 +313,14 @@ def test_cases_of_a_target_with_several_are_reported_to_what_counts(monkeypatch:
     assert [getattr(one, "wasxfail", None) for one in seen] == [None, None, "known", None]
     shown: Any = SimpleNamespace(get_verbosity=lambda _: 1)
     quiet: Any = SimpleNamespace(get_verbosity=lambda _: 0)
-    assert [subtests.case_status(one, quiet) for one in seen] == [("", "", "")] * 4
-    assert [subtests.case_status(one, shown) for one in seen] == [
+    assert [recording.case_status(one, quiet) for one in seen] == [("", "", "")] * 4
+    assert [recording.case_status(one, shown) for one in seen] == [
         ("subtests passed", "u", ("SUBPASSED[f]", {"green": True})),
         ("subtests failed", "u", ("SUBFAILED[g]", {"red": True})),
         ("subtests xfailed", "y", ("SUBXFAIL[h]", {"yellow": True})),
         ("subtests skipped", "-", ("SUBSKIPPED[i]", {"yellow": True})),
     ]
-    assert subtests.case_status(report(), shown) is None
+    assert recording.case_status(report(), shown) is None
 
 
 # ---------------------------------------------------------------- what is remembered, what is refused

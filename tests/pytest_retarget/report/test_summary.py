@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pytest_retarget.report.summary import Tally, count_text
+from pytest_retarget.report.terminal import Tally, count_text
 from retarget.model.outcomes import DeviceInfo, Observation
 from retarget.results.record import CompileRecord, DeviceRecord, Result, TargetRecord
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.profiles.files import profile_text, read_profile, write_profile
-from retarget.profiles.profile import Capability, Profile
+from retarget.profiles.files import Capability, Profile, profile_text, read_profile, write_profile
 from retarget.support.errors import DiagnosticsError, RetargetError
 
 GOOD = """\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from retarget.model.outcomes import FeatureValue
-from retarget.profiles.profile import Capability, Profile
+from retarget.profiles.files import Capability, Profile
 from retarget.profiles.requirements import RequirementError, Status, answer, parse_requirement
 from retarget.support.errors import RetargetError
 

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from retarget.results.history import SUFFIX, History, durations, pack, unpack
-from retarget.results.history_files import add_run, read_history
+from retarget.results.history import SUFFIX, History, add_run, durations, pack, read_history, unpack
 from retarget.results.overview import Change, State, change_of, state_of
 from retarget.results.record import CaseRecord, Outcome, ReusedRecord, TimesRecord
 from retarget.results.timeline import Regression, changes_between, timeline, timelines

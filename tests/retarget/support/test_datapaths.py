@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from data_errors import error_of
-from retarget.support.datapaths import DEFAULT_LIMIT, DataFiles, data_limit
+from retarget.support.files import DEFAULT_LIMIT, DataFiles, data_limit
 
 pytestmark = pytest.mark.usefixtures("here")
 

@@ -9,8 +9,8 @@ from model_targets import compile_target, run_target
 from retarget.model import Origin, Requirement, RunTarget, RuntimeConfig
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import FeatureValue
-from retarget.profiles.profile import Capability, Profile
-from retarget.targets.profile_fit import ProfileFit, profile_mismatch
+from retarget.profiles.files import Capability, Profile
+from retarget.targets.availability import ProfileFit, profile_mismatch
 
 FP64 = Requirement(text="opencl.fp64", origin=Origin(file=Path("suite.toml"), key_path="a.requires[0]"))
 FP16 = Requirement(text="opencl.fp16", origin=Origin(file=Path("suite.toml"), key_path="a.requires[1]"))

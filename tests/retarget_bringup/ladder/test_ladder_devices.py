@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from laddered import fails, ladder, passes, session, target
 from retarget.results.record import DeviceRecord
-from retarget_bringup.ladder.devices import Devices
+from retarget_bringup.ladder.check import apply_options
 from retarget_bringup.ladder.files import Ladder, read_ladder, write_ladder
-from retarget_bringup.ladder.options import apply_options
 from retarget_bringup.ladder.settings import Settings, read_settings
-from retarget_bringup.ladder.states import DRIVER, TargetState, states
+from retarget_bringup.ladder.states import DRIVER, Devices, TargetState, states
 
 GIB = 2**30
 OLD = "vulkan: Old [1], driver 1.0"

@@ -55,7 +55,7 @@ def test_a_session_shows_how_far_targets_come_and_what_the_reference_does(capfd:
 def test_a_session_ends_with_the_bringup_that_was_killed(tmp_path: Path) -> None:
     (tmp_path / "test_long.py").write_text("import time\ndef test(): open('began', 'w').close(); time.sleep(600)\n")
     call = "run_pytest(Path('.'), Path('results'), [], what='running')"
-    code = f"from pathlib import Path\nfrom retarget_bringup.status.session import run_pytest\n{call}"
+    code = f"from pathlib import Path\nfrom retarget_bringup.status.gather import run_pytest\n{call}"
     with subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.PIPE) as bringup:
         while not (tmp_path / "began").exists():
             assert bringup.poll() is None

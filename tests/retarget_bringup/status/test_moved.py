@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from retarget.model.rungs import Rung
 from retarget_bringup.ladder.files import Line, ladder_text
-from retarget_bringup.status.moved import log, moves, moves_since_commit
+from retarget_bringup.status.text import log, moves, moves_since_commit
 
 
 def line(target: str, rung: Rung, digest: str = "0123456789ab") -> Line:

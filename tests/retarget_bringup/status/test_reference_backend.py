@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from retarget.model.rungs import Rung
 from retarget.results.record import Outcome, TargetRecord
-from retarget_bringup.status.blockers import blockers, with_references
+from retarget_bringup.status.assemble import blockers, with_references
 from status_states import failed, matches, node_id, not_compiled
 
 REFERENCE = node_id("a_cpu_sync")

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from cases_support import function, load, read, value
-from retarget.support.datapaths import LIMIT_VARIABLE
 from retarget.support.errors import DiagnosticsError
-from retarget_cases.worker.generators import default_seed
+from retarget.support.files import LIMIT_VARIABLE
+from retarget_cases.worker.arrays import default_seed
 
 NAN, INF = math.nan, math.inf
 

@@ -10,7 +10,7 @@ from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite
 from retarget.cli import main
 from retarget.engine.engine import Engine
 from retarget.results.files import SessionResults, new_session
-from retarget.results.history_files import add_run
+from retarget.results.history import add_run
 from retarget.results.plan import read_plan
 from retarget.results.record import CompileRecord, TargetRecord
 

@@ -12,7 +12,7 @@ from ci_trees import declare, emit, is_in_order, problems, write
 from retarget_ci.emit.files import emitted_problems
 from retarget_ci.files.read import read_ci
 from retarget_ci.lock import coverage_of, lock_problems
-from retarget_ci.verify.declared import budget_problems
+from retarget_ci.verify.command import budget_problems
 
 TREE = {
     "ci.toml": """

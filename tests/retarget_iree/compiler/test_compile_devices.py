@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from retarget_iree.compiler.devices import device_order, device_problems, full_specification
+from retarget_iree.compiler.flags import device_order, device_problems, full_specification
 
 
 @pytest.mark.parametrize(

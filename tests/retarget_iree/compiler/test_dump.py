@@ -8,7 +8,7 @@ import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from retarget.cli import main
 from retarget.support.errors import RetargetError
-from retarget_iree.compiler.dump import dump_module
+from retarget_iree.compiler.tool import dump_module
 
 MATRIX = declarations(
     "root = true\n", compiler("vmvx", flags=VMVX_FLAGS), runtime("sync"), target("cpu", "vmvx", ["sync"])

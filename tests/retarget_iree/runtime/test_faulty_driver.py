@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from iree_support import VMVX, Compile
 from retarget.engine.limits import CoolDowns
-from retarget.engine.run.driver_checks import check_driver, selected_checks
-from retarget.engine.run.service import RunService
+from retarget.engine.run.service import RunService, check_driver, selected_checks
 from retarget.engine.run.sick_devices import SickDeviceError
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig
 from retarget.model.outcomes import RunOutcome

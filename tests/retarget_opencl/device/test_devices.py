@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from opencl_support import find_or_skip
 from retarget.extension import UnavailableError
 from retarget.model.outcomes import DeviceInfo
+from retarget.profiles.files import profile_of_device
 from retarget.profiles.names import name_error, value_error
-from retarget.profiles.profile import profile_of_device
 from retarget.profiles.requirements import Status, answer, parse_requirement
 from retarget_opencl.device.devices import FoundDevice, find_device, info_of, list_devices, profile_of
 from retarget_opencl.device.profile import compile_profile

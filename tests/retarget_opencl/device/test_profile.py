@@ -7,8 +7,7 @@ import re
 import pytest
 from msgspec.structs import replace
 from opencl_support import shipped
-from retarget.profiles.files import shipped_profiles
-from retarget.profiles.profile import Capability, Profile
+from retarget.profiles.files import Capability, Profile, shipped_profiles
 from retarget.support.errors import RetargetError
 from retarget_opencl.artifact.file import Kernel
 from retarget_opencl.compile.target import device_needs, target_attribute

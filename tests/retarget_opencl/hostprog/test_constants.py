@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
-from retarget_opencl.hostprog.constants import ConstantSyntaxError, constant_bytes
+from retarget_opencl.hostprog.writer import ConstantSyntaxError, constant_bytes
 
 NAN_F32 = np.array([0x7FC00000], np.uint32).view(np.float32)
 

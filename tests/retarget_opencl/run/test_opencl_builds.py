@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from opencl_support import find_or_skip, skip_on_oclgrind
 from retarget.engine.cache.store import Store
 from retarget.extension import DriverError
-from retarget.profiles.profile import Profile
-from retarget.worker.kept_files import is_damaged, kept_folder, read_kept, write_kept
+from retarget.profiles.files import Profile
+from retarget.worker.artifact import is_damaged, kept_folder, read_kept, write_kept
 from retarget_opencl.artifact.file import KernelSource, joined
 from retarget_opencl.device.devices import FoundDevice, profile_of
 from retarget_opencl.internals import kernel_object

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from retarget.cli import main
 from retarget.support.errors import RetargetError
-from retarget_repro.bisect.releases import Releases
+from retarget_repro.bisect import Releases
 
 EXTENSION = """\
 import os

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from retarget_repro.bisect.command import Verdict, boundary
+from retarget_repro.bisect import Verdict, boundary
 
 VERDICTS = {"g": Verdict.GOOD, "b": Verdict.BAD, "?": Verdict.SKIP}
 

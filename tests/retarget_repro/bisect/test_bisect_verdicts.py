@@ -20,10 +20,9 @@ from retarget.model import RunTarget, Suite
 from retarget.model.outcomes import Failure, Stage
 from retarget.model.signatures import observe_all
 from retarget.support.errors import RetargetError
+from retarget_repro import bisect
 from retarget_repro.attempt import Attempt, Chosen
-from retarget_repro.bisect import command, releases
-from retarget_repro.bisect.command import Bisection, Result, Tried, Verdict
-from retarget_repro.bisect.releases import Releases
+from retarget_repro.bisect import Bisection, Releases, Result, Tried, Verdict
 
 NO_OP = Failure(stage=Stage.COMPILE, summary="error: no such op")
 GONE = Failure(stage=Stage.RUN, summary="INTERNAL; gone")
@@ -54,9 +53,9 @@ class Bench:
         self.engines: list[dict[str, Any]] = []
         self.tried: list[Chosen] = []
         self.asked_pre: list[bool] = []
-        monkeypatch.setattr(command, "Engine", self._engine)
-        monkeypatch.setattr(command, "attempt", self._attempt)
-        monkeypatch.setattr(command, "by_hand", lambda _, of, *__: ("cd .", of.compiled.compiler.toolchain.name))
+        monkeypatch.setattr(bisect, "Engine", self._engine)
+        monkeypatch.setattr(bisect, "attempt", self._attempt)
+        monkeypatch.setattr(bisect, "by_hand", lambda _, of, *__: ("cd .", of.compiled.compiler.toolchain.name))
         monkeypatch.setattr(Releases, "versions", self._versions)
         monkeypatch.setattr(Releases, "installed", self._installed)
 
@@ -107,7 +106,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
 def options(*words: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--retarget-extension", action="append", default=[])
-    command.add_arguments(parser)
+    bisect.add_arguments(parser)
     words = words if "--good" in words else (*words, "--good", "1")
     return parser.parse_args(["m_c_r", *words])
 
@@ -256,7 +255,7 @@ def test_the_good_version_must_be_good_and_the_bad_one_bad(good: str, bad: str, 
 def test_compiler_and_runtime_move_together_or_one_alone(
     runs_too: bool, only: str | None, parts: dict[str, tuple[str, ...]]
 ) -> None:
-    assert command._parts(chosen(runs=runs_too), only) == parts
+    assert bisect._parts(chosen(runs=runs_too), only) == parts
 
 
 def test_what_has_no_releases_is_named() -> None:
@@ -267,9 +266,9 @@ def test_what_has_no_releases_is_named() -> None:
         with pytest.raises(
             RetargetError, match=f"^the {what} has no releases to try; expected one with `release_packages` "
         ):
-            command._parts(of, only)
+            bisect._parts(of, only)
     with pytest.raises(RetargetError, match=r"^the compile target 'm_c' has no releases to try"):
-        command._parts(Chosen(registry=bare, suite=of.suite, target=of.compiled), "runtime")
+        bisect._parts(Chosen(registry=bare, suite=of.suite, target=of.compiled), "runtime")
 
 
 @pytest.mark.parametrize("lacking", ["release_packages", "toolchain_environment"])
@@ -279,31 +278,31 @@ def test_releases_are_of_what_names_packages_and_uses_toolchains(lacking: str) -
     users += [type("User", (users[0],), {lacking: getattr(Driver, lacking)})]
     registry: Any = SimpleNamespace(compiler=lambda _: users.pop(0)())
     of = Chosen(registry=registry, suite=chosen().suite, target=compile_target())
-    assert command._parts(of, None) == {"compiler": ("p",)}
+    assert bisect._parts(of, None) == {"compiler": ("p",)}
     with pytest.raises(RetargetError, match="has no releases to try"):
-        command._parts(of, None)
+        bisect._parts(of, None)
 
 
 def test_versions_are_those_from_the_good_to_the_bad_one() -> None:
     known = ("1", "2", "3", "4", "5")
-    assert command._between(known, "2", "4") == ("2", "3", "4")
-    assert command._between(known, "4", "2") == ("4", "3", "2")
-    assert command._between(known, "1", "5") == known
+    assert bisect._between(known, "2", "4") == ("2", "3", "4")
+    assert bisect._between(known, "4", "2") == ("4", "3", "2")
+    assert bisect._between(known, "1", "5") == known
     for good, bad, said in (
         ("6", "2", "--good: found '6', expected a release; there are 1, 2, 3, 4, 5"),
         ("2", "6", "--bad: found '6', expected a release; there are 1, 2, 3, 4, 5"),
         ("2", "2", "found 2 for --good and for --bad, expected two versions"),
     ):
         with pytest.raises(argparse.ArgumentError, match=f"^{said}$"):
-            command._between(known, good, bad)
+            bisect._between(known, good, bad)
 
 
 # ---------------------------------------------------------------- the whole
 
 
 def _bisected(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    monkeypatch.setattr(command, "chosen_target", lambda _: chosen())
-    return command.run(options(*words))
+    monkeypatch.setattr(bisect, "chosen_target", lambda _: chosen())
+    return bisect.run(options(*words))
 
 
 def test_the_first_bad_version_is_found_and_printed(
@@ -368,8 +367,8 @@ def test_where_the_bad_version_is_older_the_first_good_one_is_sought(
 
 def test_a_package_that_compiler_and_runtime_share_is_one(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    monkeypatch.setattr(command, "_parts", lambda *_: {"compiler": ("p", "q"), "runtime": ("p",)})
-    monkeypatch.setattr(command, "Releases", lambda **given: made.append(given["packages"]) or Releases(**given))
+    monkeypatch.setattr(bisect, "_parts", lambda *_: {"compiler": ("p", "q"), "runtime": ("p",)})
+    monkeypatch.setattr(bisect, "Releases", lambda **given: made.append(given["packages"]) or Releases(**given))
     bench.does = {"1": ["passes"], "2": ["no-op"]}
     assert _bisected(monkeypatch) == 0
     assert made == [("p", "q")]
@@ -412,7 +411,7 @@ class Pip:
 @pytest.fixture
 def pip(monkeypatch: pytest.MonkeyPatch) -> Pip:
     made = Pip()
-    monkeypatch.setattr(releases.subprocess, "run", made.run)
+    monkeypatch.setattr(bisect.subprocess, "run", made.run)
     return made
 
 
@@ -480,7 +479,7 @@ def test_a_release_that_another_process_installed_meanwhile_is_taken(
     pip: Pip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = kept(tmp_path)
-    monkeypatch.setattr(releases, "hold", lambda _: store.path("1.0").mkdir())  # no lock: the folder cannot be locked
+    monkeypatch.setattr(bisect, "hold", lambda _: store.path("1.0").mkdir())  # no lock: the folder cannot be locked
     assert store.installed("1.0").is_dir()
     assert pip.asked == []
 

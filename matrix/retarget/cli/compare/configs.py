@@ -141,9 +141,9 @@ def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found
 
 def _undeclared(path: Path, registry: Registry, toolchains: Sequence[str]) -> _Found:
     """Return a module that no suite declares, in one of all configs that a suite in its folder would see."""
-    from retarget.declare.files import MATRIX_FILE
     from retarget.declare.load import DeclarationLoader
     from retarget.declare.scope import redirections
+    from retarget.declare.sources import MATRIX_FILE
 
     shown, folder = display_path(path), path.parent
     loader = DeclarationLoader(registry, redirections(toolchains, Path.cwd()))

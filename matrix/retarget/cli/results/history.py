@@ -14,8 +14,7 @@ from msgspec.structs import asdict
 from retarget.cli.results.show import add_paths, read_sessions
 from retarget.cli.support import table
 from retarget.model.metrics import Metric, quantity_text
-from retarget.results.history import History, Run
-from retarget.results.history_files import add_run, read_history
+from retarget.results.history import History, Run, add_run, read_history
 from retarget.results.merge import check_agreement
 from retarget.results.overview import Change
 from retarget.results.timeline import Timeline, changes_between, timeline, timelines

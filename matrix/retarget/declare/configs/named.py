@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from retarget.declare.files import MATRIX_FILE
 from retarget.declare.schema.kept import Declared, FileTables
 from retarget.declare.scope import Names, Redirections, unknown_name
+from retarget.declare.sources import MATRIX_FILE
 from retarget.model import CompilerConfig, Host, Origin, RuntimeConfig, TargetConfig, Toolchain
 from retarget.model.names import name_error, tag_error
 from retarget.support.errors import display_path

@@ -1,4 +1,4 @@
-"""Which folder is the cache: one answer for pytest and for the command `retarget`.
+"""Which folder is the cache, for pytest and for the command `retarget`, and what killed sessions left there.
 
 What comes first holds: the option, RETARGET_CACHE_DIR, the ini key `retarget_cache_dir`, the user's cache folder. A
 leading `~` is the home folder. Relative paths start at the current folder, those of an ini key at the ini file's.
@@ -7,27 +7,23 @@ leading `~` is the home folder. Relative paths start at the current folder, thos
 from __future__ import annotations
 
 import os
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from retarget.engine.cache.generated import unfinished_sets
+from retarget.engine.cache.store import Store
 from retarget.support.files import user_path
-from retarget.worker.kept_files import CACHE_DIR_VARIABLE, user_cache
+from retarget.support.locks import hold
+from retarget.support.scratch import abandoned_folders, sweep_scratch
+from retarget.worker.artifact import CACHE_DIR_VARIABLE, user_cache
 
 if TYPE_CHECKING:
     from retarget.targets.collected import PytestConfiguration
-
-__all__ = [
-    "CACHE_DIR_VARIABLE",
-    "INI_KEY",
-    "OPTION",
-    "CacheChoice",
-    "cache_of_command",
-    "cache_of_session",
-    "choose_cache",
-]
 
 OPTION = "--retarget-cache-dir"
 NO_CACHE_OPTION = "--retarget-no-cache"
@@ -81,3 +77,36 @@ def cache_of_session(configuration: PytestConfiguration) -> CacheChoice:
 
 def _absolute(base: Path, text: str) -> Path:
     return Path(os.path.abspath(base / user_path(text)))  # noqa: PTH100  (a symbolic link stays as the user wrote it)
+
+
+_EVERY_SECONDS = 24 * 3600
+
+
+def sweep_daily(store: Store) -> None:
+    """Sweep, unless another session did so today or does so now. Never raises `OSError`: no caller depends on it."""
+    marker = store.folder / "v1" / "swept"
+    with suppress(OSError):
+        try:
+            if 0 <= time.time() - marker.stat().st_mtime < _EVERY_SECONDS:
+                return
+        except FileNotFoundError:
+            if not store.folder.is_dir():  # nothing is written before there is something to keep
+                sweep_scratch()
+                return
+            marker.parent.mkdir(exist_ok=True)
+        lock = hold(marker, wait=False)
+        if lock is not None:
+            with lock:
+                sweep(store)
+                store.trim()
+                marker.touch()
+
+
+def sweep(store: Store) -> int:
+    """Remove what processes that were killed have left; return how many files and folders."""
+    return store.remove_unfinished() + len(unfinished_sets(store.folder, remove=True)) + sweep_scratch()
+
+
+def leftovers(store: Store) -> tuple[Path, ...]:
+    """Return what `sweep` would remove."""
+    return (*store.unfinished(), *unfinished_sets(store.folder), *abandoned_folders())

@@ -8,11 +8,11 @@ Layout below the cache folder::
     v1/resolutions/<k>/<key>          what a compiler config came to on this machine (`engine.compile.resolution`), and
                                       the tables in a declaration file (`declare.schema.kept`)
     v1/results/<k>/<key>              what a run came to (`engine.run.reuse.kept_results`)
-    v1/binaries/<k>/<key>             what drivers made for devices (`retarget.worker.kept_files`)
+    v1/binaries/<k>/<key>             what drivers made for devices (`retarget.worker.artifact`)
     v1/locks/<lock>                   held by the process that compiles a key which begins with these three digits,
                                       or runs a front end (`.1`, `.2` after them)
     v1/trim.lock                      held by the process that evicts
-    v1/swept                          its time is that of the last sweep (`retarget.engine.cache.sweep`)
+    v1/swept                          its time is that of the last sweep (`retarget.engine.cache.folder`)
     made/                             generated modules (`retarget.engine.cache.generated`)
 
 `<k>` and `<d>` are the first two digits. Files are written beside and renamed, so that a reader sees all of one or none
@@ -51,7 +51,7 @@ from retarget.model.outcomes import Artifact, CompileOutcome, Failure
 from retarget.support.errors import RetargetError
 from retarget.support.files import read_bytes, write_atomically, write_once
 from retarget.support.locks import HeldLock, hold_where_possible, remove_unheld
-from retarget.worker.kept_files import KEPT, is_damaged
+from retarget.worker.artifact import KEPT, is_damaged
 
 if TYPE_CHECKING:
     from retarget.engine.cache.remote.store import RemoteStore

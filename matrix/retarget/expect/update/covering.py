@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from retarget.declare.files import EXPECTATIONS_FILE
+from retarget.declare.sources import EXPECTATIONS_FILE
 from retarget.expect.update.edited_rules import EditedRules, Key, Observations, cell_of, key_of, module_of, with_modules
 from retarget.expect.update.narrowing import Narrowing, status_of
 from retarget.expect.verdict import allows, is_expired, observed_text

@@ -12,8 +12,8 @@ from pathlib import Path
 import tomli
 from msgspec import Struct
 
-from retarget.declare.files import discover
 from retarget.declare.load import DeclarationLoader
+from retarget.declare.sources import discover
 from retarget.expect.update.edited_rules import SuiteTargets
 from retarget.expect.update.plan import FileEdit
 from retarget.expect.update.text import rewrite

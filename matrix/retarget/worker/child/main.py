@@ -34,8 +34,7 @@ from retarget.extension import BufferRange, CompilerError, DriverError, Extensio
 from retarget.support.dependencies import recording
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, first_line, join_output
-from retarget.worker.artifact import read_artifact
-from retarget.worker.kept_files import CACHE_DIR_VARIABLE
+from retarget.worker.artifact import CACHE_DIR_VARIABLE, read_artifact
 from retarget.worker.messages import (
     AskFingerprint,
     BytesMoved,

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from retarget.arrays.judging import failing_checks, failing_results
+from retarget.arrays.comparison import failing_checks, failing_results
 from retarget.extension import (
     Case,
     CaseData,
@@ -32,7 +32,7 @@ from retarget.model import RuntimeConfig
 from retarget.model.names import selected_cases
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, RunOutcome, Stage, first_failure
 from retarget.model.rungs import Rung
-from retarget.profiles.profile import profile_of_device
+from retarget.profiles.files import profile_of_device
 from retarget.profiles.requirements import Status, answer, parse_requirement
 from retarget.support.errors import RetargetError
 from retarget.support.text import first_line

@@ -16,8 +16,7 @@ from retarget.extension import CompilerError, ProfileTarget, TargetPart, Unavail
 from retarget.model import CompilerConfig
 from retarget.model.names import tag_error
 from retarget.model.outcomes import DeviceInfo
-from retarget.profiles.files import find_profile, profile_label
-from retarget.profiles.profile import Profile, profile_of_device
+from retarget.profiles.files import Profile, find_profile, profile_label, profile_of_device
 from retarget.support.errors import did_you_mean
 
 from retarget_iree.compiler.flags import flag_values, split_flag, target_words

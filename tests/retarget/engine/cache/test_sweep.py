@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from retarget.engine.cache.folder import leftovers, sweep, sweep_daily
 from retarget.engine.cache.store import Store
-from retarget.engine.cache.sweep import leftovers, sweep, sweep_daily
 from retarget.support.locks import hold
 from retarget.support.scratch import ScratchFolder, abandoned_folders, sweep_scratch
 

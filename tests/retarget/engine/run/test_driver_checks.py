@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from retarget.engine.run.driver_checks import check_driver, selected_checks
-from retarget.engine.run.service import RunService
+from retarget.engine.run.service import RunService, check_driver, selected_checks
 from retarget.model.driver_checks import CheckState, DriverCheckOutcome, DriverReport
 from retarget.model.rungs import Rung
 from retarget.support.errors import RetargetError

@@ -17,9 +17,9 @@ from retarget.extension import CompileRequest, CompilerError, TargetPart
 from retarget.extension.registry import load_extensions
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin
 from retarget_iree.compile_for import main as compile_for
-from retarget_iree.compiler.command import compile_command
 from retarget_iree.compiler.compiler import IreeCompiler
 from retarget_iree.compiler.targets.combined import profiles_fact
+from retarget_iree.compiler.tool import compile_command
 
 VULKAN = """
 format = 1

@@ -23,8 +23,14 @@ from typing import Any
 from msgspec import Struct
 
 from retarget.engine.cache.key import digest_of
-from retarget.engine.cache.remote.objects import Guard, LeftOutError, Objects, open_objects
-from retarget.engine.cache.remote.settings import MODE_VARIABLE, RemoteSettings
+from retarget.engine.cache.remote.objects import (
+    MODE_VARIABLE,
+    Guard,
+    LeftOutError,
+    Objects,
+    RemoteSettings,
+    open_objects,
+)
 from retarget.engine.cache.sealed_files import DamagedError, seal, unseal
 from retarget.support.text import counted
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from faulty_proxy import FaultyProxy
 from retarget.engine.cache.key import digest_of
-from retarget.engine.cache.remote.settings import RemoteSettings
+from retarget.engine.cache.remote.objects import RemoteSettings
 from retarget.engine.cache.remote.store import RemoteStore
 from retarget.engine.cache.store import Store
 

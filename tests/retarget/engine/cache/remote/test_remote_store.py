@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from retarget.engine.cache.key import digest_of
-from retarget.engine.cache.remote.settings import RemoteSettings
+from retarget.engine.cache.remote.objects import RemoteSettings
 from retarget.engine.cache.remote.store import RemoteStatistics, RemoteStore
 from retarget.engine.cache.sealed_files import seal
 from retarget.engine.cache.store import Store

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from model_targets import compile_target, run_target
 from msgspec.structs import replace
-from retarget.engine.run.reuse.results import RunDependencies
+from retarget.engine.run.reuse import RunDependencies
 from retarget.extension.registry import load_extensions
 from retarget.model import RunTarget
 from retarget.model.outcomes import DeviceInfo

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from retarget.engine.cache.key import digest_of
 from retarget.engine.cache.store import Store
-from retarget.engine.run.reuse.results import KeptResult, KeptResults, is_reusable
+from retarget.engine.run.reuse import KeptResult, KeptResults, is_reusable
 from retarget.expect.cases import TargetRules
 from retarget.model import Expectation, Origin
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Mismatch, RunOutcome, Stage

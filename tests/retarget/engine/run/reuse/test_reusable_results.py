@@ -9,8 +9,7 @@ import pytest
 from model_targets import compile_target, run_target
 from msgspec.structs import replace
 from retarget.engine.cache.store import Store
-from retarget.engine.run.reuse.case_digest import CaseDigests
-from retarget.engine.run.reuse.results import ReusableResults
+from retarget.engine.run.reuse import CaseDigests, ReusableResults
 from retarget.expect.cases import TargetRules
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Module, RunTarget

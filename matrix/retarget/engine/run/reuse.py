@@ -1,4 +1,5 @@
-"""Which results of earlier runs serve a session's targets: kept ones, whose dependencies are unchanged."""
+"""Which results of earlier runs serve a session's targets: kept ones, whose dependencies and
+whose case digest (what is tried of an artifact, how, and what is expected) are unchanged."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import platform
 import shutil
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from fnmatch import fnmatchcase
@@ -19,17 +20,17 @@ import msgspec
 
 from retarget.engine.cache.key import InputDigests, digest_of, host_identity
 from retarget.engine.cache.store import Store, StoreError
-from retarget.engine.run.reuse.case_digest import CaseDigests
 from retarget.engine.toolchains import describe_build, worker_environment
 from retarget.expect.cases import TargetRules, judge_target
 from retarget.expect.verdict import Ruling, is_expired, today
 from retarget.extension import UnavailableError, code_digest
 from retarget.extension.registry import Registry
-from retarget.model import RunTarget, RuntimeConfig
+from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
 from retarget.model.outcomes import Artifact, CaseOutcome, DeviceInfo, Failure, RunOutcome
-from retarget.support.datapaths import LIMIT_VARIABLE
 from retarget.support.dependencies import Dependency, state_of, versions_of_arrays
 from retarget.support.errors import RetargetError
+from retarget.support.files import LIMIT_VARIABLE
+from retarget.targets.selection import names_devices
 
 _FORMAT = "3"
 """Raised whenever what the digest covers, or what is kept under it, changes."""
@@ -275,3 +276,104 @@ def _decoded(body: dict[str, Any] | None) -> KeptResult | None:
         return msgspec.convert(body, KeptResult)
     except msgspec.ValidationError:
         return None
+
+
+_DIGEST_FORMAT = "1"
+"""Raised whenever what the digest covers changes."""
+
+
+class CaseDigests:
+    """The case digests of a session's targets. Each file is read once while it stays as it is."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._inputs = InputDigests()
+        self._known: dict[tuple[object, ...], tuple[object, str]] = {}
+
+    def of(self, target: Target, rules: TargetRules | None = None) -> str:
+        """Return the case digest of a target (SHA-256 hex), whose modules are generated where its kind generates them:
+        see `Engine.generated`. `rules` are those in force for it: `retarget.expect.matching.Assignment.of`.
+        """
+        if isinstance(target, RunTarget):
+            compiled, asked = target.compile, tuple(one.text for one in target.requires)
+            parts = [
+                self._part(
+                    ("cases", compiled.compiler.name, id(compiled.module)),
+                    compiled.module,
+                    lambda: [compiled.compiler.name, compiled.module.entry, *self._files(compiled)],
+                ),
+                self._part(
+                    ("run", id(target.runtime), target.timeout, asked), target.runtime, lambda: self._declared(target)
+                ),
+            ]
+        else:
+            compiled = target
+            key = ("checks", target.kind, target.compiler.name, id(target.tags), id(target.known_compilers))
+            parts = [self._part(key, (target.tags, target.known_compilers), lambda: self._checks(target))]
+        if rules is not None and rules.all:
+            of_rules = ("rules", id(rules.whole), id(rules.by_case), id(rules.possible))
+            parts.append(self._part(of_rules, rules, lambda: [*map(_rule, rules.all)]))
+        return digest_of("\n".join((_DIGEST_FORMAT, compiled.kind, *parts)).encode())
+
+    def trial(self, target: Target) -> str:
+        """Return the digest of what is tried, whatever is expected of it (SHA-256 hex): of a module's source, and of
+        its cases and how they are run. `target` is as for `of`."""
+        compiled = target.compile if isinstance(target, RunTarget) else target
+        return digest_of(f"{self._content(compiled.module.path)}\n{self.of(target)}".encode())
+
+    def _checks(self, target: CompileTarget) -> list[object]:
+        """What a check of the artifact depends on, where the kind makes one: its own lines are in the module."""
+        checks = self._registry.artifact_checker(target.kind) is not None
+        return [target.compiler.name, target.tags, target.known_compilers] if checks else []
+
+    def named_files(self, target: CompileTarget) -> Sequence[Path] | None:
+        """Return the files that those with a module's cases name; None where these have errors, which a run reports."""
+        loader = self._registry.data_namer(target.kind)
+        try:
+            return loader.data_files(target.module, target.folder) if loader is not None else ()
+        except RetargetError:
+            return None
+
+    def _files(self, target: CompileTarget) -> Iterator[list[str]]:
+        """Yield the files with a module's cases, and the content of those that they name."""
+        module, named = target.module, self.named_files(target)
+        is_made = not module.data and self._registry.module_generator(target.kind) is not None
+        for path in (module.path,) if is_made else module.data:
+            yield [path.name, self._content(path)]
+        if self._registry.data_namer(target.kind) is not None:
+            yield ["invalid"] if named is None else [*map(self._content, named)]
+
+    def _declared(self, target: RunTarget) -> list[object]:
+        """What is declared of a run, in the order of the model's fields."""
+        runtime = target.runtime
+        toolchain = runtime.toolchain
+        named = self._inputs.of((*runtime.flags, *runtime.run_under), env=runtime.env, only_files=True)
+        return [
+            [runtime.driver, runtime.devices, runtime.roles, runtime.used, runtime.distinct],
+            [runtime.flags, sorted(runtime.env), runtime.run_under],
+            [toolchain.name, toolchain.run_with] if toolchain is not None else [],
+            self._content(Path(runtime.profile)) if Path(runtime.profile).is_absolute() else runtime.profile,
+            target.timeout,
+            [requirement.text for requirement in target.requires],
+            *([[host.identity, host.run_with, host.env]] if (host := runtime.host) is not None else []),
+            *(["sanitize"] if runtime.sanitize else []),
+            *(one for one in named if not Path(one[0]).is_absolute()),
+        ]  # what is new is left out where it is not declared: ladders and results of earlier releases have digests
+
+    def _content(self, path: Path) -> str:
+        ((_, digest),) = self._inputs.of((), files=[path])
+        return digest
+
+    def _part(self, key: tuple[object, ...], kept: object, make: Callable[[], list[object]]) -> str:
+        """Return the digest of what `make` gives, made once for a key. `kept` are objects whose ids are in the key."""
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = (kept, digest_of(json.dumps(make()).encode()))
+        return found[1]
+
+
+def _rule(rule: Expectation) -> list[object]:
+    """What a rule excuses, without why."""
+    until = rule.until.isoformat() if rule.until is not None else ""
+    device = [rule.when] if names_devices(rule.when) else []
+    return [rule.outcome, rule.stages, rule.signature, rule.cases, rule.retries, until, *device]

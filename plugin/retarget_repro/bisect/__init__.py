@@ -1,1 +1,0 @@
-"""`retarget bisect`: the first release of a compiler or its runtime with which a target fails."""
