@@ -43,7 +43,7 @@ from retarget.extension.registry import Registry
 from retarget.model import CompileTarget
 from retarget.support.errors import RetargetError
 from retarget.targets.collected import Declared, DeclaredTarget, collect
-from retarget_onnx.manifest_file import read_manifest
+from retarget_cases.onnx.manifest_file import read_manifest
 from timed_project import quoted
 
 MANIFEST = Path(__file__).parents[1] / "suites" / "onnx" / "nodes.toml"

@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
-from retarget_onnx.manifest_file import Manifest, read_manifest
+from retarget_cases.onnx.manifest_file import Manifest, read_manifest
 
 __all__ = ["Result", "conformance_page", "main", "read_results"]
 

@@ -91,7 +91,7 @@ class Measured:
 
 def make_tests(folder: Path, names: list[str]) -> Path:
     """Have onnx make its tests, as retarget does; add the flags for iree-run-module and the imported models."""
-    from retarget_onnx.loader import OnnxBackendLoader
+    from retarget_cases.onnx.loader import OnnxBackendLoader
 
     made = folder / "made"
     if made.is_dir():
@@ -193,7 +193,7 @@ def case_milliseconds(made: Path, repeats: int = 500) -> float:
     """Return the median time of loading the cases of `test_abs`, reading the values, and comparing a right result."""
     from retarget.arrays.comparison import compare_arrays
     from retarget.extension import CaseRequest, FunctionInfo
-    from retarget_onnx.loader import OnnxBackendLoader
+    from retarget_cases.onnx.loader import OnnxBackendLoader
 
     test = made / "test_abs"
     request = CaseRequest(
@@ -226,7 +226,7 @@ def main() -> None:
     parser.add_argument("--peer-import", action="store_true", help="measure a peer that imports the models, too")
     parser.add_argument("--folder", type=Path, default=None, help="default: build/benchmark-onnx-SAMPLE")
     arguments = parser.parse_args()
-    from retarget_onnx.manifest_file import read_manifest
+    from retarget_cases.onnx.manifest_file import read_manifest
 
     everything = [entry.name for entry in read_manifest(MANIFEST).entries]
     step = len(everything) / arguments.sample if 0 < arguments.sample < len(everything) else 1.0

@@ -142,8 +142,8 @@ class CasesLoader(CaseLoader):
     def data_diagnostics(self, module: Module, suite: Suite) -> Sequence[Diagnostic]:
         """Return that a module has no cases, or what does not fit the function that an ONNX model becomes, where the
         package onnx is installed."""
-        from retarget_onnx.models import SUFFIX as ONNX
-        from retarget_onnx.models import model_function
+        from retarget_cases.onnx.models import SUFFIX as ONNX
+        from retarget_cases.onnx.models import model_function
 
         if not module.data and not self._of_model:
             return [_without_cases(module.path, cases_file_of(module.path))]
@@ -194,8 +194,8 @@ def _written(data: Sequence[Path]) -> Iterator[Path]:
 
 def _with_model_types(request: CaseRequest) -> CaseRequest:
     """Return the request with the types that an ONNX model declares, where the artifact says nothing of types."""
-    from retarget_onnx.models import SUFFIX as ONNX
-    from retarget_onnx.models import model_function
+    from retarget_cases.onnx.models import SUFFIX as ONNX
+    from retarget_cases.onnx.models import model_function
 
     if request.source.suffix != ONNX or len(request.functions) != 1:
         return request

@@ -17,9 +17,9 @@ from retarget.extension import ModulesRequest, SuggestedSuite, Suggestions
 from retarget.model.element_types import DeclaredType, brackets, mlir_name, parse_type, split_types
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
-from retarget_onnx.models import has_tensors_elsewhere, model_function
 
 from retarget_cases.files.paths import SUFFIX, cases_file_of, data_sets
+from retarget_cases.onnx.models import has_tensors_elsewhere, model_function
 
 _LARGEST = 64 << 20
 _DATA = frozenset({".npy", ".npz", ".pb", ".bin"})

@@ -93,7 +93,7 @@ _IMPLEMENTATION = Slice(only="opencl", drivers=("opencl",), tests=(f"{_OPENCL}/d
 _PACKAGES = Slice(
     suites=(*_USUAL.suites, "onnx"),
     only="not arm64",
-    tests=("tests/retarget", "tests/pytest_retarget", "tests/retarget_cases", "tests/retarget_onnx", *_QUICK),
+    tests=("tests/retarget", "tests/pytest_retarget", "tests/retarget_cases", "tests/retarget_cases/onnx", *_QUICK),
 )
 
 _SAMPLE = Slice(suites=("control-flow",), only="compiler(name='llvm-cpu') or opencl", tests=_QUICK)

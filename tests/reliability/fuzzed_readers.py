@@ -43,17 +43,17 @@ from retarget.targets.expansion import expand
 from retarget.targets.selection import compile_selector
 from retarget_bringup.ladder.files import read_ladder
 from retarget_bringup.ladder.settings import read_settings
+from retarget_cases.filecheck.directives import directive_diagnostics
 from retarget_cases.files.read import read_cases_file
 from retarget_cases.loader import CasesLoader
+from retarget_cases.onnx.manifest_file import read_manifest
 from retarget_ci.files.read import read_ci
 from retarget_ci.lock import lock_problems
-from retarget_filecheck.directives import directive_diagnostics
 from retarget_import.evaluate import read_build_file
 from retarget_import.read import read_tests
 from retarget_iree.flagfile.loader import RunModuleCaseLoader
 from retarget_iree.flagfile.parse import load_flagfile
 from retarget_iree.import_xfails.read import read_config_file
-from retarget_onnx.manifest_file import read_manifest
 from retarget_opencl.artifact.file import (
     ArtifactError,
     Constant,

@@ -69,7 +69,7 @@ def _opencl(modules: str, *tests: str) -> Part:
     )
 
 
-MORE_TESTS = {"pytest_retarget": ("tests/acceptance",), "retarget_onnx": ("tests/retarget_cases/test_onnx_models.py",)}
+MORE_TESTS = {"pytest_retarget": ("tests/acceptance",)}
 """Of packages, tests outside of their own folder. Whole sessions are those of the pytest plugin."""
 
 

@@ -15,8 +15,8 @@ from retarget.cli import main
 from retarget.extension import CaseRequest, FunctionInfo
 from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget_cases.loader import CasesLoader
+from retarget_cases.onnx.models import model_function
 from retarget_cases.starters import onnx_functions
-from retarget_onnx.models import model_function
 
 onnx = pytest.importorskip("onnx")
 

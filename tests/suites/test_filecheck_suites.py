@@ -7,7 +7,7 @@ from retarget.extension import ArtifactRequest
 from retarget.extension.registry import load_extensions
 from retarget.model import CompileTarget, Target
 from retarget.targets.expansion import expand
-from retarget_filecheck.loader import FileCheckLoader
+from retarget_cases.filecheck.loader import FileCheckLoader
 from shipped_suites import SUITES, all_suites
 
 

@@ -91,7 +91,7 @@ class ArrayBuilder(Struct, frozen=True, kw_only=True):
             case NpzTable():
                 return read_npz(self.files.path(table.npz), table.array)
             case PbTable():
-                from retarget_onnx.models import read_tensor
+                from retarget_cases.onnx.models import read_tensor
 
                 array: Array = read_tensor(self.files.path(table.pb))
                 return array

@@ -15,7 +15,6 @@ from retarget.model.element_types import element_dtype
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.toml.keypaths import KeyPath, Problem
 from retarget.support.toml.read import diagnostics_of
-from retarget_onnx.models import Model, ModelValue, read_model
 
 from retarget_cases.files.paths import SUFFIX, cases_file_of
 from retarget_cases.files.read import (
@@ -29,6 +28,7 @@ from retarget_cases.files.read import (
 from retarget_cases.files.tables import BinTable, ModelFileTable, NpyTable, NpzTable, PbTable, ValuesTable
 from retarget_cases.files.tolerances import Overrides
 from retarget_cases.files.values import Value
+from retarget_cases.onnx.models import Model, ModelValue, read_model
 from retarget_cases.worker.cases import Reading, case_names
 from retarget_cases.worker.reference import References
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from retarget.extension import CaseLoader, hookimpl
 
-from retarget_onnx.loader import OnnxBackendLoader
+from retarget_cases.onnx.loader import OnnxBackendLoader
 
 
 @hookimpl

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from retarget.support.errors import DiagnosticsError, RetargetError
-from retarget_onnx.manifest import differences, main
-from retarget_onnx.manifest_file import Entry, Manifest, manifest_text, read_manifest
-from retarget_onnx.stored import installed_manifest, installed_version
+from retarget_cases.onnx.manifest import differences, main
+from retarget_cases.onnx.manifest_file import Entry, Manifest, manifest_text, read_manifest
+from retarget_cases.onnx.stored import installed_manifest, installed_version
 
 COMMITTED = Path(__file__).parents[2] / "suites" / "onnx" / "nodes.toml"
 
@@ -35,7 +35,7 @@ def test_each_entry_is_a_line_of_its_own() -> None:
     assert 'test_abs = "op-Abs opset-13 f32"' in text.splitlines()
 
 
-AGAIN = "; write it again with `python3 -m retarget_onnx.manifest -o nodes.toml`"
+AGAIN = "; write it again with `python3 -m retarget_cases.onnx.manifest -o nodes.toml`"
 NO_WORD = "expected a word for -m: letters, digits and any of _ : + - . [ ] / \\"
 
 
@@ -103,7 +103,7 @@ def test_a_program_is_no_manifest_and_nobody_is_asked_to_write_one_there(tmp_pat
         read_manifest(tmp_path / "model.mlir")
     assert str(caught.value) == (
         f"{tmp_path}/model.mlir: found no manifest of ONNX node tests, "
-        "expected a TOML file as `python3 -m retarget_onnx.manifest -o nodes.toml` writes it"
+        "expected a TOML file as `python3 -m retarget_cases.onnx.manifest -o nodes.toml` writes it"
     )
 
 
@@ -126,7 +126,8 @@ def test_differences_name_what_went_what_came_and_what_changed() -> None:
 
 def test_reading_a_manifest_imports_neither_onnx_nor_numpy() -> None:
     program = (
-        "import sys; from pathlib import Path; from retarget_onnx.extension import retarget_case_loaders as loaders; "
+        "import sys; from pathlib import Path; "
+        "from retarget_cases.onnx.extension import retarget_case_loaders as loaders; "
         f"print(len(loaders()[0].find_modules(Path('.'), [Path({str(COMMITTED)!r})]))); "
         "print(sorted({'onnx', 'numpy', 'ml_dtypes', 'iree'} & set(sys.modules)))"
     )

@@ -28,8 +28,8 @@ from retarget.model.element_types import ELEMENT_TYPES, Kind
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
 
-from retarget_onnx.manifest_file import CASES_FILE, MODEL_FILE, Entry, Manifest
-from retarget_onnx.models import element_name
+from retarget_cases.onnx.manifest_file import CASES_FILE, MODEL_FILE, Entry, Manifest
+from retarget_cases.onnx.models import element_name
 
 if TYPE_CHECKING:
     from retarget.extension import Array

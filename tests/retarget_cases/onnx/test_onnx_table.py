@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from benchmark_scripts import benchmark_script
-from retarget_onnx.manifest_file import Entry, Manifest, manifest_text
+from retarget_cases.onnx.manifest_file import Entry, Manifest, manifest_text
 
 main = benchmark_script("onnx_conformance").main
 

@@ -28,9 +28,9 @@ from retarget.support.toml.read import diagnostics_of, read_toml
 _FORMAT = 1
 _HEADER = """\
 # The ONNX project's node tests: name = the tags of its targets.
-# Written by `python3 -m retarget_onnx.manifest -o {name}` from the installed package; not edited by hand.
+# Written by `python3 -m retarget_cases.onnx.manifest -o {name}` from the installed package; not edited by hand.
 """
-_COMMAND = "python3 -m retarget_onnx.manifest -o"
+_COMMAND = "python3 -m retarget_cases.onnx.manifest -o"
 _KEYS = {"format": f"{_FORMAT}", "package": '"onnx VERSION"', "tests": "a table of tests"}
 """The keys of a manifest, and what is expected of each."""
 

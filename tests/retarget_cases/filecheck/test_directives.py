@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from retarget_filecheck.directives import directive_diagnostics, other_prefixes, prefixes
+from retarget_cases.filecheck.directives import directive_diagnostics, other_prefixes, prefixes
 
 MINE = prefixes("llvm-cpu")
 

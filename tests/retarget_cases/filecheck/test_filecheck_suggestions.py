@@ -9,7 +9,7 @@ import pytest
 from declaration_texts import compiler, suite, target
 from retarget.cli import main
 from retarget.extension import ModulesRequest, Suggestions
-from retarget_filecheck.loader import FileCheckLoader
+from retarget_cases.filecheck.loader import FileCheckLoader
 
 RUN = "// RUN: iree-compile %s --compile-to="
 
@@ -74,7 +74,7 @@ def test_a_module_whose_phase_or_prefix_is_not_known_is_left_out(tmp_path: Path,
 
 def test_a_module_beyond_the_limit_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     directive = "// CHECK: vm.call\n"
-    monkeypatch.setattr("retarget_filecheck.loader._LARGEST", len(directive))  # looking through 16 MiB takes seconds
+    monkeypatch.setattr("retarget_cases.filecheck.loader._LARGEST", len(directive))  # 16 MiB take seconds
     assert len(suggested(tmp_path, a_mlir=directive).suites) == 1
     assert suggested(tmp_path, a_mlir=directive + "\n").suites == ()
 

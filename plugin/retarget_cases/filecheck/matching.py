@@ -20,7 +20,7 @@ from filecheck.options import Options
 from filecheck.parser import Parser, pattern_for_opts
 from msgspec import Struct
 
-from retarget_filecheck.directives import COMMENTS
+from retarget_cases.filecheck.directives import COMMENTS
 
 _NO_DIRECTIVES = 2
 """The matcher's return value when no directive has one of the prefixes."""

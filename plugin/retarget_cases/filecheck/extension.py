@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from retarget.extension import CaseLoader, hookimpl
 
-from retarget_filecheck.loader import FileCheckLoader
+from retarget_cases.filecheck.loader import FileCheckLoader
 
 
 @hookimpl

@@ -16,9 +16,9 @@ from node_tests import TESTS
 from retarget.extension import Case, CaseRequest, FunctionInfo, Tolerance
 from retarget.model import Module
 from retarget.support.errors import RetargetError
-from retarget_onnx.loader import OnnxBackendLoader
-from retarget_onnx.manifest_file import Entry, Manifest, manifest_text
-from retarget_onnx.stored import installed_manifest, installed_tests, installed_version
+from retarget_cases.onnx.loader import OnnxBackendLoader
+from retarget_cases.onnx.manifest_file import Entry, Manifest, manifest_text
+from retarget_cases.onnx.stored import installed_manifest, installed_tests, installed_version
 
 pytestmark = pytest.mark.usefixtures("node_tests")
 
@@ -186,7 +186,7 @@ def test_an_entry_that_the_installed_onnx_lacks_fails_by_itself(generated: Path,
     assert str(caught.value) == (
         f"{installed_version()} has no test test_of_a_later_onnx; the manifest {description} was written by "
         "onnx 99.0.0: install that, or write the manifest again with "
-        f"`python3 -m retarget_onnx.manifest -o {description}`"
+        f"`python3 -m retarget_cases.onnx.manifest -o {description}`"
     )
 
 
@@ -198,7 +198,7 @@ def test_an_entry_that_no_onnx_has_does_not_ask_for_the_installed_one(tmp_path: 
         OnnxBackendLoader().made(module, tmp_path)
     assert str(caught.value) == (
         f"onnx 1.23.2 has no test test_abss; the manifest {tmp_path}/nodes.toml was written by onnx 1.23.2 and changed "
-        f"since: write the manifest again with `python3 -m retarget_onnx.manifest -o {tmp_path}/nodes.toml`"
+        f"since: write the manifest again with `python3 -m retarget_cases.onnx.manifest -o {tmp_path}/nodes.toml`"
     )
 
 

@@ -24,7 +24,7 @@ from retarget.support.files import read_regular
 from retarget.support.installing import install_hint
 from retarget.support.text import decoded
 
-from retarget_filecheck.directives import directive_diagnostics, other_prefixes, prefixes
+from retarget_cases.filecheck.directives import directive_diagnostics, other_prefixes, prefixes
 
 _NAMED_PREFIXES = 8
 
@@ -96,7 +96,7 @@ def _checked(request: ArtifactRequest, source: str, text: str) -> CheckedCase:
             name=name, summary=f"{request.source.name}:{diagnostics[0].line}: {diagnostics[0].message}", report=report
         )
 
-    from retarget_filecheck.matching import match_text  # imports the package
+    from retarget_cases.filecheck.matching import match_text  # imports the package
 
     failed = match_text(
         source=source,

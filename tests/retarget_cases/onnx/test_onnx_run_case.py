@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from retarget.model import Module, Origin, RuntimeConfig
 from retarget.worker.run_case import main
+from retarget_cases.onnx.loader import OnnxBackendLoader
+from retarget_cases.onnx.stored import write_test
 from retarget_iree.compile_onnx import main as compile_onnx
-from retarget_onnx.loader import OnnxBackendLoader
-from retarget_onnx.stored import write_test
 
 VMVX = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx")
 CONFIG = RuntimeConfig(

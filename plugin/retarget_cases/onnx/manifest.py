@@ -1,6 +1,7 @@
-"""Write the manifest of ONNX's node tests from the installed package, or compare: `python3 -m retarget_onnx.manifest`.
+"""Write the manifest of ONNX's node tests from the installed package, or compare:
+`python3 -m retarget_cases.onnx.manifest`.
 
-`retarget_onnx.manifest_file` describes the format.
+`retarget_cases.onnx.manifest_file` describes the format.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from pathlib import Path
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
 
-from retarget_onnx.manifest_file import Manifest, manifest_text, read_manifest
-from retarget_onnx.stored import installed_manifest
+from retarget_cases.onnx.manifest_file import Manifest, manifest_text, read_manifest
+from retarget_cases.onnx.stored import installed_manifest
 
 _SHOWN = 8
 
@@ -43,7 +44,8 @@ def differences(committed: Manifest, installed: Manifest) -> tuple[str, ...]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Write or check a manifest. Return the exit status: 0 written or equal, 1 different or an error."""
     parser = argparse.ArgumentParser(
-        prog="python3 -m retarget_onnx.manifest", description="Write the manifest of ONNX's node tests, or compare."
+        prog="python3 -m retarget_cases.onnx.manifest",
+        description="Write the manifest of ONNX's node tests, or compare.",
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the manifest of the installed package")

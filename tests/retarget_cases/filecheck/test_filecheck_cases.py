@@ -9,7 +9,7 @@ import pytest
 from retarget.extension import ArtifactRequest, CheckedCase, UnavailableError
 from retarget.support.errors import RetargetError
 from retarget.support.installing import install_hint
-from retarget_filecheck.loader import FileCheckLoader
+from retarget_cases.filecheck.loader import FileCheckLoader
 
 TEXT = """\
 module {

@@ -12,7 +12,7 @@ from retarget.model import Module, RuntimeConfig
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 from retarget.support.installing import install_hint
 
-from retarget_onnx.manifest_file import CASES_FILE, MODEL_FILE
+from retarget_cases.onnx.manifest_file import CASES_FILE, MODEL_FILE
 
 _GENERATED_FILE = "generated.json"
 """Beside the tests' folders: which package generated them, and which tests of the manifest it does not have."""
@@ -31,7 +31,7 @@ class OnnxBackendLoader(CaseLoader):
 
     def find_modules(self, folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
         """Return a module for each entry. Raises `DiagnosticsError` with what is wrong with the manifests."""
-        from retarget_onnx.manifest_file import read_manifest
+        from retarget_cases.onnx.manifest_file import read_manifest
 
         del folder
         diagnostics: list[Diagnostic] = []
@@ -60,8 +60,8 @@ class OnnxBackendLoader(CaseLoader):
 
     def make(self, description: Path, folder: Path) -> None:
         """Write the model and the data of every entry that the installed package has. Some seconds."""
-        from retarget_onnx.manifest_file import read_manifest
-        from retarget_onnx.stored import installed_tests, installed_version, write_test
+        from retarget_cases.onnx.manifest_file import read_manifest
+        from retarget_cases.onnx.stored import installed_tests, installed_version, write_test
 
         manifest = read_manifest(description)
         tests = {test.name: test for test in installed_tests()}
@@ -89,7 +89,7 @@ class OnnxBackendLoader(CaseLoader):
         if not is_missing:
             raise RetargetError(damaged)
         manifest = display_path(module.path)
-        again = f"write the manifest again with `python3 -m retarget_onnx.manifest -o {manifest}`"
+        again = f"write the manifest again with `python3 -m retarget_cases.onnx.manifest -o {manifest}`"
         msg = f"{package} has no test {module.entry}; the manifest {manifest} was written by {writer}"
         msg += f" and changed since: {again}" if package == writer else f": install that, or {again}"
         raise RetargetError(msg)
@@ -112,7 +112,7 @@ class OnnxBackendLoader(CaseLoader):
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return a case for each data set of the test. Raises `RetargetError` where it is not clear what to call."""
-        from retarget_onnx.stored import read_cases
+        from retarget_cases.onnx.stored import read_cases
 
         names = [function.name for function in request.functions]
         if len(names) != 1:
