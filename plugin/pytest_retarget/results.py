@@ -100,7 +100,12 @@ class Results:
 
     def _write_record(self, record: TargetRecord) -> None:
         places = {name: self._relative(getattr(record, name)) for name in ("file", "module_file")}
-        self._write(replace(record, session=self._session, text=_kept(record.text), **places, **self._of_leg))
+        run = record.run
+        if run is not None and run.opened:
+            below = [(self._relative(name), state) for name, state in run.opened]
+            run = replace(run, opened=tuple(one for one in below if not one[0].startswith(("../", "/"))))
+        known = {"session": self._session, "text": _kept(record.text), "run": run}
+        self._write(replace(record, **known, **places, **self._of_leg))
 
     def _relative(self, path: str) -> str:
         """Return a path relative to pytest's root folder; found once for all targets of a file."""

@@ -69,7 +69,13 @@ FULL = TargetRecord(
     goldens=(GoldenRecord(rule="latency at most 1 ms", verdict="kept", text="latency 1 us"),),
     compile=CompileRecord(key="k", reused=True, seconds=1.5, build="iree 3", artifact="ab", started=0.5, worker=2),
     run=RunRecord(
-        load_seconds=0.25, run_seconds=0.5, compare_seconds=0.125, failed_cases=("a",), started=2.5, wait_seconds=0.5
+        load_seconds=0.25,
+        run_seconds=0.5,
+        compare_seconds=0.125,
+        failed_cases=("a",),
+        started=2.5,
+        wait_seconds=0.5,
+        opened=(("m/a.npy", "ab"),),
     ),
     devices=(DeviceRecord(driver="d", uri="d://p", name="n", physical_id="p", driver_version="1", runtime="rt 3"),),
     siblings=(Sibling(target="m_c_t", compiler="c", runtime="t", driver="d"),),

@@ -3,6 +3,7 @@
 | sort | name | state |
 |---|---|---|
 | `path` | of a file, a folder or nothing | what is there: a file's content, where a link leads |
+| `loaded` | of the file of a module that the worker had before | as for `path` |
 | `names` | a folder | the names in it, and which are folders |
 | `module` | the path of a module without its suffix | the files and folders that may be it |
 | `variable` | of the environment | its value |
@@ -138,7 +139,7 @@ class Recorder:
                 if name in self._imported:
                     self.note("path", file)
                 elif (loaded := _loaded(file))[0]:
-                    self._states.setdefault(("path", loaded[0]), loaded[1])
+                    self._states.setdefault(("loaded", loaded[0]), loaded[1])
         names = self._imported & sys.modules.keys()
         staying = self._known | {_top(name) for name in names if not _is_source(sys.modules[name])}
         if {*map(_top, names)} & staying - sys.stdlib_module_names:
@@ -175,7 +176,7 @@ def state_of(sort: str, name: str, env: Mapping[str, str]) -> str:  # noqa: PLR0
     """Return the state of a dependency, with `env` as the environment; empty where nothing can tell it."""
     try:
         match sort:
-            case "path":
+            case "path" | "loaded":
                 link = f"link to {os.readlink(name)}: " if os.path.islink(name) else ""  # noqa: PTH114, PTH115
                 return link + ("folder" if os.path.isdir(name) else content_digest(Path(name)))  # noqa: PTH112
             case "names":

@@ -1,6 +1,6 @@
 """The state of each target of a ladder: how far it comes in results, or why that is not known; on which devices.
 
-Pure: targets, digests, sessions and the ladder's lines in; states out.
+Targets, digests, sessions and the ladder's lines in, states out. Read are files that references opened, nothing else.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from glob import escape
+from pathlib import Path
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -25,6 +26,7 @@ from retarget.results.files import SessionResults, by_target
 from retarget.results.overview import State, state_of
 from retarget.results.record import INCOMPLETE, DeviceRecord, Outcome, Result, TargetRecord
 from retarget.support.checkout import short
+from retarget.support.dependencies import state_of as state_of_file
 from retarget.support.errors import RetargetError
 from retarget.support.text import counted, first_line
 from retarget.targets.collected import Declared, DeclaredTarget
@@ -216,14 +218,16 @@ def states(
     revision: str = "",
     host: str = "",
     key: Callable[[CompileTarget], str] = lambda _: "",
+    root: Path = Path(),
 ) -> list[TargetState]:
     """Return the state of each target, in their order.
 
     Only results of today count: of the commit `revision`, of the target's digest, and of the compile key that `key`
     returns; where one of the two is not known, it is not compared, nor are keys of compiles on another machine than
-    `host`: they cover its CPU. Sessions count from the last such back, as long as it was the same build of compiler and
-    runtime. Over them the lowest rung counts; `stable` of them that all match make it stable, those apart in which it
-    was unchanged (`--retarget-changed`).
+    `host`: they cover its CPU. Nor does one count since whose run a file below `root` was edited that the references of
+    its cases opened; what is not there is looked for only on the machine that ran it. Sessions count from the last such
+    back, as long as it was the same build of compiler and runtime. Over them the lowest rung counts; `stable` of them
+    that all match make it stable, those apart in which it was unchanged (`--retarget-changed`).
     """
     lines = ladder.line_of({one.id: one.digest for one in targets})
     by_id = [by_target(session.records) for session in sessions]
@@ -231,6 +235,15 @@ def states(
     targets = [one.on(last[one.id]) if one.id in last else one for one in targets]
     starts = {one.start.session: one.start for one in sessions}
     keys: dict[str, str] = {}
+    now: dict[str, str] = {}
+
+    def edited(one: _Try, *, here: bool) -> str:
+        for name, state in one.record.run.opened if one.record.run is not None else ():
+            if name not in now:
+                now[name] = state_of_file("path", str(root / name), {})
+            if now[name] != state and (here or (root / name).exists()):
+                return name
+        return ""
 
     def stale(target: LadderTarget, one: _Try) -> str:
         if not target.digest or one.record.trial_digest[:DIGITS] != target.digest:
@@ -241,6 +254,8 @@ def states(
             return (
                 f"its result is of the commit {short(ran_at)}, and the checkout is at {short(revision)}: run it again"
             )
+        if name := edited(one, here=start is None or start.host == host):
+            return f"{name} was edited since its result, and a reference of its cases opened it: run it again"
         made = next(
             (of.compile for of in (one.record, one.compiled) if of is not None and of.compile is not None), None
         )

@@ -87,6 +87,7 @@ def read_found(
             revision=revision(settings.root),
             host=platform.node(),
             key=partial(_key, engine),
+            root=settings.root,
         )
         sizes = _sizes(found, declared, engine) if measures else {}
     return Found(

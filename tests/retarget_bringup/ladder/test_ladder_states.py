@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,7 +17,8 @@ from retarget.expect.matching import RuleSet
 from retarget.model import CompilerConfig, RunTarget
 from retarget.model.rungs import Rung
 from retarget.results.files import SessionResults
-from retarget.results.record import CaseRecord, CompileRecord, DeviceRecord, Outcome, TargetRecord
+from retarget.results.record import CaseRecord, CompileRecord, DeviceRecord, Outcome, RunRecord, TargetRecord
+from retarget.support.dependencies import state_of
 from retarget_bringup.ladder.states import LadderTarget, Standing, TargetState, _digest, rung_of, states
 
 
@@ -134,6 +136,31 @@ def test_a_result_of_another_commit_is_not_of_today_where_both_are_known(
         is_stale,
         is_stale,
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "ran_on", "is_stale"),
+    [
+        ("as it was", "here", False),
+        ("edited", "here", True),
+        ("edited", "there", True),
+        (None, "here", True),
+        (None, "there", False),
+    ],
+)
+def test_a_result_is_not_of_today_once_a_file_that_a_reference_opened_was_edited(
+    text: str | None, ran_on: str, is_stale: bool, tmp_path: Path
+) -> None:
+    (data := tmp_path / "data.npy").write_text("as it was")
+    run = RunRecord(
+        load_seconds=0, run_seconds=0, compare_seconds=0, opened=(("data.npy", state_of("path", str(data), {})),)
+    )
+    data.unlink() if text is None else data.write_text(text)
+    of = session(passes(session="s1.0", run=run))
+    of = replace(of, start=replace_struct(of.start, host=ran_on))
+    (found,) = states([target()], [of], ladder(m="matches"), stable=3, host="here", root=tmp_path)
+    assert (found.is_stale, "data.npy was edited" in found.reason) == (is_stale, is_stale)
+    assert found.rung is (None if is_stale else Rung.MATCHES)
 
 
 @pytest.mark.parametrize(("driver", "standing"), [("NVIDIA", Standing.PERMANENT), ("llvmpipe", Standing.REACHED)])

@@ -12,7 +12,7 @@ from retarget_cases.onnx.manifest import differences, main
 from retarget_cases.onnx.manifest_file import Entry, Manifest, manifest_text, read_manifest
 from retarget_cases.onnx.stored import installed_manifest, installed_version
 
-COMMITTED = Path(__file__).parents[2] / "suites" / "onnx" / "nodes.toml"
+COMMITTED = Path(__file__).parents[3] / "suites" / "onnx" / "nodes.toml"
 
 HEAD = 'format = 1\npackage = "onnx 1.23.2"\n\n[tests]\n'
 

@@ -257,6 +257,7 @@ class RunTrial(Trial):
                 started=run.started,
                 wait_seconds=run.wait_seconds,
                 host=run.host,
+                opened=tuple((name, state) for sort, name, state in run.dependencies if sort == "path"),
             ),
         )
 
