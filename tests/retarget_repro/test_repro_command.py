@@ -116,8 +116,8 @@ def test_a_bundle_is_written_beside_and_described(bench: Bench, capsys: pytest.C
         "reproduced once from the bundle alone: run: INTERNAL",
     ]
     assert printed.err == "suite.toml::s::m_c_r fails at run: INTERNAL; gone\nreproducing it\n"
-    given = {name: bench.written[name] for name in ("output", "runs", "keep", "without")}
-    assert given == {"output": Path("m_c_r.tar.zst"), "runs": None, "keep": False, "without": []}
+    given = {name: bench.written[name] for name in ("output", "runs", "keep", "without_env")}
+    assert given == {"output": Path("m_c_r.tar.zst"), "runs": None, "keep": False, "without_env": []}
     assert (bench.engines[0]["cases"], bench.engines[0]["extensions"]) == ((), [])
 
 
@@ -125,8 +125,8 @@ def test_options_are_passed_on(bench: Bench) -> None:
     bench.target = run_target(compile_target(), env=(("A", "1"), ("B", "2")))
     words = ["--runs", "4", "--keep", "--without-env", "A", "--without-env", "B", "-o", "x.tar.zst"]
     assert run("m", *words, "--case", "f", "--case", "g", "--retarget-extension", "e") == 0
-    given = {name: bench.written[name] for name in ("output", "runs", "keep", "without")}
-    assert given == {"output": Path("x.tar.zst"), "runs": 4, "keep": True, "without": ["A", "B"]}
+    given = {name: bench.written[name] for name in ("output", "runs", "keep", "without_env")}
+    assert given == {"output": Path("x.tar.zst"), "runs": 4, "keep": True, "without_env": ["A", "B"]}
     assert (bench.engines[0]["cases"], bench.engines[0]["extensions"]) == (("f", "g"), ["e"])
 
 
