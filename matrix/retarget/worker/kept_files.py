@@ -1,6 +1,6 @@
 """What a driver made for a device and makes again where it is missing, such as binaries of kernels: files of the cache.
 
-Who runs in a worker keeps them in the folder that `kept_folder` returns. `retarget.engine.cache.store` counts, bounds,
+Code in a worker keeps them in the folder that `kept_folder` returns. `retarget.engine.cache.store` counts, bounds,
 verifies and removes them.
 """
 

@@ -135,7 +135,7 @@ class BuildService:
 
     @property
     def activity(self) -> BuildActivity:
-        """What is built now."""
+        """The builds in progress."""
         with self._changed:
             now = time.monotonic()
             running = sorted(self._running.values(), key=lambda job: job.started)
@@ -148,12 +148,12 @@ class BuildService:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the store found damaged and repaired, and what was not stored, one line each."""
+        """The damaged entries that the store repaired, and the outcomes that were not stored, one line each."""
         with self._changed:
             return (*self._store.notes, *self._notes)
 
     def submit(self, targets: Iterable[CompileTarget]) -> None:
-        """Queue `targets` in order. What is queued or done already is left as it is."""
+        """Queue `targets` in order. Targets that are queued or done are skipped."""
         with self._changed:
             new = [target for target in dict.fromkeys(targets) if target not in self._jobs]
             if not new:

@@ -27,7 +27,7 @@ _FRONT_SUFFIX = ".front"
 
 
 class _Step(Struct, frozen=True, kw_only=True):
-    """What is to be done, and the key that it is stored under."""
+    """A step, and the key that its outcome is stored under."""
 
     key: str
     resolved: Resolved
@@ -36,7 +36,7 @@ class _Step(Struct, frozen=True, kw_only=True):
 
 
 class CompileSteps:
-    """Compiles in workers, and stores what comes of it. Safe from several threads."""
+    """Compiles in workers, and stores the outcomes. Safe from several threads."""
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class CompileSteps:
         front: CompileOutcome | None,
         half: _Step | None,
     ) -> CompileOutcome:
-        """Have a worker do the steps, of which `request` is the first, and store what comes of them. Return the last
+        """Run the steps, of which `request` is the first, in a worker, and store their outcomes. Return the last
         outcome. `front` is that of the front end, where the store has it."""
         message: CompileModule | None = None
         later = replace(request, source=b"", front_half=None, keeps_front_half=False)  # of the second of two
@@ -174,7 +174,7 @@ class CompileSteps:
     def _keep(
         self, target: CompileTarget, step: _Step, answer: CompiledModule | Refused, start: float
     ) -> CompileOutcome:
-        """Store what a worker answered to a step, if that is to be, and return the outcome."""
+        """Store a worker's answer to a step, if it may be stored, and return the outcome."""
         key, resolved, inputs = step.key, step.resolved, step.inputs
         if isinstance(answer, Refused) and answer.cause:
             failure, seconds = compile_failure(answer), time.monotonic() - start

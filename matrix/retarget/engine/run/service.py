@@ -343,7 +343,7 @@ class RunService:
         if runtime.host is None:
             leased = self._leases.hold(leases, on_wait)
         else:
-            from retarget.engine.run.host_leases import HostLeases  # only who declares hosts needs it
+            from retarget.engine.run.host_leases import HostLeases  # needed with hosts only
 
             self._host_leases = self._host_leases or HostLeases(self._holder)
             leased = self._host_leases.hold(runtime.host, leases, on_wait)

@@ -43,7 +43,7 @@ class SickDeviceError(UnavailableError):
 
 class Sickness(msgspec.Struct, frozen=True, kw_only=True):
     """That a device does not answer: since `when` (seconds since 1970), after the target `after`, as a probe `found`.
-    It is not tried before `until`, which is 0 once it has recovered. `cool_down` is in seconds. `by` is who says so,
+    It is not tried before `until`, which is 0 once it has recovered. `cool_down` is in seconds. `by` is its writer,
     empty for the session that reads it; `pid` and `session` are theirs."""
 
     device: str
@@ -74,7 +74,7 @@ def sickness_keys(config: RuntimeConfig, infos: Sequence[DeviceInfo]) -> tuple[s
 
 
 class SickDevices:
-    """What is known of sick devices, in this process and in the folder of leases."""
+    """The sick devices that are known in this process and in the folder of leases."""
 
     def __init__(self, folder: Path, *, holder: Holder, cool_downs: CoolDowns) -> None:
         """`holder` is what other sessions learn of this one."""
@@ -125,8 +125,8 @@ class SickDevices:
         return self._notes[key]
 
     def _read(self, key: str) -> Sickness | None:
-        """Return what is known of a device. Anyone may have written it, so it is not believed for long, and no longer
-        than who wrote it lives: a session that begins is to find out by itself."""
+        """Return what is known of a device. Anyone may have written it, so it is not trusted for long, and only while
+        its writer lives: a session that begins is to find out by itself."""
         if key.startswith(_HOST):
             return self._own.get(key)
         try:

@@ -30,7 +30,7 @@ from retarget.targets.selection import rule_terms
 
 
 class FileEdit(Struct, frozen=True, kw_only=True):
-    """What becomes of one file. `rules` counts those it holds then, `targets` the observed failures they excuse."""
+    """The edits of one file. `rules` counts those it holds then, `targets` the observed failures they excuse."""
 
     file: Path
     changes: tuple[RuleChange, ...]
@@ -53,7 +53,7 @@ class Kept(Struct, frozen=True, kw_only=True):
 
 
 class Update(Struct, frozen=True, kw_only=True):
-    """What is to be written, which observed failures the rules excuse then, and which they do not.
+    """The edits to write, and which observed failures the rules excuse then, and which not.
 
     Failures are left where a flaky, an intermittent or an expired rule is in force and does not excuse them: only a
     person can say what is to become of these.

@@ -36,7 +36,7 @@ _MOST_QUEUED = 4096
 _BATCH = 32
 _BATCH_BYTES = 64 << 20
 _OPENING_SECONDS = 30.0
-"""What a client may need on top to be imported and to log in."""
+"""Seconds that a client may need in addition, to be imported and to log in."""
 _ASK_AGAIN_SECONDS = 1.0
 
 
@@ -85,7 +85,7 @@ class RemoteStore:
     # ------------------------------------------------------------ reading
 
     def read(self, kind: str, key: str) -> dict[str, Any] | None:
-        """Return the body under `key`, or None. What is not there is asked for once."""
+        """Return the body under `key`, or None. Each missing object is requested once."""
         name = _name(kind, key)
         if name in self._absent:
             return None
@@ -127,7 +127,7 @@ class RemoteStore:
         self._missed += 1
 
     def forget(self, kind: str, key: str) -> None:
-        """Ask no more for a body, which is to be made anew."""
+        """Do not request a body again: it will be made anew."""
         self._absent.add(_name(kind, key))
 
     def _reject(self, name: str, reason: str) -> None:
@@ -248,7 +248,7 @@ class RemoteStore:
 
     @property
     def statistics(self) -> RemoteStatistics:
-        """What has been moved so far."""
+        """The transfers so far."""
         return RemoteStatistics(
             fetched=self._fetched,
             absent=self._missed,

@@ -21,11 +21,11 @@ from retarget.support.errors import RetargetError
 from retarget.targets.selection import names_devices
 
 _FORMAT = "1"
-"""Raised whenever what the digest covers changes."""
+"""Incremented when what the digest covers changes."""
 
 
 class CaseDigests:
-    """The case digests of a session's targets. Each file is read once while it stays as it is."""
+    """The case digests of a session's targets. Each file is read again only if it changes."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -86,7 +86,7 @@ class CaseDigests:
             yield ["invalid"] if named is None else [*map(self._content, named)]
 
     def _declared(self, target: RunTarget) -> list[object]:
-        """What is declared of a run, in the order of the model's fields."""
+        """The declared properties of a run, in the order of the model's fields."""
         runtime = target.runtime
         toolchain = runtime.toolchain
         named = self._inputs.of((*runtime.flags, *runtime.run_under), env=runtime.env, only_files=True)
@@ -115,7 +115,7 @@ class CaseDigests:
 
 
 def _rule(rule: Expectation) -> list[object]:
-    """What a rule excuses, without why."""
+    """What a rule excuses, without its reason."""
     until = rule.until.isoformat() if rule.until is not None else ""
     device = [rule.when] if names_devices(rule.when) else []
     return [rule.outcome, rule.stages, rule.signature, rule.cases, rule.retries, until, *device]
