@@ -1,4 +1,4 @@
-"""What several subcommands share: which targets they are about, sessions of pytest, numbers, tables."""
+"""Helpers of several subcommands: which targets they are about, sessions of pytest, numbers, tables."""
 
 from __future__ import annotations
 

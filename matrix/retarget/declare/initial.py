@@ -38,7 +38,7 @@ _MANY = 12
 
 
 class Survey(Struct, frozen=True, kw_only=True):
-    """What lies below a folder.
+    """The contents of a folder.
 
     `files` can be modules. `unusable` are those that cannot, with the reason. `present` are all paths that a glob can
     find, relative and with `/`; those in folders that are `skipped` (`build`) are among them. `declared` are folders

@@ -71,7 +71,7 @@ class Origin(Struct, frozen=True, kw_only=True):
 
 
 class Requirement(PartlyCompared, frozen=True, kw_only=True, eq=False):
-    """What a declaration needs of a device, in the language of `retarget.profiles.requirements`."""
+    """A declaration's requirements of a device, in the language of `retarget.profiles.requirements`."""
 
     uncompared: ClassVar = frozenset({"origin"})
     text: str
@@ -151,16 +151,15 @@ class CompilerConfig(PartlyCompared, frozen=True, kw_only=True, eq=False):
 class RuntimeConfig(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """A named way to run. `toolchain` is None for what is installed in the environment, `host` for this machine.
 
-    `devices` are device URIs, ordinals or names in order (empty: the driver's default device). What is no URI belongs
-    to `driver`, which opens them all. `roles` are the compile devices that they are for, one for each, or none. `used`
-    says of each whether every case must execute work on it (True) or none may (False); it is empty where nothing is
-    asked. `distinct` demands as many physical devices.
-    `host_os` uses `linux`, `android`, `macos`, `ios`, `windows`; `host_arch` uses `x86_64`, `arm64`, `riscv64`, …
-    (empty: any). `deps` and `defines` are what a build of this runtime needs and never influence a run.
-    `timeout` is in seconds; None means the session's default. `concurrency` is runs at a time on its device;
-    None leaves that to the device. `profile` is that of the device that it is expected to have: the absolute path of a
-    profile file, or the name of a shipped profile. `requires` has what `device_type` asks for too. `sanitize` asks the
-    driver to check each access to memory (`retarget.extension.Driver.sanitizers`).
+    `devices` are device URIs, ordinals or names in order (empty: the driver's default device). Anything but a URI
+    belongs to `driver`, which opens them all. `roles` are the compile devices that they are for, one for each, or none.
+    `used` says of each whether every case must execute work on it (True) or none may (False); it is empty where nothing
+    is asked. `distinct` demands as many physical devices. `host_os` uses `linux`, `android`, `macos`, `ios`, `windows`;
+    `host_arch` uses `x86_64`, `arm64`, `riscv64`, … (empty: any). `deps` and `defines` are what a build of this runtime
+    needs and never influence a run. `timeout` is in seconds; None means the session's default. `concurrency` is runs at
+    a time on its device; None leaves that to the device. `profile` is that of the device that it is expected to have:
+    the absolute path of a profile file, or the name of a shipped profile. `requires` has what `device_type` asks for
+    too. `sanitize` asks the driver to check each access to memory (`retarget.extension.Driver.sanitizers`).
     `flag_origins` has the declaration that wrote each flag.
     """
 

@@ -27,7 +27,7 @@ from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import irregular
 
 VERSION = 1
-"""Of the lines; raised whenever a field changes its meaning."""
+"""Of the lines; incremented when a field changes its meaning."""
 
 SUFFIX = ".jsonl"
 
@@ -104,7 +104,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def new_session(**known: Any) -> SessionStart:
-    """Return a session that starts now, with an id of its own."""
+    """Return a session that starts now, with a new id."""
     return SessionStart(version=VERSION, session=uuid.uuid4().hex, started=time.time(), **known)
 
 
@@ -160,7 +160,7 @@ class ResultsWriter:
 
 
 def _encoded(line: Line) -> bytes:
-    """Return a line as JSON. What is no Unicode, such as in the name of a file, is written as `\\udcff`."""
+    """Return a line as JSON. Invalid Unicode, such as in the name of a file, is written as `\\udcff`."""
     try:
         return _ENCODER.encode(line)
     except UnicodeEncodeError:
@@ -216,7 +216,7 @@ def result_files(paths: Iterable[Path], *, if_any: bool = False) -> list[Path]:
 
 
 def read_results(paths: Iterable[Path], *, if_any: bool = False) -> tuple[SessionResults, ...]:
-    """Read all results in files and folders: the sessions, by their start. What is in several files counts once.
+    """Read all results in files and folders: the sessions, by their start. Duplicates in several files count once.
 
     With `if_any` there may be none, such as of a plan of which no leg came to write some.
 

@@ -27,7 +27,7 @@ from retarget.results.record import TargetRecord, When
 from retarget.support.errors import RetargetError
 
 VERSION = 1
-"""Of the files of a history; raised whenever a field changes its meaning."""
+"""Of the files of a history; incremented when a field changes its meaning."""
 
 SUFFIX = ".history.json.gz"
 

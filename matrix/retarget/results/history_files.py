@@ -1,6 +1,6 @@
 """Where a history is kept: a folder of this machine, or of any file system that fsspec knows (`s3://bucket/history`).
 
-Each run is a file of its own, named by its start and a digest of its content, and written whole. So any number of
+Each run has its own file, named by its start and a digest of its content, and written atomically. So any number of
 writers may add at once, adding a run twice changes nothing, and no file is ever changed or removed here.
 """
 

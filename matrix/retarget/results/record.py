@@ -27,7 +27,7 @@ Seconds = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
 
 
 class Outcome(StrEnum):
-    """What became of a target or a case, its expectations considered. Each is reported under this name."""
+    """The outcome of a target or a case, as judged by its expectations. Each is reported under this name."""
 
     PASSED = "passed"
     PARTIAL = "partial"
@@ -60,7 +60,7 @@ INCOMPLETE = frozenset({Outcome.PARTIAL, Outcome.NOT_RUN})
 
 
 class Result(StrEnum):
-    """What a target did by itself, whatever its expectations make of it."""
+    """The result of a target itself, whatever its expectations say."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -91,7 +91,7 @@ class TimesRecord(_Record, frozen=True, kw_only=True):
 
 
 class GoldenRecord(_Record, frozen=True, kw_only=True):
-    """What a benchmark made of a golden rule: `kept`, `broken` or `not judged`, with what was found and expected.
+    """The verdict of a golden rule in a benchmark: `kept`, `broken` or `not judged`, with what was found and expected.
 
     `case` is empty where the metric is of the target as a whole.
     """
@@ -212,7 +212,7 @@ class DeviceRecord(_Record, frozen=True, kw_only=True):
 
     @property
     def traits(self) -> DeviceTraits:
-        """What rules may say of it."""
+        """The traits that rules can match."""
         fields = {name: getattr(self, name) for name in self.__struct_fields__ if name != "memory"}
         return DeviceInfo(ordinal=0, **fields).traits
 
@@ -238,11 +238,11 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     `rung` is how far it came, as `retarget.model.rungs` words it: the lowest over its cases and attempts so far. A
     target that only compiles comes to `compiles`, one whose artifact is checked to `matches`. It is empty where nothing
     says: the target was not tried, or `--retarget-case` left out some of its cases. `stage` is the last stage that the
-    target reached, empty where it was not tried. `result` is its own, `observation`
-    how it failed, also where that says nothing of it; `outcome` is what its expectations make of that. `message` is the
-    first line of what was raised, `reason` why it was skipped or excused, `hint` what to install where something is
-    missing, `blocked_by` the node id of the target that reports the failure, empty for none. `text` is the whole report
-    of a failure, without colour, `commands` are its commands to paste.
+    target reached, empty where it was not tried. `result` is its own, `observation` how it failed, also where that says
+    nothing of it; `outcome` is the verdict of its expectations. `message` is the first line of what was raised,
+    `reason` why it was skipped or excused, `hint` what to install where something is missing, `blocked_by` the node id
+    of the target that reports the failure, empty for none. `text` is the whole report of a failure, without colour,
+    `commands` are its commands to paste.
 
     `unavailable` means that it was skipped because something is missing on this machine: a device, a compiler, a tool.
     `unsuitable` means that its device lacks what the target requires.
@@ -330,7 +330,7 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
 
     @property
     def chance(self) -> str:
-        """What an intermittent target did."""
+        """The result of an intermittent target."""
         return "not compiled" if self.result is Result.UNKNOWN else observed_text(self.observation)
 
 

@@ -1,4 +1,4 @@
-"""What the host is, and why a runtime config cannot run on it."""
+"""The host's platform, and why a runtime config cannot run on it."""
 
 from __future__ import annotations
 

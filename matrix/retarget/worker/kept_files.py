@@ -1,4 +1,5 @@
-"""What a driver made for a device and makes again where it is missing, such as binaries of kernels: files of the cache.
+"""Files that a driver makes for a device, and again where they are missing, such as binaries of kernels: files of the
+cache.
 
 Code in a worker keeps them in the folder that `kept_folder` returns. `retarget.engine.cache.store` counts, bounds,
 verifies and removes them.

@@ -192,7 +192,7 @@ class CheckDriver(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Refusal(StrEnum):
-    """Who refused a request, and so whom the message is for.
+    """The part that refused a request, which decides whom the message is for.
 
     COMPILER is the compiler's verdict on a module or on flags, TOOL its failure without one. The last three are not the
     worker's own: a signal ended it, it exited by itself, or it was killed because it took too long.
@@ -244,7 +244,7 @@ class ResolvedFlags(msgspec.Struct, frozen=True, kw_only=True):
 class CompiledModule(Struct, frozen=True, kw_only=True):
     """An artifact, what was printed on the way, the compiler's wall time and the worker's resident bytes at the end.
 
-    `front_half` is what was to be kept on the way. `host` is as in `Refused`. `then` is what came of the step that was
+    `front_half` is what was to be kept on the way. `host` is as in `Refused`. `then` is the answer to the step that was
     to follow.
     """
 
@@ -258,7 +258,7 @@ class CompiledModule(Struct, frozen=True, kw_only=True):
 
 
 class Named(msgspec.Struct, frozen=True, kw_only=True):
-    """What something is called."""
+    """A name, as the answer to a request for one."""
 
     text: str
 
@@ -285,7 +285,7 @@ class ModulesGenerated(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CheckedArtifact(msgspec.Struct, frozen=True, kw_only=True):
-    """What the checks of an artifact found, in order."""
+    """The findings of an artifact's checks, in order."""
 
     cases: tuple[CheckedCase, ...]
 
@@ -297,7 +297,7 @@ class DriverChecks(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CheckedDriver(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a check: `detail` is one line, `text` what it did."""
+    """The outcome of a check: `detail` is one line, `text` what it did."""
 
     state: CheckState
     detail: str = ""

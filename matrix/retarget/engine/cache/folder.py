@@ -1,6 +1,6 @@
 """Which folder is the cache: one answer for pytest and for the command `retarget`.
 
-What comes first holds: the option, RETARGET_CACHE_DIR, the ini key `retarget_cache_dir`, the user's cache folder. A
+The first of these holds: the option, RETARGET_CACHE_DIR, the ini key `retarget_cache_dir`, the user's cache folder. A
 leading `~` is the home folder. Relative paths start at the current folder, those of an ini key at the ini file's.
 """
 
