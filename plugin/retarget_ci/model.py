@@ -1,4 +1,4 @@
-"""What `ci.toml` declares, as frozen data."""
+"""The declarations of `ci.toml`, as frozen data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CI_FILE = "ci.toml"
 
 
 class Runner(PartlyCompared, frozen=True, kw_only=True, eq=False):
-    """A sort of machine. `labels` are what the CI system finds one by.
+    """A kind of machine. `labels` are what the CI system finds one by.
 
     `builds` means that it compiles for the others. `drivers` are what it has devices of, each as often as it has
     devices; `devices` are what is known of them: absolute paths of profile files, names of shipped profiles, and URIs.

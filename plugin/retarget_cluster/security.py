@@ -1,6 +1,7 @@
 """Which addresses are used how: TLS with certificates by Dask's own configuration, or loopback with this user's token.
 
-Dask's messages hold pickles: whoever may send them runs code here. Certificates or the token on both sides say who may.
+Dask's messages hold pickles: any sender can run code here. Certificates or the token on both sides authenticate
+senders.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ _UNWATCHED = {
         "worker": {"profile": {"enabled": False}},
     }
 }
-"""What Dask measures of itself is for its dashboard, which our processes do not serve. It took 20 to 30 ms of CPU a
-second in each process, idle ones too. A user's configuration of Dask takes precedence."""
+"""Dask's own metrics are for its dashboard, which our processes do not serve. It took 20 to 30 ms of CPU a second in
+each process, idle ones too. A user's configuration of Dask takes precedence."""
 
 
 class _AddressError(RetargetError, argparse.ArgumentTypeError):

@@ -24,7 +24,7 @@ from retarget.support.files import user_path
 from tornado.iostream import IOStream, StreamClosedError
 
 SCHEME = "tcp+token"
-"""What Dask knows these connections by: its own `tcp` is left as it is, for other users of Dask in this process."""
+"""The scheme of these connections in Dask: its own `tcp` is left as it is, for other users of Dask in this process."""
 _MAGIC = b"retarget"
 _SIZE = hashlib.sha256().digest_size
 _SECONDS = 5.0

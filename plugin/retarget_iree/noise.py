@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from retarget.support.text import cut_stacks, is_stack_frame, strip_colour
 
 RUNTIME_ERRORS = (RuntimeError, ValueError, IndexError, KeyError, TypeError, MemoryError, NotImplementedError, OSError)
-"""What the runtime's binding raises for a status, by the status' code."""
+"""The exceptions of the runtime's binding, by status code."""
 
 MAX_OPERATION_LINES = 12
 """Lines kept of one dumped operation (`note: see current operation`)."""

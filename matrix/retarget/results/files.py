@@ -111,7 +111,7 @@ def new_session(**known: Any) -> SessionStart:
 class ResultsWriter:
     """Writes the file of one session into a folder, line by line. Each line is in the file when `write` returns.
 
-    Several sessions may write into one folder at a time: each has a file of its own.
+    Several sessions may write into one folder at a time: each has its own file.
     """
 
     def __init__(self, folder: Path, start: SessionStart) -> None:

@@ -116,7 +116,7 @@ class RunModule(Struct, frozen=True, kw_only=True):
     """Run an artifact's cases. Answered by `retarget.model.outcomes.RunOutcome`, with `Progress` written before it.
 
     `digest` is the SHA-256 hex that the artifact's bytes must have; empty: not known. Behind a `run_under` that the
-    driver has no tool for, each case runs in a process of its own and no device is opened here.
+    driver has no tool for, each case runs in its own process and no device is opened here.
 
     The outputs of every case are written to the folder `record`, if there is one. `references` are (compiler config,
     folder with the outputs of a run of its artifact) pairs, `missing_references` (compiler config, why there is no such

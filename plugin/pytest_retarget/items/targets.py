@@ -37,7 +37,7 @@ from pytest_retarget.session.services import SERVICES
 
 
 class MatrixItem(pytest.Item):
-    """A target as a pytest item. What it does is its trial's, a new one each time it runs."""
+    """A target as a pytest item. Its trial does the work, a new one for each run."""
 
     suite: SuiteContext
     target: Target
@@ -185,7 +185,7 @@ class RunItem(MatrixItem):
         if self.in_force.skipping is not None or any(mark.name in _MAY_SKIP for mark in self.iter_markers()):
             return
         services = self.config.stash[SERVICES]
-        with suppress(RetargetError, UnavailableError):  # `runtest` says so
+        with suppress(RetargetError, UnavailableError):  # `runtest` reports it
             if not services.references.needed(self.target):
                 in_force = services.in_force(self.target, self.in_force)
                 if in_force.skipping is None:

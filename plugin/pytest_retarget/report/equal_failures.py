@@ -78,7 +78,7 @@ def _folded(reports: Iterable[Any]) -> list[Any]:
 
 
 def _key(report: Any) -> object:
-    """What is equal for failures that are alike; None for what is not ours."""
+    """The parts that are equal for like failures; None for what is not ours."""
     text = _text(report.longrepr)
     if text is None:
         return None

@@ -16,7 +16,7 @@ _CASE = "retarget_case"
 """The attribute of a subtest report that holds the case's outcome."""
 
 _OUTCOMES = {Outcome.PASSED: "passed", Outcome.FAILED: "failed", Outcome.XFAILED: "skipped", Outcome.NOT_RUN: "skipped"}
-"""What pytest calls the outcomes of cases."""
+"""Pytest's names of the outcomes of cases."""
 
 _STATUS = {
     Outcome.PASSED: ("subtests passed", "u", "SUBPASSED", "green"),
@@ -73,7 +73,7 @@ def _subtest(report: pytest.TestReport, case: CaseRecord) -> pytest.SubtestRepor
 def case_status(
     report: pytest.TestReport, config: pytest.Config
 ) -> tuple[str, str, str | tuple[str, dict[str, bool]]] | None:
-    """What the terminal shows of a case: nothing without `-v` or `verbosity_subtests`; None for any other report."""
+    """The terminal's text for a case: nothing without `-v` or `verbosity_subtests`; None for any other report."""
     if not isinstance(report, pytest.SubtestReport) or not hasattr(report, _CASE):
         return None
     if config.get_verbosity(pytest.Config.VERBOSITY_SUBTESTS) <= 0:

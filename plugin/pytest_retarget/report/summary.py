@@ -1,4 +1,4 @@
-"""What is counted while reports come in, and the table it makes at the end.
+"""The counts of the reports, and the table at the end.
 
 Rows are compiler configs, columns runtime configs, one table per suite. A suite in which all went well is one line.
 """
@@ -257,7 +257,7 @@ def _is_bad(counts: Counter[str] | None) -> bool:
 
 
 def _chance(record: TargetRecord) -> str:
-    """What an intermittent target did."""
+    """The result of an intermittent target."""
     if record.result is not Result.FAILED or record.observation is None:
         return record.chance
     stage = record.observation.stage

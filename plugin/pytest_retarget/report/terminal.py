@@ -56,7 +56,7 @@ class TerminalHooks:
 
     @property
     def notes(self) -> Sequence[str]:
-        """What was noted while targets were collected and run, once the session has finished."""
+        """The notes of collecting and running targets, once the session has finished."""
         return tuple(self._tally.notes)
 
     # ------------------------------------------------------------ as targets are reported
@@ -118,7 +118,7 @@ class TerminalHooks:
             self._take(findings)
 
     def _findings(self, session: pytest.Session) -> dict[str, Any]:
-        """What this process knows at its end, as builtin types. Expectations are checked where targets were run."""
+        """The state of this process at its end, as builtin types. Expectations are checked where targets were run."""
         services = self._config.stash.get(SERVICES, None)
         if services is not None and session.exitstatus != pytest.ExitCode.INTERRUPTED:
             services.engine.flush()

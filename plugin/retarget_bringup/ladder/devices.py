@@ -51,7 +51,7 @@ class Devices:
         }
 
     def notes(self, *, raises: bool) -> list[str]:
-        """Return what is to be known first, of each device that is another than the ladder's of its driver."""
+        """Return a note, to be read first, on each device that differs from the ladder's of its driver."""
         notes = []
         for text in self.new:
             if others := [one for one in self._recorded if one.partition(":")[0] == text.partition(":")[0]]:

@@ -33,7 +33,7 @@ DRIVER = "driver:"
 
 
 class Standing(StrEnum):
-    """What a target counts as."""
+    """The state of a target."""
 
     REACHED = "reached"
     """It matches, in as many runs as were made."""
@@ -135,7 +135,7 @@ class TargetState(Struct, frozen=True, kw_only=True):
 
     @property
     def standing(self) -> Standing:
-        """What it counts as."""
+        """The state of the target."""
         if self.is_permanent:
             return Standing.PERMANENT
         if self.rung is None or self.only_compiled:

@@ -33,7 +33,7 @@ class Situation(Struct, frozen=True, kw_only=True):
 
     @property
     def next(self) -> Next:
-        """What to do next: a driver, as nothing runs without; what fell; the blocker that frees the most; a driver that
+        """The next steps: a driver, as nothing runs without; what fell; the blocker that frees the most; a driver that
         is not here, as modules compile without; runs that show what is stable; the ladder."""
         return next(self._steps())
 

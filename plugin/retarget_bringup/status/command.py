@@ -135,7 +135,7 @@ def _of(found: Found, arguments: argparse.Namespace) -> tuple[Status, Lines]:
 
 
 def _watch(settings: Settings, arguments: argparse.Namespace, more: Sequence[str]) -> int:
-    """Show the status, then what each change makes of it, until Ctrl-C."""
+    """Show the status, then the effect of each change, until Ctrl-C."""
     declared = collect(settings.root, settings.paths, arguments.retarget_extension, mark=settings.select)
     compilers = {one.compiled.compiler.toolchain for one in declared.targets}
     runtimes = {one.target.runtime.toolchain for one in declared.targets if isinstance(one.target, RunTarget)}

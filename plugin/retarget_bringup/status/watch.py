@@ -56,7 +56,7 @@ def is_ours(path: str, folders: Sequence[Path]) -> bool:
 def changed_files(folders: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
     """Watch from now on; return what yields the files that changed, each time that it has become quiet, until Ctrl-C.
 
-    What changes while nobody asks is kept. Raises `RetargetError` where the library is missing.
+    Changes between two calls are kept. Raises `RetargetError` where the library is missing.
     """
     try:
         import watchfiles

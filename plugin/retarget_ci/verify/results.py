@@ -35,7 +35,7 @@ _EXIT_STATUSES = {
 
 
 class Verified(Struct, frozen=True, kw_only=True):
-    """What became of a plan. `failures` are the problems of targets that failed, `lost` all others.
+    """The results of a plan. `failures` are the problems of targets that failed, `lost` all others.
 
     `outcomes` counts the results of planned targets, `reused` those among them that are of earlier runs.
     """

@@ -1,4 +1,4 @@
-"""What IREE makes of named compile devices: their flags, fallbacks, and the order in which a program counts them. Pure.
+"""IREE's treatment of named compile devices: flags, fallbacks, and the order in which a program counts them. Pure.
 
 A program takes, for each of its devices, the first device of the runtime that fits, or with an ordinal the n-th that
 fits: `local[1]`, `#hal.device.target<"local", {ordinal = 1 : index}, …>`.

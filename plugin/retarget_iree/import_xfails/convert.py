@@ -19,8 +19,8 @@ from retarget_iree.import_xfails.read import ConfigLists, GoldenValue
 
 
 class _List(Struct, frozen=True, kw_only=True):
-    """What a list of tests means: the targets that it is about, of which the tests in the lists `above` are left out,
-    and the stages at which they fail; without stages they are skipped. What is not compiled is not run."""
+    """The meaning of a list of tests: the targets that it is about, of which the tests in the lists `above` are left
+    out, and the stages at which they fail; without stages they are skipped. Tests that are not compiled are not run."""
 
     when: str = ""
     stages: tuple[str, ...] = ()

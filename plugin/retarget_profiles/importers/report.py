@@ -1,4 +1,4 @@
-"""What an importer finds in one report."""
+"""The findings of an importer in one report."""
 
 from __future__ import annotations
 

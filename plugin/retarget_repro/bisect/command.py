@@ -125,7 +125,7 @@ def _between(known: Sequence[str], good: str, bad: str) -> tuple[str, ...]:
 
 
 class Verdict(StrEnum):
-    """What is known of a version."""
+    """The verdict on a version."""
 
     GOOD = "good"
     BAD = "bad"
@@ -196,7 +196,7 @@ class Bisection(Struct, kw_only=True):
     bad: Attempt | None = None
 
     def verify(self, good: str, bad: str) -> None:
-        """See that the bad version is bad and the good one good. Raises `RetargetError`."""
+        """Verify that the bad version is bad and the good one good. Raises `RetargetError`."""
         if self.judge(bad) is not Verdict.BAD:
             msg = f"--bad: with {bad} the target {_does(self.tried[bad])}; expected a version with which it fails"
             raise RetargetError(msg)

@@ -1,9 +1,9 @@
-"""Released versions of packages, each installed with pip into a folder of its own in the cache, once.
+"""Released versions of packages, each installed with pip into its own folder in the cache, once.
 
 Layout of the folder `releases` of the cache::
 
-    iree-base-compiler+iree-base-runtime-3.12.0-cpython-311-linux-x86_64/        what pip installed, whole
-    .iree-….lock                                                                 held by who installs it
+    iree-base-compiler+iree-base-runtime-3.12.0-cpython-311-linux-x86_64/        what pip installed, complete
+    .iree-….lock                                                                 held during installation
     .new-iree-…/                                                                 while it is installed
 """
 

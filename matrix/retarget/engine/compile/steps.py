@@ -70,7 +70,7 @@ class CompileSteps:
         anew: bool = False,
         is_shared: Callable[[Resolved], bool],
     ) -> CompileOutcome | None:
-        """Compile, after the front end where that has a key of its own; a worker does both in one request. None if a
+        """Compile, after the front end where that has its own key; a worker does both in one request. None if a
         lock that is needed is held elsewhere.
 
         Where `is_shared` says that other targets have a front half to begin with, too, the first compile keeps it for

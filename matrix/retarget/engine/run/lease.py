@@ -460,7 +460,7 @@ class LockFile:
     def _open(self, *, create: bool) -> bool:
         """Open the file; False if it is not there and not to be created.
 
-        Creation is a step of its own: in a folder like /tmp, Linux refuses O_CREAT for another user's file.
+        Creation is a separate step: in a folder like /tmp, Linux refuses O_CREAT for another user's file.
         """
         self.close()
         while self._descriptor < 0:

@@ -278,7 +278,7 @@ class RunService:
     def probe(
         self, driver: str, env: Sequence[tuple[str, str]] = (), config: RuntimeConfig | None = None
     ) -> tuple[DeviceInfo, ...]:
-        """List a driver's devices, in a process of its own that ends afterwards: on the host of a config, if it has
+        """List a driver's devices, in a separate process that ends afterwards: on the host of a config, if it has
         one. Safe from several threads.
 
         Raises `UnavailableError` with the reason why there is none, `RetargetError` if the driver crashes, hangs or

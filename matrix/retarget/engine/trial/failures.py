@@ -203,7 +203,7 @@ def _by_hand(script: Sequence[str]) -> str:
 
 
 def _listed(failed: Sequence[tuple[CaseOutcome, Failure]]) -> str:
-    """The failed cases that are not shown in full, each on a line of its own."""
+    """The failed cases that are not shown in full, each on its own line."""
     if not failed:
         return ""
     width = max((len(case.name) for case, _ in failed if len(case.name) <= _COLUMN), default=0)

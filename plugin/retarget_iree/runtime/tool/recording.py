@@ -1,4 +1,4 @@
-"""What IREE records of a call: how many dispatches were executed on each device, and how long they took."""
+"""IREE's recordings of calls: how many dispatches were executed on each device, and how long they took."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ A target whose compile key and case digest are those of another revision gives t
 can tell. The digest of a run target covers the content of the files that hold its cases and of those that they name,
 and what is declared of its run: driver, devices, flags, environment, requirements, time limit; that of any target the
 expectations in force for it. No path is part of it, no timestamp, and nothing of the machine. Cases that are to agree
-with another compiler config (`CaseLoader.references`) depend on its artifact too, which has a compile key of its own.
+with another compiler config (`CaseLoader.references`) depend on its artifact too, which has its own compile key.
 """
 
 from __future__ import annotations
