@@ -44,7 +44,7 @@ class Runner(PartlyCompared, frozen=True, kw_only=True, eq=False):
 
 
 class Event(PartlyCompared, frozen=True, kw_only=True, eq=False):
-    """What starts a run of the CI, and what it runs.
+    """An event that starts a run of the CI, and its selection.
 
     `on` are some of `pull_request`, `merge_queue`, `push` and `manual`; `branches` are globs over those that `push` and
     `pull_request` mean (none: all). `schedule` are times as cron has them (UTC). `select` is an expression in the

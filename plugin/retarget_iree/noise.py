@@ -36,8 +36,8 @@ _TROUBLE = re.compile(
     r"|[Nn]o \w+ linker tool|linker tool found|was not found at |[Cc](?:annot|ould not) open\b"
     r"|returned exit code (?!256\b)"
 )
-"""What LLVM, lld and IREE print of files and tools that they cannot get at: also a linker that the shell does not find,
-or that is killed. One that refuses what it is to link has the exit status 1, which IREE prints as 256.
+"""The messages of LLVM, lld and IREE for files and tools that they cannot access: also a linker that the shell does not
+find, or that is killed. One that refuses what it is to link has the exit status 1, which IREE prints as 256.
 
 Not every `failed to run`: IREE ends the diagnostics of a module that a backend does not compile with `failed to run
 translation of source executable to target executable`.

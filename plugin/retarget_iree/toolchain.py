@@ -141,7 +141,7 @@ def _other_python(packages: Path) -> str:
 
 
 def _prefer(packages: Path) -> None:
-    """Have the packages `iree.…` imported from a folder, whatever else is in it, before those of the environment."""
+    """Import the packages `iree.…` from a folder, whatever else is in it, before those of the environment."""
     if str(packages) not in sys.path:
         sys.path.append(str(packages))
     iree: Any = importlib.import_module("iree")

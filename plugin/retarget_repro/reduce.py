@@ -1,7 +1,7 @@
 """`retarget repro --reduce`: the smallest case and module that still fail at the same stage with the same signature.
 
-Smaller cases and modules are tried with the real compiler and device. What a compiler has to make a module smaller are
-variants of it, and its own tool, which asks this process what still fails.
+Smaller cases and modules are tried with the real compiler and device. A compiler makes a module smaller by variants of
+it, and by its own tool, which asks this process what still fails.
 """
 
 from __future__ import annotations

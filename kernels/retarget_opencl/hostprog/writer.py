@@ -23,7 +23,8 @@ HostRules = Mapping[str, HostRule]
 
 
 class Symbols(Struct):
-    """What the module's names refer to. `blobs` collects constants; `functions` and `globals` are numbered first.
+    """The objects that the module's names refer to. `blobs` collects constants; `functions` and `globals` are numbered
+    first.
 
     `resources` gives the module's resources by name. `together` gives the kernel that does the work of several in one
     launch, None where there is none.

@@ -304,7 +304,7 @@ class _Largest:
 
 @dataclass(slots=True)
 class Tally:
-    """What differs so far. Positions count elements in row-major order."""
+    """The differences so far. Positions count elements in row-major order."""
 
     count: int = 0
     _rows: list[tuple[int, Any, Any, float, float]] = field(default_factory=list)

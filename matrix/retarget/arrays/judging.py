@@ -1,4 +1,4 @@
-"""Judges what a call gave: a module's own checks, and results by what is expected of them."""
+"""Judges the results of a call: a module's own checks, and results by what is expected of them."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def failing_results(
     """Return how results differ from what is expected; None expects anything.
 
     `tolerances` are by the NumPy name of the expected result's element type, `""` for all others; equal values are
-    required where there is none. `reference` is the compiler config that gave what is expected, empty for the case's
-    own values.
+    required where there is none. `reference` is the compiler config of the expected values, empty for the case's own
+    values.
     """
     against = f" against what {reference} gave" if reference else ""
     if len(results) != len(expected):

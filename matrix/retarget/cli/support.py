@@ -129,7 +129,7 @@ def note(text: str) -> None:
 
 
 def check_paths(paths: Sequence[str], *, after: str = "", or_else: str = "") -> None:
-    """Raise `argparse.ArgumentError` for a path that does not exist. What follows `::` is left to pytest.
+    """Raise `argparse.ArgumentError` for a path that does not exist. pytest reads the part after `::`.
 
     `after` is the option that the paths came after.
     """

@@ -1,6 +1,6 @@
 """The first declarations of a folder: which suites its modules make, and the text of `matrix.toml` and `suite.toml`.
 
-What a module is, and what compiles for a device, the extensions say: `suggest_suites` and `suggest_targets`.
+The extensions know the modules, and the compilers for a device: `suggest_suites` and `suggest_targets`.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class Working(Struct, frozen=True, kw_only=True):
 
 
 class Executor(Protocol):
-    """Compiles and runs elsewhere. Safe from several threads. What it waits for ends by `close` at the latest."""
+    """Compiles and runs elsewhere. Safe from several threads. Its waits end by `close` at the latest."""
 
     @property
     def compiles(self) -> int:

@@ -120,7 +120,7 @@ class Host(PartlyCompared, frozen=True, kw_only=True, eq=False):
 
     @property
     def identity(self) -> str:
-        """What the host is known by: equal for declarations of one host under several names."""
+        """The identity of the host: equal for declarations of one host under several names."""
         return " ".join(filter(None, (self.kind, self.address, *self.options, *self.run)))
 
 
@@ -216,7 +216,7 @@ class TargetConfig(PartlyCompared, frozen=True, kw_only=True, eq=False):
 
 
 class ModuleOverride(Struct, frozen=True, kw_only=True):
-    """What one suite says of some of its modules.
+    """A suite's settings for some of its modules.
 
     `match` are globs over module names (`*` also matches `/`). `exclude_targets` are names or globs of target configs,
     compiler configs and runtime configs.
@@ -272,7 +272,7 @@ class Expectation(PartlyCompared, frozen=True, kw_only=True, eq=False):
 
 
 class Golden(PartlyCompared, frozen=True, kw_only=True, eq=False):
-    """What a metric of targets must not exceed in a benchmark, and why.
+    """The bound of a metric of targets in a benchmark, and why.
 
     `match`, `when`, `issue` and `until` are as in `Expectation`. Either `most` is set, in seconds, bytes or dispatches,
     or `within`, the share by which it may be larger than in the baseline (0.1 for `10 %`).

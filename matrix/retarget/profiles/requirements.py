@@ -61,7 +61,7 @@ class Needed(Struct, frozen=True, kw_only=True):
 
 
 class Status(StrEnum):
-    """What devices are to a requirement. UNKNOWN: they do not say whether they have what it needs."""
+    """The result of checking devices for a requirement. UNKNOWN: they do not say whether they have what it needs."""
 
     MET = auto()
     UNMET = auto()

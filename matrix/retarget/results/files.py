@@ -79,7 +79,7 @@ class SessionEnd(_Line, tag="end", frozen=True, kw_only=True):
 
 
 class Attribution(_Line, tag="attribution", frozen=True, kw_only=True):
-    """What the other run targets of its module say of a failed one: one sentence, and the whole section."""
+    """The attribution of a failed run target by the others of its module: one sentence, and the whole section."""
 
     session: str
     nodeid: str

@@ -1,5 +1,5 @@
-"""What happened to a target, as data: one record, which its report carries, the results on disk hold, and everything
-that looks back reads.
+"""The record of a target, as data: one record, which its report carries, the results on disk hold, and everything that
+looks back reads.
 
 Records are msgspec structs: msgspec writes them as JSON without the fields that have their default, reads them back
 with the path of what is wrong, and gives their JSON Schema. A field that is added needs a default, so that older
@@ -106,11 +106,11 @@ class CaseRecord(_Record, frozen=True, kw_only=True):
     """One case of a target, after `seconds` of wall time.
 
     `stage` and `signature` say how it failed, as expectations do; empty where it did not. `reason` says in one line why
-    it did not simply pass. Of a case that did not run, `excused` says whether a rule has it skipped, so that nobody
-    expects an outcome of it: None in older results, which do not say so. A failure with `no_verdict` says nothing of
-    the case. `agree_with` is the compiler config whose results were expected, empty where that is none; `lacking` names
-    it where it gave none. `dispatches` says how many each device executed (`device_a=3 device_b=1`), empty where they
-    were not counted.
+    it did not simply pass. Of a case that did not run, `excused` says whether a rule skips it, so that it needs no
+    outcome: None in older results, where this is unknown. A failure with `no_verdict` says nothing of the case.
+    `agree_with` is the compiler config whose results were expected, empty where that is none; `lacking` names it where
+    it gave none. `dispatches` says how many each device executed (`device_a=3 device_b=1`), empty where they were not
+    counted.
     """
 
     name: str
@@ -227,7 +227,7 @@ class Sibling(_Record, frozen=True, kw_only=True):
 
 
 class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only=True):
-    """What happened to one target, at one attempt. `runtime` and `driver` are empty for a compile target.
+    """The record of one target, at one attempt. `runtime` and `driver` are empty for a compile target.
 
     `nodeid` is the target's id: it is the same on every machine. `file` is the suite file, `line` the suite's line in
     it (0-based), `position` the target's in its suite: reports may come in any order. `module_file` is the module's own

@@ -40,7 +40,7 @@ class DeclaredTarget(Struct, frozen=True, kw_only=True):
 
 
 class Declared(Struct, frozen=True, kw_only=True):
-    """All targets, in the order of collection. `registry` has the extensions that gave their words."""
+    """All targets, in the order of collection. `registry` has the extensions that provided their words."""
 
     registry: Registry
     targets: Sequence[DeclaredTarget]

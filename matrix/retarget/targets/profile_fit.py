@@ -1,4 +1,4 @@
-"""What the profiles of runtime configs say of their run targets, before there is a device: which can never run."""
+"""The fit of run targets to the profiles of their runtime configs, before there is a device: which can never run."""
 
 from __future__ import annotations
 

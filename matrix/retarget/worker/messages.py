@@ -60,8 +60,8 @@ class CompileModule(Struct, frozen=True, kw_only=True):
     """Compile one module. Answered by `CompiledModule` or `Refused`.
 
     With a `rewriting` kind, the case loader of that kind rewrites the module first, to return its checks. With
-    `front_end`, the compiler's front end runs, and nothing else. The step `then` follows, with the source of this one
-    and what this one gave as its front end; its answer comes in that of this one.
+    `front_end`, the compiler's front end runs, and nothing else. The step `then` follows, with the source of this one,
+    and its output as the front end; its answer comes in that of this one.
     """
 
     compiler: str

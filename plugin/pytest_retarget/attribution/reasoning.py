@@ -227,7 +227,7 @@ def _without_the_artifact(failing: TargetRecord, compiler: str, runtime: str, cr
 def reference(failing: TargetRecord, others: Sequence[TargetRecord]) -> TargetRecord | None:
     """Return the target whose outputs are the best comparison for values that differ; None where there is none.
 
-    One that passes; else one that passes in a case that fails here, and gave its outputs. First of all, of the same
+    One that passes; else one that passes in a case that fails here, and has its outputs. First of all, of the same
     artifact.
     """
     differing = [case for case, (stage, _) in _failures(failing).items() if stage == COMPARE]

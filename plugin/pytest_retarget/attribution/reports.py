@@ -118,7 +118,7 @@ class Attribution:
 
 
 def _to_run(module: _Key, failed: TargetRecord, left: Sequence[str]) -> tuple[list[str], bool]:
-    """What pytest is to be given to run what is left; and whether that is all of the module."""
+    """The arguments with which pytest runs the rest; and whether that is all of the module."""
     suite = f"{display_path(Path(failed.file))}::{module[0].rpartition('::')[2]}"
     if len(left) <= NAMED:
         return [f"{suite}::{name}" for name in left], False

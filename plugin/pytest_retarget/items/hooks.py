@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 def queue_compiles(services: Services, items: Sequence[MatrixItem]) -> None:
     """Queue every compile that the selection needs, in its order.
 
-    What only run targets need that will be skipped here is not compiled ahead. The first compiles run while devices are
-    still being opened and modules generated for those after them.
+    Modules that only skipped run targets need are not compiled ahead. The first compiles run while devices are still
+    being opened and modules generated for those after them.
     """
     services.selected = frozenset(item.nodeid for item in items)
     services.selected_compiles = frozenset(item.nodeid for item in items if not item.runtime)

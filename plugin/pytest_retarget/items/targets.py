@@ -227,8 +227,8 @@ def end_of(error: BaseException | None) -> BaseException | None:
 def error_repr(error: BaseException, path: os.PathLike[str], line: int | None = None) -> ExceptionRepr | None:
     """Represent an error that is worded for the user without a traceback; None for any other.
 
-    What is returned crosses xdist's channel and gives `--tb=line`, the short summary and junit their one line.
-    `path` and `line` (0-based) are the location, unless the error knows a better one.
+    The result crosses xdist's channel, and has the one line of `--tb=line`, the short summary and junit. `path` and
+    `line` (0-based) are the location, unless the error knows a better one.
     """
     if not isinstance(error, StageFailedError | RetargetError):
         return None

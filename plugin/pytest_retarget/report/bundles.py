@@ -122,7 +122,7 @@ class Bundles:
 def to_pack(records: Iterable[TargetRecord], *, expected: bool) -> list[FailureGroup]:
     """Return the failures to pack, by signature: those that no rule excuses, with `expected` also those that one does.
 
-    What passed against a rule, and what says nothing of its target, is none.
+    An unexpected pass and an inconclusive failure are none.
     """
     wanted = {Outcome.FAILED, Outcome.XFAILED} if expected else {Outcome.FAILED}
     failed = [

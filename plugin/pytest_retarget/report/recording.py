@@ -16,7 +16,7 @@ from pytest_retarget.items.targets import MatrixItem, end_of, error_repr
 from pytest_retarget.record import EARLIER, RECORD
 
 Adjustment = Callable[[MatrixItem, pytest.TestReport, BaseException | None, TargetRecord], TargetRecord]
-"""What an option changes in a report: it may change the report, and returns the record that goes with it."""
+"""The changes of a report by an option: it may change the report, and returns the record that goes with it."""
 
 
 class Recorder:

@@ -52,7 +52,7 @@ class TerminalHooks:
         self.errors: Sequence[str] = ()
         """What is wrong besides targets, once the session has finished."""
         self.unselected: list[str] = []
-        """What `--retarget-case` asks for that no case is, once the session has finished."""
+        """The values of `--retarget-case` that match no case, once the session has finished."""
 
     @property
     def notes(self) -> Sequence[str]:

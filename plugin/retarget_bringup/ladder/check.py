@@ -1,4 +1,4 @@
-"""`--check`, `--raise` and `--lower`: what of a ladder does not hold, and the ladder that results make of it.
+"""`--check`, `--raise` and `--lower`: where results contradict a ladder, and the ladder that results from them.
 
 Pure: states and the lines of the ladder in; problems, and lines out. `--raise` only raises: what fell stays on its
 line, whatever changed in its module, its cases or how it is run, until `--lower` names it with a reason. Rules and the
@@ -53,7 +53,7 @@ _CHECKED = {
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """What does not hold: `failures`, and what `--raise` settles. `notes` are what is reported besides.
+    """The contradictions: `failures`, and what `--raise` settles. `notes` are what is reported besides.
 
     Each is a text of one line, or of several where it names targets.
     """
@@ -117,8 +117,8 @@ def check(
 
 
 def holds(one: TargetState, line: Line) -> bool:
-    """Whether a target is on its line. What is stable may match in fewer runs than that took, what is chance by a
-    rule may be where the rule says, and what is only compiled here may come to any rung above."""
+    """Whether a target is on its line. A stable target may match in fewer runs than that took, one that a rule calls
+    chance may be where the rule says, and one that is only compiled here may reach any rung above."""
     is_stable = line.rung is Rung.STABLE and one.rung is Rung.MATCHES
     by_chance = any(rule.outcome in _CHANCE and not is_expired(rule, today()) for rule in one.target.all_rules)
     may_be = one.only_compiled and one.rung is not None and one.rung < line.rung

@@ -268,7 +268,7 @@ class _Try(Struct, frozen=True):
 
 
 def _builds(record: TargetRecord) -> tuple[object, object]:
-    """What a record says of the builds that it is of: its compile key, and the runtimes and drivers of its devices."""
+    """The builds of a record: its compile key, and the runtimes and drivers of its devices."""
     devices = [(one.runtime, one.driver_version) for one in record.devices]
     return record.compile.key if record.compile is not None else "", devices
 

@@ -64,7 +64,8 @@ def status_of(
 
 
 def _rung(one: TargetState) -> Rung | None:
-    """Return the rung of a target. What matches in fewer runs than it takes stays stable if the ladder says so."""
+    """Return the rung of a target. A target that matches in too few runs stays stable if the ladder has it as
+    stable."""
     is_stable = one.line is not None and one.line.rung is Rung.STABLE
     return Rung.STABLE if is_stable and one.rung is Rung.MATCHES else one.rung
 

@@ -1,4 +1,4 @@
-"""Sessions of pytest for a bring-up, in a process of their own. What pytest prints goes to standard error, so that
+"""Sessions of pytest for a bring-up, in a process of their own. pytest's output goes to standard error, so that
 standard output has the status alone."""
 
 from __future__ import annotations

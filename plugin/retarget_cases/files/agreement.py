@@ -104,8 +104,8 @@ def reach_problems(
 def cycle_problems(agreements: Sequence[Agreement], known: Sequence[str]) -> Iterable[Problem]:
     """Yield a problem for a cycle of configs of one module each of which needs results of the next.
 
-    All cases of a config run together, so one case may close a cycle that another opened. What is not among the
-    `known` configs is reported as unknown, and is part of no cycle.
+    All cases of a config run together, so one case may close a cycle that another opened. A config that is not `known`
+    is reported as unknown, and is part of no cycle.
     """
     named = dict.fromkeys(config for agreement in agreements for config in agreement.named)
     configs = [config for config in named if config in known]

@@ -73,7 +73,7 @@ class WrittenCase(Struct, frozen=True, kw_only=True):
 
 
 class CasesFile(Struct, frozen=True, kw_only=True):
-    """What a cases file says. `parameters` are (scope, path as written, key path); `table` has the rest."""
+    """The content of a cases file. `parameters` are (scope, path as written, key path); `table` has the rest."""
 
     path: Path
     text: str

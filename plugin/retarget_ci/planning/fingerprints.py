@@ -1,4 +1,4 @@
-"""What the result of each target depends on, as a fingerprint: its compile key, and its case digest.
+"""The dependencies of each target's result, as a fingerprint: its compile key, and its case digest.
 
 `retarget ci fingerprints` prints them. `retarget ci plan --since` compares those of two revisions.
 """

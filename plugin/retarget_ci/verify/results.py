@@ -180,7 +180,7 @@ class _Results:
     def _unblocked(self, record: TargetRecord) -> str:
         """Return what is wrong with a blocked target: what blocks it is no failure; empty where it is one.
 
-        What blocks it and has no result at all is a problem of its own.
+        A blocking target without any result is a separate problem.
         """
         seen = {record.nodeid}
         while (name := _blocker(record)) in self.results and self.results[name].outcome is Outcome.BLOCKED:

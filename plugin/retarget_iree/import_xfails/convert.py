@@ -87,7 +87,7 @@ def config_tables(configs: Sequence[ConfigLists]) -> list[str]:
 def rules_of(configs: Sequence[ConfigLists], notes: list[str]) -> list[str]:
     """Return the rules as TOML: one for those tests of a list that the same configs have in it.
 
-    What is in two lists at once is in `notes`.
+    Tests in two lists at once are in `notes`.
     """
     rules = []
     for key, meaning in _LISTS.items():

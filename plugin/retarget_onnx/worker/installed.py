@@ -20,7 +20,7 @@ from retarget_onnx.models import element_name
 
 _DEFAULT_DOMAINS = ("", "ai.onnx")
 _EXPANDED = "_expanded"
-"""What ONNX puts after a test's name for the test of the operator's function body."""
+"""ONNX's suffix of a test's name for the test of the operator's function body."""
 
 
 def installed_version() -> str:

@@ -1,8 +1,8 @@
 """Reports of `vulkaninfo --json`: the profile of a device in the format of Vulkan Profiles, which published profiles
 have too, and the older one of the device simulation layer.
 
-Both hold Vulkan's structures by name. What a capability is called does not depend on the structure that it is in, but
-for those of subgroups before Vulkan 1.1 became one structure.
+Both hold Vulkan's structures by name. A capability's name does not depend on its structure, except for those of
+subgroups before Vulkan 1.1 became one structure.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Lane(Struct, frozen=True, kw_only=True):
 
 
 class Spans(Struct, frozen=True, kw_only=True):
-    """What a lane did when: columns of equal length. `start` counts from when the lane's session began."""
+    """The work of a lane over time: columns of equal length. `start` counts from when the lane's session began."""
 
     lane: list[int] = field(default_factory=list)
     kind: list[int] = field(default_factory=list)

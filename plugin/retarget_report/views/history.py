@@ -40,7 +40,7 @@ class Kind(Struct, frozen=True, kw_only=True):
 
 
 class Pattern(Struct, frozen=True, kw_only=True):
-    """What targets were, run by run, as numbers of states; for all targets that were the same in every run.
+    """The states of targets, run by run, as numbers; for all targets that were the same in every run.
 
     The rest is what `retarget.results.timeline` makes of it. `regressions` are pairs of runs: opened, closed or -1.
     """

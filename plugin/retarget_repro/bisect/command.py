@@ -1,4 +1,4 @@
-"""`retarget bisect`: tries versions of a toolchain between a good and a bad one, and words what came of them."""
+"""`retarget bisect`: tries versions of a toolchain between a good and a bad one, and reports the results."""
 
 from __future__ import annotations
 

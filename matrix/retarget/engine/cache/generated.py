@@ -111,7 +111,7 @@ def unfinished_sets(cache: Path, *, remove: bool = False) -> tuple[Path, ...]:
 class ModuleGenerator:
     """Finds the files of modules that a kind generates below `folder`; has `generate` write them if they are not there.
 
-    What is there was written whole, and stays there until `close`.
+    Existing modules are complete, and stay until `close`.
     """
 
     def __init__(self, folder: Path, generate: Generate) -> None:

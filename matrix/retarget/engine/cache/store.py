@@ -445,7 +445,7 @@ class Store:
         self._unmeasured += len(data)
 
     def _decode(self, key: str, body: dict[str, Any]) -> CompileOutcome:
-        """Make an outcome of an entry. Raises `DamagedError` for one of another form."""
+        """Convert an entry to an outcome. Raises `DamagedError` for one of another form."""
         try:
             return read_outcome(key, body, partial(self._path, "artifacts"))
         except (ValueError, msgspec.ValidationError) as error:

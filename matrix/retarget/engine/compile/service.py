@@ -38,7 +38,7 @@ _LONGEST_PAUSE = 0.5
 
 
 class BuildStatistics(Struct, frozen=True, kw_only=True):
-    """What has been built so far.
+    """The builds so far.
 
     `compiled` counts compiles that ran here, failed ones too; `reused` what the store had; `failed` the outcomes that
     are failures, whichever way they came; `seconds` is the wall time of the compiles that ran here, over all workers.
@@ -129,7 +129,7 @@ class BuildService:
 
     @property
     def statistics(self) -> BuildStatistics:
-        """What has been built so far."""
+        """The builds so far."""
         with self._changed:
             return self._statistics
 

@@ -49,8 +49,8 @@ class CompileSteps:
         default_timeout: float,
     ) -> None:
         """`work` has a target compiled, which reads these inputs besides the module, within so many seconds.
-        `inputs_of` reads what a compile reads in addition to the module, `note` takes what is to be reported.
-        `default_timeout` in seconds is for a target that declares none."""
+        `inputs_of` reads the inputs of a compile beside the module, `note` takes messages to report. `default_timeout`
+        in seconds is for a target that declares none."""
         self._store = store
         self._registry = registry
         self._work = work

@@ -108,7 +108,7 @@ class SickDevices:
         return sickness
 
     def recovered(self, keys: Sequence[str]) -> None:
-        """Note that devices answer again. What was opened before they fell sick is of no use any more."""
+        """Note that devices answer again. Devices that were opened before they fell sick are useless."""
         known = self.of(keys)
         if known is not None and known.until:
             self._write(keys, msgspec.structs.replace(known, until=0.0))
@@ -205,7 +205,7 @@ class HealthyRuns:
         """Run a target on devices that answer; once more if they did not afterwards, and do again.
 
         Where they stay gone, a crash or a timeout stands if it came while the target's work was on them: they had
-        answered before. What else a target does then says nothing of it. Raises `SickDeviceError`.
+        answered before. Any other result of the target is then inconclusive. Raises `SickDeviceError`.
         """
         keys = sickness_keys(worker.config, worker.infos or ())
         if not worker.started_at(message):

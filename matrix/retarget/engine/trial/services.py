@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class TrialSettings(Protocol):
-    """What the user requested, as far as it bears on a trial."""
+    """The user's options that affect a trial."""
 
     @property
     def cases(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a run showed of single cases, and the rules with `case` that say so: which go, are narrowed, or are new.
+"""From the observations of single cases to the rules with `case`: which go, are narrowed, or are new.
 
 Cases of a target that all fail alike need no such rule. Where some pass, or fail in another way, each way in which some
 fail becomes a rule that names them. Rules that name the same cases, and new ones for these, form a slice: within it,

@@ -338,7 +338,7 @@ class _Run(Struct, kw_only=True):
             return data.expected
         recorded = self.references.get(case.agree_with, {}).get(case.name)
         if recorded is None and self.writer is not None and case.agree_with not in self.references:
-            return None  # this run is to be compared with, not to be judged
+            return None  # this run is a reference: it is not judged
         if recorded is None and case.agree_with in self.missing_references:
             raise RetargetError(self.missing_references[case.agree_with])
         if recorded is None:

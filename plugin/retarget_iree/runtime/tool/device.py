@@ -1,7 +1,7 @@
 """Runs artifacts with `iree-run-module`, a process for each call: behind `run_under`, or the tool of a toolchain.
 
-The tool may be of another architecture, and needs no Python on its side. What it is called with and what it returns
-goes through files; the caller compares results. Lives in device workers.
+The tool may be of another architecture, and needs no Python on its side. Its arguments and results go through files;
+the caller compares results. Lives in device workers.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _TAIL = re.compile(
     r"(?:; *)+(?:(?:invoking|looking up) function '|creating (?:VM|run) context|`\w+ func @|processing function ).*",
     re.DOTALL,
 )
-"""What the tool appends to a status, and the runtime in a process does not."""
+"""The tool's suffix to a status, which the runtime in a process lacks."""
 
 
 def open_tool(config: RuntimeConfig) -> ToolDevice:

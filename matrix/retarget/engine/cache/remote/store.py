@@ -188,7 +188,7 @@ class RemoteStore:
             )
 
     def close(self) -> None:
-        """Ask and upload nothing more; who waits for an answer goes on without."""
+        """Ask and upload nothing more; a caller that waits for an answer goes on without."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

@@ -64,7 +64,7 @@ class CaseDigests:
         return digest_of(f"{self._content(compiled.module.path)}\n{self.of(target)}".encode())
 
     def _checks(self, target: CompileTarget) -> list[object]:
-        """What a check of the artifact depends on, where the kind makes one: its own lines are in the module."""
+        """The dependencies of a check of the artifact, where the kind makes one: its own lines are in the module."""
         checks = self._registry.artifact_checker(target.kind) is not None
         return [target.compiler.name, target.tags, target.known_compilers] if checks else []
 
