@@ -1,4 +1,4 @@
-"""What is used of pyopencl that is not public, all of it. Checked with pyopencl 2025.1 and 2026.1.4, by the tests."""
+"""All non-public parts of pyopencl that are used. Checked with pyopencl 2025.1 and 2026.1.4, by the tests."""
 
 from __future__ import annotations
 

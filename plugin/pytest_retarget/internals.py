@@ -1,5 +1,4 @@
-"""What the plugin uses of pytest and xdist that is not public, all of it. Checked with pytest 9.0.0 and 9.2.0, by the
-tests."""
+"""All non-public parts of pytest and xdist that the plugin uses. Checked with pytest 9.0.0 and 9.2.0, by the tests."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ def terminal_file(reporter: Any) -> Any:
 
 
 def count_collected(reporter: Any, count: int) -> None:
-    """Have the reporter count items that were not made."""
+    """Let the reporter count items that were not made."""
     reporter._numcollected += count
 
 

@@ -1,7 +1,7 @@
 """`--retarget-results DIR`: what happens to each target, written to a file as it happens.
 
-By the process that reports: the controller of xdist, or the only one. What no report tells, such as of a target that
-never ran, it looks up in the declarations.
+By the process that reports: the controller of xdist, or the only one. What reports lack, such as targets that never
+ran, is looked up in the declarations.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LONGEST_TEXT = 64 << 10
 
 _ATTRIBUTION = "retarget-matrix-attribution"
 _CRASHED = "???"
-"""What xdist calls the phase of a target in which its worker died."""
+"""xdist's name of the phase in which a target's worker died."""
 
 
 class Results:

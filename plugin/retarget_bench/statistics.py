@@ -28,7 +28,7 @@ _FEWEST_VALUES = 3
 
 
 class Finding(StrEnum):
-    """What a comparison came to."""
+    """The result of a comparison."""
 
     LARGER = "larger"
     SMALLER = "smaller"

@@ -23,8 +23,8 @@ def module_key(target: CompileTarget) -> ModuleKey:
 def module_sizes(engine: Engine, targets: Iterable[CompileTarget]) -> Mapping[ModuleKey, ModuleSize]:
     """Measure the module of each target once, with the first of its targets whose compiler measures.
 
-    What is measured is kept in the cache as any artifact. A module that cannot be measured, as one that the compiler
-    refuses before it counts anything, is left out.
+    Sizes are kept in the cache like any artifact. A module that cannot be measured, as one that the compiler refuses
+    before it counts anything, is left out.
     """
     chosen: dict[ModuleKey, tuple[Compiler, CompileTarget]] = {}
     for target in targets:

@@ -1,5 +1,5 @@
-"""What `retarget init` writes for modules whose functions take arguments: suites of those that have cases or data sets,
-and starter cases with generated inputs for the others.
+"""The files that `retarget init` writes for modules whose functions take arguments: suites of those that have cases or
+data sets, and starter cases with generated inputs for the others.
 
 What such a module should return is not known, so the results of the compiler configs are compared with each other. Its
 functions are those that its source declares; nothing is compiled. MLIR is read as text, as far as function headers go:

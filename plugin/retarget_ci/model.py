@@ -1,4 +1,4 @@
-"""What `ci.toml` declares, as frozen data."""
+"""The declarations of `ci.toml`, as frozen data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CI_FILE = "ci.toml"
 
 
 class Runner(PartlyCompared, frozen=True, kw_only=True, eq=False):
-    """A sort of machine. `labels` are what the CI system finds one by.
+    """A kind of machine. `labels` are what the CI system finds one by.
 
     `builds` means that it compiles for the others. `drivers` are what it has devices of, each as often as it has
     devices; `devices` are what is known of them: absolute paths of profile files, names of shipped profiles, and URIs.
@@ -44,7 +44,7 @@ class Runner(PartlyCompared, frozen=True, kw_only=True, eq=False):
 
 
 class Event(PartlyCompared, frozen=True, kw_only=True, eq=False):
-    """What starts a run of the CI, and what it runs.
+    """An event that starts a run of the CI, and its selection.
 
     `on` are some of `pull_request`, `merge_queue`, `push` and `manual`; `branches` are globs over those that `push` and
     `pull_request` mean (none: all). `schedule` are times as cron has them (UTC). `select` is an expression in the

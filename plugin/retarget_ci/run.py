@@ -16,7 +16,7 @@ from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget_ci.schema import add_file_argument, declared_ci
 
 _EACH = "compile or run"
-"""What a leg requires: each of its targets. Its runner promises to have what they need."""
+"""The requirements of a leg: each of its targets. Its runner promises to have what they need."""
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -111,7 +111,7 @@ def command_of(
 ) -> list[str]:
     """Return the command of a leg, for the folder of `ci.toml`, to which ids are relative.
 
-    What it runs is in the plan, so that no name of a target is in a command.
+    The plan has its targets, so that no command names a target.
     """
     options = ["--retarget-plan", str(plan_file), "--retarget-leg", leg.name, "--retarget-require", _EACH]
     if results is not None:

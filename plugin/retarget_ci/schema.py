@@ -34,7 +34,7 @@ def add_file_argument(parser: argparse.ArgumentParser) -> None:
 
 def declared_ci(arguments: argparse.Namespace) -> CiConfig:
     """Read the `ci.toml` that is meant. Raises `RetargetError` where there is none, and for what is wrong in it."""
-    from retarget_ci.files.read import find_ci, read_ci  # pydantic is for those who need it
+    from retarget_ci.files.read import find_ci, read_ci  # imports pydantic only where it is needed
 
     if arguments.ci is not None and not arguments.ci.is_file():
         msg = f"--ci: found no file {arguments.ci}"

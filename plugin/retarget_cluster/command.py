@@ -61,7 +61,7 @@ def _port(text: str) -> int:
 
 
 async def serve_scheduler(scheme: str, host: str, port: int, security: object, announce: Callable[[str], None]) -> int:
-    """Be a scheduler until SIGTERM or Ctrl-C; `announce` gets its address. Returns 0. Raises `RetargetError`."""
+    """Run a scheduler until SIGTERM or Ctrl-C; `announce` gets its address. Returns 0. Raises `RetargetError`."""
     import dask.config
     from distributed import Scheduler
 

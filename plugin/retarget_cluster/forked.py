@@ -63,7 +63,7 @@ def main() -> int:
 
 
 def _work(arguments: argparse.Namespace, name: str, reading: int) -> None:
-    """Be a worker, in a process group of its own; never returns."""
+    """Run a worker, in its own process group; never returns."""
     status = 1
     try:
         os.setsid()

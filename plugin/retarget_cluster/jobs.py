@@ -1,4 +1,4 @@
-"""What a session asks of a worker, and what it answers: pickled here, so that a scheduler need not know of it."""
+"""The requests of a session to a worker, and the answers: pickled here, so that a scheduler need not know of it."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ __all__ = [
 
 
 class AskBuild(Struct, frozen=True, kw_only=True):
-    """Whether a worker has these builds of a config's compiler, one for each step that is to be done. `value` is empty
-    if it has, else why not."""
+    """Whether a worker has these builds of a config's compiler, one for each step of the job. `value` is empty if it
+    has, else why not."""
 
     config: CompilerConfig
     fingerprint: str
@@ -57,7 +57,7 @@ class Job(Struct, frozen=True, kw_only=True):
 
 
 class Failed(Struct, frozen=True, kw_only=True):
-    """What the work raised: `kind` is unavailable, sick or error."""
+    """The exception of a job: `kind` is unavailable, sick or error."""
 
     kind: str
     text: str
@@ -65,7 +65,7 @@ class Failed(Struct, frozen=True, kw_only=True):
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """What came of a job. `recorded` are the files of the run's `record` folder, by their path in it."""
+    """The result of a job. `recorded` are the files of the run's `record` folder, by their path in it."""
 
     worker: str
     value: CompiledModule | Refused | RunOutcome | tuple[DeviceInfo, ...] | str | Failed

@@ -1,12 +1,12 @@
-"""What a Dask scheduler does for retarget, as a plugin: it grants each attempt once, keeps results, passes content on.
+"""The plugin of the Dask scheduler: it grants each attempt once, keeps results, passes content on.
 
 Whoever connects first registers it, on a plain `dask scheduler` too, where retarget need not be installed: the plugin
 is sent by value, so that this module imports nothing of retarget. Workers and sessions call its handlers on connections
 that they opened; nothing is dialled from here.
 
 An attempt is one dispatch of a compile or a run. A worker claims it before it begins, which is granted to one worker;
-what came of it is kept until its session has it. An attempt whose worker is gone for longer than `_GRACE` seconds is
-lost; a worker that has reconnected before delivers its result as if nothing had happened.
+its result is kept until its session has it. An attempt whose worker is gone for longer than `_GRACE` seconds is lost; a
+worker that has reconnected before delivers its result as if nothing had happened.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 VERSION = 3
-"""Raised whenever the handlers, or the jobs between sessions and workers, change."""
+"""Incremented when the handlers, or the jobs between sessions and workers, change."""
 
 _GRACE = 5.0
 _SESSION_SECONDS = 120.0
@@ -160,7 +160,7 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
         known = self.attempts.get(attempt)
         if known is None and session in self.sessions:
             self.attempts[attempt] = _Attempt(session, worker, title)
-            if len(self.attempts) > _KEPT_ATTEMPTS:  # what still runs, or is to be taken, is waited for
+            if len(self.attempts) > _KEPT_ATTEMPTS:  # running and unfetched ones are waited for
                 ended = (name for name, one in self.attempts.items() if one.state in {"taken", "lost"})
                 if (oldest := next(ended, None)) is not None:
                     self._drop(oldest)
@@ -171,7 +171,7 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
         return known is not None and known.state == "claimed" and known.worker == worker  # it asks again
 
     def deliver(self, attempt: str, session: str, result: bytes) -> None:
-        """Keep what came of an attempt, and tell its session."""
+        """Keep the result of an attempt, and tell its session."""
         known = self.attempts.get(attempt)
         if known is None or known.state in {"done", "taken"} or session not in self.sessions:
             return
@@ -194,7 +194,7 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
             self._tell(session, "declined", attempt, worker, reason)
 
     def take(self, attempt: str) -> bytes | None:
-        """Return what came of an attempt."""
+        """Return the result of an attempt."""
         known = self.attempts.get(attempt)
         return None if known is None or known.state != "done" else known.result
 
@@ -245,7 +245,7 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
             known.tell(*event)
 
     def _tell_done(self, attempt: str, known: _Attempt) -> None:
-        """Tell a session what came of an attempt; of a large result only that it is there, to be taken."""
+        """Tell a session the result of an attempt; of a large result only that it is there, to be taken."""
         small = known.result if len(known.result) <= _LARGEST_EVENT else None
         self._tell(known.session, "done", attempt, small)
 

@@ -1,6 +1,12 @@
 """Which addresses are used how: TLS with certificates by Dask's own configuration, or loopback with this user's token.
 
-Dask's messages hold pickles: whoever may send them runs code here. Certificates or the token on both sides say who may.
+Dask's messages hold pickles: any sender can run code here. Certificates or the token on both sides authenticate
+senders.
+
+Dask's messages hold pickles, and every user of a machine reaches its loopback addresses. The token is in a file that
+only its user can read, or in the variable `RETARGET_CLUSTER_TOKEN`; `local:N` makes one for its session. Each side
+sends a random number, and then HMAC-SHA256 with the token of both and of the address of the listener: the token itself
+is never sent, and what listens in the place of a scheduler cannot pass proofs on to what listens elsewhere.
 """
 
 from __future__ import annotations
@@ -39,8 +45,8 @@ _UNWATCHED = {
         "worker": {"profile": {"enabled": False}},
     }
 }
-"""What Dask measures of itself is for its dashboard, which our processes do not serve. It took 20 to 30 ms of CPU a
-second in each process, idle ones too. A user's configuration of Dask takes precedence."""
+"""Dask's own metrics are for its dashboard, which our processes do not serve. It took 20 to 30 ms of CPU a second in
+each process, idle ones too. A user's configuration of Dask takes precedence."""
 
 
 class _AddressError(RetargetError, argparse.ArgumentTypeError):
@@ -143,7 +149,7 @@ def _is_loopback(host: str) -> bool:
 
 
 SCHEME = "tcp+token"
-"""What Dask knows these connections by: its own `tcp` is left as it is, for other users of Dask in this process."""
+"""The scheme of these connections in Dask: its own `tcp` is left as it is, for other users of Dask in this process."""
 _MAGIC = b"retarget"
 _SIZE = hashlib.sha256().digest_size
 _SECONDS = 5.0

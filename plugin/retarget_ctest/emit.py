@@ -224,7 +224,7 @@ def _absolute(text: str) -> str:
 
 
 class _Machine:
-    """What this machine has, asked once for each config."""
+    """What this machine can run, asked once for each config."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

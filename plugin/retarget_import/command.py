@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the declarations and print what became of the tests.
+    """Write the declarations and print a summary of the tests.
 
     Returns 0, or 1 for differences. Raises `RetargetError`, also where other files are there already, and
     `argparse.ArgumentError` for a path that is not there.

@@ -2,7 +2,7 @@
 
 A module's type of input, and all flags of a lit test, are of the module, or of a suite whose modules have the same.
 Other flags are of a compiler config, and the configs of one backend extend one. A tag is of a suite where all its tests
-have it, else of a target config. A target config with fewer than half of the folder's modules gets a suite of its own;
+have it, else of a target config. A target config with fewer than half of the folder's modules gets its own suite;
 modules that another one does not have are excluded from it, with the reason.
 """
 

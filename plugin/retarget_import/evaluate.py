@@ -68,7 +68,8 @@ class Call(Struct, frozen=True, kw_only=True):
 
 
 class BuildFile(Struct, frozen=True, kw_only=True):
-    """What a BUILD file says. `others` counts calls of rules that are not taken over; `left_out` says what else is."""
+    """The content of a BUILD file. `others` counts calls of rules that are not taken over; `left_out` says what else
+    is."""
 
     path: Path
     calls: tuple[Call, ...]

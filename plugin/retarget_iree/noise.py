@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from retarget.support.text import cut_stacks, is_stack_frame, strip_colour
 
 RUNTIME_ERRORS = (RuntimeError, ValueError, IndexError, KeyError, TypeError, MemoryError, NotImplementedError, OSError)
-"""What the runtime's binding raises for a status, by the status' code."""
+"""The exceptions of the runtime's binding, by status code."""
 
 MAX_OPERATION_LINES = 12
 """Lines kept of one dumped operation (`note: see current operation`)."""
@@ -36,8 +36,8 @@ _TROUBLE = re.compile(
     r"|[Nn]o \w+ linker tool|linker tool found|was not found at |[Cc](?:annot|ould not) open\b"
     r"|returned exit code (?!256\b)"
 )
-"""What LLVM, lld and IREE print of files and tools that they cannot get at: also a linker that the shell does not find,
-or that is killed. One that refuses what it is to link has the exit status 1, which IREE prints as 256.
+"""The messages of LLVM, lld and IREE for files and tools that they cannot access: also a linker that the shell does not
+find, or that is killed. One that refuses what it is to link has the exit status 1, which IREE prints as 256.
 
 Not every `failed to run`: IREE ends the diagnostics of a module that a backend does not compile with `failed to run
 translation of source executable to target executable`.

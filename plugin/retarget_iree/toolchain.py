@@ -41,7 +41,7 @@ _API = 1
 
 _VARIABLES = ("IREE_LLVM_EMBEDDED_LINKER_PATH", "IREE_LLVM_SYSTEM_LINKER_PATH", "IREE_LLVM_WASM_LINKER_PATH")
 _OWN_LINKER = ("EMBEDDED", "WASM")
-"""What IREE links with its own linker."""
+"""The backends that IREE links with its own linker."""
 _NO_CRASH = {
     getattr(signal, name)
     for name in ("SIGHUP", "SIGINT", "SIGTERM", "SIGPIPE", "SIGQUIT", "SIGUSR1", "SIGUSR2")
@@ -141,7 +141,7 @@ def _other_python(packages: Path) -> str:
 
 
 def _prefer(packages: Path) -> None:
-    """Have the packages `iree.…` imported from a folder, whatever else is in it, before those of the environment."""
+    """Import the packages `iree.…` from a folder, whatever else is in it, before those of the environment."""
     if str(packages) not in sys.path:
         sys.path.append(str(packages))
     iree: Any = importlib.import_module("iree")
@@ -225,4 +225,4 @@ def _tool_of(toolchain: Toolchain, name: str) -> str:
     with contextlib.suppress(UnavailableError):
         tool = (find_compiler if name == "iree-compile" else find_tool)(toolchain).tool
         return name if tool is None else str(tool)
-    return str(toolchain.path / name) if toolchain.path is not None else name  # it is missing, and the shell says so
+    return str(toolchain.path / name) if toolchain.path is not None else name  # it is missing, and the shell reports it

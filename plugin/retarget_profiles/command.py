@@ -1,4 +1,4 @@
-"""`retarget profile`: list, show, check and import device profiles, and what compilers make of them."""
+"""`retarget profile`: list, show, check and import device profiles, and show the compilers' targets for them."""
 
 from __future__ import annotations
 

@@ -274,7 +274,7 @@ STATES = {
 
 
 def state_of(record: TargetRecord) -> State:
-    """Return what a record makes of its target."""
+    """Return the state of a target according to its record."""
     if record.outcome is Outcome.SKIPPED and record.unavailable:
         return State.UNAVAILABLE
     return STATES[record.outcome]

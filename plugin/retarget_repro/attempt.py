@@ -46,7 +46,8 @@ class Chosen(Struct, frozen=True, kw_only=True):
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
-    """What a target did once. It passed without a failure; where it could not be tried, `unavailable` says why.
+    """The outcome of one try of a target. It passed without a failure; where it could not be tried, `unavailable` says
+    why.
 
     `compiled` and `ran` are what the engine says, as far as it came. `builds` name what compiled and what ran it,
     `seconds` are wall time, of the compile that of when it was done.

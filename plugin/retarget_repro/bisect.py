@@ -1,5 +1,12 @@
 """`retarget bisect`: tries versions of a toolchain between a good and a bad one, and words what came of
-them. Released versions are installed with pip into folders of the cache."""
+them. Released versions are installed with pip into folders of the cache.
+
+Layout of the folder `releases` of the cache::
+
+    iree-base-compiler+iree-base-runtime-3.12.0-cpython-311-linux-x86_64/        what pip installed, complete
+    .iree-….lock                                                                 held during installation
+    .new-iree-…/                                                                 while it is installed
+"""
 
 from __future__ import annotations
 

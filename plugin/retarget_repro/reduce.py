@@ -1,7 +1,7 @@
 """`retarget repro --reduce`: the smallest case and module that still fail at the same stage with the same signature.
 
-Smaller cases and modules are tried with the real compiler and device. What a compiler has to make a module smaller are
-variants of it, and its own tool, which asks this process what still fails.
+Smaller cases and modules are tried with the real compiler and device. A compiler makes a module smaller by variants of
+it, and by its own tool, which asks this process what still fails.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _SLOWER = 5
 
 
 class Reduced(Struct, frozen=True, kw_only=True):
-    """What is left. `target` has the reduced module's file; `cases` are those to run, all where there are none.
+    """The reduced module. `target` has the reduced module's file; `cases` are those to run, all where there are none.
 
     `steps` are the edits that were kept. `before` and `after` say what the module has, with its size in bytes.
     """
@@ -211,7 +211,7 @@ class _Reduction(Struct, kw_only=True):
     def _by_tool(
         self, compiler: Compiler, path: Path, cases: Sequence[str], engine: Engine, env: Mapping[str, str]
     ) -> Path | None:
-        """Have the compiler's own tool reduce a module. Return what is left where that is less and fails, else None."""
+        """Reduce a module with the compiler's own tool. Return what is left where that is less and fails, else None."""
         (folder := self.folder / "tool").mkdir()
         output = folder / f"reduced{path.suffix}"
         command = compiler.reduce_command(path, output, folder / _SCRIPT)
@@ -331,7 +331,7 @@ def _smaller_variants(
     keep_types: bool,
     env: Mapping[str, str],
 ) -> _Variants:
-    """Have a compiler write variants of a module to a folder, but those whose names are `refused`.
+    """Let a compiler write variants of a module to a folder, but those whose names are `refused`.
 
     Raises `RetargetError` where it fails, as for a module that does not parse.
     """

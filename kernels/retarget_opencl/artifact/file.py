@@ -254,7 +254,8 @@ class Program(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Program:
-        """Return the program that `to_json` gave. Raises `KeyError`, `TypeError` or `ValueError` for other data."""
+        """Return the program from the result of `to_json`. Raises `KeyError`, `TypeError` or `ValueError` for other
+        data."""
         return cls(
             globals=tuple((str(name), _freeze(value)) for name, value in data["globals"]),
             functions=tuple(

@@ -29,7 +29,7 @@ _WIDEST = 128
 _MOST_BATCHES = 65535
 """Work-groups of a launch in the second dimension, on NVIDIA's devices."""
 FEATURES = frozenset({"matrices", "shuffle"})
-"""What the kernel needs of a device."""
+"""The kernel's requirements of a device."""
 HELPERS = frozenset(
     {
         "matrix_load_packed_left_row_global",

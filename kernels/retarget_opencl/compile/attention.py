@@ -87,7 +87,7 @@ def may_have_attention(content: bytes) -> bool:
 
 
 def prepare_attention(module: Ir, *, units: bool, apart: Collection[str] = ()) -> set[str]:
-    """Make attention a kernel of its own where one fits and there are matrix `units`, and replace the rest.
+    """Make attention its own kernel where one fits and there are matrix `units`, and replace the rest.
 
     Works on the functions of a module after the phase `preprocessing`, as later ones form kernels, and returns the
     locations of what has kernels of its own. Needs MLIR's context. What is at a location in `apart` is replaced,

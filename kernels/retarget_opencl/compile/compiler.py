@@ -53,7 +53,7 @@ from retarget_opencl.device.profile import (
 from retarget_opencl.translation import TranslationError
 
 _BUILD = "retarget_opencl "
-"""What comes before our build in a build id."""
+"""The prefix of our build in a build id."""
 
 _PREFIX = "--opencl-"
 _LARGEST = "opencl-max-allocation"

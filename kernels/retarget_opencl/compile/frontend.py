@@ -74,7 +74,7 @@ _Change = tuple[str, Callable[[Ir], None]]
 class _Found(Struct):
     """What the changes of a compile came upon: what may be the cause where it fails.
 
-    `tiles`, in any of its tries. `attention`, in the last: the locations of attention that is a kernel of its own, but
+    `tiles`, in any of its tries. `attention`, in the last: the locations of attention that is its own kernel, but
     not one that is written as such. `apart`: the locations of attention that is not to be one.
     """
 

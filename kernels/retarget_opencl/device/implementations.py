@@ -5,8 +5,8 @@ Packages that pip and conda install have their files in `<environment>/etc/OpenC
 loader does not look; PoCL's and Oclgrind's packages put theirs beside that loader, which finds them.
 
 PoCL lists a device for a CPU that its LLVM does not know, and then refuses each program (pocl#1049). A compiler may
-also crash, hang, print, or end the process; a process of its own makes each of these an answer. It builds and runs a
-one-line kernel, and what comes of it is remembered.
+also crash, hang, print, or end the process; a separate process makes each of these an answer. It builds and runs a
+one-line kernel, and the result is remembered.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _read(files: Iterator[Path] | tuple[Path, ...] | list[Path]) -> dict[Path, s
 def icds_registered() -> Iterator[None]:
     """Let the loader find what `icds` returns: it reads the environment when a process asks it for platforms first.
 
-    What the user has set decides alone.
+    The user's setting takes precedence.
     """
     found = icds()
     if any(map(os.environ.get, _VARIABLES)) or all(file.parent == _SYSTEM for file in found):

@@ -1,4 +1,5 @@
-"""What code generation must know of an OpenCL device, from its device profile: limits, features, IREE's name for it.
+"""The properties of an OpenCL device for code generation, from its device profile: limits, features, IREE's name for
+it.
 
 `compile_profile` is the one mapping, for profiles of files and of devices alike.
 
@@ -28,7 +29,7 @@ CONTRACT_MODES = ("off", "on")
 
 
 class DeviceProfile(Struct, frozen=True, kw_only=True):
-    """What code may rely on.
+    """The properties that code may rely on.
 
     `arch` is the architecture's name as IREE knows it. `half` is `native` where the device computes in half precision
     and `emulated` where halves are computed as floats and rounded after each operation. `subgroups` is how values
@@ -62,7 +63,7 @@ class DeviceProfile(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> DeviceProfile:
-        """Return the profile that `to_json` gave. Raises `TypeError` for other data."""
+        """Return the profile from the result of `to_json`. Raises `TypeError` for other data."""
         return cls(**{**data, "max_workgroup_sizes": tuple(data["max_workgroup_sizes"])})
 
     def fact(self) -> str:

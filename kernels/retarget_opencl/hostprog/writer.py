@@ -4,6 +4,9 @@
 the rule table (`retarget_opencl.hostprog.rules`).
 
 Most ops are one instruction, or none: `instruction`, `nothing`, `forward` and `constant_result` are rules of such ops.
+
+`#util.composite` is taken apart here rather than by MLIR's own parser: parsing a part of it again through the Python
+bindings of IREE 3.13 can end the process.
 """
 
 from __future__ import annotations
@@ -29,7 +32,8 @@ HostRules = Mapping[str, HostRule]
 
 
 class Symbols(Struct):
-    """What the module's names refer to. `blobs` collects constants; `functions` and `globals` are numbered first.
+    """The objects that the module's names refer to. `blobs` collects constants; `functions` and `globals` are numbered
+    first.
 
     `resources` gives the module's resources by name. `together` gives the kernel that does the work of several in one
     launch, None where there is none.

@@ -1,8 +1,8 @@
 """Opened OpenCL devices, and the kernels that were built for them.
 
 Kernels that are not there are built together, as many as there are processors to build with, since a program costs a
-compiler much more than one more kernel in it. What the cache has under a kernel's key is the key of the binary that has
-this kernel (of the text, for PoCL), so that one kernel that changes is the only one that is built again.
+compiler much more than one more kernel in it. The cache has, under a kernel's key, the key of the binary with this
+kernel (of the text, for PoCL), so that only kernels that change are built again.
 """
 
 from __future__ import annotations

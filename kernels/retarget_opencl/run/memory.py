@@ -184,7 +184,7 @@ def host_data(content: Buffer) -> HostData:
 
 
 class Uploads:
-    """What is uploaded to one device."""
+    """The uploads to one device."""
 
     def __init__(self, queue: cl.CommandQueue, pool: Pool) -> None:
         self._queue, self._pool = queue, pool

@@ -37,7 +37,7 @@ def _open(path: Path) -> _Archive:
 
 
 class Parameters:
-    """The archives by scope, and the program's commands on them. What is written stays in this process."""
+    """The archives by scope, and the program's commands on them. Writes stay in this process."""
 
     def __init__(self, commands: Commands, files: Sequence[tuple[str, Path]]) -> None:
         self._commands = commands

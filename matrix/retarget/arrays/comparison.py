@@ -304,7 +304,7 @@ class _Largest:
 
 @dataclass(slots=True)
 class Tally:
-    """What differs so far. Positions count elements in row-major order."""
+    """The differences so far. Positions count elements in row-major order."""
 
     count: int = 0
     _rows: list[tuple[int, Any, Any, float, float]] = field(default_factory=list)
@@ -426,8 +426,8 @@ def failing_results(
     """Return how results differ from what is expected; None expects anything.
 
     `tolerances` are by the NumPy name of the expected result's element type, `""` for all others; equal values are
-    required where there is none. `reference` is the compiler config that gave what is expected, empty for the case's
-    own values.
+    required where there is none. `reference` is the compiler config of the expected values, empty for the case's own
+    values.
     """
     against = f" against what {reference} gave" if reference else ""
     if len(results) != len(expected):

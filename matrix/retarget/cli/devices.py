@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ask each driver in a process of its own, so that one that crashes costs one line.
+    """Ask each driver in its own process, so that a crash costs one line.
 
     Returns 0; 1 if a driver crashed, hung or failed. Raises `RetargetError` for a driver that is not registered, and
     for a profile that cannot be made.
@@ -126,8 +126,8 @@ def _configs_of(host: str, drivers: Sequence[str]) -> Mapping[str, RuntimeConfig
 def find_devices(
     names: Iterable[str] | Mapping[str, RuntimeConfig | None], *, extensions: Sequence[str], timeout: float
 ) -> Sequence[Finding]:
-    """Ask each driver for its devices, each in a process of its own that may take `timeout` seconds: those of this
-    machine, or of the host of a config."""
+    """Ask each driver for its devices, each in its own process for up to `timeout` seconds: those of this machine, or
+    of the host of a config."""
     configs = names if isinstance(names, Mapping) else dict.fromkeys(names)
     with (
         RunService(extensions=extensions, default_timeout=timeout, open_timeout=timeout) as service,

@@ -25,7 +25,7 @@ _Json = Mapping[str, object]
 
 
 class _View(Struct, frozen=True, kw_only=True):
-    """One sort of listing: what it finds among the targets, the columns of each as text, its content as JSON.
+    """One kind of listing: what it finds among the targets, the columns of each as text, its content as JSON.
 
     `key` is that of the list in the JSON text, which `more` adds to. `snippets` write files to include, by the name of
     their format.

@@ -70,7 +70,7 @@ def _run(parser: Callable[[], argparse.ArgumentParser], words: Sequence[str]) ->
         status = command.run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        # What reads our output has seen enough (`| head`). Python's own flush at exit must not complain again.
+        # The reader of our output has closed it (`| head`). Python's own flush at exit must not complain again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""What several subcommands share: which targets they are about, sessions of pytest, numbers, tables."""
+"""Helpers of several subcommands: which targets they are about, sessions of pytest, numbers, tables."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def note(text: str) -> None:
 
 
 def check_paths(paths: Sequence[str], *, after: str = "", or_else: str = "") -> None:
-    """Raise `argparse.ArgumentError` for a path that does not exist. What follows `::` is left to pytest.
+    """Raise `argparse.ArgumentError` for a path that does not exist. pytest reads the part after `::`.
 
     `after` is the option that the paths came after.
     """

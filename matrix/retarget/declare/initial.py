@@ -1,6 +1,6 @@
 """The first declarations of a folder: which suites its modules make, and the text of `matrix.toml` and `suite.toml`.
 
-What a module is, and what compiles for a device, the extensions say: `suggest_suites` and `suggest_targets`.
+The extensions know the modules, and the compilers for a device: `suggest_suites` and `suggest_targets`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MANY = 12
 
 
 class Survey(Struct, frozen=True, kw_only=True):
-    """What lies below a folder.
+    """The contents of a folder.
 
     `files` can be modules. `unusable` are those that cannot, with the reason. `present` are all paths that a glob can
     find, relative and with `/`; those in folders that are `skipped` (`build`) are among them. `declared` are folders

@@ -226,8 +226,8 @@ def _is_sound(found: FileDeclarations, file: Path) -> bool:
 
 
 def read_tables(file: Path, store: TableStore | None = None, *, anew: bool = False) -> FileTables:
-    """Read one file, or take from the store what was read of its text before, unless it is to be read `anew`. The
-    errors are those of the text and of each table for itself, not of what names refer to."""
+    """Read one file, or take its tables from the store if its text was read before, unless `anew`. The errors are those
+    of the text and of each table for itself, not of what names refer to."""
     with suppress(OSError, UnicodeDecodeError):  # read again below, and reported
         if (
             store is not None

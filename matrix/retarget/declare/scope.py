@@ -27,11 +27,11 @@ ConfigT = TypeVar("ConfigT", bound=Toolchain | Host | CompilerConfig | RuntimeCo
 
 
 class Names(Struct, Generic[ConfigT], frozen=True, kw_only=True):
-    """The configs of one sort that a file can see.
+    """The configs of one kind that a file can see.
 
     `invalid` are names whose declaration has an error. Where `is_complete` is False an error may hide further names.
-    What refers to either is not blamed: one cause, one error. `tables` are those that configs were built from, with
-    what they inherit: others may extend them.
+    References to either are no errors: one cause, one error. `tables` are those that configs were built from, with what
+    they inherit: others may extend them.
     """
 
     sort: str
@@ -63,7 +63,8 @@ class Scope(Struct, frozen=True, kw_only=True):
 
 
 class FileDeclarations(Struct, frozen=True, kw_only=True):
-    """What one file declares, as far as it is well-formed. `scope` is what it sees, its own configs included."""
+    """The declarations of one file, as far as they are well-formed. `scope` is what it sees, its own configs
+    included."""
 
     scope: Scope = field(default_factory=Scope)
     suites: tuple[Suite, ...] = ()

@@ -176,7 +176,7 @@ class Commands:
         return self._line(tuple(self._named_extensions(argv).items()), argv)
 
     def script(self, lines: Sequence[str]) -> tuple[str, ...]:
-        """All that is to be pasted: the lines, in the folder that they are for."""
+        """All commands to paste: the lines, in the folder that they are for."""
         return (f"cd {shlex.quote(str(self._folder))}", *lines) if lines else ()
 
     def _output(self, target: CompileTarget) -> Path:

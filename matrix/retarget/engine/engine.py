@@ -247,8 +247,8 @@ class Engine:
     # ---------------------------------------------------------------- running
 
     def run_ahead(self, target: RunTarget, rules: TargetRules, *, reuses: bool = False) -> None:
-        """Have a target run as soon as its compile is done, and `run` take what comes of it. Only an executor does so.
-        If the session `reuses` results, not a target that `kept_result` has one for.
+        """Run a target as soon as its compile is done; `run` returns the outcome. Only an executor does so. If the
+        session `reuses` results, not a target that `kept_result` has one for.
 
         Raises as `submit` and `devices` do.
         """
@@ -258,7 +258,7 @@ class Engine:
         devices = self.devices(target.runtime) if reuses else ()
 
         def is_kept(artifact: Artifact) -> bool:
-            with suppress(RetargetError, UnavailableError):  # the run says so
+            with suppress(RetargetError, UnavailableError):  # the run reports it
                 return reuses and self._results.find(target, artifact, rules, devices) is not None
             return False
 
@@ -302,14 +302,14 @@ class Engine:
             )
 
     def begin_run(self, target: RunTarget, rules: TargetRules) -> None:
-        """Have the run begin that `run` is going to be called for next, with the cases that `rules` do not skip, where
-        nothing keeps it from that: its compile is done, and its devices are open here and free.
+        """Begin the run that `run` is going to be called for next, with the cases that `rules` do not skip, if it is
+        ready: its compile is done, and its devices are open here and free.
 
         Where another one is asked for, its process ends.
         """
         if any(one is not None for one in (self._executor, self._artifact_folder, self._timing)):
             return
-        with suppress(RetargetError, UnavailableError):  # its own setup will say so
+        with suppress(RetargetError, UnavailableError):  # its own setup reports it
             self._ahead.begin(self._with_files(target), lambda: self._runs, rules.skipping(today()), self.devices_of)
 
     def kept_result(self, target: RunTarget, artifact: Artifact, rules: TargetRules) -> KeptResult | None:
@@ -319,7 +319,8 @@ class Engine:
         return self._results.find(self._with_files(target), artifact, rules, self.devices(target.runtime))
 
     def keep_result(self, target: RunTarget, artifact: Artifact, rules: TargetRules, outcome: RunOutcome) -> None:
-        """Keep what a run gave for `kept_result`, if it stands; not how long its calls took. Raises as that does."""
+        """Keep a run's outcome for `kept_result`, if it is reusable; not how long its calls took. Raises as that
+        does."""
         if self._timing is not None:
             outcome = dataclasses.replace(
                 outcome, cases=tuple(dataclasses.replace(case, times=None) for case in outcome.cases)
@@ -385,12 +386,12 @@ class Engine:
 
     @property
     def statistics(self) -> BuildStatistics | None:
-        """What has been compiled so far; None before the first compile."""
+        """The compiles so far; None before the first compile."""
         return self._builds.statistics if "_builds" in vars(self) else None
 
     @property
     def remote_statistics(self) -> RemoteStatistics | None:
-        """What came from the shared store and went there; None without one, or before the first compile."""
+        """The transfers from and to the shared store; None without one, or before the first compile."""
         remote = vars(self).get("_remote")
         return remote.statistics if remote is not None else None
 
@@ -406,7 +407,7 @@ class Engine:
 
     @property
     def activity(self) -> BuildActivity:
-        """What is compiled now, and run ahead."""
+        """The compiles in progress, and the runs ahead."""
         activity = self._builds.activity if "_builds" in vars(self) else BuildActivity()
         if self._executor is None or self._remote_runs is None:
             return activity
@@ -416,7 +417,7 @@ class Engine:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the store found damaged and repaired, what was not stored, which devices differ from the profiles of
+        """The damaged entries that the store repaired, what was not stored, which devices differ from the profiles of
         their runtime configs, and which did not answer for a while, one line each."""
         stored = self._builds.notes if "_builds" in vars(self) else ()
         ran = self._runs.notes if "_runs" in vars(self) else ()
@@ -432,7 +433,8 @@ class Engine:
             service.kill()
 
     def close(self) -> None:
-        """End all workers: what uses generated modules after those who do, whatever happens. `flush` comes before."""
+        """End all workers: the generator after the users of generated modules, whatever happens. `flush` comes
+        before."""
         with ExitStack() as ending:  # in the reverse order
             for name in ("_runs", "_builds", "_generator"):
                 if (started := vars(self).pop(name, None)) is not None:

@@ -63,7 +63,7 @@ class RunJob(Struct, frozen=True, kw_only=True):
 
 
 class Working(Struct, frozen=True, kw_only=True):
-    """What a worker does now: the `title` of a compile or the name of a run target, for `seconds` so far."""
+    """A worker's current job: the `title` of a compile or the name of a run target, for `seconds` so far."""
 
     name: str
     worker: str
@@ -71,7 +71,7 @@ class Working(Struct, frozen=True, kw_only=True):
 
 
 class Executor(Protocol):
-    """Compiles and runs elsewhere. Safe from several threads. What it waits for ends by `close` at the latest."""
+    """Compiles and runs elsewhere. Safe from several threads. Its waits end by `close` at the latest."""
 
     @property
     def compiles(self) -> int:
@@ -90,11 +90,11 @@ class Executor(Protocol):
 
     @property
     def working(self) -> tuple[Working, ...]:
-        """What is done now, the longest first."""
+        """The jobs in progress, the longest first."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a user should know at the end, a line each: lost workers, devices that are quarantined."""
+        """Messages for the user at the end, a line each: lost workers, devices that are quarantined."""
 
     def compile(self, job: CompileJob) -> CompiledModule | Refused | None:
         """Wait for one compile. None where no worker can do it, such as one with this compiler: the session then does
@@ -125,7 +125,7 @@ class Executor(Protocol):
 
 
 class ExecutorSession(Struct, frozen=True, kw_only=True):
-    """What an executor gets to know of its session.
+    """The session, as its executor sees it.
 
     `extensions` are module names to load in workers in addition to the installed entry points, `cache` is the session's
     cache folder. `jobs` is the most compiles at a time that the user asked for, None for as many as there are cores.

@@ -1,4 +1,4 @@
-"""What it means for a target, or for the caller, that a worker has no answer."""
+"""Map a worker's refusal to a failure of the target, or to an exception."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def difference(
 ) -> str:
     """Return a line on what devices report otherwise than the profile that they are expected to have; empty for none.
 
-    What one of the two does not say is no difference.
+    A value that one of the two lacks is no difference.
     """
     found = [
         f"{one.name} = {value_text(value)}, not {value_text(one.value)}"

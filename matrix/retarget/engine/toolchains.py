@@ -24,8 +24,9 @@ _TargetT = TypeVar("_TargetT", bound=CompileTarget | RunTarget)
 def worker_environment(registry: Registry, config: CompilerConfig | RuntimeConfig) -> tuple[tuple[str, str], ...]:
     """Return the variables of the workers of a config.
 
-    What selects the toolchain holds paths of this machine, so it is no part of any key. Raises `UnavailableError` if
-    the toolchain is not there or lacks what the config needs of it, `RetargetError` if no extension can use one.
+    The variables that select the toolchain have paths of this machine: they are no part of any key. Raises
+    `UnavailableError` if the toolchain is not there or lacks what the config needs of it, `RetargetError` if no
+    extension can use one.
     """
     toolchain = config.toolchain
     if toolchain is None:

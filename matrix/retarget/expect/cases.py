@@ -1,4 +1,4 @@
-"""Rules that name cases: which one is in force for a case, and what all rules of a target make of its cases.
+"""Rules that name cases: which one is in force for a case, and the verdict of all rules of a target on its cases.
 
 Rules without `case` speak of the cases that no other rule names, all together: they excuse the target if each of these
 that failed did so as the rule says. Rules with `case` are strict for each case that they select.
@@ -95,7 +95,7 @@ class TargetRules(Struct, frozen=True, kw_only=True):
 
 
 class TargetVerdict(Struct, frozen=True, kw_only=True):
-    """What rules make of a target. `ruling` is on all of it.
+    """The verdict of rules on a target. `ruling` is on all of it.
 
     `verdicts` are those on cases that a rule names, in the order run, then the one on all others (its `case` is empty).
     `expected` names the cases that failed as a rule says.
@@ -124,11 +124,12 @@ class TargetVerdict(Struct, frozen=True, kw_only=True):
 def judge_target(
     rules: TargetRules, failure: Failure | None, cases: Sequence[CaseOutcome], *, day: date, names: Sequence[str] = ()
 ) -> TargetVerdict:
-    """Return what rules make of a target; `failure` is its own, None if it passed, `cases` are those that were run.
+    """Return the verdict of rules on a target; `failure` is its own, None if it passed, `cases` are those that were
+    run.
 
-    `names` are those of all its cases, if they are known: a rule is not broken by a pass of some of them.
-    What says nothing of a target or a case is neither excused nor counted against a rule. Raises `RetargetError` where
-    two rules contradict each other on a case.
+    `names` are those of all its cases, if they are known: a rule is not broken by a pass of some of them. An
+    inconclusive failure is neither excused nor counted against a rule. Raises `RetargetError` where two rules
+    contradict each other on a case.
     """
     if failure is not None and failure.no_verdict:
         return TargetVerdict(ruling=Ruling.PLAIN, verdicts=(Verdict(ruling=Ruling.PLAIN),))
@@ -180,7 +181,7 @@ def _of_rest(
 
 
 def _ruling(verdicts: Sequence[Verdict]) -> Ruling:
-    """What follows for the target: a failure where there is one, else what the strongest rule says."""
+    """The consequence for the target: a failure where there is one, else what the strongest rule says."""
     if any(one.ruling is Ruling.PLAIN and one.observation is not None for one in verdicts):
         return Ruling.PLAIN
     order = (Ruling.OTHERWISE, Ruling.EXPIRED, Ruling.PASSED, Ruling.AGAIN, Ruling.EXCUSED, Ruling.CHANCE)

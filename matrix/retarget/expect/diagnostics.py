@@ -1,4 +1,5 @@
-"""What rules did in a session, and those that contradict each other, have no effect, or have expired, as errors."""
+"""The effects of rules in a session, and errors for those that contradict each other, have no effect, or have
+expired."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Contradiction(Struct, frozen=True, kw_only=True):
 
 
 class Effect(Struct, frozen=True, kw_only=True):
-    """What a rule was seen to do: which entries of its `match` name a module, which match a target that is judged by
+    """The observed effect of a rule: which entries of its `match` name a module, which match a target that is judged by
     it, and which words of its `when` are true of any target at all. All by index. `modules` are those whose targets it
     matches, as (suite, name) pairs, if it names cases."""
 
@@ -66,7 +66,7 @@ class Effect(Struct, frozen=True, kw_only=True):
 
 
 class Assignment(Struct, frozen=True, kw_only=True):
-    """What the rules say of one suite's targets.
+    """The rules in force for one suite's targets.
 
     `rules` has the rules of each target that has some, by the target's name.
     `deferred` has pairs of a compile target's name and a rule that may be in force for it and for a run target of its,
@@ -113,7 +113,7 @@ def specificity(rule: Expectation, entry: str) -> Specificity:
 
 
 class _Used(Struct):
-    """What was seen of a rule so far."""
+    """The observed effects of a rule so far."""
 
     rule: Expectation
     selector: Selector | None

@@ -13,7 +13,7 @@ from retarget.model.signatures import CRASH, TIMEOUT, contains_signature
 
 
 class Ruling(StrEnum):
-    """What follows from a rule and an observation."""
+    """The verdict of a rule on an observation."""
 
     PLAIN = auto()
     """The target's own outcome counts."""
@@ -68,7 +68,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
         return f"{expected}, but {case}failed in another way" if case else f"{expected} in another way"
 
     def lines(self, location: str) -> tuple[tuple[str, str], ...]:
-        """What a person needs to decide, as (word, text) pairs. `location` is the rule's source location."""
+        """The information for a person's decision, as (word, text) pairs. `location` is the rule's source location."""
         if self.rule is None:
             return ()
         lines = [("case", self.case)]
@@ -84,7 +84,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
     @property
     def next_step(self) -> str:
-        """What to do about a broken or expired rule."""
+        """The advice about a broken or expired rule."""
         if self.ruling is Ruling.EXPIRED:
             return "next: mend it, or decide anew how long it is excused and change `until`"
         what = "case" if self.case else "target"

@@ -1,4 +1,4 @@
-"""What passes between compilers and drivers and who calls them: functions, checks, tolerances, and their errors.
+"""The data between compilers and drivers and their callers: functions, checks, tolerances, and their errors.
 
 A part of `retarget.extension`, whose names these are too. Imports nothing but the stages: a bundle that reproduces a
 failure holds a copy.

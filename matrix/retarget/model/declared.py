@@ -71,7 +71,7 @@ class Origin(Struct, frozen=True, kw_only=True):
 
 
 class Requirement(PartlyCompared, frozen=True, kw_only=True, eq=False):
-    """What a declaration needs of a device, in the language of `retarget.profiles.requirements`."""
+    """A declaration's requirements of a device, in the language of `retarget.profiles.requirements`."""
 
     uncompared: ClassVar = frozenset({"origin"})
     text: str
@@ -120,7 +120,7 @@ class Host(PartlyCompared, frozen=True, kw_only=True, eq=False):
 
     @property
     def identity(self) -> str:
-        """What the host is known by: equal for declarations of one host under several names."""
+        """The identity of the host: equal for declarations of one host under several names."""
         return " ".join(filter(None, (self.kind, self.address, *self.options, *self.run)))
 
 
@@ -151,16 +151,15 @@ class CompilerConfig(PartlyCompared, frozen=True, kw_only=True, eq=False):
 class RuntimeConfig(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """A named way to run. `toolchain` is None for what is installed in the environment, `host` for this machine.
 
-    `devices` are device URIs, ordinals or names in order (empty: the driver's default device). What is no URI belongs
-    to `driver`, which opens them all. `roles` are the compile devices that they are for, one for each, or none. `used`
-    says of each whether every case must execute work on it (True) or none may (False); it is empty where nothing is
-    asked. `distinct` demands as many physical devices.
-    `host_os` uses `linux`, `android`, `macos`, `ios`, `windows`; `host_arch` uses `x86_64`, `arm64`, `riscv64`, …
-    (empty: any). `deps` and `defines` are what a build of this runtime needs and never influence a run.
-    `timeout` is in seconds; None means the session's default. `concurrency` is runs at a time on its device;
-    None leaves that to the device. `profile` is that of the device that it is expected to have: the absolute path of a
-    profile file, or the name of a shipped profile. `requires` has what `device_type` asks for too. `sanitize` asks the
-    driver to check each access to memory (`retarget.extension.Driver.sanitizers`).
+    `devices` are device URIs, ordinals or names in order (empty: the driver's default device). Anything but a URI
+    belongs to `driver`, which opens them all. `roles` are the compile devices that they are for, one for each, or none.
+    `used` says of each whether every case must execute work on it (True) or none may (False); it is empty where nothing
+    is asked. `distinct` demands as many physical devices. `host_os` uses `linux`, `android`, `macos`, `ios`, `windows`;
+    `host_arch` uses `x86_64`, `arm64`, `riscv64`, … (empty: any). `deps` and `defines` are what a build of this runtime
+    needs and never influence a run. `timeout` is in seconds; None means the session's default. `concurrency` is runs at
+    a time on its device; None leaves that to the device. `profile` is that of the device that it is expected to have:
+    the absolute path of a profile file, or the name of a shipped profile. `requires` has what `device_type` asks for
+    too. `sanitize` asks the driver to check each access to memory (`retarget.extension.Driver.sanitizers`).
     `flag_origins` has the declaration that wrote each flag.
     """
 
@@ -217,7 +216,7 @@ class TargetConfig(PartlyCompared, frozen=True, kw_only=True, eq=False):
 
 
 class ModuleOverride(Struct, frozen=True, kw_only=True):
-    """What one suite says of some of its modules.
+    """A suite's settings for some of its modules.
 
     `match` are globs over module names (`*` also matches `/`). `exclude_targets` are names or globs of target configs,
     compiler configs and runtime configs.
@@ -273,7 +272,7 @@ class Expectation(PartlyCompared, frozen=True, kw_only=True, eq=False):
 
 
 class Golden(PartlyCompared, frozen=True, kw_only=True, eq=False):
-    """What a metric of targets must not exceed in a benchmark, and why.
+    """The bound of a metric of targets in a benchmark, and why.
 
     `match`, `when`, `issue` and `until` are as in `Expectation`. Either `most` is set, in seconds, bytes or dispatches,
     or `within`, the share by which it may be larger than in the baseline (0.1 for `10 %`).

@@ -1,4 +1,4 @@
-"""What rules and requirements may say of a device: `on(vendor='NVIDIA', version='>=580')`, `device.vendor = "NVIDIA"`.
+"""The traits of devices for rules and requirements: `on(vendor='NVIDIA', version='>=580')`, `device.vendor = "NVIDIA"`.
 
 A device has five traits, from what its driver reports when it is opened. What is wanted of one is a glob, whatever its
 case; of a version it may be comparisons instead (`>=3.0`, `>=580, <590`), which go part by part.
@@ -79,7 +79,8 @@ class DeviceTraits:
 
 
 def has_traits(device: DeviceTraits, wanted: Iterable[tuple[str, object]]) -> bool:
-    """Return whether a device has all wanted (trait, glob or comparisons) pairs. What is not reported it has not."""
+    """Return whether a device has all wanted (trait, glob or comparisons) pairs. A device lacks what it does not
+    report."""
     return all(_has(trait, getattr(device, trait), str(text)) for trait, text in wanted)
 
 

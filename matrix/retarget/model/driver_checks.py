@@ -21,7 +21,7 @@ class DriverCheck(Struct, frozen=True, kw_only=True):
 
 
 class CheckState(StrEnum):
-    """What came of a check.
+    """The outcome of a check.
 
     NOT_APPLICABLE: what the device announces leaves nothing to check. NOT_TRIED: the device was not opened, or it does
     have no `Transfers`.
@@ -36,7 +36,7 @@ class CheckState(StrEnum):
 
 
 class DriverCheckOutcome(Struct, frozen=True, kw_only=True):
-    """What came of one check on one device.
+    """The outcome of one check on one device.
 
     `config` is the runtime config, which has the driver's name where none was declared; `device` the URI of what was
     opened, empty if nothing was. `rung` is how far the check shows the driver to be. `detail` is one line, empty if it

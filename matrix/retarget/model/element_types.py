@@ -24,7 +24,7 @@ __all__ = [
 
 
 class Kind(StrEnum):
-    """What the elements of a type are. Signless integers, MLIR's `i32`, hold signed and unsigned numbers."""
+    """The kind of a type's elements. Signless integers, MLIR's `i32`, hold signed and unsigned numbers."""
 
     BOOLEAN = auto()
     SIGNLESS = auto()

@@ -1,4 +1,4 @@
-"""What a benchmark measures: metrics with their units, and quantities as texts."""
+"""The metrics of benchmarks: metrics with their units, and quantities as texts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _QUANTITY = re.compile(r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-zµ]*)")
 
 
 class Metric(StrEnum):
-    """What is measured of a target. Times are in seconds, sizes in bytes."""
+    """A metric of a target. Times are in seconds, sizes in bytes."""
 
     LATENCY = "latency"
     """From the call of a function, its arguments on the device, to the end of its work there; warm."""

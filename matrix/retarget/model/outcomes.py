@@ -220,7 +220,7 @@ class CaseOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
-    """What a compile target produced: SHA-256 hex digest of the content, its size in bytes, the path in the store."""
+    """The product of a compile target: SHA-256 hex digest of the content, its size in bytes, the path in the store."""
 
     digest: str
     size: int

@@ -30,9 +30,9 @@ class Rung(IntEnum):
     """The work of a call starts on the device.
 
     The evidence is what the program says (`Program.report_work`), and the worker has passed it on before a crash or a
-    hang comes: OpenCL's does when the first kernel of a call is about to be enqueued, IREE's in a process
-    when the arguments are on the device and the function is entered. Of other programs, and where a process of its own
-    makes each call, entering the call is the evidence.
+    hang comes: OpenCL's does when the first kernel of a call is about to be enqueued, IREE's in a process when the
+    arguments are on the device and the function is entered. For other programs, and where each call has its own
+    process, entering the call is the evidence.
     """
     COMPLETES = 6
     """All calls run to their end."""

@@ -21,7 +21,7 @@ __all__ = ["CRASH", "MAX_SIGNATURE", "TIMEOUT", "contains_signature", "normalise
 
 CRASH = "crash"
 TIMEOUT = "timeout"
-"""What an observation calls a stage in which a signal, or the clock, ended the worker."""
+"""The stage of an observation where a signal, or the clock, ended the worker."""
 
 MAX_SIGNATURE = 160
 """Characters of a signature; what is longer is cut at the end of a word."""

@@ -266,7 +266,7 @@ class Capability(Struct, frozen=True, kw_only=True):
 
 
 class Profile(Struct, frozen=True, kw_only=True):
-    """What a device can do. `driver` is that of runtime configs (`vulkan`, `opencl`, `cuda`, `local-task`).
+    """A device's capabilities. `driver` is that of runtime configs (`vulkan`, `opencl`, `cuda`, `local-task`).
 
     `description` is one line. `identity` has (field, text) pairs: `name`, `vendor`, `driver` (its own name),
     `driver_version`. Both pairs and capabilities are sorted by name. `file` is None for a device of this host.
@@ -281,7 +281,7 @@ class Profile(Struct, frozen=True, kw_only=True):
 
     @property
     def traits(self) -> DeviceTraits:
-        """What requirements may say of the device itself (`device.vendor`)."""
+        """The properties of the device itself for requirements (`device.vendor`)."""
         known = dict(self.identity)
         texts = {trait: known.get(trait, "") for trait in ("driver", "vendor", "name")}
         version, sort = version_in(known.get("driver_version", "")), str(self.get("device_type") or "")

@@ -1,4 +1,4 @@
-"""What a module, suite or runtime config needs of a device, as text.
+"""The requirements of modules, suites and runtime configs of a device, as text.
 
 `vulkan.shaderFloat64`, `cuda.computeCapability >= 8.0`, `memory >= 8 GiB`, `device_type = gpu`, `devices >= 2`,
 `device.vendor = 'NVIDIA'`
@@ -61,7 +61,7 @@ class Needed(Struct, frozen=True, kw_only=True):
 
 
 class Status(StrEnum):
-    """What devices are to a requirement. UNKNOWN: they do not say whether they have what it needs."""
+    """The result of checking devices for a requirement. UNKNOWN: they do not say whether they have what it needs."""
 
     MET = auto()
     UNMET = auto()

@@ -28,7 +28,7 @@ from retarget.support.files import irregular
 from retarget.support.text import counted
 
 VERSION = 1
-"""Of the lines; raised whenever a field changes its meaning."""
+"""Of the lines; incremented when a field changes its meaning."""
 
 SUFFIX = ".jsonl"
 
@@ -80,7 +80,7 @@ class SessionEnd(_Line, tag="end", frozen=True, kw_only=True):
 
 
 class Attribution(_Line, tag="attribution", frozen=True, kw_only=True):
-    """What the other run targets of its module say of a failed one: one sentence, and the whole section."""
+    """The attribution of a failed run target by the others of its module: one sentence, and the whole section."""
 
     session: str
     nodeid: str
@@ -105,14 +105,14 @@ def json_schema() -> dict[str, Any]:
 
 
 def new_session(**known: Any) -> SessionStart:
-    """Return a session that starts now, with an id of its own."""
+    """Return a session that starts now, with a new id."""
     return SessionStart(version=VERSION, session=uuid.uuid4().hex, started=time.time(), **known)
 
 
 class ResultsWriter:
     """Writes the file of one session into a folder, line by line. Each line is in the file when `write` returns.
 
-    Several sessions may write into one folder at a time: each has a file of its own.
+    Several sessions may write into one folder at a time: each has its own file.
     """
 
     def __init__(self, folder: Path, start: SessionStart) -> None:
@@ -161,7 +161,7 @@ class ResultsWriter:
 
 
 def _encoded(line: Line) -> bytes:
-    """Return a line as JSON. What is no Unicode, such as in the name of a file, is written as `\\udcff`."""
+    """Return a line as JSON. Invalid Unicode, such as in the name of a file, is written as `\\udcff`."""
     try:
         return _ENCODER.encode(line)
     except UnicodeEncodeError:
@@ -242,7 +242,7 @@ def result_files(paths: Iterable[Path], *, if_any: bool = False) -> list[Path]:
 
 
 def read_results(paths: Iterable[Path], *, if_any: bool = False) -> tuple[SessionResults, ...]:
-    """Read all results in files and folders: the sessions, by their start. What is in several files counts once.
+    """Read all results in files and folders: the sessions, by their start. Duplicates in several files count once.
 
     With `if_any` there may be none, such as of a plan of which no leg came to write some.
 

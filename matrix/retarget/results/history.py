@@ -3,6 +3,9 @@
 A run is what the sessions of one CI run found together. Its file is compressed JSON: the targets' ids, the states that
 occur once each, and for each target the number of its state and how long it took. The file's name begins with the
 run's start and ends with a digest of its content, so the same run has the same file wherever it is written.
+
+Each run has its own file, named by its start and a digest of its content, and written atomically. So any number of
+writers may add at once, adding a run twice changes nothing, and no file is ever changed or removed here.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ from retarget.support.files import UNFINISHED, read_regular, user_path, write_at
 from retarget.support.installing import install_hint
 
 VERSION = 1
-"""Of the files of a history; raised whenever a field changes its meaning."""
+"""Of the files of a history; incremented when a field changes its meaning."""
 
 SUFFIX = ".history.json.gz"
 

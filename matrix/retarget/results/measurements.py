@@ -1,4 +1,4 @@
-"""What records say that was measured: a value, and the samples behind it, for each metric and case of a target."""
+"""The measurements in records: a value, and the samples behind it, for each metric and case of a target."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class Measurement(Struct, frozen=True, kw_only=True):
 def measurements(record: TargetRecord) -> Iterator[Measurement]:
     """Yield what a record has: of a compile target its sizes and time, of a run target the times of each case.
 
-    What an earlier session measured is none: results that are reused, and the time of a compile that did not happen.
+    Measurements of an earlier session are left out: results that are reused, and the time of a compile that did not
+    happen.
     """
     if record.reused is not None:
         return

@@ -34,7 +34,7 @@ _ENCODER = msgspec.json.Encoder()
 
 
 class Merged(Struct, frozen=True, kw_only=True):
-    """What a file holds after a merge; `changed` says whether the merge changed any of its bytes."""
+    """The content of a file after a merge; `changed` says whether the merge changed any of its bytes."""
 
     path: Path
     sessions: tuple[SessionResults, ...]
@@ -42,7 +42,7 @@ class Merged(Struct, frozen=True, kw_only=True):
 
 
 def merge_into(paths: Sequence[Path], out: Path) -> Merged:
-    """Merge results into `out`: a file, or a folder for `merged.jsonl`. What it has already stays in it.
+    """Merge results into `out`: a file, or a folder for `merged.jsonl`. Its own content stays.
 
     Any number of processes may merge into one file at once. Raises `RetargetError` for what `read_results` and
     `check_agreement` refuse, and where the file cannot be written.

@@ -1,5 +1,5 @@
-"""What happened to a target, as data: one record, which its report carries, the results on disk hold, and everything
-that looks back reads.
+"""The record of a target, as data: one record, which its report carries, the results on disk hold, and everything that
+looks back reads.
 
 Records are msgspec structs: msgspec writes them as JSON without the fields that have their default, reads them back
 with the path of what is wrong, and gives their JSON Schema. A field that is added needs a default, so that older
@@ -27,7 +27,7 @@ Seconds = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
 
 
 class Outcome(StrEnum):
-    """What became of a target or a case, its expectations considered. Each is reported under this name."""
+    """The outcome of a target or a case, as judged by its expectations. Each is reported under this name."""
 
     PASSED = "passed"
     PARTIAL = "partial"
@@ -60,7 +60,7 @@ INCOMPLETE = frozenset({Outcome.PARTIAL, Outcome.NOT_RUN})
 
 
 class Result(StrEnum):
-    """What a target did by itself, whatever its expectations make of it."""
+    """The result of a target itself, whatever its expectations say."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -91,7 +91,7 @@ class TimesRecord(_Record, frozen=True, kw_only=True):
 
 
 class GoldenRecord(_Record, frozen=True, kw_only=True):
-    """What a benchmark made of a golden rule: `kept`, `broken` or `not judged`, with what was found and expected.
+    """The verdict of a golden rule in a benchmark: `kept`, `broken` or `not judged`, with what was found and expected.
 
     `case` is empty where the metric is of the target as a whole.
     """
@@ -106,11 +106,11 @@ class CaseRecord(_Record, frozen=True, kw_only=True):
     """One case of a target, after `seconds` of wall time.
 
     `stage` and `signature` say how it failed, as expectations do; empty where it did not. `reason` says in one line why
-    it did not simply pass. Of a case that did not run, `excused` says whether a rule has it skipped, so that nobody
-    expects an outcome of it: None in older results, which do not say so. A failure with `no_verdict` says nothing of
-    the case. `agree_with` is the compiler config whose results were expected, empty where that is none; `lacking` names
-    it where it gave none. `dispatches` says how many each device executed (`device_a=3 device_b=1`), empty where they
-    were not counted.
+    it did not simply pass. Of a case that did not run, `excused` says whether a rule skips it, so that it needs no
+    outcome: None in older results, where this is unknown. A failure with `no_verdict` says nothing of the case.
+    `agree_with` is the compiler config whose results were expected, empty where that is none; `lacking` names it where
+    it gave none. `dispatches` says how many each device executed (`device_a=3 device_b=1`), empty where they were not
+    counted.
     """
 
     name: str
@@ -215,7 +215,7 @@ class DeviceRecord(_Record, frozen=True, kw_only=True):
 
     @property
     def traits(self) -> DeviceTraits:
-        """What rules may say of it."""
+        """The traits that rules can match."""
         fields = {name: getattr(self, name) for name in self.__struct_fields__ if name != "memory"}
         return DeviceInfo(ordinal=0, **fields).traits
 
@@ -230,7 +230,7 @@ class Sibling(_Record, frozen=True, kw_only=True):
 
 
 class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only=True):
-    """What happened to one target, at one attempt. `runtime` and `driver` are empty for a compile target.
+    """The record of one target, at one attempt. `runtime` and `driver` are empty for a compile target.
 
     `nodeid` is the target's id: it is the same on every machine. `file` is the suite file, `line` the suite's line in
     it (0-based), `position` the target's in its suite: reports may come in any order. `module_file` is the module's own
@@ -241,11 +241,11 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     `rung` is how far it came, as `retarget.model.rungs` words it: the lowest over its cases and attempts so far. A
     target that only compiles comes to `compiles`, one whose artifact is checked to `matches`. It is empty where nothing
     says: the target was not tried, or `--retarget-case` left out some of its cases. `stage` is the last stage that the
-    target reached, empty where it was not tried. `result` is its own, `observation`
-    how it failed, also where that says nothing of it; `outcome` is what its expectations make of that. `message` is the
-    first line of what was raised, `reason` why it was skipped or excused, `hint` what to install where something is
-    missing, `blocked_by` the node id of the target that reports the failure, empty for none. `text` is the whole report
-    of a failure, without colour, `commands` are its commands to paste.
+    target reached, empty where it was not tried. `result` is its own, `observation` how it failed, also where that says
+    nothing of it; `outcome` is the verdict of its expectations. `message` is the first line of what was raised,
+    `reason` why it was skipped or excused, `hint` what to install where something is missing, `blocked_by` the node id
+    of the target that reports the failure, empty for none. `text` is the whole report of a failure, without colour,
+    `commands` are its commands to paste.
 
     `unavailable` means that it was skipped because something is missing on this machine: a device, a compiler, a tool.
     `unsuitable` means that its device lacks what the target requires.
@@ -333,7 +333,7 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
 
     @property
     def chance(self) -> str:
-        """What an intermittent target did."""
+        """The result of an intermittent target."""
         return "not compiled" if self.result is Result.UNKNOWN else observed_text(self.observation)
 
 

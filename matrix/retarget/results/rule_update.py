@@ -1,4 +1,4 @@
-"""What results show becomes the rules: of the session that runs, or of sessions on several machines."""
+"""Rules are written from results: of the session that runs, or of sessions on several machines."""
 
 from __future__ import annotations
 

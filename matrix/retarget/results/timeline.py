@@ -1,4 +1,4 @@
-"""What the history of one target says: since when it is as it is, what changed, and how often chance decided."""
+"""The history of one target: since when it is as it is, what changed, and how often chance decided."""
 
 from __future__ import annotations
 

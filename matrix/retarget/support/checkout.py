@@ -1,4 +1,4 @@
-"""What git knows of a folder: its commit, and whether all files that belong to it are there.
+"""The git state of a folder: its commit, and whether all files that belong to it are there.
 
 A module that was removed and one that was not checked out look alike. Where git tracks every module and every file
 that it tracks is there, what is missing was removed.

@@ -45,8 +45,8 @@ _ASKED: Sequence[tuple[Any, str, str, int | None]] = (
     *((type(os.environ), name, "unseen", 0) for name in ("__iter__", "__len__", "__repr__")),
     (_posixsubprocess, "fork_exec", "unseen", 0),
 )
-"""What is replaced in watched code: where, its name, and which argument says what is asked of which sort; None: what it
-returns says it."""
+"""The functions that are replaced in watched code: where, its name, and which argument says what is asked of which
+sort; None: what it returns says it."""
 
 _UNSEEN = ("ctypes.dlopen", "os.exec", "os.fork", "os.posix_spawn", "os.system", "socket.", "sqlite3.", "subprocess.")
 """How the names of the audit events begin that nothing can be said of."""
@@ -55,7 +55,7 @@ _OF_PATHS = {"path", "names", "module"}
 
 _IMPORTLIB = "<frozen importlib._bootstrap_external>"
 _LIBRARY = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120
-"""What lists folders to find modules, and where Python's own modules are."""
+"""The modules that list folders to find modules, and the folders of Python's own modules."""
 
 
 class Recorder:
@@ -63,7 +63,7 @@ class Recorder:
 
     current: ClassVar[Recorder | None] = None
     _staying: ClassVar[dict[tuple[str, str], str]] = {}
-    """What was recorded while packages were imported that stay: they do not ask again."""
+    """The records of imports of packages that stay: they do not ask again."""
 
     def __init__(self) -> None:
         self.dependencies: tuple[Dependency, ...] = ()
@@ -124,7 +124,7 @@ class Recorder:
             name = _place(what) if sort in _OF_PATHS else os.fsdecode(what) if sort == "variable" else ""
             if (name or sort not in _OF_PATHS) and (sort, name) not in self._states:
                 self._states[sort, name] = state_of(sort, name, os.environ)
-        except (OSError, TypeError, ValueError):  # what is to be done fails, too
+        except (OSError, TypeError, ValueError):  # the operation itself fails, too
             self._states["unseen", ""] = ""
         finally:
             self._noting.now = False

@@ -18,7 +18,7 @@ _SHOWN = 100
 """How many diagnostics the text of one error has: a generated file may be wrong in each of its lines."""
 
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
-"""What a terminal would obey, as the text of an escape: files may be a stranger's."""
+"""The control characters of terminals, as escapes: files may be a stranger's."""
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _VARIABLE = re.compile(rf"{_QUOTED.pattern}|\d+")

@@ -1,6 +1,7 @@
 """Locks that the system holds for a process and frees when it ends, however it ends: flock(2) on a file.
 
-Shared ones say "in use", an exclusive one "being written or removed". Who holds a lock exclusively may delete its file.
+Shared ones say "in use", an exclusive one "being written or removed". The exclusive holder of a lock may delete its
+file.
 """
 
 from __future__ import annotations

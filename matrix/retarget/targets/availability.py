@@ -123,7 +123,7 @@ def profile_mismatch(runtime: RuntimeConfig, profile: Profile) -> str | None:
 
 
 class ProfileFit:
-    """What run targets require in vain of the profiles of their runtime configs."""
+    """The requirements of run targets that the profiles of their runtime configs do not meet."""
 
     def __init__(self, targets: Sequence[RunTarget], profiles: Mapping[RuntimeConfig, Profile]) -> None:
         @cache

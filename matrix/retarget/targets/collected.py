@@ -40,7 +40,7 @@ class DeclaredTarget(Struct, frozen=True, kw_only=True):
 
 
 class Declared(Struct, frozen=True, kw_only=True):
-    """All targets, in the order of collection. `registry` has the extensions that gave their words."""
+    """All targets, in the order of collection. `registry` has the extensions that provided their words."""
 
     registry: Registry
     targets: Sequence[DeclaredTarget]
@@ -76,7 +76,7 @@ _GROUP, _NAME = "pytest11", "retarget"
 
 
 class SelectionRequest(Struct, frozen=True, kw_only=True):
-    """What to select, in the words of pytest's command line. `paths` may be node ids, `toolchains` are `NAME=PATH`."""
+    """A selection, in the words of pytest's command line. `paths` may be node ids, `toolchains` are `NAME=PATH`."""
 
     paths: tuple[str, ...] = (".",)
     mark: str = ""
@@ -87,8 +87,8 @@ class SelectionRequest(Struct, frozen=True, kw_only=True):
 
 
 class RunRequest(SelectionRequest, frozen=True, kw_only=True):
-    """What to run. `names` select among what the paths hold: names of targets, globs, or the front of one name; all
-    are selected if there are none. With `is_ids`, every path is the id of a target, and no other plugin is loaded.
+    """The session to run. `names` select among what the paths hold: names of targets, globs, or the front of one name;
+    all are selected if there are none. With `is_ids`, every path is the id of a target, and no other plugin is loaded.
 
     `cases` are globs, `requires` expressions of what may not be skipped; unless targets are named, each of these is to
     select one that runs. `artifact` is run instead of what would be compiled. `results` is the folder for results.
@@ -116,7 +116,7 @@ class CollectedSuite(Struct, frozen=True, kw_only=True):
 
 
 class Selection(Struct, frozen=True, kw_only=True):
-    """What was collected: suites, the toolchains of all files read, and the extensions that gave the targets' words.
+    """The collected targets: suites, the toolchains of all files read, and the extensions that gave the targets' words.
     `notes` say why nothing is selected: words of `-m` that no target has.
 
     The rest is what a session with these paths is configured with: pytest's `root` folder, the cache, the names of
@@ -143,7 +143,7 @@ class FoundFiles(Struct, frozen=True, kw_only=True):
 
 
 class PytestConfiguration(Struct, frozen=True, kw_only=True):
-    """What each session of pytest in a folder is configured with.
+    """The configuration of each session of pytest in a folder.
 
     `root` is pytest's rootdir. `file` is the ini file with its `values`, None and nothing where there is none.
     `options` are the words of `addopts` and of `PYTEST_ADDOPTS`, by where they are written; what comes last holds.
@@ -174,7 +174,7 @@ class SelectionUsageError(RetargetError):
 
 
 class PytestPlugin(Protocol):
-    """What the plugin does for the commands."""
+    """The plugin's functions for the commands."""
 
     def select_targets(self, request: SelectionRequest) -> Selection:
         """Return what pytest selects.

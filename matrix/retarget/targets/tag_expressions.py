@@ -85,7 +85,7 @@ class _Kind(Struct, frozen=True):
 
     @property
     def traits(self) -> Iterator[tuple[str, str]]:
-        """What its devices say of themselves, without their type, which says little."""
+        """The devices' own words, without their type, which says little."""
         pairs = ((trait, getattr(one, trait)) for one in self.devices for trait in TRAITS if trait != "type")
         yield from (pair for pair in pairs if pair[1] and "\\" not in pair[1])
 
@@ -165,7 +165,7 @@ class _Space:
         return min(found, key=_length, default=None)
 
     def _within(self, words: Sequence[_Term], among: int) -> str | None:
-        """What follows `run and` or `vmvx and`, where only the targets of that word are to be distinguished."""
+        """The part after `run and` or `vmvx and`, where only the targets of that word need to be distinguished."""
         listed = _cover(words, self._wanted, self._wanted | (self._all & ~among))
         unwanted = among & ~self._wanted
         plain = [term for term in words if term.rank < _DEVICE]

@@ -60,8 +60,8 @@ class CompileModule(Struct, frozen=True, kw_only=True):
     """Compile one module. Answered by `CompiledModule` or `Refused`.
 
     With a `rewriting` kind, the case loader of that kind rewrites the module first, to return its checks. With
-    `front_end`, the compiler's front end runs, and nothing else. The step `then` follows, with the source of this one
-    and what this one gave as its front end; its answer comes in that of this one.
+    `front_end`, the compiler's front end runs, and nothing else. The step `then` follows, with the source of this one,
+    and its output as the front end; its answer comes in that of this one.
     """
 
     compiler: str
@@ -116,7 +116,7 @@ class RunModule(Struct, frozen=True, kw_only=True):
     """Run an artifact's cases. Answered by `retarget.model.outcomes.RunOutcome`, with `Progress` written before it.
 
     `digest` is the SHA-256 hex that the artifact's bytes must have; empty: not known. Behind a `run_under` that the
-    driver has no tool for, each case runs in a process of its own and no device is opened here.
+    driver has no tool for, each case runs in its own process and no device is opened here.
 
     The outputs of every case are written to the folder `record`, if there is one. `references` are (compiler config,
     folder with the outputs of a run of its artifact) pairs, `missing_references` (compiler config, why there is no such
@@ -192,7 +192,7 @@ class CheckDriver(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Refusal(StrEnum):
-    """Who refused a request, and so whom the message is for.
+    """The part that refused a request, which decides whom the message is for.
 
     COMPILER is the compiler's verdict on a module or on flags, TOOL its failure without one. The last three are not the
     worker's own: a signal ended it, it exited by itself, or it was killed because it took too long.
@@ -244,7 +244,7 @@ class ResolvedFlags(msgspec.Struct, frozen=True, kw_only=True):
 class CompiledModule(Struct, frozen=True, kw_only=True):
     """An artifact, what was printed on the way, the compiler's wall time and the worker's resident bytes at the end.
 
-    `front_half` is what was to be kept on the way. `host` is as in `Refused`. `then` is what came of the step that was
+    `front_half` is what was to be kept on the way. `host` is as in `Refused`. `then` is the answer to the step that was
     to follow.
     """
 
@@ -258,7 +258,7 @@ class CompiledModule(Struct, frozen=True, kw_only=True):
 
 
 class Named(msgspec.Struct, frozen=True, kw_only=True):
-    """What something is called."""
+    """A name, as the answer to a request for one."""
 
     text: str
 
@@ -285,7 +285,7 @@ class ModulesGenerated(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CheckedArtifact(msgspec.Struct, frozen=True, kw_only=True):
-    """What the checks of an artifact found, in order."""
+    """The findings of an artifact's checks, in order."""
 
     cases: tuple[CheckedCase, ...]
 
@@ -297,7 +297,7 @@ class DriverChecks(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CheckedDriver(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a check: `detail` is one line, `text` what it did."""
+    """The outcome of a check: `detail` is one line, `text` what it did."""
 
     state: CheckState
     detail: str = ""

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class SpareWorker:
-    """One worker process, for the first runtime config that needs no variables of its own. To be closed."""
+    """One worker process, for the first runtime config without its own variables. To be closed."""
 
     def __init__(self, *, forks: bool = False) -> None:
         """With `forks`, the worker is a fork where that is safe: it starts later, and takes less CPU time."""
         self._spawner = Spawner()
         self._surroundings = _surroundings()
         self._started: StartedProcess | None = None
-        with suppress(RetargetError):  # the worker that is started in its place says so
+        with suppress(RetargetError):  # the worker that is started in its place reports it
             self._started = StartedProcess(spawner=self._spawner, ahead=True, forks=forks)
 
     def take(self) -> WorkerProcess | None:

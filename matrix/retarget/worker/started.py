@@ -52,7 +52,7 @@ class Spawner:
     def start(
         self, argv: Sequence[str], *, env: Mapping[str, str], output: int, pass_fds: Sequence[int]
     ) -> subprocess.Popen[bytes]:
-        """Start `argv` in a process group of its own. Raises `OSError`."""
+        """Start `argv` in its own process group. Raises `OSError`."""
         process = self._executor.submit(
             subprocess.Popen,
             list(argv),
@@ -67,7 +67,7 @@ class Spawner:
         return process
 
     def fork(self, arguments: Sequence[str], *, output: int, pass_fds: Sequence[int]) -> ChildProcess:
-        """Run the module of worker processes in a fork of this process, in a process group of its own: it has what is
+        """Run the module of worker processes in a fork of this process, in its own process group: it has what is
         imported here. No other thread may run. Raises `OSError`."""
         sys.stdout.flush()
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""What the outcomes of a module's run targets say about the failure of one of them. Pure.
+"""Reasons about the failure of a run target from the outcomes of the module's other targets. Pure.
 
 Two run targets share an artifact if their module and compiler config are the same. Nothing is concluded from what did
 not run; a failure that was expected counts as a failure, and a pass that was not as a pass. Where a module has several
@@ -57,7 +57,7 @@ def _cases_of(record: TargetRecord) -> tuple[CaseRecord, ...]:
 
 
 def _at(record: TargetRecord, name: str) -> TargetRecord:
-    """What is known of one case: that it passed or failed as the target did, or by itself, or was not run."""
+    """The known outcome of one case: that it passed or failed as the target did, or by itself, or was not run."""
     cases = {case.name: case for case in _cases_of(record)}
     if not (fails(record) or record.outcome is Outcome.XPASSED) or not cases:
         return record
@@ -227,7 +227,7 @@ def _without_the_artifact(failing: TargetRecord, compiler: str, runtime: str, cr
 def reference(failing: TargetRecord, others: Sequence[TargetRecord]) -> TargetRecord | None:
     """Return the target whose outputs are the best comparison for values that differ; None where there is none.
 
-    One that passes; else one that passes in a case that fails here, and gave its outputs. First of all, of the same
+    One that passes; else one that passes in a case that fails here, and has its outputs. First of all, of the same
     artifact.
     """
     differing = [case for case, (stage, _) in _failures(failing).items() if stage == COMPARE]

@@ -1,4 +1,4 @@
-"""What a failure points to: what the other run targets of its module did is added to its report.
+"""The suspects of a failure: what the other run targets of its module did is added to its report.
 
 When all targets have run and before failures are shown, each failed run target's report gets a section, and the junit
 file gets it when pytest has written it. For a few of them the target and one that passes are run once more, to report
@@ -62,10 +62,10 @@ class Attribution:
         self._records: dict[_Key, dict[str, TargetRecord]] = {}
         self._failed: dict[_Key, list[tuple[pytest.TestReport, TargetRecord]]] = {}
         self.conclusions: dict[str, Conclusion] = {}
-        """What was concluded at the end of the session, by node id."""
+        """The conclusions at the end of the session, by node id."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep what became of a run target."""
+        """Keep the outcome of a run target."""
         record = record_of(report)
         if record is None or not record.runtime or self._is_worker:
             return
@@ -118,7 +118,7 @@ class Attribution:
 
 
 def _to_run(module: _Key, failed: TargetRecord, left: Sequence[str]) -> tuple[list[str], bool]:
-    """What pytest is to be given to run what is left; and whether that is all of the module."""
+    """The arguments with which pytest runs the rest; and whether that is all of the module."""
     suite = f"{display_path(Path(failed.file))}::{module[0].rpartition('::')[2]}"
     if len(left) <= NAMED:
         return [f"{suite}::{name}" for name in left], False
@@ -218,11 +218,11 @@ PROPERTY = "retarget.attribution"
 
 _WIDTH = 80
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 allows no document to hold: section 2.2, Char."""
+"""The characters that XML 1.0 forbids: section 2.2, Char."""
 
 
 class Conclusion(Struct, frozen=True, kw_only=True):
-    """What one failure points to: the sentence that concludes, and the whole section with its title."""
+    """The suspect of one failure: the sentence that concludes, and the whole section with its title."""
 
     sentence: str
     title: str

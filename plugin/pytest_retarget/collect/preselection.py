@@ -4,9 +4,9 @@
     by expressions    where `-m`, `-k` or the leg of a plan leaves targets out, they are counted and not made; the first
                       target of a suite is made in any case, so that pytest judges each expression by itself
 
-pytest's own matchers evaluate the expressions, once for all targets that are alike to them. What is not made nobody can
-look at: where a plugin or a `conftest.py` other than those known here sees what is collected or deselected, all items
-are made; for one that comes while pytest collects, they are made before its `pytest_collection_modifyitems`.
+pytest's own matchers evaluate the expressions, once for all targets that are alike to them. Nothing can look at an item
+that is not made: where a plugin or a `conftest.py` other than those known here sees what is collected or deselected,
+all items are made; for one that comes while pytest collects, they are made before its `pytest_collection_modifyitems`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Suite(Protocol):
 
     @property
     def nodeid(self) -> str:
-        """What the items' node ids start with."""
+        """The prefix of the items' node ids."""
 
     def iter_markers(self) -> Iterator[pytest.Mark]:
         """The marks of the collector and of those above it."""
@@ -57,7 +57,7 @@ class Suite(Protocol):
 
 
 class Preselection:
-    """What one session makes items of."""
+    """The targets that become items in one session."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -85,7 +85,7 @@ class Preselection:
         return chosen
 
     def complete_items(self, items: list[pytest.Item], *, make: bool) -> None:
-        """Account for what was left out: it is deselected; or made, with `make` or where a plugin looks by now."""
+        """Deselect the items that were left out; or make them, with `make` or if a plugin looks at items by now."""
         make = make or self._is_seen(_SEEN)
         reporter: Any = self._config.pluginmanager.get_plugin("terminalreporter")
         for suite, (_, count) in self._left_out.items() if reporter is not None else ():

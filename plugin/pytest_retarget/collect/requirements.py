@@ -1,4 +1,4 @@
-"""What `--retarget-require EXPR` asks of a session: that each target which EXPR selects really runs.
+"""The requirements of `--retarget-require EXPR` of a session: that each target which EXPR selects really runs.
 
 Required are all targets collected from the paths and node ids of the command line that EXPR selects, before anything is
 deselected. The session is an error
@@ -90,7 +90,7 @@ class Requirements(Refusing):
 
     @property
     def errors(self) -> Sequence[str]:
-        """What no target shows, once the session has finished."""
+        """Errors that no target shows, once the session has finished."""
         return tuple(self._errors)
 
     # ------------------------------------------------------------ where targets are collected

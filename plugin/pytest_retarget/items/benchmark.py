@@ -106,7 +106,7 @@ class Benchmark:
 
     @cached_property
     def _baseline(self) -> Baseline:
-        """What earlier sessions measured. Raises `RetargetError` for results that cannot be read."""
+        """The measurements of earlier sessions. Raises `RetargetError` for results that cannot be read."""
         from retarget.results.files import read_results
         from retarget.results.measurements import baseline_of
 

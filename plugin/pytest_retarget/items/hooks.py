@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 def queue_compiles(services: Services, items: Sequence[MatrixItem]) -> None:
     """Queue every compile that the selection needs, in its order.
 
-    What only run targets need that will be skipped here is not compiled ahead. The first compiles run while devices are
-    still being opened and modules generated for those after them.
+    Modules that only skipped run targets need are not compiled ahead. The first compiles run while devices are still
+    being opened and modules generated for those after them.
     """
     services.selected = frozenset(item.nodeid for item in items)
     services.selected_compiles = frozenset(item.nodeid for item in items if not item.runtime)
@@ -36,7 +36,7 @@ def queue_compiles(services: Services, items: Sequence[MatrixItem]) -> None:
     for item in items if services.settings.artifacts is None else ():
         if item.compile_id not in queued and services.is_compile_needed(item.target, item.compile_id, item.in_force):
             queued.add(item.compile_id)
-            with suppress(UnavailableError, RetargetError):  # its own setup will say so
+            with suppress(UnavailableError, RetargetError):  # its own setup reports it
                 services.engine.submit([item.compile_target])
     if services.settings.cluster:
         queue_runs(services, items)
@@ -49,12 +49,12 @@ def expect_cluster(services: Services, session: pytest.Session, *, wait: bool) -
         services.engine.expect_executor(wait=wait)
     except RetargetError as error:
         msg = f"--retarget-cluster: {error}"
-        session.shouldstop = "its cluster did not start"  # who writes results learns that it is incomplete
+        session.shouldstop = "its cluster did not start"  # the results are marked as incomplete
         raise pytest.UsageError(msg) from None
 
 
 def queue_runs(services: Services, items: Sequence[MatrixItem]) -> None:
-    """Have the cluster run what the selection needs, each target when its compile is done.
+    """Let the cluster run what the selection needs, each target when its compile is done.
 
     Not what may not have to run, and not what needs the results of other runs: their items see to that.
     """
@@ -62,7 +62,7 @@ def queue_runs(services: Services, items: Sequence[MatrixItem]) -> None:
         target = item.target
         if not isinstance(target, RunTarget):
             continue
-        with suppress(UnavailableError, RetargetError):  # its own setup will say so
+        with suppress(UnavailableError, RetargetError):  # its own setup reports it
             if item.in_force.skipping is None and not services.references.needed(target):
                 services.engine.devices_of(target)
                 in_force = services.in_force(target, item.in_force)

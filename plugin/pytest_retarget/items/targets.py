@@ -37,7 +37,7 @@ from pytest_retarget.session.services import SERVICES
 
 
 class MatrixItem(pytest.Item):
-    """A target as a pytest item. What it does is its trial's, a new one each time it runs."""
+    """A target as a pytest item. Its trial does the work, a new one for each run."""
 
     suite: SuiteContext
     target: Target
@@ -185,7 +185,7 @@ class RunItem(MatrixItem):
         if self.in_force.skipping is not None or any(mark.name in _MAY_SKIP for mark in self.iter_markers()):
             return
         services = self.config.stash[SERVICES]
-        with suppress(RetargetError, UnavailableError):  # `runtest` says so
+        with suppress(RetargetError, UnavailableError):  # `runtest` reports it
             if not services.references.needed(self.target):
                 in_force = services.in_force(self.target, self.in_force)
                 if in_force.skipping is None:
@@ -227,8 +227,8 @@ def end_of(error: BaseException | None) -> BaseException | None:
 def error_repr(error: BaseException, path: os.PathLike[str], line: int | None = None) -> ExceptionRepr | None:
     """Represent an error that is worded for the user without a traceback; None for any other.
 
-    What is returned crosses xdist's channel and gives `--tb=line`, the short summary and junit their one line.
-    `path` and `line` (0-based) are the location, unless the error knows a better one.
+    The result crosses xdist's channel, and has the one line of `--tb=line`, the short summary and junit. `path` and
+    `line` (0-based) are the location, unless the error knows a better one.
     """
     if not isinstance(error, StageFailedError | RetargetError):
         return None

@@ -1,4 +1,4 @@
-"""What each session of pytest in a folder is configured with, found as pytest finds it, without a session."""
+"""The configuration of each session of pytest in a folder, found as pytest finds it, without a session."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _VARIABLE = "PYTEST_ADDOPTS"
 
 def find(folder: Path, paths: Sequence[str] = ()) -> PytestConfiguration:
     """Return the root, the ini file, its values and the options of a session that starts in a folder and is given these
-    paths, or else the folder. What pytest will refuse counts as none."""
+    paths, or else the folder. Values that pytest will refuse count as none."""
     variable = _words(os.environ.get(_VARIABLE, ""))
     try:
         known = _known(variable)

@@ -197,7 +197,7 @@ class Requirement(Struct, frozen=True, kw_only=True):
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """What the user requested.
+    """The user's options.
 
     Timeouts are in seconds. `jobs` 0 means one compile per core.
     """
@@ -351,7 +351,7 @@ def _cluster(config: pytest.Config) -> str:
             "leave -n out (`-n 0` where the ini file has it)"
         )
         raise pytest.UsageError(msg)
-    from retarget.engine.executor import check_address  # only who gives the option pays for the import
+    from retarget.engine.executor import check_address  # imported only with the option
     from retarget.support.errors import RetargetError
 
     try:
@@ -371,7 +371,7 @@ def _requirement(text: str) -> Requirement:
 
 def _check_cache_size() -> None:
     if os.environ.get(_CACHE_SIZE_VARIABLE):
-        from retarget.engine.cache.store import default_max_bytes  # only who sets it pays for the import
+        from retarget.engine.cache.store import default_max_bytes  # imported only if it is set
         from retarget.support.errors import RetargetError
 
         try:
@@ -395,7 +395,7 @@ def _toolchains(config: pytest.Config) -> Mapping[str, Path | None]:
     texts = config.getoption("retarget_toolchain")
     if not texts:
         return {}
-    from retarget.declare.scope import redirections  # only who gives the option pays for the import
+    from retarget.declare.scope import redirections  # imported only with the option
     from retarget.support.errors import RetargetError
 
     try:

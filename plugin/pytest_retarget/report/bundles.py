@@ -49,13 +49,13 @@ class Bundles:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Remember what became of a target."""
+        """Remember the outcome of a target."""
         if (record := record_of(report)) is not None:
             self._records[record.nodeid] = record
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None]:
-        """Write the bundles when all workers have ended, and say what became of each."""
+        """Write the bundles when all workers have ended, and report each."""
         yield
         groups = to_pack(self._records.values(), expected=self._settings.repro_expected)
         if not groups:
@@ -122,7 +122,7 @@ class Bundles:
 def to_pack(records: Iterable[TargetRecord], *, expected: bool) -> list[FailureGroup]:
     """Return the failures to pack, by signature: those that no rule excuses, with `expected` also those that one does.
 
-    What passed against a rule, and what says nothing of its target, is none.
+    An unexpected pass and an inconclusive failure are none.
     """
     wanted = {Outcome.FAILED, Outcome.XFAILED} if expected else {Outcome.FAILED}
     failed = [

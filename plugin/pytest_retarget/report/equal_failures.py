@@ -38,7 +38,7 @@ class FoldAlike:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self.folded: dict[str, list[Any]] = {}
-        """What pytest's terminal has counted, by category, of which something was taken out."""
+        """The reports of pytest's terminal, by category, where some were removed."""
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None]:
@@ -78,7 +78,7 @@ def _folded(reports: Iterable[Any]) -> list[Any]:
 
 
 def _key(report: Any) -> object:
-    """What is equal for failures that are alike; None for what is not ours."""
+    """The parts that are equal for like failures; None for what is not ours."""
     text = _text(report.longrepr)
     if text is None:
         return None

@@ -20,7 +20,7 @@ from pytest_retarget.record import record_of
 from pytest_retarget.report.terminal import TerminalHooks
 
 _PLACED = re.compile(r"(?P<file>[^:\n]+\.toml):(?P<line>[1-9]\d*): ")
-"""What an error of a declaration or an expectation begins with."""
+"""The beginning of an error of a declaration or an expectation."""
 
 _OTHER_PLUGIN = "pytest_github_actions_annotate_failures"
 """A plugin that annotates every test that failed."""

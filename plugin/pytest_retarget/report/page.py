@@ -1,4 +1,4 @@
-"""`--retarget-report SITE`: the page of what was run, written by `retarget report` in a process of its own.
+"""`--retarget-report SITE`: the page of what was run, written by `retarget report` in its own process.
 
 The plugin imports nothing of the page. Without `--retarget-results` the results are in a folder that is removed.
 """

@@ -1,4 +1,9 @@
-"""The hook that makes a target's report: its words, its outcome, its record, and a subtest report for each case."""
+"""The hook that makes a target's report: its words, its outcome, its record, and a subtest report for each case.
+
+Where reports are shown, the cases of a target's record become pytest's own subtest reports, ahead of the target's. They
+are shown and handed to other plugins, and take no part in what counts tests: `--maxfail`, `--lf`, `--sw` and the junit
+file, where the target has them as properties. A module with one case has no subtests: its target reports it all.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +22,7 @@ from pytest_retarget.items.targets import MatrixItem, end_of, error_repr
 from pytest_retarget.record import EARLIER, RECORD
 
 Adjustment = Callable[[MatrixItem, pytest.TestReport, BaseException | None, TargetRecord], TargetRecord]
-"""What an option changes in a report: it may change the report, and returns the record that goes with it."""
+"""The changes of a report by an option: it may change the report, and returns the record that goes with it."""
 
 
 class Recorder:
@@ -91,7 +96,7 @@ _CASE = "retarget_case"
 """The attribute of a subtest report that holds the case's outcome."""
 
 _OUTCOMES = {Outcome.PASSED: "passed", Outcome.FAILED: "failed", Outcome.XFAILED: "skipped", Outcome.NOT_RUN: "skipped"}
-"""What pytest calls the outcomes of cases."""
+"""Pytest's names of the outcomes of cases."""
 
 _STATUS = {
     Outcome.PASSED: ("subtests passed", "u", "SUBPASSED", "green"),
@@ -148,7 +153,7 @@ def _subtest(report: pytest.TestReport, case: CaseRecord) -> pytest.SubtestRepor
 def case_status(
     report: pytest.TestReport, config: pytest.Config
 ) -> tuple[str, str, str | tuple[str, dict[str, bool]]] | None:
-    """What the terminal shows of a case: nothing without `-v` or `verbosity_subtests`; None for any other report."""
+    """The terminal's text for a case: nothing without `-v` or `verbosity_subtests`; None for any other report."""
     if not isinstance(report, pytest.SubtestReport) or not hasattr(report, _CASE):
         return None
     if config.get_verbosity(pytest.Config.VERBOSITY_SUBTESTS) <= 0:

@@ -2,6 +2,8 @@
 
 At its end each process has findings: what it compiled, notes, errors of expectations. Workers of xdist send theirs to
 the controller, which shows them all.
+
+Rows are compiler configs, columns runtime configs, one table per suite. A suite in which all went well is one line.
 """
 
 from __future__ import annotations
@@ -56,11 +58,11 @@ class TerminalHooks:
         self.errors: Sequence[str] = ()
         """What is wrong besides targets, once the session has finished."""
         self.unselected: list[str] = []
-        """What `--retarget-case` asks for that no case is, once the session has finished."""
+        """The values of `--retarget-case` that match no case, once the session has finished."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """What was noted while targets were collected and run, once the session has finished."""
+        """The notes of collecting and running targets, once the session has finished."""
         return tuple(self._tally.notes)
 
     # ------------------------------------------------------------ as targets are reported
@@ -122,7 +124,7 @@ class TerminalHooks:
             self._take(findings)
 
     def _findings(self, session: pytest.Session) -> dict[str, Any]:
-        """What this process knows at its end, as builtin types. Expectations are checked where targets were run."""
+        """The state of this process at its end, as builtin types. Expectations are checked where targets were run."""
         services = self._config.stash.get(SERVICES, None)
         if services is not None and session.exitstatus != pytest.ExitCode.INTERRUPTED:
             services.engine.flush()
@@ -441,7 +443,7 @@ def _is_bad(counts: Counter[str] | None) -> bool:
 
 
 def _chance(record: TargetRecord) -> str:
-    """What an intermittent target did."""
+    """The result of an intermittent target."""
     if record.result is not Result.FAILED or record.observation is None:
         return record.chance
     stage = record.observation.stage

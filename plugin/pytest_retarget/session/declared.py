@@ -1,4 +1,4 @@
-"""What a session has read of declarations: suites, targets, rules, extensions."""
+"""The declarations that a session has read: suites, targets, rules, extensions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NotCollectedError(pytest.Collector.CollectError):
 
 
 class Declared:
-    """What was read so far in this session: declarations, extensions, marks. Every error is reported once."""
+    """The declarations read so far in this session: declarations, extensions, marks. Every error is reported once."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -57,7 +57,7 @@ class Declared:
         """The cache, once a session has kept something there: collecting creates none."""
         try:
             store = Store(cache_dir(self._config))
-        except RetargetError:  # the size of its bound is written wrong; the session's first target says so
+        except RetargetError:  # the size of its bound is written wrong; the session's first target reports it
             return None
         return store if store.exists else None
 

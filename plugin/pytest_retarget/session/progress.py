@@ -189,7 +189,7 @@ def _width(text: str) -> int:
 def _terminal(reporter: Any) -> int | None:
     """Return a descriptor of the terminal that pytest reports to, past its capture; None where there is none.
 
-    What a CI keeps is a log, though some lend their jobs a terminal. `NO_COLOR` asks for no colours, and gets none.
+    A CI keeps a log, though some give their jobs a terminal. `NO_COLOR` asks for no colours, and gets none.
     """
     if os.environ.get("TERM", "dumb") == "dumb" or os.environ.get("CI") or os.environ.get("BUILD_NUMBER"):
         return None

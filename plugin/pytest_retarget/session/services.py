@@ -1,7 +1,8 @@
-"""What the items of one pytest process share: the engine that compiles and runs, and what the session knows of targets.
+"""The services of the items of one pytest process: the engine that compiles and runs, and what the session knows of
+targets.
 
-Under xdist each worker process has services of its own; their pools share the cores, and the store's single flight
-lets them work together. Nothing is started before something selected needs it.
+Under xdist each worker process has its own services; their pools share the cores, and the store's single flight lets
+them work together. Nothing is started before something selected needs it.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ _CHECKED = {
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """What does not hold: `failures`, and what `--raise` settles. `notes` are what is reported besides.
+    """The contradictions: `failures`, and what `--raise` settles. `notes` are what is reported besides.
 
     Each is a text of one line, or of several where it names targets.
     """
@@ -119,8 +119,8 @@ def check(
 
 
 def holds(one: TargetState, line: Line) -> bool:
-    """Whether a target is on its line. What is stable may match in fewer runs than that took, what is chance by a
-    rule may be where the rule says, and what is only compiled here may come to any rung above."""
+    """Whether a target is on its line. A stable target may match in fewer runs than that took, one that a rule calls
+    chance may be where the rule says, and one that is only compiled here may reach any rung above."""
     is_stable = line.rung is Rung.STABLE and one.rung is Rung.MATCHES
     by_chance = any(rule.outcome in _CHANCE and not is_expired(rule, today()) for rule in one.target.all_rules)
     may_be = one.only_compiled and one.rung is not None and one.rung < line.rung

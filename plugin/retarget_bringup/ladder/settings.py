@@ -36,7 +36,7 @@ class _SettingsTable(_Table):
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """What a file says. `paths` and ids are relative to `root`, the folder above `bringup/`. `text` is the file's.
+    """The content of a file. `paths` and ids are relative to `root`, the folder above `bringup/`. `text` is the file's.
 
     `reference` is a compiler config, or COMPILER/RUNTIME, empty for none. `stable` runs that match make a target
     stable. `drivers` are those whose conformance checks are in the ladder; none: those of the selected targets.

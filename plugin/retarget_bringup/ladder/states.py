@@ -1,6 +1,8 @@
 """The state of each target of a ladder: how far it comes in results, or why that is not known; on which devices.
 
 Targets, digests, sessions and the ladder's lines in, states out. Read are files that references opened, nothing else.
+
+A rung is of a device: another one may lack what a module needs, have less memory, or a driver with other defects.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ DRIVER = "driver:"
 
 
 class Standing(StrEnum):
-    """What a target counts as."""
+    """The state of a target."""
 
     REACHED = "reached"
     """It matches, in as many runs as were made."""
@@ -140,7 +142,7 @@ class TargetState(Struct, frozen=True, kw_only=True):
 
     @property
     def standing(self) -> Standing:
-        """What it counts as."""
+        """The state of the target."""
         if self.is_permanent:
             return Standing.PERMANENT
         if self.rung is None or self.only_compiled:
@@ -286,7 +288,7 @@ class _Try(Struct, frozen=True):
 
 
 def _builds(record: TargetRecord) -> tuple[object, object]:
-    """What a record says of the builds that it is of: its compile key, and the runtimes and drivers of its devices."""
+    """The builds of a record: its compile key, and the runtimes and drivers of its devices."""
     devices = [(one.runtime, one.driver_version) for one in record.devices]
     return record.compile.key if record.compile is not None else "", devices
 
@@ -420,7 +422,7 @@ class Devices:
         }
 
     def notes(self, *, raises: bool) -> list[str]:
-        """Return what is to be known first, of each device that is another than the ladder's of its driver."""
+        """Return a note, to be read first, on each device that differs from the ladder's of its driver."""
         notes = []
         for text in self.new:
             if others := [one for one in self._recorded if one.partition(":")[0] == text.partition(":")[0]]:

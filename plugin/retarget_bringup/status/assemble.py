@@ -1,4 +1,6 @@
-"""The status from the states of all targets: what blocks, and the one thing to do next."""
+"""The status from the states of all targets: what blocks, what the reference backend
+does with those modules, and the one thing to do next.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,8 @@ def status_of(
 
 
 def _rung(one: TargetState) -> Rung | None:
-    """Return the rung of a target. What matches in fewer runs than it takes stays stable if the ladder says so."""
+    """Return the rung of a target. A target that matches in too few runs stays stable if the ladder has it as
+    stable."""
     is_stable = one.line is not None and one.line.rung is Rung.STABLE
     return Rung.STABLE if is_stable and one.rung is Rung.MATCHES else one.rung
 
@@ -153,7 +156,7 @@ class Situation(Struct, frozen=True, kw_only=True):
 
     @property
     def next(self) -> Next:
-        """What to do next: a driver, as nothing runs without; what fell; the blocker that frees the most; a driver that
+        """The next steps: a driver, as nothing runs without; what fell; the blocker that frees the most; a driver that
         is not here, as modules compile without; runs that show what is stable; the ladder."""
         return next(self._steps())
 

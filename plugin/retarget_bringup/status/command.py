@@ -148,7 +148,7 @@ def _of(found: Found, arguments: argparse.Namespace) -> tuple[Status, Lines]:
 
 
 def _watch(settings: Settings, arguments: argparse.Namespace, more: Sequence[str]) -> int:
-    """Show the status, then what each change makes of it, until Ctrl-C."""
+    """Show the status, then the effect of each change, until Ctrl-C."""
     declared = collect(settings.root, settings.paths, arguments.retarget_extension, mark=settings.select)
     compilers = {one.compiled.compiler.toolchain for one in declared.targets}
     runtimes = {one.target.runtime.toolchain for one in declared.targets if isinstance(one.target, RunTarget)}
@@ -215,7 +215,7 @@ def is_ours(path: str, folders: Sequence[Path]) -> bool:
 def changed_files(folders: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
     """Watch from now on; return what yields the files that changed, each time that it has become quiet, until Ctrl-C.
 
-    What changes while nobody asks is kept. Raises `RetargetError` where the library is missing.
+    Changes between two calls are kept. Raises `RetargetError` where the library is missing.
     """
     try:
         import watchfiles

@@ -54,7 +54,7 @@ class Excluded(_Part, frozen=True, kw_only=True):
 
 
 class Reference(_Part, frozen=True, kw_only=True):
-    """What the reference backend does with a module. `target` is its target there, empty where there is none.
+    """The result of the reference backend for a module. `target` is its target there, empty where there is none.
 
     `outcome` is `passes`, `fails`, `not run` (with the reason as `signature`) or `no such target`.
     """
@@ -104,7 +104,7 @@ class Move(_Part, frozen=True, kw_only=True):
 
 
 class Moves(_Part, frozen=True, kw_only=True):
-    """What moved since a revision of the ladder. Where that is not known, `unknown` says why, and nothing moved."""
+    """The moves since a revision of the ladder. Where that is not known, `unknown` says why, and nothing moved."""
 
     revision: str = ""
     subject: str = ""
@@ -115,7 +115,7 @@ class Moves(_Part, frozen=True, kw_only=True):
 
 
 class Commit(_Part, frozen=True, kw_only=True):
-    """What a commit changed in the ladder: counts of targets, and the share of targets that match after it."""
+    """The changes of the ladder in a commit: counts of targets, and the share of targets that match after it."""
 
     revision: str
     date: str

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 COMMENTS = ("COM:", "RUN:")
-"""What makes FileCheck ignore a line that holds a directive further on."""
+"""The prefixes that make FileCheck ignore a line with a directive further on."""
 
 SUFFIXES = ("DAG", "EMPTY", "LABEL", "NEXT", "NOT", "SAME")
 """What may follow a prefix, besides `COUNT-<number>`. See https://llvm.org/docs/CommandGuide/FileCheck.html."""
@@ -39,7 +39,7 @@ _REMARKS = {
     *("REVIEW", "SAFETY", "SEE", "SHALL", "SHOULD", "TBD", "TEMP", "TEST", "TIP", "TODO", "WARN", "WARNING", "WIP"),
     "XXX",
 }
-"""What comments begin with that have nothing to do with FileCheck."""
+"""The beginnings of comments that are not for FileCheck."""
 
 _NEAR_CHECK = {"CHEK", "CHCK", "CECK", "HECK", "CHEC", "CHCEK", "CEHCK", "HCECK", "CHEKC", "CHECKS", "CHHECK"}
 
@@ -103,7 +103,7 @@ def _line_diagnostics(line: str, mine: Sequence[str], known: Sequence[str]) -> I
     if _without_suffix(word) in known and _without_suffix(word) not in mine:
         return
     if not colon or match["space"]:
-        # What has no suffix may be prose: `// CHECK that ...`, `// VULKAN : ...`
+        # A word without a suffix may be prose: `// CHECK that ...`, `// VULKAN : ...`
         if prefix and (_is_suffix(suffix) or (colon and word == _PLAIN)):
             yield f"{word} is no directive without a colon right after it; write {word}:"
         return

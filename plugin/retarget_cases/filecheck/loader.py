@@ -30,7 +30,7 @@ _NAMED_PREFIXES = 8
 
 
 class FileCheckLoader(CaseLoader):
-    """Checks the text that a compile gave with the directives in the module's source. Nothing is run."""
+    """Checks the text output of a compile with the directives in the module's source. Nothing is run."""
 
     kind = "filecheck"
     precedence = 20

@@ -77,7 +77,7 @@ class WrittenCase(Struct, frozen=True, kw_only=True):
 
 
 class CasesFile(Struct, frozen=True, kw_only=True):
-    """What a cases file says. `parameters` are (scope, path as written, key path); `table` has the rest."""
+    """The content of a cases file. `parameters` are (scope, path as written, key path); `table` has the rest."""
 
     path: Path
     text: str
@@ -453,8 +453,8 @@ def reach_problems(
 def cycle_problems(agreements: Sequence[Agreement], known: Sequence[str]) -> Iterable[Problem]:
     """Yield a problem for a cycle of configs of one module each of which needs results of the next.
 
-    All cases of a config run together, so one case may close a cycle that another opened. What is not among the
-    `known` configs is reported as unknown, and is part of no cycle.
+    All cases of a config run together, so one case may close a cycle that another opened. A config that is not `known`
+    is reported as unknown, and is part of no cycle.
     """
     named = dict.fromkeys(config for agreement in agreements for config in agreement.named)
     configs = [config for config in named if config in known]

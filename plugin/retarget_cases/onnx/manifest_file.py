@@ -1,7 +1,7 @@
 """Reads and writes the manifest: which node tests there are, as a file that is committed.
 
-What is collected must not hang on what is installed, so the list of tests is a file, `nodes.toml`, and not a question
-to the package onnx. It is TOML with one line per test:
+Collection must not depend on what is installed, so the list of tests is a file, `nodes.toml`, and is not read from the
+package onnx. It is TOML with one line per test:
 
     format = 1
     package = "onnx 1.23.2"

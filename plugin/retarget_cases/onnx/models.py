@@ -63,7 +63,7 @@ class ModelValue(Struct, frozen=True, kw_only=True):
 
 
 class Model(Struct, frozen=True, kw_only=True):
-    """What a model takes and returns. `name` is that of its graph; `inputs` leaves out those with an initializer.
+    """The inputs and outputs of a model. `name` is that of its graph; `inputs` leaves out those with an initializer.
 
     `newer` says that its opset is newer than those that the installed package onnx knows; else it is empty.
     """

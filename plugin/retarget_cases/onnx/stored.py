@@ -9,6 +9,9 @@ A folder per test, laid out so that a person can use the tools on it:
 
 A value that is no tensor of numbers (a sequence, an optional, a tensor of strings) has no file; `cases.json` says what
 it is, and a case with one fails when it is read: no HAL buffer view holds it.
+
+It takes some seconds to have the package make its tests, so pytest's process
+never imports it.
 """
 
 from __future__ import annotations
@@ -133,7 +136,7 @@ def _read_value(folder: Path, what: str, value: Mapping[str, Any]) -> Array:
 
 _DEFAULT_DOMAINS = ("", "ai.onnx")
 _EXPANDED = "_expanded"
-"""What ONNX puts after a test's name for the test of the operator's function body."""
+"""ONNX's suffix of a test's name for the test of the operator's function body."""
 
 
 def installed_version() -> str:

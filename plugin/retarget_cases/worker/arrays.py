@@ -1,4 +1,10 @@
-"""Values, literals, generators → arrays, by the types that a function was declared with. Runs in worker processes."""
+"""Values, literals, generators → arrays, by the types that a function was declared with. Runs in worker processes.
+
+Random numbers are those of NumPy's `Generator(PCG64(seed))`: `standard_normal` (times `std`, plus `mean`), `uniform`
+and `integers`, drawn in binary64 or 64-bit integers, row-major, the real part of a complex number before the imaginary
+part, and then rounded to the element type. Without a `seed` it is the first eight bytes, little-endian, of the SHA-256
+of `module NUL case NUL position`, so that each argument of each case has numbers of its own, the same every time.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Calls the Python functions that compute what is expected. Runs in worker processes.
 
-A file is executed under a name of its own, afresh for each module whose cases name it; nothing of it is written back,
-and its folder is not put on the path of imports.
+A file is executed under a unique name, afresh for each module whose cases name it; nothing of it is written back, and
+its folder is not put on the path of imports.
 """
 
 from __future__ import annotations

@@ -295,7 +295,7 @@ def _cut(ordered: Sequence[Unit], count: int) -> Sequence[Sequence[Unit]]:
 
 COMPILE_SECONDS = 2.0
 RUN_SECONDS = 0.5
-"""What is taken for a target of configs that no history knows."""
+"""The assumed seconds of a target of configs without history."""
 
 _SHORTEST = 0.001
 

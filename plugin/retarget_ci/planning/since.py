@@ -26,7 +26,7 @@ from retarget_ci.model import CI_FILE
 from retarget_ci.planning.fingerprints import Fingerprints
 
 _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TREE"})
-"""What git tells its hooks of the checkout that it works on. A worktree is another one."""
+"""The variables by which git tells its hooks of their checkout. A worktree is another one."""
 
 
 class Changes(Struct, frozen=True, kw_only=True):
@@ -109,7 +109,7 @@ def _located(revision: str, folder: Path) -> tuple[Path, str]:
 
 @contextmanager
 def _worktree(top: Path, commit: str) -> Iterator[Path]:
-    """Check a commit out into a folder of its own, which is removed at the end. The checkout stays as it is."""
+    """Check a commit out into a new folder, which is removed at the end. The checkout is not changed."""
     with tempfile.TemporaryDirectory(prefix="retarget-since-", ignore_cleanup_errors=True) as temporary:
         tree = Path(temporary).resolve() / "tree"
         try:
@@ -140,7 +140,7 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def _fingerprints(folder: Path, paths: Sequence[str], extensions: Sequence[str]) -> Fingerprints:
-    """Have a process of its own collect in a folder: what it imports from there stays there."""
+    """Collect in a folder, in a separate process: its imports stay there."""
     loaded = [f"--retarget-extension={one}" for one in extensions]
     command = [sys.executable, "-P", "-m", "retarget.cli", "ci", *loaded, "fingerprints", "--format=json", "--", *paths]
     ran = subprocess.run(command, cwd=folder, capture_output=True, check=False, stdin=subprocess.DEVNULL)

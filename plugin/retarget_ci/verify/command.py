@@ -1,5 +1,8 @@
 """`retarget ci verify`: of the declarations (what no leg runs) without hardware,
-or of results against the plan that they answer to."""
+or of results against the plan that they answer to.
+
+Each check yields problems of declarations; `retarget.model.locations.diagnostics_at` gives them their lines.
+"""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _EXIT_STATUSES = {
 
 
 class Verified(Struct, frozen=True, kw_only=True):
-    """What became of a plan. `failures` are the problems of targets that failed, `lost` all others.
+    """The results of a plan. `failures` are the problems of targets that failed, `lost` all others.
 
     `outcomes` counts the results of planned targets, `reused` those among them that are of earlier runs.
     """
@@ -180,7 +180,7 @@ class _Results:
     def _unblocked(self, record: TargetRecord) -> str:
         """Return what is wrong with a blocked target: what blocks it is no failure; empty where it is one.
 
-        What blocks it and has no result at all is a problem of its own.
+        A blocking target without any result is a separate problem.
         """
         seen = {record.nodeid}
         while (name := _blocker(record)) in self.results and self.results[name].outcome is Outcome.BLOCKED:

@@ -47,7 +47,8 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class _Turns:
-    """Who may dispatch: as many at a time as `limit` says, those that somebody waits for first, else in order."""
+    """The turns of dispatches: as many at a time as `limit` says, those that somebody waits for first, else in
+    order."""
 
     def __init__(self, limit: Callable[[], int]) -> None:
         self._limit, self._taken, self._order = limit, 0, itertools.count()
@@ -181,7 +182,7 @@ class ClusterExecutor:
 
     @property
     def working(self) -> tuple[Working, ...]:
-        """What workers have begun, the longest first."""
+        """The jobs in progress, the longest first."""
         if not (there := self._workers):
             return ()
         now, names = time.monotonic(), {one.id: one.name for one in there}
@@ -385,7 +386,7 @@ class ClusterExecutor:
         source: str = "",
         urgent: bool = False,
     ) -> Answer | Lost | str:
-        """Have a worker do a job, another one where that one is lost or declines, or says that its device is sick.
+        """Run a job on a worker; on another one if that one is lost, declines, or reports a sick device.
 
         Returns why where there is none that can.
         """

@@ -49,7 +49,7 @@ class Worker(Struct, frozen=True, kw_only=True):
 
 
 class Lost(Struct, frozen=True, kw_only=True):
-    """The worker of an attempt is gone, and with it what came of it."""
+    """The worker of an attempt is gone, and with it the result."""
 
     worker: str
 

@@ -38,7 +38,7 @@ class LocalCluster:
         options = [f"--workers={self.count}", f"--cores={self.cores}", f"--cache-dir={cache}"]
         options += [f"--retarget-extension={one}" for one in extensions]
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (of all its processes)
-        self._process = subprocess.Popen(  # in a process group of its own: Ctrl-C in a terminal does not reach it
+        self._process = subprocess.Popen(  # in its own process group: Ctrl-C in a terminal does not reach it
             [sys.executable, "-P", "-m", "retarget_cluster.forked", *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

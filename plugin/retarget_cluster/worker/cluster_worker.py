@@ -51,8 +51,8 @@ class _DeclinedError(Exception):
 
 
 class WorkerOptions(Struct, frozen=True, kw_only=True):
-    """What a worker is started with. `probes` says whether all drivers are asked for devices at the start; else a
-    driver is known once its devices were opened. `patience` is how long it tries to reach a scheduler, in seconds."""
+    """The options of a worker. `probes` says whether all drivers are asked for devices at the start; else a driver is
+    known once its devices were opened. `patience` is how long it tries to reach a scheduler, in seconds."""
 
     address: str
     name: str
@@ -176,7 +176,7 @@ class ClusterWorker:
         self._scratch.close()
 
     def say(self, text: str) -> None:
-        """Print a line for who started the worker."""
+        """Print a line for the user who started the worker."""
         print(f"retarget worker {self._options.name}: {text}", file=sys.stderr, flush=True)
 
     async def _ask(self, name: str, **values: object) -> Any:
@@ -318,7 +318,7 @@ class ClusterWorker:
                     raise _DeclinedError(self.quarantined[key])
 
     def _answer(self, job: Job, scratch: Path) -> Answer:
-        """Do the work. In a thread of its own."""
+        """Do the work. In its own thread."""
         name = self._options.name
         try:
             engine = self._engine(job.extensions)

@@ -110,7 +110,7 @@ def _toolchains(given: list[str]) -> Mapping[str, Path]:
 
 
 def end_with_parent(clean_up: Callable[[], None]) -> None:
-    """End this process at the end of standard input, a pipe from who started it."""
+    """End this process at the end of standard input, a pipe from its parent."""
 
     def watch() -> None:
         while os.read(0, 4096):

@@ -140,8 +140,8 @@ class Content:
 
 
 def _place(source: Path, place: Path) -> None:
-    """Have a file, or what is in a folder, at another place. No symbolic link: loaders refuse those that lead out of a
-    suite's folder."""
+    """Make a file, or the content of a folder, appear at another path. No symbolic link: loaders refuse those that lead
+    out of a suite's folder."""
     with suppress(FileExistsError):
         try:
             os.link(source, place)
@@ -198,7 +198,7 @@ def _moved(one: Any, moved: set[Path], scratch: Path) -> Any:
 
 
 def translated(value: Any, scratch: Path) -> Any:
-    """Return what came of a job in terms of the session's machine: without `scratch` before its paths."""
+    """Return the result of a job in terms of the session's machine: without `scratch` before its paths."""
     text = str(scratch)
 
     def change(one: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What one worker does on its machine, with the core's services: compiles in processes, runs on devices."""
+"""The work of one worker on its machine, with the core's services: compiles in processes, runs on devices."""
 
 from __future__ import annotations
 

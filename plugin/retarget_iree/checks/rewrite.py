@@ -27,7 +27,7 @@ def return_checks(source: bytes, name: str) -> bytes:
     """Return the text of a module whose functions return what they would check, with the locations of the original.
 
     In a module with mutable globals, each function that takes no arguments calls those before it first: a tool runs
-    each in a process of its own, and in one process each finds what the others have left.
+    each in its own process, and in one process each finds what the others have left.
 
     A module that does not parse comes back as it is, for the compiler to say why. Raises `CompilerError` with the
     location of a check whose values cannot be returned.

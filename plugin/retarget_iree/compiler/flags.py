@@ -1,6 +1,9 @@
 """Compiler flags as text: the device flags, those that name files to read, the words that select a target.
 
 Pure but for asking whether a named file exists.
+
+A program takes, for each of its devices, the first device of the runtime that fits, or with an ordinal the n-th that
+fits: `local[1]`, `#hal.device.target<"local", {ordinal = 1 : index}, …>`.
 """
 
 from __future__ import annotations

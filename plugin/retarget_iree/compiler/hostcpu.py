@@ -1,4 +1,4 @@
-"""What `host` means on this machine, determined by the compiler itself."""
+"""The meaning of `host` on this machine, determined by the compiler itself."""
 
 from __future__ import annotations
 

@@ -112,8 +112,8 @@ def _run_tool(build: CompilerBuild, arguments: Sequence[str], content: bytes) ->
 def _die_of(number: int, output: str) -> None:
     """End this process by the signal that ended the tool.
 
-    A crash of the compiler must look like one to who started this worker: a verdict would be stored and never
-    tried again.
+    A crash of the compiler must look like one to the parent of this worker: a verdict would be stored and never tried
+    again.
     """
     sys.stderr.write(output)
     sys.stderr.flush()

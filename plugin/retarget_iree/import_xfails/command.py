@@ -1,5 +1,10 @@
 """`retarget import-xfails`: take over the config files of iree-test-suites, with what they know to fail, as
-configs and few rules."""
+configs and few rules.
+
+A config becomes a compiler config, a runtime config (which configs that run alike share) and a target config. The lists
+distinguish compile from run and nothing more: rules from them name the stages that each may mean. A test is
+compiled and run under the name it has in the lists, which is its folder's.
+"""
 
 from __future__ import annotations
 
@@ -132,8 +137,8 @@ def _read(
 
 
 class _List(Struct, frozen=True, kw_only=True):
-    """What a list of tests means: the targets that it is about, of which the tests in the lists `above` are left out,
-    and the stages at which they fail; without stages they are skipped. What is not compiled is not run."""
+    """The meaning of a list of tests: the targets that it is about, of which the tests in the lists `above` are left
+    out, and the stages at which they fail; without stages they are skipped. Tests that are not compiled are not run."""
 
     when: str = ""
     stages: tuple[str, ...] = ()
@@ -200,7 +205,7 @@ def config_tables(configs: Sequence[ConfigLists]) -> list[str]:
 def rules_of(configs: Sequence[ConfigLists], notes: list[str]) -> list[str]:
     """Return the rules as TOML: one for those tests of a list that the same configs have in it.
 
-    What is in two lists at once is in `notes`.
+    Tests in two lists at once are in `notes`.
     """
     rules = []
     for key, meaning in _LISTS.items():

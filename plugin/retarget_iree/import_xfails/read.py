@@ -143,7 +143,7 @@ class GoldenValue(Struct, frozen=True, kw_only=True):
 
 
 class ConfigFile(Struct, frozen=True, kw_only=True):
-    """What a file has. `notes` say what is not taken over."""
+    """The content of a file. `notes` say what is not taken over."""
 
     configs: tuple[ConfigLists, ...]
     golden: tuple[GoldenValue, ...]

@@ -22,7 +22,7 @@ _UNRELATED = (OSError, MemoryError, ImportError)
 
 
 def onnx_version() -> str:
-    """Return the version of the package onnx, which has its part in what becomes of a model; `none` without it."""
+    """Return the version of the package onnx, which affects the import of a model; `none` without it."""
     try:
         return importlib.metadata.version("onnx")
     except importlib.metadata.PackageNotFoundError:
@@ -72,7 +72,7 @@ def import_onnx(content: bytes, name: str) -> bytes:
 
 
 def _run_importer(source: Path, output: Path) -> None:
-    """Import with the package of the build that compiles; with the environment's, in a process of its own, where the
+    """Import with the package of the build that compiles; with the environment's, in its own process, where the
     build has none: two libraries of the compiler must not meet. Raises whatever it does."""
     if find_compiler().package is not None:
         with contextlib.suppress(UnavailableError):  # a library that does not load: the importer will say so

@@ -29,8 +29,8 @@ from retarget_iree.toolchain import VARIABLE, describe_runtime, find_runtime, fi
 class IreeDriver(Driver):
     """One HAL driver by name.
 
-    `missing` has (pattern of the runtime's message, reason) pairs; the first that occurs counts, with `hint`. What is
-    there and does not load has another reason, `broken`, with what `complaints` returns.
+    `missing` has (pattern of the runtime's message, reason) pairs; the first that occurs counts, with `hint`. A runtime
+    that is installed but does not load has another reason, `broken`, with the result of `complaints`.
     """
 
     artifact_suffixes = (".vmfb",)

@@ -1,4 +1,4 @@
-"""What a `.vmfb` needs of a device, read from its bytes, in the language of `retarget.profiles.requirements`.
+"""The requirements of a `.vmfb`, read from its bytes, in the language of `retarget.profiles.requirements`.
 
 For each device that it is compiled for, an artifact holds a message with the device's target, for the case that there
 is no such device. With it come:

@@ -24,8 +24,8 @@ _SHOWN = 4
 def load_archive(index: Any, path: Path) -> mmap.mmap:
     """Add what a parameter file holds to a `ParameterIndex`, and return the mapping that its entries are in.
 
-    What a program writes into a parameter stays in this process: the file never changes. Raises `DriverError` for a
-    file that is no archive.
+    Writes of a program into a parameter stay in this process: the file never changes. Raises `DriverError` for a file
+    that is no archive.
     """
     try:
         with path.open("rb") as file:

@@ -17,7 +17,7 @@ from retarget_report.read import Report
 from retarget_report.views.matrix import numbered
 
 COMPILE, RUN, WAIT = range(3)
-"""What a span of the timeline shows."""
+"""The work that a span of the timeline shows."""
 
 
 class Compiles(Struct, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ class Lane(Struct, frozen=True, kw_only=True):
 
 
 class Spans(Struct, frozen=True, kw_only=True):
-    """What a lane did when: columns of equal length. `start` counts from when the lane's session began."""
+    """The work of a lane over time: columns of equal length. `start` counts from when the lane's session began."""
 
     lane: list[int] = field(default_factory=list)
     kind: list[int] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Spans(Struct, frozen=True, kw_only=True):
 
 
 class Durations(Struct, frozen=True, kw_only=True):
-    """What the view gets. `compile_of` has, for each target, the number of its compile, -1 where no session did it.
+    """The data of the view. `compile_of` has, for each target, the number of its compile, -1 where no session did it.
 
     `reused` are the targets whose artifact was there before. `sessions` are names for people.
     """
@@ -104,7 +104,7 @@ def durations(sessions: Sequence[SessionResults], rows: Mapping[str, int]) -> Du
 
 
 class _Collected:
-    """What is known of the records so far."""
+    """The totals of the records so far."""
 
     def __init__(self, rows: Mapping[str, int]) -> None:
         self.rows = rows

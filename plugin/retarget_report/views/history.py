@@ -24,7 +24,7 @@ _SORTS = {
     "none": (State(Outcome.SKIPPED), State(Outcome.BLOCKED)),
     "absent": (None, None),
 }
-"""Two states of each sort. `killed` is not here: it says nothing, so it makes no change."""
+"""Two states of each kind. `killed` is not here: it says nothing, so it makes no change."""
 
 
 class Kind(Struct, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ class Kind(Struct, frozen=True, kw_only=True):
 
 
 class Pattern(Struct, frozen=True, kw_only=True):
-    """What targets were, run by run, as numbers of states; for all targets that were the same in every run.
+    """The states of targets, run by run, as numbers; for all targets that were the same in every run.
 
     The rest is what `retarget.results.timeline` makes of it. `regressions` are pairs of runs: opened, closed or -1.
     """
@@ -54,7 +54,7 @@ class Pattern(Struct, frozen=True, kw_only=True):
 
 
 class Past(Struct, frozen=True, kw_only=True):
-    """What the view gets. `of` has the pattern of each target, -1 for one that no run has.
+    """The data of the view. `of` has the pattern of each target, -1 for one that no run has.
 
     `states[0]` is that of a target which the run does not have. `gone` are the targets of earlier runs that the page
     does not have: id and pattern. `changes` says, by the sorts of the states before and after, what the change is

@@ -284,7 +284,8 @@ _HIDDEN = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
-    """What one run of a `repro.py` said. `status` is its exit status: 0, 1 or 125. `text` is all that it printed."""
+    """The output of one run of a `repro.py`. `status` is its exit status: 0, 1 or 125. `text` is all that it
+    printed."""
 
     status: int
     text: str
@@ -319,7 +320,7 @@ def attempt(folder: Path, arguments: Sequence[str] = (), *, hidden: Collection[s
 
 
 def default_runs(stage: str) -> int:
-    """Return how often a failure is to be reproduced: what a signal or the clock ended may be chance."""
+    """Return how often to reproduce a failure: what a signal or the clock ended may be chance."""
     return {"crash": 3, "timeout": 3, "compile": 1}.get(stage, 2)
 
 

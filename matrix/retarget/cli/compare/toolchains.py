@@ -35,7 +35,7 @@ from retarget.targets.collected import Selection
 from retarget.worker.artifact import is_recorded
 
 ENVIRONMENT = "environment"
-"""What is installed, as the name of a toolchain."""
+"""The name that stands for the installed toolchain."""
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -111,7 +111,7 @@ def _named(selection: Selection, name: str) -> Toolchain | None:
 def _distinct(selection: Selection) -> list[tuple[Target, Sequence[Target]]]:
     """Return the targets that are selected or needed by a run target that is, each with all targets of its suite.
 
-    Configs that differ in name and toolchain alone are the same ones here. What uses no toolchains is left out.
+    Configs that differ in name and toolchain alone are the same ones here. Targets without toolchains are left out.
     """
     registry = selection.registry
     found: dict[object, tuple[Target, Sequence[Target]]] = {}
@@ -164,7 +164,7 @@ class _Side(Struct, kw_only=True):
         return self.engine.check(with_toolchain(self.engine.registry, target, self.toolchain), outcome.artifact).failure
 
     def ran(self, target: RunTarget, others: Sequence[Target], outcome: CompileOutcome) -> RunOutcome:
-        """Run what was compiled, and record what it gave. Raises `UnavailableError` and `RetargetError`."""
+        """Run an artifact, and record its outputs. Raises `UnavailableError` and `RetargetError`."""
         registry = self.engine.registry
         if outcome.artifact is None:
             msg = "its compile target fails"
@@ -234,7 +234,7 @@ _MOST = 5
 
 _CHANGES = {Change.BROKEN: "regressed", Change.MENDED: "fixed", Change.OTHER: "fails otherwise"}
 _VALUES, _SAME, _NOT_COMPARED = "different values", "same", "not compared"
-"""What came of a target with the second toolchain, compared with the first."""
+"""A target's outcome with the second toolchain, compared with the first."""
 
 
 class Compiled(Struct, frozen=True, kw_only=True):

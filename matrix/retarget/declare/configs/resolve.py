@@ -182,7 +182,7 @@ def _is_runtime(table: CompilerConfigTable | RuntimeConfigTable) -> TypeGuard[Ru
 
 
 def _inherited(own: _InheritableTableT, base: CompilerConfigTable | RuntimeConfigTable) -> _InheritableTableT:
-    """Return a table with what it does not have of its own taken from its base."""
+    """Return a table with the keys that it lacks taken from its base."""
     written = own.model_fields_set
     if {"device", "devices"} & written:
         written = written | {"device", "devices"}

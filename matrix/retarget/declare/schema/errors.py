@@ -1,4 +1,4 @@
-"""What pydantic found, in this project's words: found what, expected what, did you mean what."""
+"""Pydantic's errors, in this project's words: found what, expected what, did you mean what."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The validated tables of a declaration file, and how they are kept: who has read a text before needs no pydantic.
+"""The validated tables of a declaration file, and how they are kept: a text that was read before needs no pydantic.
 
 Importing pydantic and building the models takes as long as a third of a session with one warm target.
 """
@@ -48,10 +48,10 @@ class Declared(Struct, Generic[_Table], frozen=True, kw_only=True):
 
 
 class FileTables(Struct, frozen=True, kw_only=True):
-    """What one file declares, as far as it is well-formed.
+    """The declarations of one file, as far as they are well-formed.
 
     `invalid` are, for each sort, names of tables with an error; `hiding` are the sorts in which an error hides names.
-    What refers to either is not blamed. `problems` are the errors of tables, `unreadable` those of a file without any.
+    References to either are no errors. `problems` are the errors of tables, `unreadable` those of a file without any.
     With `is_kept` they are from the store, and nothing but that says that they are what the text says.
     """
 
@@ -127,7 +127,7 @@ def keep_tables(store: TableStore, tables: FileTables) -> None:
     if tables.problems or tables.invalid or tables.hiding or tables.unreadable:
         return
     sorts = {sort: [_written(entry) for entry in getattr(tables, sort)] for sort in _SORTS}
-    with suppress(RetargetError, OSError, TypeError):  # who compiles reports a store that cannot be used
+    with suppress(RetargetError, OSError, TypeError):  # a compile reports a store that cannot be used
         store.write_resolution(text_key(tables.text), {"root": tables.root, "sorts": sorts})
 
 

@@ -1,7 +1,9 @@
 """Which folder is the cache, for pytest and for the command `retarget`, and what killed sessions left there.
 
-What comes first holds: the option, RETARGET_CACHE_DIR, the ini key `retarget_cache_dir`, the user's cache folder. A
+The first of these holds: the option, RETARGET_CACHE_DIR, the ini key `retarget_cache_dir`, the user's cache folder. A
 leading `~` is the home folder. Relative paths start at the current folder, those of an ini key at the ini file's.
+
+Housekeeping is done at the start of a session, once a day for each cache, by one process at a time.
 """
 
 from __future__ import annotations

@@ -2,11 +2,9 @@
 
 Layout of the folder `made` of the cache, for each set of modules::
 
-    <kind>-<digest>/        the modules, whole
-    .<kind>-<digest>.sum    their digest and size
-    .<kind>-<digest>.lock   held shared by each session that uses them, exclusively by who writes or removes them
-    .new-<kind>-<digest>/   while they are written
-    .gone-<kind>-<digest>/  while they are removed
+    <kind>-<digest>/        the modules, whole .<kind>-<digest>.sum    their digest and size .<kind>-<digest>.lock
+    held shared by each session that uses them, exclusively while they are written or removed .new-<kind>-<digest>/
+    while they are written .gone-<kind>-<digest>/  while they are removed
 """
 
 from __future__ import annotations
@@ -113,7 +111,7 @@ def unfinished_sets(cache: Path, *, remove: bool = False) -> tuple[Path, ...]:
 class ModuleGenerator:
     """Finds the files of modules that a kind generates below `folder`; has `generate` write them if they are not there.
 
-    What is there was written whole, and stays there until `close`.
+    Existing modules are complete, and stay until `close`.
     """
 
     def __init__(self, folder: Path, generate: Generate) -> None:

@@ -33,7 +33,8 @@ class _Failure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class _Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What `outcome_body` returns. Who shares a store may have written it: nothing in it leads out of the folder."""
+    """What `outcome_body` returns. Any user of a shared store may have written it: nothing in it leads out of the
+    folder."""
 
     diagnostics: str
     seconds: float

@@ -116,8 +116,8 @@ class Store:
     """
 
     def __init__(self, folder: Path, max_bytes: int | None = None, remote: RemoteStore | None = None) -> None:
-        """`max_bytes` is `default_max_bytes()` unless given. What is not here is looked for in `remote`, and what is
-        new is uploaded to it; resolutions hold on this machine, and stay here."""
+        """`max_bytes` is `default_max_bytes()` unless given. Missing entries are fetched from `remote`, and new ones
+        are uploaded to it; resolutions hold on this machine, and stay here."""
         self.folder = folder
         self._remote = remote
         self.max_bytes = default_max_bytes() if max_bytes is None else max_bytes
@@ -133,13 +133,13 @@ class Store:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was found damaged and dropped while reading, and what the shared store did not do, one line each."""
+        """The damaged entries that were dropped, and the failures of the shared store, one line each."""
         return (*self._notes, *(self._remote.notes if self._remote is not None else ()))
 
     def lookup(self, key: str) -> CompileOutcome | None:
         """Return the outcome under `key`, its artifact's content verified, or None.
 
-        A damaged entry or artifact is removed, noted, and counts as not there. What is not here is taken from the
+        A damaged entry or artifact is removed, noted, and counts as not there. A missing entry is fetched from the
         shared store, if there is one. Raises `StoreError` if the folder cannot be read, or cannot be written then.
         """
         outcome = self._local(key)
@@ -245,9 +245,9 @@ class Store:
         """Return the held lock of `key`, to be released by the caller; None if another process or thread holds it.
 
         Keys share 4096 locks, so that the folder does not grow with the keys: one that is held may be another key's,
-        which only means to come back later. Who holds one for a key and wants another for a step of it names the
-        `step`, which has locks of its own. Where the file system has no locks, each process compiles for itself.
-        Raises `StoreError` if the folder cannot be written.
+        which only means to come back later. A holder of a key's lock that needs another for a step of it names the
+        `step`, which has its own locks. Where the file system has no locks, each process compiles for itself. Raises
+        `StoreError` if the folder cannot be written.
         """
         folder = self._root / "locks"
         with self._reported():
@@ -445,7 +445,7 @@ class Store:
         self._unmeasured += len(data)
 
     def _decode(self, key: str, body: dict[str, Any]) -> CompileOutcome:
-        """Make an outcome of an entry. Raises `DamagedError` for one of another form."""
+        """Convert an entry to an outcome. Raises `DamagedError` for one of another form."""
         try:
             return read_outcome(key, body, partial(self._path, "artifacts"))
         except (ValueError, msgspec.ValidationError) as error:

@@ -29,7 +29,7 @@ _FORMAT = 2
 
 
 class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a manifest says beside the outcome, as `export_artifact` writes it."""
+    """The fields of a manifest beside the outcome, as `export_artifact` writes them."""
 
     key: str
     module: str
@@ -43,7 +43,7 @@ class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Compilers(Protocol):
-    """What is needed of `retarget.extension.registry.Registry`."""
+    """The part of `retarget.extension.registry.Registry` that is used."""
 
     def compiler(self, name: str) -> Compiler: ...
 

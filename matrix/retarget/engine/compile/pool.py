@@ -58,21 +58,21 @@ class CompilePool:
     def resolve(
         self, env: Environment, config: CompilerConfig, flags: tuple[str, ...], *, timeout: float
     ) -> ResolvedFlags:
-        """Have a worker with `env` resolve. Raises `UnavailableError`, `NotBuiltError` or `RetargetError`."""
+        """Resolve in a worker with `env`. Raises `UnavailableError`, `NotBuiltError` or `RetargetError`."""
         answer = self._ask(env, ResolveFlags(config=config, flags=flags), ResolvedFlags, timeout)
         if isinstance(answer, Refused):
             raise NotBuiltError(compile_failure(answer))
         return answer
 
     def fingerprint(self, env: Environment, config: CompilerConfig, *, timeout: float) -> str:
-        """Have a worker with `env` name what is installed. Raises what `resolve` does."""
+        """Ask a worker with `env` what is installed. Raises what `resolve` does."""
         answer = self._ask(env, AskFingerprint(config=config), Named, timeout)
         if isinstance(answer, Refused):
             raise NotBuiltError(compile_failure(answer))
         return answer.text
 
     def compile(self, env: Environment, message: CompileModule, *, timeout: float) -> CompiledModule | Refused:
-        """Have a worker with `env` compile. Raises `RetargetError`."""
+        """Compile in a worker with `env`. Raises `RetargetError`."""
         return self._ask(env, message, CompiledModule, timeout)
 
     def close(self) -> None:

@@ -38,7 +38,7 @@ _LONGEST_PAUSE = 0.5
 
 
 class BuildStatistics(Struct, frozen=True, kw_only=True):
-    """What has been built so far.
+    """The builds so far.
 
     `compiled` counts compiles that ran here, failed ones too; `reused` what the store had; `failed` the outcomes that
     are failures, whichever way they came; `seconds` is the wall time of the compiles that ran here, over all workers.
@@ -129,13 +129,13 @@ class BuildService:
 
     @property
     def statistics(self) -> BuildStatistics:
-        """What has been built so far."""
+        """The builds so far."""
         with self._changed:
             return self._statistics
 
     @property
     def activity(self) -> BuildActivity:
-        """What is built now."""
+        """The builds in progress."""
         with self._changed:
             now = time.monotonic()
             running = sorted(self._running.values(), key=lambda job: job.started)
@@ -148,12 +148,12 @@ class BuildService:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the store found damaged and repaired, and what was not stored, one line each."""
+        """The damaged entries that the store repaired, and the outcomes that were not stored, one line each."""
         with self._changed:
             return (*self._store.notes, *self._notes)
 
     def submit(self, targets: Iterable[CompileTarget]) -> None:
-        """Queue `targets` in order. What is queued or done already is left as it is."""
+        """Queue `targets` in order. Targets that are queued or done are skipped."""
         with self._changed:
             new = [target for target in dict.fromkeys(targets) if target not in self._jobs]
             if not new:

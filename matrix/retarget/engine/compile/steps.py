@@ -27,7 +27,7 @@ _FRONT_SUFFIX = ".front"
 
 
 class _Step(Struct, frozen=True, kw_only=True):
-    """What is to be done, and the key that it is stored under."""
+    """A step, and the key that its outcome is stored under."""
 
     key: str
     resolved: Resolved
@@ -36,7 +36,7 @@ class _Step(Struct, frozen=True, kw_only=True):
 
 
 class CompileSteps:
-    """Compiles in workers, and stores what comes of it. Safe from several threads."""
+    """Compiles in workers, and stores the outcomes. Safe from several threads."""
 
     def __init__(
         self,
@@ -49,8 +49,8 @@ class CompileSteps:
         default_timeout: float,
     ) -> None:
         """`work` has a target compiled, which reads these inputs besides the module, within so many seconds.
-        `inputs_of` reads what a compile reads in addition to the module, `note` takes what is to be reported.
-        `default_timeout` in seconds is for a target that declares none."""
+        `inputs_of` reads the inputs of a compile beside the module, `note` takes messages to report. `default_timeout`
+        in seconds is for a target that declares none."""
         self._store = store
         self._registry = registry
         self._work = work
@@ -70,7 +70,7 @@ class CompileSteps:
         anew: bool = False,
         is_shared: Callable[[Resolved], bool],
     ) -> CompileOutcome | None:
-        """Compile, after the front end where that has a key of its own; a worker does both in one request. None if a
+        """Compile, after the front end where that has its own key; a worker does both in one request. None if a
         lock that is needed is held elsewhere.
 
         Where `is_shared` says that other targets have a front half to begin with, too, the first compile keeps it for
@@ -133,7 +133,7 @@ class CompileSteps:
         front: CompileOutcome | None,
         half: _Step | None,
     ) -> CompileOutcome:
-        """Have a worker do the steps, of which `request` is the first, and store what comes of them. Return the last
+        """Run the steps, of which `request` is the first, in a worker, and store their outcomes. Return the last
         outcome. `front` is that of the front end, where the store has it."""
         message: CompileModule | None = None
         later = replace(request, source=b"", front_half=None, keeps_front_half=False)  # of the second of two
@@ -174,7 +174,7 @@ class CompileSteps:
     def _keep(
         self, target: CompileTarget, step: _Step, answer: CompiledModule | Refused, start: float
     ) -> CompileOutcome:
-        """Store what a worker answered to a step, if that is to be, and return the outcome."""
+        """Store a worker's answer to a step, if it may be stored, and return the outcome."""
         key, resolved, inputs = step.key, step.resolved, step.inputs
         if isinstance(answer, Refused) and answer.cause:
             failure, seconds = compile_failure(answer), time.monotonic() - start

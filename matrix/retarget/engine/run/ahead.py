@@ -64,7 +64,7 @@ class RemoteRuns:
         self._ahead: dict[RunTarget, _Ahead] = {}
         self._waiting: dict[CompileTarget, list[_Ahead]] = {}
         self._queued = self._dispatched = 0  # queued are those that wait
-        self._open: set[Future[RunOutcome]] = set()  # those that are not done: outcomes are kept by who needs them
+        self._open: set[Future[RunOutcome]] = set()  # those that are not done: users keep the outcomes that they need
 
     def devices(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
         """Return what `Executor.devices` does, asked once. Raises as it does; `UnavailableError` each time."""
@@ -202,7 +202,7 @@ class RunsAhead:
     """Starts the runs of a session ahead of their turn. Targets are those of `Engine.generated`. To be closed."""
 
     def __init__(self, builds: Callable[[], BuildService], only: Sequence[str]) -> None:
-        """`builds` returns what compiles for the session, once something is to be. `only` are the selected cases."""
+        """`builds` returns the session's build service, when it is needed first. `only` are the selected cases."""
         self._builds = builds
         self._only = tuple(only)
         self._held = ExitStack()

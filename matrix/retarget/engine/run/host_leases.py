@@ -1,10 +1,10 @@
 """Leases of the devices of hosts: folders there, so that they hold between the users of a host, wherever they are.
 
 A lease is the folder `DEVICE-SLOT.N` with the highest N; it is made by mkdir, which only one can do, and never taken
-over: who finds it free, or its holder dead, makes N + 1, and then removes those before. The file in it that is named
-by the holder's session becomes `free` at the end: by the session, or by the host's shell when the connection ends.
-The holder renames `beat.COUNT` every few seconds; where it stays the same for longer, nobody is there any more. No
-clock of the host matters, and a full disk does not either.
+over: a session that finds it free, or its holder dead, makes N + 1, and then removes those before. The file in it that
+is named by the holder's session becomes `free` at the end: by the session, or by the host's shell when the connection
+ends. The holder renames `beat.COUNT` every few seconds; where it stays the same for longer, nobody is there any more.
+No clock of the host matters, and a full disk does not either.
 """
 
 from __future__ import annotations

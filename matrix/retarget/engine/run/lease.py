@@ -31,7 +31,7 @@ _QUEUE_PAUSE = 0.002
 """Seconds between two looks at the queue. The same for all: a run that polled less and less often would starve."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0001, 0.005
-"""Seconds between two looks at the slots, by the one who is first in the queue: an eighth of what it has waited."""
+"""Seconds between two looks at the slots, by the first run in the queue: an eighth of what it has waited."""
 
 _HOLDING_NONE = 10.0
 """Seconds for which a run that waits for one of several devices leaves the others to other runs."""
@@ -45,7 +45,7 @@ _LARGEST_RECORD = 32 * _LONGEST_TEXT
 
 
 class Lease(Struct, frozen=True, kw_only=True):
-    """What a run needs: a slot of a physical device that it shares with at most `concurrency - 1` others.
+    """A run's need: a slot of a physical device that it shares with at most `concurrency - 1` others.
 
     `device` is what the device is called, for people.
     """
@@ -56,7 +56,8 @@ class Lease(Struct, frozen=True, kw_only=True):
 
 
 class Holder(Struct, frozen=True, kw_only=True):
-    """Who has a slot. `since` is in seconds of the wall clock; `session` is equal for the processes of one session."""
+    """The holder of a slot. `since` is in seconds of the wall clock; `session` is equal for the processes of one
+    session."""
 
     pid: int
     user: str
@@ -77,7 +78,8 @@ class LeaseWait(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """What a person reads: `waiting for vulkan device llvmpipe, held for 12 s by pid 1234 (pytest, in /home/u)`."""
+        """The message for people: `waiting for vulkan device llvmpipe, held for 12 s by pid 1234 (pytest, in
+        /home/u)`."""
         first, *others = self.holders
         user = "" if first.user == _user() else f" of user {first.user}"
         held = max(0.0, time.time() - first.since)
@@ -458,7 +460,7 @@ class LockFile:
     def _open(self, *, create: bool) -> bool:
         """Open the file; False if it is not there and not to be created.
 
-        Creation is a step of its own: in a folder like /tmp, Linux refuses O_CREAT for another user's file.
+        Creation is a separate step: in a folder like /tmp, Linux refuses O_CREAT for another user's file.
         """
         self.close()
         while self._descriptor < 0:

@@ -1,5 +1,12 @@
 """Which results of earlier runs serve a session's targets: kept ones, whose dependencies and
-whose case digest (what is tried of an artifact, how, and what is expected) are unchanged."""
+whose case digest (what is tried of an artifact, how, and what is expected) are unchanged.
+
+A target whose compile key and case digest are those of another revision gives the same result there, as far as files
+can tell. The digest of a run target covers the content of the files that hold its cases and of those that they name,
+and what is declared of its run: driver, devices, flags, environment, requirements, time limit; that of any target the
+expectations in force for it. No path is part of it, no timestamp, and nothing of the machine. Cases that are to agree
+with another compiler config (`CaseLoader.references`) depend on its artifact too, which has its own compile key.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +40,7 @@ from retarget.support.files import LIMIT_VARIABLE
 from retarget.targets.selection import names_devices
 
 _FORMAT = "3"
-"""Raised whenever what the digest covers, or what is kept under it, changes."""
+"""Incremented when what the digest covers, or what is kept under it, changes."""
 
 _CORE = ("retarget.arrays", "retarget.engine.run", "retarget.model", "retarget.worker")
 _OF_LOADERS = ("LD_*", "DYLD_*", "*ICD*", "*VISIBLE_DEVICES", "*DRIVER_FILES*", "*LAYER*")
@@ -41,11 +48,11 @@ _OF_DRIVERS = ("HSA_*", "LP_*", "MESA_*", "POCL_*", "QEMU_*")
 _OF_ARRAYS = ("NPY_*", "OMP_*", "OPENBLAS_*", "MKL_*", LIMIT_VARIABLE)
 _VARIABLES = (*_OF_LOADERS, *_OF_DRIVERS, *_OF_ARRAYS)
 _OF_PYTHON = ("PYTHON*", "LANG", "LC_*", "TZ")
-"""What Python and its C libraries read by themselves."""
+"""The variables that Python and its C libraries read."""
 
 
 class RunDependencies:
-    """What the result of each target depends on, as a digest. What several of them share is determined once.
+    """The dependencies of each target's result, as a digest. Shared ones are determined once.
 
     It covers the artifact, the case digest, the devices as their drivers report them, the builds of driver and runtime,
     the code and the packages that make and compare cases, the kind of host, the variables by which loaders choose
@@ -98,7 +105,7 @@ def _variables(likes: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _identity(device: DeviceInfo) -> list[object]:
-    """What a driver reports of a device, but for where it is listed and what may change from one moment to the next."""
+    """A driver's report of a device, without its position in the list and what may change at any moment."""
     about = [device.driver, device.name, device.physical_id, device.driver_version, device.runtime, device.host]
     return [*about, device.features, device.arrays]
 
@@ -182,11 +189,11 @@ class ReusableResults:
 
 
 _BY_CHANCE: dict[str, Any] = {"by_chance": True}
-"""What is kept of a target that passes and fails by chance."""
+"""The body that is kept for a target that passes and fails by chance."""
 
 
 class KeptResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a run gave, in the fields of `RunOutcome`; the host that ran it, and when it ended (seconds since 1970,
+    """A run's outcome, in the fields of `RunOutcome`; the host that ran it, and when it ended (seconds since 1970,
     UTC)."""
 
     host: str
@@ -214,7 +221,7 @@ _FIELDS = [name for name in RunOutcome.__dataclass_fields__ if name in {*KeptRes
 
 
 def is_reusable(rules: TargetRules, outcome: RunOutcome, day: date) -> bool:
-    """Return whether what a run gave is as good as another run on `day`: it passed, or failed as its rules say.
+    """Return whether an outcome is as good as another run on `day`: it passed, or failed as its rules say.
 
     Never where chance has a part: crashes, timeouts, failures of the driver itself, flaky and intermittent rules. Nor
     where a rule has expired, no case was run, or a case is to agree with another config, whose run counts as well.
@@ -234,26 +241,26 @@ def is_reusable(rules: TargetRules, outcome: RunOutcome, day: date) -> bool:
 
 
 class KeptResults:
-    """The results in a store. What cannot be written is noted, once, and never an error: it runs again."""
+    """The results in a store. A failed write is noted, once, and never an error: it runs again."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self.notes: list[str] = []
 
     def find(self, key: str, rules: TargetRules, day: date) -> KeptResult | None:
-        """Return the result under a key where it stands by today's rules; None where the target is to run. Raises as
+        """Return the result under a key if it is reusable by today's rules; None where the target is to run. Raises as
         `is_reusable`."""
         try:
             kept = _decoded(self._store.read_result(key))
-        except StoreError:  # who writes to it says so
+        except StoreError:  # writers report it
             return None
         return kept if kept is not None and is_reusable(rules, kept.outcome(()), day) else None
 
     def keep(
         self, key: str, rules: TargetRules, outcome: RunOutcome, day: date, hold: Callable[[Sequence[Dependency]], bool]
     ) -> None:
-        """Keep what a run gave, if it stands. One that is kept already stays where its dependencies `hold`, unless this
-        one is another. Raises as `is_reusable`."""
+        """Keep a run's outcome, if it is reusable. One that is kept already stays where its dependencies `hold`, unless
+        this one is another. Raises as `is_reusable`."""
         try:
             known = self._store.read_result(key, local_only=True)
             kept = _decoded(known)
@@ -279,11 +286,11 @@ def _decoded(body: dict[str, Any] | None) -> KeptResult | None:
 
 
 _DIGEST_FORMAT = "1"
-"""Raised whenever what the digest covers changes."""
+"""Incremented when what the digest covers changes."""
 
 
 class CaseDigests:
-    """The case digests of a session's targets. Each file is read once while it stays as it is."""
+    """The case digests of a session's targets. Each file is read again only if it changes."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -322,7 +329,7 @@ class CaseDigests:
         return digest_of(f"{self._content(compiled.module.path)}\n{self.of(target)}".encode())
 
     def _checks(self, target: CompileTarget) -> list[object]:
-        """What a check of the artifact depends on, where the kind makes one: its own lines are in the module."""
+        """The dependencies of a check of the artifact, where the kind makes one: its own lines are in the module."""
         checks = self._registry.artifact_checker(target.kind) is not None
         return [target.compiler.name, target.tags, target.known_compilers] if checks else []
 
@@ -344,7 +351,7 @@ class CaseDigests:
             yield ["invalid"] if named is None else [*map(self._content, named)]
 
     def _declared(self, target: RunTarget) -> list[object]:
-        """What is declared of a run, in the order of the model's fields."""
+        """The declared properties of a run, in the order of the model's fields."""
         runtime = target.runtime
         toolchain = runtime.toolchain
         named = self._inputs.of((*runtime.flags, *runtime.run_under), env=runtime.env, only_files=True)
@@ -373,7 +380,7 @@ class CaseDigests:
 
 
 def _rule(rule: Expectation) -> list[object]:
-    """What a rule excuses, without why."""
+    """What a rule excuses, without its reason."""
     until = rule.until.isoformat() if rule.until is not None else ""
     device = [rule.when] if names_devices(rule.when) else []
     return [rule.outcome, rule.stages, rule.signature, rule.cases, rule.retries, until, *device]

@@ -293,7 +293,7 @@ class RunService:
     def probe(
         self, driver: str, env: Sequence[tuple[str, str]] = (), config: RuntimeConfig | None = None
     ) -> tuple[DeviceInfo, ...]:
-        """List a driver's devices, in a process of its own that ends afterwards: on the host of a config, if it has
+        """List a driver's devices, in a separate process that ends afterwards: on the host of a config, if it has
         one. Safe from several threads.
 
         Raises `UnavailableError` with the reason why there is none, `RetargetError` if the driver crashes, hangs or
@@ -358,7 +358,7 @@ class RunService:
         if runtime.host is None:
             leased = self._leases.hold(leases, on_wait)
         else:
-            from retarget.engine.run.host_leases import HostLeases  # only who declares hosts needs it
+            from retarget.engine.run.host_leases import HostLeases  # needed with hosts only
 
             self._host_leases = self._host_leases or HostLeases(self._holder)
             leased = self._host_leases.hold(runtime.host, leases, on_wait)

@@ -43,7 +43,7 @@ class SickDeviceError(UnavailableError):
 
 class Sickness(msgspec.Struct, frozen=True, kw_only=True):
     """That a device does not answer: since `when` (seconds since 1970), after the target `after`, as a probe `found`.
-    It is not tried before `until`, which is 0 once it has recovered. `cool_down` is in seconds. `by` is who says so,
+    It is not tried before `until`, which is 0 once it has recovered. `cool_down` is in seconds. `by` is its writer,
     empty for the session that reads it; `pid` and `session` are theirs."""
 
     device: str
@@ -74,7 +74,7 @@ def sickness_keys(config: RuntimeConfig, infos: Sequence[DeviceInfo]) -> tuple[s
 
 
 class SickDevices:
-    """What is known of sick devices, in this process and in the folder of leases."""
+    """The sick devices that are known in this process and in the folder of leases."""
 
     def __init__(self, folder: Path, *, holder: Holder, cool_downs: CoolDowns) -> None:
         """`holder` is what other sessions learn of this one."""
@@ -108,7 +108,7 @@ class SickDevices:
         return sickness
 
     def recovered(self, keys: Sequence[str]) -> None:
-        """Note that devices answer again. What was opened before they fell sick is of no use any more."""
+        """Note that devices answer again. Devices that were opened before they fell sick are useless."""
         known = self.of(keys)
         if known is not None and known.until:
             self._write(keys, msgspec.structs.replace(known, until=0.0))
@@ -125,8 +125,8 @@ class SickDevices:
         return self._notes[key]
 
     def _read(self, key: str) -> Sickness | None:
-        """Return what is known of a device. Anyone may have written it, so it is not believed for long, and no longer
-        than who wrote it lives: a session that begins is to find out by itself."""
+        """Return what is known of a device. Anyone may have written it, so it is not trusted for long, and only while
+        its writer lives: a session that begins is to find out by itself."""
         if key.startswith(_HOST):
             return self._own.get(key)
         try:
@@ -205,7 +205,7 @@ class HealthyRuns:
         """Run a target on devices that answer; once more if they did not afterwards, and do again.
 
         Where they stay gone, a crash or a timeout stands if it came while the target's work was on them: they had
-        answered before. What else a target does then says nothing of it. Raises `SickDeviceError`.
+        answered before. Any other result of the target is then inconclusive. Raises `SickDeviceError`.
         """
         keys = sickness_keys(worker.config, worker.infos or ())
         if not worker.started_at(message):

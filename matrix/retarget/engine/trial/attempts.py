@@ -1,4 +1,4 @@
-"""What expectations make of a target's outcome, and of each case.
+"""Judges a target's outcome, and each case, by its expectations.
 
 A target that was expected to fail and passed, or failed otherwise, fails; the
 message has the rule's source location, what the rule expected and what happened. A flaky target is tried again. An
@@ -54,7 +54,8 @@ class Attempts(Struct, frozen=True, kw_only=True):
         return self.error.observation if self.error is not None else None
 
     def verdict(self, rules: TargetRules) -> TargetVerdict:
-        """What rules make of the last attempt. Raises `RetargetError` where they contradict each other on a case."""
+        """The verdict of rules on the last attempt. Raises `RetargetError` where they contradict each other on a
+        case."""
         failure = self.error.failure if self.error is not None else None
         return judge_target(rules, failure, self.cases, day=today(), names=self.names)
 
@@ -73,7 +74,7 @@ def attempts(rules: TargetRules, once: Callable[[], Attempts], again: Callable[[
 
 
 def raise_verdict(rules: TargetRules, tried: Attempts, locations: SourceLocations) -> None:
-    """Raise what rules make of a target's outcome, if it did not just pass. `locations` locates rules in files.
+    """Raise the verdict of rules on a target's outcome, unless it simply passed. `locations` locates rules in files.
 
     Raises `AsExpected`, `UnexpectedPassError`, `OtherwiseError`, or the target's own `StageFailedError`.
     """

@@ -157,7 +157,7 @@ def check_failed(
 
 
 def first_line(error: BaseException) -> str:
-    """What summaries and junit show of an error."""
+    """The text of an error in summaries and junit."""
     return strip_colour(str(error).partition("\n")[0])
 
 
@@ -186,7 +186,7 @@ def _message(failure: Failure) -> str:
 
 
 def _output(run: RunOutcome, shown: Sequence[Failure]) -> str:
-    """What the program printed, without the failures that are shown: out of process, that of their cases."""
+    """The program's output, without the failures that are shown: out of process, that of their cases."""
     output = run.output
     for text in {failure.text.strip("\n") for failure in shown} - {""}:
         output = output.replace(text, "")
@@ -203,7 +203,7 @@ def _by_hand(script: Sequence[str]) -> str:
 
 
 def _listed(failed: Sequence[tuple[CaseOutcome, Failure]]) -> str:
-    """The failed cases that are not shown in full, each on a line of its own."""
+    """The failed cases that are not shown in full, each on its own line."""
     if not failed:
         return ""
     width = max((len(case.name) for case, _ in failed if len(case.name) <= _COLUMN), default=0)

@@ -1,4 +1,4 @@
-"""What the record of a trial says when it has ended."""
+"""The record of a trial that has ended."""
 
 from __future__ import annotations
 

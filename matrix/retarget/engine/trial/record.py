@@ -1,4 +1,4 @@
-"""What is recorded before anything is tried: the session, and what is declared of a target."""
+"""The record before anything is tried: the session, and what is declared of a target."""
 
 from __future__ import annotations
 

@@ -83,13 +83,13 @@ class RunTrial(Trial):
         except AsExpected as error:
             as_expected = error
         if not self.in_force.is_deferred and self.compile_id not in self.services.selected_compiles:
-            # there is no compile target here to say so
+            # no compile target here reports it
             raise_verdict(self.in_force.compile_rules, compiled, self.services.locations)
         if as_expected is not None:
             raise as_expected
 
     def _tried(self, artifact: Artifact) -> Attempts:
-        """Run, with retries if the target is flaky; or take what an earlier run gave."""
+        """Run, with retries if the target is flaky; or reuse an earlier result."""
 
         def once() -> Attempts:
             try:
@@ -118,8 +118,7 @@ class RunTrial(Trial):
         return attempts(self.rules, once, lambda tried: self.keep_attempt(tried, self.rules))
 
     def _kept_result(self, artifact: Artifact) -> RunOutcome | None:
-        """Return what an earlier run gave, if the session reuses results and it stands; and enter that it is no run of
-        this session."""
+        """Return a reusable result of an earlier run, if the session reuses results, and record that it was reused."""
         if not self.services.settings.reuses:
             return None
         kept = self.services.engine.kept_result(self.target, artifact, self.rules)
@@ -129,9 +128,10 @@ class RunTrial(Trial):
         return kept.outcome(self.services.engine.devices(self.runtime))
 
     def _excuse_or_block_by_others(self, run: RunOutcome, failure: Failure) -> None:
-        """Be an expected failure, blocked or skipped as are those that were to give the results to agree with.
+        """Raise that the target is expected to fail, blocked or skipped, as those that were to give its reference
+        results.
 
-        Returns if one of them does not report why it gave none: then this target does.
+        Returns if one of them does not report its failure: then this target does.
         """
         configs = dict.fromkeys(case.failure.lacking for case in run.cases if case.failure is not None)
         recordings = [self.services.references.recorded(config, self.target) for config in configs]
@@ -157,7 +157,7 @@ class RunTrial(Trial):
         is_written = self.services.settings.update_expectations and not any(
             is_expired(rule, today()) for rule in rules.all
         )
-        if is_written and self._reporter(recording):  # as the rule will that comes of it
+        if is_written and self._reporter(recording):  # as the new rule will
             return f"{failed.name} is expected to fail: {observed_text(seen)}"
         verdict = judge_target(rules, failure, recording.cases, day=today())
         if verdict.ruling in {Ruling.EXCUSED, Ruling.CHANCE} and verdict.rules:
@@ -198,7 +198,7 @@ class RunTrial(Trial):
         self._block_or_raise(compiled.error or RetargetError(f"{self.target.compile.name} was not compiled"))
 
     def _excuse_by_compile(self, observation: Observation | None) -> None:
-        """Be an expected failure if the failed compile is one."""
+        """Raise an expected failure if the failed compile is one."""
         if (rule := self.in_force.compile_rule) is None:
             return
         ruling = judge(rule, observation, day=today()).ruling
@@ -208,7 +208,7 @@ class RunTrial(Trial):
             raise AsExpected(_excused_by(self.target.compile, rule), by_chance=ruling is Ruling.CHANCE)
 
     def _compiled_or_blocked(self) -> tuple[CompileOutcome, Attempts]:
-        """What `try_compile` gives. What keeps a compile from being stored at all is its compile target's to report."""
+        """Return the result of `try_compile`. Errors that prevent an outcome are reported by the compile target."""
         try:
             return self.try_compile()
         except RetargetError as error:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class TrialSettings(Protocol):
-    """What the user requested, as far as it bears on a trial."""
+    """The user's options that affect a trial."""
 
     @property
     def cases(self) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ class TrialServices:
         compiled = target.compile if isinstance(target, RunTarget) else target
         of_compiled: tuple[DeviceTraits, ...] = ()
         if rules.compiled.possible:
-            with suppress(UnavailableError):  # its compile says so
+            with suppress(UnavailableError):  # its compile reports it
                 of_compiled = self.engine.traits(compiled)
         on = self.engine.traits(target) if target is not compiled and rules.rules.possible else of_compiled
         return replace(rules, rules=rules.rules.on(target, on), compiled=rules.compiled.on(compiled, of_compiled))

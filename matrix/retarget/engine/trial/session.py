@@ -1,4 +1,4 @@
-"""What makes a session fail besides its targets, for pytest and for `retarget run` alike.
+"""The reasons besides its targets why a session fails, for pytest and `retarget run` alike.
 
 rules                  those that have expired or have no effect, as the processes that collected say
 names of cases         of rules and of `--retarget-case`, that no case has: cases become known where targets run, so
@@ -25,7 +25,7 @@ _SHOWN = 8
 
 
 class SessionErrors:
-    """What is known in one session."""
+    """The state of one session."""
 
     def __init__(self, selected: Sequence[str]) -> None:
         """`selected` are the cases of `--retarget-case`."""
@@ -37,14 +37,14 @@ class SessionErrors:
         self._failed: set[str] = set()
 
     def add_rules(self, errors: Iterable[str], uses: Iterable[PlainUse]) -> None:
-        """Enter errors of rules, and rules that name cases, as `plain_uses` gives them."""
+        """Add errors of rules, and rules that name cases, as `plain_uses` gives them."""
         self._rules.update(dict.fromkeys(errors))
         for file, key_path, cases, modules in uses:
             origin = Origin(file=Path(file), key_path=key_path)
             self._uses[origin] = CaseUse(origin=origin, cases=cases, modules=modules)
 
     def add(self, record: TargetRecord, *, has_failed: bool, is_blocked: bool) -> None:
-        """Enter a target that was reported as failed, blocked or neither."""
+        """Add a target that was reported as failed, blocked or neither."""
         names = [case.name for case in record.cases] or record.unselected_cases
         if names:
             self._names.setdefault((record.suite, record.module), {}).update(dict.fromkeys(names))

@@ -1,4 +1,4 @@
-"""What trials of compile targets and of run targets have in common: what is tried, the rules, the record."""
+"""The common part of the trials of compile targets and run targets: the steps, the rules, the record."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SuiteContext(Protocol):
 
     @property
     def nodeid(self) -> str:
-        """What the node ids of its targets start with."""
+        """The prefix of the node ids of its targets."""
 
     @property
     def path(self) -> Path:
@@ -51,7 +51,7 @@ class SuiteContext(Protocol):
 
 
 class Trial:
-    """One try of a target: `prepare`, then `attempt`. What these raise is how it ended; `record` has what is known."""
+    """One trial of a target: `prepare`, then `attempt`. They raise how it ended; `record` has what is known."""
 
     target: Target
 
@@ -137,7 +137,7 @@ class Trial:
 
     @property
     def record(self) -> TargetRecord:
-        """What is known of the target so far."""
+        """The target's record so far."""
         if self._record is None:
             self._record = declared_record(
                 self.target,
@@ -287,7 +287,7 @@ class Trial:
         raise ExcusedByRule("; ".join(dict.fromkeys(excuse(rule) for rule in rules)))
 
     def attempted(self, run: RunOutcome, word: Callable[[Failure, Sequence[str]], StageFailedError]) -> Attempts:
-        """What came of running, or checking, the target's cases. `word` words a failure and the expected cases."""
+        """The result of running, or checking, the target's cases. `word` words a failure and the expected cases."""
         error = None
         if run.failure is not None:
             failure, expected = self._unexpected(run, run.failure)

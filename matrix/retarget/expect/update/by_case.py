@@ -1,4 +1,4 @@
-"""What a run showed of single cases, and the rules with `case` that say so: which go, are narrowed, or are new.
+"""From the observations of single cases to the rules with `case`: which go, are narrowed, or are new.
 
 Cases of a target that all fail alike need no such rule. Where some pass, or fail in another way, each way in which some
 fail becomes a rule that names them. Rules that name the same cases, and new ones for these, form a slice: within it,
@@ -26,7 +26,7 @@ from retarget.model.outcomes import Observation
 
 
 class CasesSeen(Struct, frozen=True, kw_only=True):
-    """What was observed of a target's cases. `seen` says how each failed that was run, None if it passed.
+    """The observed failures of a target's cases. `seen` says how each failed that was run, None if it passed.
 
     `names` are those of all of its cases; `is_selection` means that only some of them were requested.
     """
@@ -196,7 +196,7 @@ class _Plan:
         return self._slices.setdefault(key, _Slice(tuple(sorted(cases)), source))
 
     def slices(self) -> Iterable[_Slice]:
-        """What there is to edit, those with rules that are there first."""
+        """The edits, those of existing rules first."""
         return sorted(self._slices.values(), key=lambda one: (one.source is not None, one.cases))
 
     def edited(

@@ -214,7 +214,7 @@ class _Covering:
     def _others(
         self, folder: Path, failures: Iterable[_Failure], all_failures: Mapping[_Failure, Sequence[Target]]
     ) -> list[Target]:
-        """What a new rule for these failures must not select, of all that it could be judged at."""
+        """The targets that a new rule for these failures must not select."""
         found = list(failures)
         seen = found[0].seen
         probe = Expectation(

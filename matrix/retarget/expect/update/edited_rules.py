@@ -21,7 +21,7 @@ Key = tuple[str, str]
 """Names of a suite and of one of its targets."""
 
 Observations = Mapping[Key, Observation | None]
-"""What was observed: how a target failed, None if it passed. Others were not observed."""
+"""The observation: how a target failed, None if it passed. Others were not observed."""
 
 
 class SuiteTargets(Struct, frozen=True, kw_only=True):

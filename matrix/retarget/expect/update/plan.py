@@ -1,4 +1,4 @@
-"""From what a run showed, on each device, to the rules that say so: which go, which change, which are new.
+"""From a run's observations on each device to the rules for them: which go, which change, which are new.
 
 A rule that still holds stays as it is. One that some of its targets contradict loses these; what it says of targets
 that this run did not observe stays, whatever device they need. Failures that no rule covers get new ones: as few as
@@ -30,7 +30,7 @@ from retarget.targets.selection import rule_terms
 
 
 class FileEdit(Struct, frozen=True, kw_only=True):
-    """What becomes of one file. `rules` counts those it holds then, `targets` the observed failures they excuse."""
+    """The edits of one file. `rules` counts those it holds then, `targets` the observed failures they excuse."""
 
     file: Path
     changes: tuple[RuleChange, ...]
@@ -53,7 +53,7 @@ class Kept(Struct, frozen=True, kw_only=True):
 
 
 class Update(Struct, frozen=True, kw_only=True):
-    """What is to be written, which observed failures the rules excuse then, and which they do not.
+    """The edits to write, and which observed failures the rules excuse then, and which not.
 
     Failures are left where a flaky, an intermittent or an expired rule is in force and does not excuse them: only a
     person can say what is to become of these.
@@ -208,7 +208,7 @@ def _judged(
 def _parts(
     rules: TargetRules, observation: Observation | None, cases: CasesSeen | None
 ) -> Iterator[tuple[Expectation | None, Observation | None]]:
-    """Yield what was observed of a target, by the rules that are to say so."""
+    """Yield the observations of a target, by the rules to be written for them."""
     if cases is None:
         yield rules.whole, observation
         return

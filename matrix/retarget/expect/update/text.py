@@ -29,7 +29,7 @@ _TABLE = "expectation"
 
 
 class RuleChange(Struct, frozen=True, kw_only=True):
-    """What is to be different about the rule at `index` of its file. No `match`: it goes. No `cases`: these stay."""
+    """The changes of the rule at `index` of its file. No `match`: it goes. No `cases`: these stay."""
 
     index: int
     match: tuple[str, ...]
@@ -237,7 +237,7 @@ def _line_end(data: bytes, at: int) -> int:
 
 
 def _indent(data: bytes, node: Any) -> str:
-    """What the line that a pair of this value begins on is indented by."""
+    """The indentation of the line on which a pair of this value begins."""
     start = node.parent.start_byte
     return data[_line_start(data, start) : start].decode()
 
@@ -271,7 +271,7 @@ class _Element:
 def edited_list(node: Any, wanted: Sequence[str], quote: Any) -> str:
     """Return the text of a list of strings with the `wanted` ones in it and no others.
 
-    `node` is its tree-sitter node, `quote` gives a string's TOML. What is new comes last. Lines must end in a newline
+    `node` is its tree-sitter node, `quote` gives a string's TOML. New keys come last. Lines must end in a newline
     alone.
     """
     elements, close = _elements(node)
@@ -308,7 +308,7 @@ def _elements(node: Any) -> tuple[list[_Element], str]:
 
 
 def _append(elements: list[_Element], text: str) -> None:
-    """Put a string at the end, on a line of its own where the others are."""
+    """Append a string, on its own line if the others are on theirs."""
     last = elements[-1]
     indent = last.lead.rpartition("\n")[2]
     is_listed = "\n" in last.lead or "#" in last.gap + last.tail

@@ -32,7 +32,7 @@ _STATUS = {
     Outcome.SKIPPED: "skipped",
     Outcome.NOT_RUN: "pending",
 }
-"""What CTRF calls the outcomes; `rawStatus` has our own word."""
+"""CTRF's names of the outcomes; `rawStatus` has our own word."""
 
 
 def ctrf(sessions: Sequence[SessionResults]) -> bytes:

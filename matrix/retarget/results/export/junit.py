@@ -16,7 +16,7 @@ from retarget.results.record import INCOMPLETE, Outcome, Result, TargetRecord
 from retarget.support.text import strip_colour
 
 _INVALID = re.compile("[^\t\n\r\x20-\x7e\x80-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 does not allow, and DEL: https://www.w3.org/TR/xml/#charsets."""
+"""The characters that XML 1.0 forbids, and DEL: https://www.w3.org/TR/xml/#charsets."""
 
 _LONGEST = 500
 """Characters of a message in an attribute; the element has all of it."""

@@ -35,7 +35,7 @@ class Span(Struct, frozen=True, kw_only=True):
 def spans(session: SessionResults) -> Iterator[Span]:
     """Yield what a session's workers and devices did. A compile that several targets share comes once.
 
-    What was reused from the cache, and what did not run, has no span.
+    Reused results, and targets that did not run, have no span.
     """
     compiles: dict[tuple[str, int, float], Span] = {}
     for record in session.records:

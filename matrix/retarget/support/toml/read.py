@@ -37,7 +37,7 @@ def diagnostics_of(file: Path, text: str, problems: Sequence[Problem]) -> tuple[
 
 def read_toml(file: Path) -> tuple[str, dict[str, object], tuple[Diagnostic, ...]]:
     """Return a file's text and the data in it, both empty where there is an error."""
-    import tomli  # only who reads a text anew needs it
+    import tomli  # needed for texts that were not read before
 
     line = 0
     try:

@@ -73,7 +73,7 @@ def _entry(
     data = case.values()
     expected: Sequence[Array | None] | None = data.expected
     if other := agreed_config(case, compiler):
-        expected = references.get(other, {}).get(case.name)  # None where that config gave nothing: not judged
+        expected = references.get(other, {}).get(case.name)  # None where that config has no results: not judged
 
     def written(arrays: Sequence[Array | None], what: str) -> list[dict[str, str] | None]:
         return [

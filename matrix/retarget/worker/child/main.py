@@ -2,8 +2,8 @@
 
 Started by `retarget.worker.process` only. The arguments are three inherited descriptors and the parent's process id (0:
 ask the kernel for no parent-death signal); one that is started ahead of need imports what a device worker needs before
-the first message tells it so. It loads the extensions and answers the requests one by one until its
-socket ends. What compilers and drivers need is imported when the first request asks for it.
+the first message tells it so. It loads the extensions and answers the requests one by one until its socket ends. The
+packages of compilers and drivers are imported by the first request that needs them.
 """
 
 from __future__ import annotations
@@ -345,7 +345,7 @@ def main(argv: Sequence[str]) -> None:
 
 
 def _loaded_ahead() -> Registry | None:
-    """Import what a device worker is going to need, and return what is installed. What fails is imported again when it
+    """Import what a device worker is going to need, and return what is installed. A failed import is repeated when it
     is needed, and reported then."""
     registry = None
     with contextlib.suppress(Exception):

@@ -1,4 +1,4 @@
-"""What a run returned, kept in files, and compared with what another run returned.
+"""The outputs of a run, kept in files, and compared with those of another run.
 
 A folder holds `outputs.json` and one file of raw bytes per array, since `.npy` does not know every element type.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class CaseOutputs(Struct, frozen=True, kw_only=True):
-    """What one case gave: its results, and what its checks looked at, in order. `name` is the case's.
+    """The outputs of one case: its results, and what its checks looked at, in order. `name` is the case's.
 
     `judged` means that there was something to compare them with.
     """

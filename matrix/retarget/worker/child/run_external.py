@@ -32,7 +32,7 @@ _RUNGS = {Stage.LOAD: Rung.COMPILES, Stage.RUN: Rung.DISPATCHES, Stage.COMPARE: 
 def run_external(
     driver: Driver, loader: CaseLoader, message: RunModule, send: Callable[[Progress], None]
 ) -> RunOutcome:
-    """List the artifact's functions without a device and run each case in a process of its own.
+    """List the artifact's functions without a device and run each case in its own process.
 
     Such a process reads and judges its case itself, and returns no results.
     """

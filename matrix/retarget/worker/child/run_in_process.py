@@ -165,7 +165,7 @@ def driver_failure(stage: Stage, error: DriverError) -> Failure:
 def _check_needs(needs: Sequence[str], infos: Sequence[DeviceInfo]) -> None:
     """Raise `UnavailableError` with all needs for which a device has another value.
 
-    What a device does not report is no reason for a skip: loading the artifact shows whether it has it.
+    An unreported capability is no reason for a skip: loading the artifact shows whether it has it.
     """
     devices = [profile_of_device(info, info.runtime) for info in infos]
     answers = [(need, answer(parse_requirement(need), devices)) for need in needs]
@@ -267,8 +267,8 @@ class _Run(Struct, kw_only=True):
         return dataclasses.replace(outcome, command=command)
 
     def timed(self, cases: Sequence[Case], outcomes: Sequence[CaseOutcome], timing: Timing) -> list[CaseOutcome]:
-        """Call again the cases that have passed, and return their outcomes with how long that took. What a tool runs,
-        a process for each call, is not timed."""
+        """Call again the cases that have passed, and return their outcomes with how long that took. Calls by a tool,
+        each in a process, are not timed."""
         if overrides(self.program, "last_command"):
             return list(outcomes)
         from retarget.worker.child.timing import call_times  # only benchmarks need its imports
@@ -338,7 +338,7 @@ class _Run(Struct, kw_only=True):
             return data.expected
         recorded = self.references.get(case.agree_with, {}).get(case.name)
         if recorded is None and self.writer is not None and case.agree_with not in self.references:
-            return None  # this run is to be compared with, not to be judged
+            return None  # this run is a reference: it is not judged
         if recorded is None and case.agree_with in self.missing_references:
             raise RetargetError(self.missing_references[case.agree_with])
         if recorded is None:

@@ -27,7 +27,7 @@ from retarget.support.errors import RetargetError
 from retarget.support.scratch import ScratchFolder
 
 ANSWER_SECONDS = 20.0
-"""What a host may take to connect, and for each command that runs no module."""
+"""The seconds that a host may take to connect, and for each command that runs no module."""
 
 _END_SECONDS = 2.0
 
@@ -58,14 +58,14 @@ class HostError(RetargetError):
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """What a command on a host returned: its exit status, and what it wrote to both streams."""
+    """The result of a command on a host: its exit status, and what it wrote to both streams."""
 
     status: int
     out: bytes
 
     @property
     def text(self) -> str:
-        """What it printed, in one line."""
+        """Its output, in one line."""
         return last_lines(self.out.decode(errors="replace")) or "no message"
 
 

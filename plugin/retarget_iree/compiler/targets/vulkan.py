@@ -1,6 +1,6 @@
 """A Vulkan device profile → what IREE's SPIR-V code generation may rely on, as `#iree_gpu.target`. Pure.
 
-What a profile does not say is what the Vulkan specification demands of every device (its table "Required Limits").
+Values that a profile lacks are those that the Vulkan specification requires of every device (table "Required Limits").
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _spirv(profile: Profile) -> str:
 
 
 class GpuTarget(Struct, frozen=True, kw_only=True):
-    """What IREE's SPIR-V code generation may rely on.
+    """The capabilities that IREE's SPIR-V code generation may rely on.
 
     `arch` decides tile sizes and work-group shapes; a name that IREE does not know gets generic ones. `compute` and
     `storage` are words such as `fp16`, `int8`, `b16`; `subgroup` are `shuffle` and `arithmetic`, `dot` `dp4xi8toi32`,

@@ -1,4 +1,4 @@
-"""What the CUDA driver API says of the devices here, with the names of `cudaDeviceProp`. By ctypes, in workers.
+"""The devices of this machine in the CUDA driver API, with the names of `cudaDeviceProp`. By ctypes, in workers.
 
 To check it on a machine with an NVIDIA GPU: `python3 -m retarget_iree.runtime.apis.cuda`.
 """

@@ -59,7 +59,7 @@ def live_features(driver: str, path: str, dump: str, *, complete: bool) -> tuple
 
 @functools.cache
 def host_vendor() -> str:
-    """Return who made the host's CPU; empty where the system does not say."""
+    """Return the vendor of the host's CPU; empty where the system does not say."""
     with contextlib.suppress(OSError):
         named = re.search(r"(?m)^vendor_id\s*: *(\S+)", Path("/proc/cpuinfo").read_text(errors="replace"))
         return vendor_name(named[1]) if named is not None else ""

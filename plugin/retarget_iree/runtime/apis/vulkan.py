@@ -1,4 +1,4 @@
-"""What the Vulkan API says of the devices here: features, properties and limits with Vulkan's names.
+"""The devices of this machine in the Vulkan API: features, properties and limits with Vulkan's names.
 
 IREE's description of a device has no limits and not all features. Asks the loader itself, by ctypes: the package
 `vulkan` of PyPI wraps all of Vulkan, needs cffi, and takes longer to import than this takes to ask. Runs in workers.

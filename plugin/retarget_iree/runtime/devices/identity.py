@@ -23,7 +23,7 @@ def describe_device(driver: str, ordinal: int, record: Mapping[str, object], dum
     """Describe the device that the runtime lists as `record` and describes in `dump`.
 
     A GPU is known by its UUID, which Vulkan and CUDA report alike, so that the same card under two drivers has one
-    physical id. What runs on the host's cores (`local-*`, a software Vulkan) has the physical id `cpu`.
+    physical id. Devices on the host's cores (`local-*`, a software Vulkan) have the physical id `cpu`.
     """
     path = str(record.get("path", ""))
     if driver in HOST_DRIVERS:

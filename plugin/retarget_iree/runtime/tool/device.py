@@ -1,7 +1,7 @@
 """Runs artifacts with `iree-run-module`, a process for each call: behind `run_under`, or the tool of a toolchain.
 
-The tool may be of another architecture, and needs no Python on its side. What it is called with and what it returns
-goes through files; results are compared by who called. Lives in device workers.
+The tool may be of another architecture, and needs no Python on its side. Its arguments and results go through files;
+the caller compares results. Lives in device workers.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ if TYPE_CHECKING:
     from retarget.extension import Array
 
 _SHELL = 128
-"""What a shell, and a wrapper that acts like one, adds to the number of the signal that ended its child."""
+"""The offset that shells, and wrappers like them, add to the number of the signal that ended their child."""
 _CRASHES = (signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV)
 _LISTED = re.compile(r"(?m)^# --device=[\w-]+://(?P<path>\S*)\n#   (?P<name>.*)\n# ===.*\n(?P<dump>(?:(?!# =).*\n)*)")
 _TAIL = re.compile(
     r"(?:; *)+(?:(?:invoking|looking up) function '|creating (?:VM|run) context|`\w+ func @|processing function ).*",
     re.DOTALL,
 )
-"""What the tool appends to a status, and the runtime in a process does not."""
+"""The tool's suffix to a status, which the runtime in a process lacks."""
 
 
 def open_tool(config: RuntimeConfig) -> ToolDevice:

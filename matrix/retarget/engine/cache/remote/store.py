@@ -42,7 +42,7 @@ _MOST_QUEUED = 4096
 _BATCH = 32
 _BATCH_BYTES = 64 << 20
 _OPENING_SECONDS = 30.0
-"""What a client may need on top to be imported and to log in."""
+"""Seconds that a client may need in addition, to be imported and to log in."""
 _ASK_AGAIN_SECONDS = 1.0
 
 
@@ -91,7 +91,7 @@ class RemoteStore:
     # ------------------------------------------------------------ reading
 
     def read(self, kind: str, key: str) -> dict[str, Any] | None:
-        """Return the body under `key`, or None. What is not there is asked for once."""
+        """Return the body under `key`, or None. Each missing object is requested once."""
         name = _name(kind, key)
         if name in self._absent:
             return None
@@ -133,7 +133,7 @@ class RemoteStore:
         self._missed += 1
 
     def forget(self, kind: str, key: str) -> None:
-        """Ask no more for a body, which is to be made anew."""
+        """Do not request a body again: it will be made anew."""
         self._absent.add(_name(kind, key))
 
     def _reject(self, name: str, reason: str) -> None:
@@ -194,7 +194,7 @@ class RemoteStore:
             )
 
     def close(self) -> None:
-        """Ask and upload nothing more; who waits for an answer goes on without."""
+        """Ask and upload nothing more; a caller that waits for an answer goes on without."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -254,7 +254,7 @@ class RemoteStore:
 
     @property
     def statistics(self) -> RemoteStatistics:
-        """What has been moved so far."""
+        """The transfers so far."""
         return RemoteStatistics(
             fetched=self._fetched,
             absent=self._missed,

@@ -119,7 +119,7 @@ def shows(bench: Bench) -> None:
 
 
 def writes(bench: Bench) -> None:
-    """What the host writes through a map is there for a copy that follows it, and for the host to read."""
+    """A host's write through a map is visible to a copy that follows it, and to the host."""
     region = _mappable(bench)
     bench.require(bench.limits.writes_maps, _READ_ONLY)
     size = len(region.content)

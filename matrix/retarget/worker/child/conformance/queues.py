@@ -20,8 +20,8 @@ def chain(bench: Bench) -> None:
 
 
 def held(bench: Bench) -> None:
-    """What waits for an event of the host writes nothing and is not complete before it is signalled; then it is done.
-    A device that is not asynchronous refuses it.
+    """A submission that waits for an event of the host writes nothing and is not complete before it is signalled; then
+    it is done. A device that is not asynchronous refuses it.
     """
     size = 64 * bench.limits.offset_alignment * bench.limits.fill_alignment
     source, target = bench.buffer(size), bench.buffer(size)
@@ -42,7 +42,7 @@ def held(bench: Bench) -> None:
 
 
 def signalled(bench: Bench) -> None:
-    """What waits for an event of the host that is signalled already is done."""
+    """A submission that waits for a signalled event of the host is done."""
     size = 64 * bench.limits.offset_alignment * bench.limits.fill_alignment
     region, event = bench.buffer(size), bench.host_event()
     bench.pending(event)
@@ -52,7 +52,7 @@ def signalled(bench: Bench) -> None:
 
 
 def joined(bench: Bench) -> None:
-    """What waits for several events waits for each of them, in whatever order they complete."""
+    """A submission that waits for several events waits for each of them, in any order."""
     _needs_asynchronous(bench)
     unit = bench.limits.offset_alignment * bench.limits.fill_alignment
     for last in range(3):
@@ -81,7 +81,7 @@ def shared(bench: Bench) -> None:
 
 
 def independent(bench: Bench) -> None:
-    """What waits for nothing is done while another submission waits for the host."""
+    """A submission that waits for nothing is done while another one waits for the host."""
     _needs_asynchronous(bench)
     bench.require(not bench.limits.in_order, "the device announces that a submission may wait for all before it")
     size = 64 * bench.limits.offset_alignment * bench.limits.fill_alignment

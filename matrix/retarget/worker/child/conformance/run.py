@@ -1,4 +1,4 @@
-"""Runs one check on an opened device, and says what came of it."""
+"""Runs one check on an opened device, and returns its outcome."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from retarget.worker.child.conformance.bench import Bench, Check, CheckFailedErr
 from retarget.worker.messages import CheckedDriver
 
 CHECKS: tuple[Check, ...] = (*memory.CHECKS, *commands.CHECKS, *queues.CHECKS)
-"""All checks, the simplest of each sort first."""
+"""All checks, the simplest of each kind first."""
 
 
 def driver_checks() -> Sequence[DriverCheck]:
