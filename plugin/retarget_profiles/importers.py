@@ -1,7 +1,7 @@
 """Reports of other tools → one profile: `clinfo --json`, `vulkaninfo --json`, and features of CPUs by LLVM's names.
 
-Reports about Vulkan hold Vulkan's structures by name. A capability's name does not depend on its structure, except for those of
-subgroups before Vulkan 1.1 became one structure.
+Reports about Vulkan hold Vulkan's structures by name. A capability's name does not depend on its structure, except for
+those of subgroups before Vulkan 1.1 became one structure.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reads an artifact for a run, and sees that it is the one that was meant; and files that a driver keeps.
 
-Code in a worker keeps such files in the folder that `kept_folder` returns. `retarget.engine.cache.store` counts, bounds,
-verifies and removes them.
+Code in a worker keeps such files in the folder that `kept_folder` returns. `retarget.engine.cache.store` counts,
+bounds, verifies and removes them.
 """
 
 from __future__ import annotations
