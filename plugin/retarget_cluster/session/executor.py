@@ -90,7 +90,6 @@ class ClusterExecutor:
         self._asked: dict[tuple[str, object], asyncio.Task[Answer | Lost | Declined]] = {}
         self._turns: dict[str, _Turns] = {}
         self._alone = asyncio.Lock()
-        self._closed = False
         self._had: set[RuntimeConfig] = set()
         self._missing: dict[RuntimeConfig, float] = {}
         """The runtime configs whose devices some worker had; until when (monotonic) those that none has are awaited."""
@@ -125,9 +124,7 @@ class ClusterExecutor:
         deadline = time.monotonic() + (_LOCAL_START if self._local is not None else _NO_WORKER)
         while len(link.workers) < wanted:
             msg = ""
-            if self._closed:
-                msg = "the session has ended"
-            elif self._local is not None and self._local.ended:
+            if self._local is not None and self._local.ended:
                 msg = f"a worker of local:{wanted} ended while it started{self._local.said}"
             elif time.monotonic() > deadline:
                 said = self._local.said if self._local is not None else ""
@@ -452,7 +449,6 @@ class ClusterExecutor:
 
     def close(self) -> None:
         """Give up what is queued and what runs, and end."""
-        self._closed = True
         if self._local is not None and self.starting:
             self._local.kill()
         with suppress(RetargetError, TimeoutError):  # a scheduler that was killed is dialled for some seconds
