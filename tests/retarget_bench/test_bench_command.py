@@ -116,6 +116,19 @@ def test_what_no_rank_test_judged_has_no_probability(capsys: pytest.CaptureFixtu
     assert found == {"artifact-size": None, "dispatches": None, "first-call": None}
 
 
+def test_the_text_has_no_probability_of_what_no_rank_test_judged(capsys: pytest.CaptureFixture[str]) -> None:
+    write("before", scale={"a": 1.0})
+    write("after", scale={"a": 1.2})
+    assert compare("--all") == 1
+    lines = [line for line in capsys.readouterr().out.splitlines() if " → " in line]
+    assert {line.split()[2]: "p = " in line for line in lines} == {
+        "artifact-size": False,
+        "dispatches": False,
+        "first-call": False,
+        "latency": True,
+    }
+
+
 def test_a_bound_of_another_form_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     write("before", scale={"a": 1.0})
     assert main(["bench", "compare", "before", "before", "--within", "5"]) == 2

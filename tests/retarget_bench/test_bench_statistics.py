@@ -117,6 +117,13 @@ def test_single_values_must_be_beyond_all_before(before: list[float], after: flo
     assert compare_values(before, after, within=0.1, exact=False).finding is finding
 
 
+@pytest.mark.parametrize(
+    ("after", "finding"), [(2.875, Finding.SMALLER), (3.0, Finding.SAME), (5.0, Finding.SAME), (5.125, Finding.LARGER)]
+)
+def test_a_change_of_just_the_bound_is_none(after: float, finding: Finding) -> None:
+    assert compare_values([4.0], after, within=0.25, exact=True).finding is finding
+
+
 def test_what_is_exact_is_compared_with_the_last_value() -> None:
     assert compare_values([5.0, 10.0], 12.0, within=0.1, exact=True).finding is Finding.LARGER
     assert compare_values([12.0, 10.0], 10.5, within=0.1, exact=True).finding is Finding.SAME

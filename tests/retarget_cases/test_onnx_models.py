@@ -15,7 +15,7 @@ from retarget.cli import main
 from retarget.extension import CaseRequest, FunctionInfo
 from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget_cases.loader import CasesLoader
-from retarget_cases.onnx.models import model_function
+from retarget_cases.onnx.models import element_name, model_function
 from retarget_cases.starters import onnx_functions
 
 onnx = pytest.importorskip("onnx")
@@ -60,6 +60,13 @@ def test_types_that_are_no_tensor_of_numbers_are_named(tmp_path: Path) -> None:
     found = model_function(save(tmp_path, inputs, [tensor("out", "FLOAT", [1])]))
     assert found is not None
     assert found.argument_types == ("tensor of string t", "sequence s", "tensor<*xui8>", "tensor<i1>")
+
+
+def test_integers_of_each_size_have_mlirs_names() -> None:
+    codes = {name: code for name, code in onnx.TensorProto.DataType.items() if "INT" in name}
+    assert len(codes) >= 8
+    for name, code in codes.items():
+        assert element_name(code) == name.replace("UINT", "ui").replace("INT", "i")
 
 
 def load(model: Path, text: str, found: FunctionInfo) -> object:

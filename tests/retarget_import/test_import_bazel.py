@@ -90,6 +90,30 @@ both(name = "check_own", srcs = ["a.mlir"])
     assert names(folder) == ["a_vmvx_local-sync", "b_vmvx_local-sync", "b_vmvx_local-task"]
 
 
+def test_a_bzl_file_that_two_others_load_is_evaluated_for_both(folder: Path) -> None:
+    (folder / "MODULE.bazel").touch()
+    (folder / "own.bzl").write_text(
+        f'load("{CHECK}", "iree_check_test_suite")\n'
+        "def own(name, **kwargs):\n"
+        '    iree_check_test_suite(name = name, target_backends_and_drivers = [("vmvx", "local-sync")], **kwargs)\n'
+    )
+    for name in ("one", "two"):
+        (folder / f"{name}.bzl").write_text(
+            'load("//:own.bzl", "own")\n'
+            f'load("{CHECK}", "iree_check_test_suite")\n'
+            f"def {name}(**kwargs):\n    own(**kwargs)\n"
+        )
+    text = """
+load("//:one.bzl", "one")
+load("//:two.bzl", "two")
+one(name = "check_a", srcs = ["a.mlir"])
+two(name = "check_b", srcs = ["b.mlir"])
+"""
+    write(folder, text, "a.mlir", "b.mlir")
+    assert import_here("--verify") == 0
+    assert names(folder) == ["a_vmvx_local-sync", "b_vmvx_local-sync"]
+
+
 def test_the_default_pairs(folder: Path) -> None:
     write(folder, '\niree_check_test_suite(name = "check", srcs = ["a.mlir"])\n', "a.mlir")
     assert import_here("--verify") == 0
@@ -250,13 +274,15 @@ def test_a_target_config_has_the_name_of_its_compiler_where_no_other_one_has_it(
     assert 'targets = ["llvm-cpu-local-task"]' in Path("second/suite.toml").read_text()
 
 
-def test_a_narrow_call_in_a_large_folder_gets_a_suite_of_its_own(folder: Path) -> None:
-    files = [f"m{number}.mlir" for number in range(8)]
+@pytest.mark.parametrize("count", [2, 8])
+def test_a_call_with_less_than_half_of_a_folder_gets_a_suite_of_its_own(folder: Path, count: int) -> None:
+    files = [f"m{number}.mlir" for number in range(count)]
     one = FIRST.replace('["a.mlir", "b.mlir"]', str(files).replace("'", '"'))
     other = FIRST.replace('["a.mlir", "b.mlir"]', '["m0.mlir"]').replace("llvm-cpu", "vmvx")
     write(folder, one + other, *files)
     assert import_here("--verify") == 0
-    assert suite_text().endswith('-vmvx"\nsrcs = ["m0.mlir"]\nkind = "check"\ntargets = ["vmvx"]\n')
+    its_own = '-vmvx"\nsrcs = ["m0.mlir"]\nkind = "check"\ntargets = ["vmvx"]\n'
+    assert suite_text().endswith(its_own) is (count > 2)
 
 
 def test_runs_of_some_functions_are_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,3 +67,8 @@ def test_percentages() -> None:
 )
 def test_a_value_is_shown_with_a_unit_that_suits_it(metric: Metric, value: float, text: str) -> None:
     assert quantity_text(metric, value) == text
+
+
+def test_what_the_compiler_decides_is_exact() -> None:
+    exact = {Metric.ARTIFACT_SIZE, Metric.DISPATCHES, Metric.TRANSIENT_MEMORY}
+    assert {metric for metric in Metric if metric.is_exact} == exact

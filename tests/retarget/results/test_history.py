@@ -101,6 +101,7 @@ def test_the_last_runs_are_read_alone(tmp_path: Path) -> None:
     for day in range(4):
         add_run([session(f"s{day}", passed("t"), day=day)], str(tmp_path))
     assert [run.sessions for run in read_history(str(tmp_path), last=2).runs] == [("s2",), ("s3",)]
+    assert [run.sessions for run in read_history(str(tmp_path), last=1).runs] == [("s3",)]
 
 
 def test_a_history_may_be_on_any_file_system_that_fsspec_knows() -> None:

@@ -224,3 +224,9 @@ def test_nothing_is_known_of_the_duration_of_a_leg_that_does_not_say_it(tmp_path
     write_plan(Plan(event="pr", paths=(), legs=(leg,)), tmp_path / "plan.json")
     (found,) = read_plan(tmp_path / "plan.json").legs
     assert found.seconds == 0
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RetargetError, match=r"^cannot write results to .*file/.*: (Not a directory|File exists)$"):
+        ResultsWriter(tmp_path / "file", new_session(selected=0, digest=""))

@@ -142,6 +142,10 @@ def test_the_rungs_count_who_reaches_them_and_who_stops_there(root: Path) -> Non
         ("matches", 2, 1),
         ("stable", 1, 1),
     ]
+    lines = text(made(states, root)).splitlines()
+    start = next(at for at, line in enumerate(lines) if line.startswith("rung "))
+    stops = [line[lines[start].index("stopped there") :].strip() for line in lines[start + 1 : start + 8]]
+    assert stops == ["1", "", "1", "", "", "1", "1"]
 
 
 def test_a_driver_comes_as_far_as_the_check_that_comes_least_far(root: Path) -> None:

@@ -124,6 +124,13 @@ def test_differences_name_what_went_what_came_and_what_changed() -> None:
     assert differences(new, new) == ()
 
 
+@pytest.mark.parametrize("count", [8, 9])
+def test_of_many_differences_eight_are_named(count: int) -> None:
+    names = [f"test_{number}" for number in range(count)]
+    (line,) = differences(manifest(), manifest(*((name, "op-A f32") for name in names)))
+    assert line.partition(": ")[2] == ", ".join(names[:8]) + (", …" if count > 8 else "")
+
+
 def test_reading_a_manifest_imports_neither_onnx_nor_numpy() -> None:
     program = (
         "import sys; from pathlib import Path; "

@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from retarget.results.export.ctrf import ctrf
 from retarget.results.export.junit import junit
 from retarget.results.export.trace import Span, lanes, trace
@@ -196,6 +197,14 @@ def test_junit_has_a_testcase_per_target_as_pytest_names_it() -> None:
     found = {one.attrib["name"]: one.attrib["value"] for one in case.iter("property")}
     assert found["retarget.nodeid"] == "suites/a/suite.toml::a::m_c_r"
     assert found["retarget.run_seconds"] == "2.000000"
+    assert "retarget.ran_on" not in found
+
+
+def test_junit_names_the_worker_of_a_run() -> None:
+    record = passed("s.toml::s::a")
+    assert record.run is not None
+    (case,) = cases(replace(record, run=replace(record.run, host="w1"))).values()
+    assert ("retarget.ran_on", "w1") in [(one.attrib["name"], one.attrib["value"]) for one in case.iter("property")]
 
 
 def test_junit_counts_and_words_outcomes_as_pytest_does() -> None:
