@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 
@@ -44,8 +45,9 @@ FOUND = {
 def sanitized() -> Iterator[OpenClDevice]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OCLGRIND_GLOBAL_MEM_SIZE", str(1 << 30))
-        for name in ("DATA_RACES", "UNINITIALIZED", "MAX_ERRORS", "LOG"):
+        for name in ("DATA_RACES", "UNINITIALIZED", "MAX_ERRORS"):
             patch.setenv(f"OCLGRIND_{name}", "0")  # so that they are as before afterwards
+        patch.setenv("OCLGRIND_LOG", os.devnull)
         find_or_skip("opencl://oclgrind/0")
         device = OpenClDriver().open(replace(runtime_config(), sanitize=True))
         yield device
