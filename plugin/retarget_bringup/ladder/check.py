@@ -96,6 +96,7 @@ def check(
         failures=(
             *_nothing_judged(states),
             *_by_reason("not of today", [one for one in states if one.is_stale]),
+            *_by_reason("no verdict", [one for one in states if one.is_lost]),
             *_lower([one for one in moved if one[2] < one[1].rung], name, settings.name),
             *_disagreements(states, name),
         ),
@@ -110,7 +111,8 @@ def check(
         notes=(
             *(_lowered(line) for line in ladder.lines if line.lowered_from is not None),
             *_by_reason(
-                "not tried", [one for one in states if one.standing is Standing.NOT_TRIED and not one.is_stale]
+                "not tried",
+                [one for one in states if one.standing is Standing.NOT_TRIED and not (one.is_stale or one.is_lost)],
             ),
             *_listed(f"new on this device: {counted(len(there), 'target')}; {raises} takes them in", there),
             *_listed(f"changed: {counted(len(changed), 'target')} of another digest; {raises} writes it", changed),

@@ -26,7 +26,7 @@ from retarget.model import CompileTarget, Expectation, RunTarget
 from retarget.model.rungs import Rung
 from retarget.results.files import SessionResults, by_target
 from retarget.results.overview import State, state_of
-from retarget.results.record import INCOMPLETE, DeviceRecord, Outcome, Result, TargetRecord
+from retarget.results.record import BAD, INCOMPLETE, DeviceRecord, Outcome, Result, TargetRecord
 from retarget.support.checkout import short
 from retarget.support.dependencies import state_of as state_of_file
 from retarget.support.errors import RetargetError
@@ -110,6 +110,8 @@ class TargetState(Struct, frozen=True, kw_only=True):
     With `only_compiled` it comes to `rung` at least, and what would run it is not there, which `reason` says.
 
     With `is_stale` it has a result, which is not of what is declared, compiled and checked out today: see `reason`.
+    With `is_lost` it was to be tried, and failed without saying how far it came, or was not: a device or its session
+    came to an end before it.
 
     `record` is the one that the rung is of: of the sessions that tried this build of it, one with the lowest rung.
     `compiled` is that of its compile target in the same session. `line` is the ladder's.
@@ -123,6 +125,7 @@ class TargetState(Struct, frozen=True, kw_only=True):
     is_permanent: bool = False
     only_compiled: bool = False
     is_stale: bool = False
+    is_lost: bool = False
     reason: str = ""
 
     @property
@@ -270,7 +273,8 @@ def states(
             keys[name] = key(declared.compiled)
         return _OTHER_COMPILE if keys[name] and made.key and made.key != keys[name] else ""
 
-    return [_state(one, lines.get(one.id), by_id, stable, stale) for one in targets]
+    cut = any(not one.is_complete for one in sessions)
+    return [_state(one, lines.get(one.id), by_id, stable, stale, cut=cut) for one in targets]
 
 
 class _Try(Struct, frozen=True):
@@ -299,6 +303,8 @@ def _state(
     sessions: Sequence[Mapping[str, list[TargetRecord]]],
     stable: int,
     stale: Callable[[LadderTarget, _Try], str],
+    *,
+    cut: bool,
 ) -> TargetState:
     if (rule := target.skipped_by) is not None:
         return TargetState(target=target, line=line, is_permanent=True, reason=excuse(rule))
@@ -319,12 +325,15 @@ def _state(
     if not tries:
         permanent = last is not None and last.unsuitable
         reason = _why_untried(last) if last is not None else "it has no result"
+        if last is None and cut:
+            reason += ", and a session was killed, still runs, or has lost lines"
         return TargetState(
             target=target,
             line=line,
             record=last,
             is_permanent=permanent,
             is_stale=bool(why) and not target.missing,
+            is_lost=not (why or permanent or target.missing) and (cut if last is None else _is_lost(last)),
             reason=target.missing or why or reason,
         )
     tries = [one for one in tries if not one.only_compiled] or tries[-1:]
@@ -341,6 +350,7 @@ def _state(
         record=record,
         compiled=lowest.compiled,
         only_compiled=only_compiled,
+        is_lost=only_compiled and _is_lost(record),
         reason=_why_untried(record) if only_compiled else "",
     )
 
@@ -350,6 +360,12 @@ _OTHER_COMPILE = (
     "its result is of another compile than today's, such as with other flags, by another build or for another CPU: "
     "run it again"
 )
+
+
+def _is_lost(record: TargetRecord) -> bool:
+    """Whether a target whose rung is not known was to be tried: pytest's exit status was not 0 for that."""
+    is_blocked = record.outcome is Outcome.BLOCKED and bool(record.blocked_by)
+    return record.outcome in BAD or record.outcome is Outcome.NOT_RUN or is_blocked
 
 
 def _why_untried(record: TargetRecord) -> str:

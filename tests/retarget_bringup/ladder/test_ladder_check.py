@@ -210,12 +210,33 @@ def test_only_what_fell_can_be_lowered(name: str, message: str) -> None:
 
 
 def test_what_was_not_tried_is_reported_and_keeps_its_line() -> None:
-    gone = record("n", outcome=Outcome.NOT_RUN, reason="the device was gone after m")
+    absent = record("n", outcome=Outcome.SKIPPED, unavailable=True, reason="no device")
     before, both = ladder(m="matches", n="matches"), [target("m"), target("n")]
-    found_here = checked(before, session(passes("m"), gone), targets=both)
+    found_here = checked(before, session(passes("m"), absent), targets=both)
     assert found_here.holds
-    assert found_here.notes == (f"not tried: 1 target, such as {id_of('n')}: the device was gone after m",)
-    assert rungs(before, session(passes("m"), gone), targets=both) == {"m": "matches", "n": "matches"}
+    assert found_here.notes == (f"not tried: 1 target, such as {id_of('n')}: no device",)
+    assert rungs(before, session(passes("m"), absent), targets=both) == {"m": "matches", "n": "matches"}
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ([record("n", outcome=Outcome.NOT_RUN, reason="the device was gone after m")], "the device was gone after m"),
+        ([compiles("n"), record("n", outcome=Outcome.NOT_RUN, reason="gone")], "gone"),
+        ([record("n", outcome=Outcome.ERROR, message="a fixture raised")], "a fixture raised"),
+        ([record("n", outcome=Outcome.FAILED, message="the worker crashed")], "the worker crashed"),
+        ([record("n", outcome=Outcome.BLOCKED, blocked_by="n_c", reason="blocked by n_c")], "blocked by n_c"),
+        ([], "it has no result, and a session was killed, still runs, or has lost lines"),
+    ],
+)
+def test_what_was_to_be_tried_and_says_nothing_fails_and_keeps_its_line(said: list[TargetRecord], reason: str) -> None:
+    before, both = ladder(m="matches", n="matches"), [target("m"), target("n")]
+    of = session(passes("m"), *said)
+    of = of if said else replace(of, end=None)
+    found_here = checked(before, of, targets=both)
+    assert found_here.failures == (f"no verdict: 1 target, such as {id_of('n')}: {reason}",)
+    assert found_here.notes == ()
+    assert rungs(before, of, targets=both) == {"m": "matches", "n": "matches"}
 
 
 def test_what_compiles_where_its_driver_is_missing_is_at_that_rung_at_least() -> None:
