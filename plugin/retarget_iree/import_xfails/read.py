@@ -36,6 +36,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -171,11 +172,11 @@ def _content(file: Path) -> object:
     try:
         text = read_regular(file).decode("utf-8-sig")
         try:
-            data = json.loads(text)  # json5 takes a hundred times as long
+            data = json.loads(text, object_pairs_hook=_object)  # json5 takes a hundred times as long
         except json.JSONDecodeError:
             import json5
 
-            data = json5.loads(text)
+            data = json5.loads(text, object_pairs_hook=_object)
         json.dumps(data, ensure_ascii=False).encode()  # half a surrogate pair is no text that can be written
     except OSError as error:
         message = f"cannot be read: {error.strerror or error}; expected a config file"
@@ -186,6 +187,16 @@ def _content(file: Path) -> object:
     else:
         return data
     raise DiagnosticsError([Diagnostic(file=file, message=message)])
+
+
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON. Raises `ValueError` for a key that it has twice: readers keep the last one."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        msg = f"found the key {key!r} twice in one object, expected each once"
+        raise ValueError(msg)
+    return found
 
 
 def _config(file: Path, data: Mapping[str, Any], notes: list[str]) -> ConfigLists:

@@ -193,6 +193,10 @@ ERRORS = {  # text of the list, what is written for it, the error
         '"tests_and_expected_outcomes": ["node/test_mod"]': (
             "cpu.json: tests_and_expected_outcomes: Expected `object`, got `array`"
         ),
+        '"expected_run_failures": ["node/test_mod"], "expected_run_failures": ["node/test_top_k"]': (
+            "cpu.json: found no valid JSON: found the key 'expected_run_failures' twice in one object, "
+            "expected each once"
+        ),
         '"tests_and_expected_outcomes": {"node/test_mod": "fails"}': (
             "cpu.json: tests_and_expected_outcomes.node/test_mod: found 'fails', expected one of pass, "
             "skip, fail-import, fail-compile, fail-run"
