@@ -310,12 +310,14 @@ def _state(
         return TargetState(target=target, line=line, is_permanent=True, reason=excuse(rule))
     tries: list[_Try] = []
     last: TargetRecord | None = None
+    unsaid: TargetRecord | None = None
     why = ""
     for session in sessions:
         for record in session.get(target.id, ())[-1:]:
-            last = record
+            last = unsaid = record
         of_today: list[_Try] = []
         for one in _tries(target, session):
+            unsaid = None
             if said := stale(target, one):
                 why = said
             else:
@@ -343,6 +345,7 @@ def _state(
     if rung is Rung.MATCHES and sum(not one.record.unchanged for one in tries) >= stable:
         rung = Rung.STABLE
     only_compiled = lowest.only_compiled
+    failed = unsaid if unsaid is not None and unsaid.outcome in BAD else None  # since the result that counts
     return TargetState(
         target=target,
         line=line,
@@ -350,8 +353,8 @@ def _state(
         record=record,
         compiled=lowest.compiled,
         only_compiled=only_compiled,
-        is_lost=only_compiled and _is_lost(record),
-        reason=_why_untried(record) if only_compiled else "",
+        is_lost=failed is not None or (only_compiled and _is_lost(record)),
+        reason=_why_untried(failed or record) if failed or only_compiled else "",
     )
 
 

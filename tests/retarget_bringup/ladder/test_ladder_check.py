@@ -239,6 +239,14 @@ def test_what_was_to_be_tried_and_says_nothing_fails_and_keeps_its_line(said: li
     assert rungs(before, of, targets=both) == {"m": "matches", "n": "matches"}
 
 
+def test_a_failure_without_a_rung_counts_after_an_earlier_result_and_not_before_a_later_one() -> None:
+    before = ladder(m="matches")
+    good, bad = session(passes()), session(record(outcome=Outcome.ERROR, message="a fixture raised"))
+    failure = f"no verdict: 1 target, such as {M}: a fixture raised"
+    assert checked(before, good, bad).failures == (failure,)
+    assert checked(before, bad, good).holds
+
+
 def test_what_compiles_where_its_driver_is_missing_is_at_that_rung_at_least() -> None:
     here = session(compiles(), record(outcome=Outcome.SKIPPED, reason="no driver", unavailable=True))
     (one,) = found(ladder(), here)
