@@ -310,14 +310,15 @@ def _state(
         return TargetState(target=target, line=line, is_permanent=True, reason=excuse(rule))
     tries: list[_Try] = []
     last: TargetRecord | None = None
-    unsaid: TargetRecord | None = None
     why = ""
     for session in sessions:
         for record in session.get(target.id, ())[-1:]:
-            last = unsaid = record
+            last = record
         of_today: list[_Try] = []
-        for one in _tries(target, session):
-            unsaid = None
+        found = [*_tries(target, session)]
+        if not found and target.id in session and last is not None and last.outcome in BAD:
+            tries, why = [], ""  # what came before it stands no more
+        for one in found:
             if said := stale(target, one):
                 why = said
             else:
@@ -345,7 +346,6 @@ def _state(
     if rung is Rung.MATCHES and sum(not one.record.unchanged for one in tries) >= stable:
         rung = Rung.STABLE
     only_compiled = lowest.only_compiled
-    failed = unsaid if unsaid is not None and unsaid.outcome in BAD else None  # since the result that counts
     return TargetState(
         target=target,
         line=line,
@@ -353,8 +353,8 @@ def _state(
         record=record,
         compiled=lowest.compiled,
         only_compiled=only_compiled,
-        is_lost=failed is not None or (only_compiled and _is_lost(record)),
-        reason=_why_untried(failed or record) if failed or only_compiled else "",
+        is_lost=only_compiled and _is_lost(record),
+        reason=_why_untried(record) if only_compiled else "",
     )
 
 

