@@ -15,7 +15,7 @@ from retarget.cli import main
 from retarget.extension import CaseRequest, FunctionInfo
 from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget_cases.loader import CasesLoader
-from retarget_cases.onnx.models import model_function
+from retarget_cases.onnx.models import element_name, model_function
 from retarget_cases.starters import onnx_functions
 
 onnx = pytest.importorskip("onnx")
@@ -52,6 +52,13 @@ def test_the_function_has_the_types_of_the_graph(model: Path) -> None:
         argument_types=("tensor<?x3xf32>", "tensor<2xi64>"),
         result_types=("tensor<?x3xf32>",),
     )
+
+
+def test_each_type_of_integers_has_its_bits_and_its_sign() -> None:
+    codes = {name: code for name, code in onnx.TensorProto.DataType.items() if "INT" in name}
+    assert codes.keys() > {"INT8", "INT64", "UINT8", "UINT16", "UINT32", "UINT64"}
+    for name, code in codes.items():
+        assert element_name(code) == name.replace("UINT", "ui").replace("INT", "i")
 
 
 def test_types_that_are_no_tensor_of_numbers_are_named(tmp_path: Path) -> None:

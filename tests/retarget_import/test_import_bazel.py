@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,27 @@ both(name = "check_own", srcs = ["a.mlir"])
     write(folder, text, "a.mlir", "b.mlir")
     assert import_here("--verify") == 0
     assert names(folder) == ["a_vmvx_local-sync", "b_vmvx_local-sync", "b_vmvx_local-task"]
+
+
+def test_a_bzl_file_that_two_others_load_is_evaluated_for_both(folder: Path) -> None:
+    (folder / "MODULE.bazel").touch()
+    (folder / "common.bzl").write_text('PAIRS = [("vmvx", "local-sync")]\n')
+    for name in ("one", "two"):
+        (folder / f"{name}.bzl").write_text(
+            f'load("{CHECK}", "iree_check_test_suite")\n'
+            'load("//:common.bzl", "PAIRS")\n'
+            f"def {name}(name, **kwargs):\n"
+            "    iree_check_test_suite(name = name, target_backends_and_drivers = PAIRS, **kwargs)\n"
+        )
+    text = """
+load("//:one.bzl", "one")
+load("//:two.bzl", "two")
+one(name = "first", srcs = ["a.mlir"])
+two(name = "second", srcs = ["b.mlir"])
+"""
+    write(folder, text, "a.mlir", "b.mlir")
+    assert import_here("--verify") == 0
+    assert names(folder) == ["a_vmvx_local-sync", "b_vmvx_local-sync"]
 
 
 def test_the_default_pairs(folder: Path) -> None:
@@ -250,13 +272,16 @@ def test_a_target_config_has_the_name_of_its_compiler_where_no_other_one_has_it(
     assert 'targets = ["llvm-cpu-local-task"]' in Path("second/suite.toml").read_text()
 
 
-def test_a_narrow_call_in_a_large_folder_gets_a_suite_of_its_own(folder: Path) -> None:
+@pytest.mark.parametrize(("own", "is_narrow"), [(1, True), (3, True), (4, False)])
+def test_a_call_for_less_than_half_of_a_folder_gets_a_suite_of_its_own(own: int, is_narrow: bool, folder: Path) -> None:
     files = [f"m{number}.mlir" for number in range(8)]
-    one = FIRST.replace('["a.mlir", "b.mlir"]', str(files).replace("'", '"'))
-    other = FIRST.replace('["a.mlir", "b.mlir"]', '["m0.mlir"]').replace("llvm-cpu", "vmvx")
+    one = FIRST.replace('["a.mlir", "b.mlir"]', json.dumps(files))
+    narrow = json.dumps(files[:own])
+    other = FIRST.replace('["a.mlir", "b.mlir"]', narrow).replace("llvm-cpu", "vmvx")
     write(folder, one + other, *files)
     assert import_here("--verify") == 0
-    assert suite_text().endswith('-vmvx"\nsrcs = ["m0.mlir"]\nkind = "check"\ntargets = ["vmvx"]\n')
+    suite = f'-vmvx"\nsrcs = {narrow}\nkind = "check"\ntargets = ["vmvx"]\n'
+    assert suite_text().endswith(suite) is is_narrow
 
 
 def test_runs_of_some_functions_are_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

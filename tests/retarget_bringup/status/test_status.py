@@ -132,7 +132,8 @@ def test_the_rungs_count_who_reaches_them_and_who_stops_there(root: Path) -> Non
         failed("ccc", Rung.LOADS, "run", "x"),
         not_compiled("dddd", "y"),
     ]
-    counts = [(one.rung, one.reach, one.stop) for one in made(states, root).rungs]
+    status = made(states, root)
+    counts = [(one.rung, one.reach, one.stop) for one in status.rungs]
     assert counts == [
         ("none", 4, 1),
         ("compiles", 3, 0),
@@ -142,6 +143,10 @@ def test_the_rungs_count_who_reaches_them_and_who_stops_there(root: Path) -> Non
         ("matches", 2, 1),
         ("stable", 1, 1),
     ]
+    lines = text(status).partition("stopped there\n")[2].splitlines()[:4]
+    assert [line.split()[0] for line in lines] == ["none", "compiles", "loads", "dispatches"]
+    assert [line.partition("%")[2].split() for line in lines[1:]] == [[], ["1"], []]  # of none, nothing
+    assert lines[0].split() == ["none", "1"]
 
 
 def test_a_driver_comes_as_far_as_the_check_that_comes_least_far(root: Path) -> None:

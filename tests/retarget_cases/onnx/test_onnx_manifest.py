@@ -12,7 +12,7 @@ from retarget_cases.onnx.manifest import differences, main
 from retarget_cases.onnx.manifest_file import Entry, Manifest, manifest_text, read_manifest
 from retarget_cases.onnx.stored import installed_manifest, installed_version
 
-COMMITTED = Path(__file__).parents[2] / "suites" / "onnx" / "nodes.toml"
+COMMITTED = Path(__file__).parents[3] / "suites" / "onnx" / "nodes.toml"
 
 HEAD = 'format = 1\npackage = "onnx 1.23.2"\n\n[tests]\n'
 
@@ -122,6 +122,14 @@ def test_differences_name_what_went_what_came_and_what_changed() -> None:
         "the manifest was written by onnx 1.22.0, installed is onnx 1.23.2",
     )
     assert differences(new, new) == ()
+
+
+@pytest.mark.parametrize(("count", "end"), [(8, "test_7"), (9, "test_7, …")])
+def test_of_many_differences_eight_are_named(count: int, end: str) -> None:
+    new = manifest(*((f"test_{number}", "op-A") for number in range(count)))
+    (line,) = differences(manifest(), new)
+    assert line.startswith(f"{count} of onnx 1.23.2 that the manifest does not have: test_0, ")
+    assert line.endswith(f"test_6, {end}")
 
 
 def test_reading_a_manifest_imports_neither_onnx_nor_numpy() -> None:
