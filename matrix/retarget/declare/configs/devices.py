@@ -102,9 +102,10 @@ def _role_fault(compiler: CompilerConfig, runtime: RuntimeConfig, registry: Regi
                 f"found the role {role!r} of runtime config {runtime.name!r} ({place}), expected one of "
                 f"{devices}{did_you_mean(role, names)}"
             )
-    needed = {} if registry is None else registry.runtime_devices(compiler.compiler, dict(compiler.devices))
+    known = dict(compiler.devices)
+    needed = dict.fromkeys(names, True) if registry is None else registry.runtime_devices(compiler.compiler, known)
     for name in names:
-        if name not in runtime.roles and needed.get(name, True):
+        if name not in runtime.roles and needed[name]:
             return (
                 f"found no device with the role {name!r} in runtime config {runtime.name!r} ({_place(runtime)}), "
                 f"expected one for each of {devices}"
