@@ -119,6 +119,11 @@ def test_single_values_must_be_beyond_all_before(before: list[float], after: flo
     assert compare_values(before, after, within=0.25, exact=False).finding is finding
 
 
+@pytest.mark.parametrize(("exact", "p"), [(True, 0.0), (False, 1.0)])
+def test_single_values_are_certain_or_say_nothing(exact: bool, p: float) -> None:
+    assert compare_values([1.0, 1.0, 1.0], 2.0, within=0.25, exact=exact).p == p
+
+
 def test_what_is_exact_is_compared_with_the_last_value() -> None:
     assert compare_values([5.0, 10.0], 12.0, within=0.1, exact=True).finding is Finding.LARGER
     assert compare_values([12.0, 10.0], 10.5, within=0.1, exact=True).finding is Finding.SAME
