@@ -115,6 +115,10 @@ _SWAPS: dict[type[ast.AST], type[ast.AST]] = dict(
 )
 
 
+_UNSEEN = {"strict", "frozen", "kw_only", "indent"}
+"""Arguments that change nothing for those who use a function or class as mypy lets them; `indent` is for people."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutant:
     """The whole text of a changed module.
@@ -195,7 +199,7 @@ def _changes(node: ast.AST, carrier: ast.AST | None, *, texts: bool) -> Iterator
     for name, value in ast.iter_fields(node):
         if name in {"annotation", "returns", "decorator_list", "format_spec", "type_params", "bases"}:
             continue
-        if isinstance(node, ast.keyword) and node.arg == "strict":
+        if isinstance(node, ast.keyword) and node.arg in _UNSEEN:
             continue
         for at, child in enumerate(value if isinstance(value, list) else [value]):
             if not isinstance(child, ast.AST) or _is_for_people(child):
