@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.action == "show":
         sys.stdout.write("\n".join(profile_text(find_profile(reference)) for reference in arguments.profiles))
     elif arguments.action == "target":
-        registry = load_extensions(getattr(arguments, "retarget_extension", None) or ())
+        registry = load_extensions(arguments.retarget_extension)
         for reference in arguments.profiles:
             sys.stdout.write(_targets(registry, find_profile(reference), arguments.compiler))
     elif arguments.action == "import":

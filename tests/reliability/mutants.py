@@ -32,7 +32,7 @@ import time
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -115,6 +115,10 @@ _SWAPS: dict[type[ast.AST], type[ast.AST]] = dict(
 )
 
 
+_UNSEEN = {"strict", "frozen", "kw_only", "indent"}
+"""Arguments that change nothing for those who use a function or class as mypy lets them; `indent` is for people."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutant:
     """The whole text of a changed module.
@@ -195,7 +199,7 @@ def _changes(node: ast.AST, carrier: ast.AST | None, *, texts: bool) -> Iterator
     for name, value in ast.iter_fields(node):
         if name in {"annotation", "returns", "decorator_list", "format_spec", "type_params", "bases"}:
             continue
-        if isinstance(node, ast.keyword) and node.arg == "strict":
+        if isinstance(node, ast.keyword) and node.arg in _UNSEEN:
             continue
         for at, child in enumerate(value if isinstance(value, list) else [value]):
             if not isinstance(child, ast.AST) or _is_for_people(child):
@@ -286,19 +290,41 @@ def _pytest(folder: Path, *arguments: str, plugins: Sequence[object] = ()) -> in
 
 
 class _Passes:
-    """Tells coverage.py which test runs, and notes how long each takes and what is imported."""
+    """Tells coverage.py which test runs, and notes how long each takes and what is imported.
+
+    What a fixture of more than one test does counts to all tests that have it, not to the first, which sets it up.
+    """
 
     def __init__(self, measured: coverage.Coverage, answer: Path) -> None:
         self._measured, self._answer = measured, answer
         self._times: dict[str, float] = {}
         self._failed: list[str] = []
+        self._users: dict[str, list[str]] = defaultdict(list)
+        self._context = ""
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         start = time.monotonic()
-        self._measured.switch_context(item.nodeid)
-        yield
+        for known in item._fixtureinfo.name2fixturedefs.values() if isinstance(item, pytest.Function) else ():
+            self._users[_name_of(known[-1])].append(item.nodeid)
+        with self._in_context(item.nodeid):
+            yield
         self._times[item.nodeid] = time.monotonic() - start
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Iterator[None]:
+        with nullcontext() if fixturedef.scope == "function" else self._in_context(_name_of(fixturedef)):
+            yield
+
+    @contextmanager
+    def _in_context(self, context: str) -> Iterator[None]:
+        before, self._context = self._context, context
+        self._measured.switch_context(context)
+        try:
+            yield
+        finally:
+            self._context = before
+            self._measured.switch_context(before)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
@@ -312,7 +338,11 @@ class _Passes:
             and (Path(sys.prefix) in Path(file).parents or ROOT not in Path(file).parents)
         ]
         times = {test: taken for test, taken in self._times.items() if test not in self._failed}
-        self._answer.write_text(json.dumps([times, self._failed, others]))
+        self._answer.write_text(json.dumps([times, self._failed, others, self._users]))
+
+
+def _name_of(fixture: pytest.FixtureDef[object]) -> str:
+    return f"fixture {fixture.argname} of {fixture.baseid}"
 
 
 class _Order:
@@ -353,14 +383,15 @@ class Runs:
             sys.exit(
                 f"{' '.join(part.tests)}: exit status {status} without any change\n{(folder / 'output').read_text()}"
             )
-        self._times, self.failed, modules = json.loads(answer.read_text())
+        self._times, self.failed, modules, users = json.loads(answer.read_text())
         combined = coverage.Coverage(config_file=str(settings))
         combined.combine()
         data = combined.get_data()
         self._tests: dict[tuple[str, int], set[str]] = defaultdict(set)
         for file in data.measured_files():
             for line, contexts in data.contexts_by_lineno(file).items():
-                self._tests[file, line].update(re.sub(r" \((setup|call|teardown)\)$", "", name) for name in contexts)
+                names = (re.sub(r" \((setup|call|teardown)\)$", "", name) for name in contexts)
+                self._tests[file, line].update(*(users.get(name, [name]) for name in names))
         for module in modules:
             with suppress(Exception):
                 importlib.import_module(module)

@@ -114,6 +114,9 @@ def test_what_no_rank_test_judged_has_no_probability(capsys: pytest.CaptureFixtu
     found = {row["metric"]: row["p"] for row in json.loads(capsys.readouterr().out)["measurements"]}
     assert found.pop("latency") < 0.001
     assert found == {"artifact-size": None, "dispatches": None, "first-call": None}
+    assert compare("--all") == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert {line.split()[2] for line in lines if line.startswith(" ") and "p = " in line} == {"latency"}
 
 
 def test_the_text_has_no_probability_of_what_no_rank_test_judged(capsys: pytest.CaptureFixture[str]) -> None:

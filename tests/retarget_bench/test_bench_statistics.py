@@ -111,10 +111,17 @@ def test_few_of_equal_builds_seem_different() -> None:
         ([1.0, 1.02, 1.01], 0.5, Finding.SMALLER),
         ([1.0, 2.0, 1.5], 9.0, Finding.NOISY),
         ([1.0, 1.0], 9.0, Finding.FEW),
+        ([1.0, 1.0, 1.0], 1.25, Finding.SAME),
+        ([1.0, 1.0, 1.0], 0.75, Finding.SAME),
     ],
 )
 def test_single_values_must_be_beyond_all_before(before: list[float], after: float, finding: Finding) -> None:
-    assert compare_values(before, after, within=0.1, exact=False).finding is finding
+    assert compare_values(before, after, within=0.25, exact=False).finding is finding
+
+
+@pytest.mark.parametrize(("exact", "p"), [(True, 0.0), (False, 1.0)])
+def test_single_values_are_certain_or_say_nothing(exact: bool, p: float) -> None:
+    assert compare_values([1.0, 1.0, 1.0], 2.0, within=0.25, exact=exact).p == p
 
 
 @pytest.mark.parametrize(

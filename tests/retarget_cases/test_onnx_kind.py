@@ -36,7 +36,7 @@ def save(path: Path, *, element: str = "FLOAT", sizes: tuple[int | str, ...] = (
     return path
 
 
-def load(model: Path, text: str | None = None, *data: Path) -> list[Case]:
+def load(model: Path, text: str | None = None, *data: Path, folder: Path | None = None) -> list[Case]:
     path = model.with_suffix(".cases.toml")
     if text is not None:
         path.write_text(text)
@@ -44,7 +44,7 @@ def load(model: Path, text: str | None = None, *data: Path) -> list[Case]:
         module=model.stem,
         source=model,
         data=(*([path] if text is not None else []), *data),
-        folder=model.parent,
+        folder=folder or model.parent,
         compiler="cc",
         functions=(function("product"),),
     )
@@ -165,7 +165,7 @@ def test_data_sets_are_cases(tmp_path: Path) -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(onnx.numpy_helper.from_array(array).SerializeToString())
         files.append(path)
-    (case,) = load(model, None, *files)
+    (case,) = load(model, None, *files, folder=tmp_path)  # data sets are beside their model, wherever that is
     assert case.name == "test_data_set_1"
     assert read(case).inputs[0].tolist() == [[1.0] * 4] * 2
     assert read(case).expected[0].tolist() == [[9.0] * 3] * 2  # type: ignore[index]

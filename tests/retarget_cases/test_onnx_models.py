@@ -54,6 +54,13 @@ def test_the_function_has_the_types_of_the_graph(model: Path) -> None:
     )
 
 
+def test_each_type_of_integers_has_its_bits_and_its_sign() -> None:
+    codes = {name: code for name, code in onnx.TensorProto.DataType.items() if "INT" in name}
+    assert codes.keys() > {"INT8", "INT64", "UINT8", "UINT16", "UINT32", "UINT64"}
+    for name, code in codes.items():
+        assert element_name(code) == name.replace("UINT", "ui").replace("INT", "i")
+
+
 def test_types_that_are_no_tensor_of_numbers_are_named(tmp_path: Path) -> None:
     sequence = onnx.helper.make_tensor_sequence_value_info("s", onnx.TensorProto.FLOAT, [2])
     inputs = [tensor("t", "STRING", [1]), sequence, tensor("u", "UINT8", None), tensor("b", "BOOL", [])]

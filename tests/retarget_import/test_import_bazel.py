@@ -245,6 +245,25 @@ iree_check_single_backend_test_suite(
     assert 'driver = "vulkan"\ndevice_type = "gpu"\n' in Path("matrix.toml").read_text()
 
 
+@pytest.mark.parametrize(
+    ("key", "word", "seconds"),
+    [
+        ("timeout", "short", 60),
+        ("timeout", "moderate", 300),
+        ("timeout", "long", 900),
+        ("timeout", "eternal", 3600),
+        ("size", "small", 60),
+        ("size", "medium", 300),
+        ("size", "large", 900),
+        ("size", "enormous", 3600),
+    ],
+)
+def test_words_for_times_are_those_of_bazel(folder: Path, key: str, word: str, seconds: int) -> None:
+    write(folder, FIRST.replace("    driver", f'    {key} = "{word}",\n    driver'), "a.mlir", "b.mlir")
+    assert import_here() == 0
+    assert f"timeout = {seconds}\n" in suite_text()
+
+
 def test_timeouts_are_seconds_of_the_suite(folder: Path) -> None:
     one = FIRST.replace("    driver", '    timeout = "long",\n    driver')
     other = FIRST.replace("llvm-cpu", "vmvx").replace("    driver", '    size = "medium",\n    driver')

@@ -99,6 +99,16 @@ def test_reports_of_one_device_are_merged_and_each_value_names_the_first_that_ha
     assert {one for one in merged.capabilities if one.source == first[0].source} == set(first)
 
 
+@pytest.mark.parametrize(
+    ("written", "value"), [("VK_TRUE", True), ("VK_FALSE", False), (True, True), (False, False), (1, True), (0, False)]
+)
+def test_yes_and_no_are_written_in_three_ways(tmp_path: Path, written: object, value: bool) -> None:
+    data = json.loads(NEW.read_text())
+    data["capabilities"]["device"]["features"]["VkPhysicalDeviceFeatures"]["shaderInt64"] = written
+    (tmp_path / "new.json").write_text(json.dumps(data))
+    assert import_profile([tmp_path / "new.json"], name="p").get("vulkan.shaderInt64") is value
+
+
 def test_the_command_writes_a_file_that_is_read_as_a_profile(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -150,6 +160,12 @@ _CL = ["devices", 0, "online", 0]
             _changed([*_DEVICE, "features", "VkPhysicalDeviceFeatures", "shaderInt64"], "often"),
             "capabilities.device.features.VkPhysicalDeviceFeatures.shaderInt64: found vulkan.shaderInt64 = 'often', "
             "expected true or false",
+        ),
+        (
+            NEW,
+            _changed([*_DEVICE, "features", "VkPhysicalDeviceFeatures", "shaderInt64"], {"VK": "TRUE"}),
+            "capabilities.device.features.VkPhysicalDeviceFeatures.shaderInt64: found {'VK': 'TRUE'}, expected true or "
+            "false, a number, a text, or a list of one of them",
         ),
         (
             NEW,

@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     Returns 0; 1 if a driver crashed, hung or failed. Raises `RetargetError` for a driver that is not registered, and
     for a profile that cannot be made.
     """
-    extensions: Sequence[str] = getattr(arguments, "retarget_extension", None) or ()
+    extensions: Sequence[str] = arguments.retarget_extension
     registry = load_extensions(extensions)
     if arguments.profile:
         driver = registry.driver(arguments.profile.partition("://")[0]).name

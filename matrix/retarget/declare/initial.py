@@ -168,7 +168,7 @@ def plan_suites(
 
 def _data(folder: Path, kind: CaseLoader, suite: SuggestedSuite) -> Iterator[Path]:
     """Yield the files of values that the cases of a suite name. What is wrong with them `retarget check` says."""
-    if kind is None or not overrides(kind, "find_modules"):
+    if not overrides(kind, "find_modules"):
         return
     with suppress(RetargetError):
         for module in kind.find_modules(folder, suite.files):

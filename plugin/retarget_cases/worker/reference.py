@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib.util
-import linecache
 import sys
 import traceback
 from collections.abc import Sequence
@@ -76,7 +75,6 @@ class References(Struct, frozen=True):
             msg = f"{display_path(path)} is no Python file that can be imported"
             raise RetargetError(msg)
         module = importlib.util.module_from_spec(spec)
-        linecache.checkcache(str(path))
         sys.modules[name] = module  # dataclasses look their module up
         try:
             spec.loader.exec_module(module)

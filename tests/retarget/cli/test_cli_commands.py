@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from retarget.cli import main
+from retarget.cli.main import _Parser
 from retarget.extension.registry import EXTENSIONS_VARIABLE
 
 GREET = """
@@ -108,3 +109,20 @@ def test_what_a_command_returns_is_checked(install: Install, capsys: pytest.Capt
     install(greeting=GREET.replace("return 3", "return None"))
     error = "extension 'greeting': command 'greet': run() returned None, expected int\n"
     assert run(capsys, "greet", "world") == (1, "hello world\n", error)
+
+
+def test_arguments_that_argparse_does_not_mix_with_options_are_left_over() -> None:
+    parser = _Parser()
+    parser.add_mutually_exclusive_group().add_argument("one", nargs="?")
+    parser.add_argument("--option")
+    found, left = parser.parse_known_args(["--option", "1", "a", "b"])
+    assert (found.one, found.option, left) == ("a", "1", ["b"])
+
+
+def test_arguments_are_taken_on_both_sides_of_an_option() -> None:
+    parser = _Parser()
+    parser.add_argument("one")
+    parser.add_argument("more", nargs="*")
+    parser.add_argument("--option")
+    found = parser.parse_args(["a", "--option", "1", "b"])
+    assert (found.one, found.more, found.option) == ("a", ["b"], "1")

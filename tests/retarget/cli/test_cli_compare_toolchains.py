@@ -6,9 +6,15 @@ import json
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from retarget.cli import main
+from retarget.cli.compare import toolchains
+from retarget.extension.registry import Registry
+from retarget.model import CompileTarget, RunTarget
+from retarget.model.outcomes import Artifact, CompileOutcome, Failure, RunOutcome, Stage
 
 EXTENSION = """\
 import os
@@ -164,6 +170,75 @@ def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def compared(*arguments: str) -> int:
     return main(["compare", *arguments, "--retarget-extension", "tiny_extension"])
+
+
+class InProcess:
+    """Compiles and runs as the extension does, without processes."""
+
+    def __init__(self, *, registry: Registry, **_: object) -> None:
+        self.registry = registry
+        self.what = ""
+        self.is_closed = False
+
+    def __enter__(self) -> InProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.is_closed = True
+
+    def submit(self, _: object) -> None:
+        pass
+
+    def compile(self, target: CompileTarget) -> CompileOutcome:
+        what, number = target.module.name, 1 if target.compiler.toolchain is None else 2
+        known: dict[str, Any] = {"key": "k", "seconds": 2.0 * number, "reused": number == 1, "build": f"tiny {number}"}
+        if what == "otherwise" or (what == "mended" and number == 1):
+            failure = Failure(stage=Stage.COMPILE, summary=f"error: {what} {number}")
+            return CompileOutcome(failure=failure, **known)
+        text = f"{what} {1 if what == 'same' else number * 'x'}"
+        return CompileOutcome(artifact=Artifact(digest=text, size=len(text), path=""), **known)
+
+    def devices(self, _: object) -> None:
+        pass
+
+    def run(self, target: RunTarget, artifact: Artifact, *, record: Path, **_: object) -> RunOutcome:
+        record.mkdir(exist_ok=True)
+        assert not list(record.iterdir())  # nothing of an earlier run
+        self.what = artifact.digest.split()[0]
+        (record / self.what).touch()
+        lost = self.what == "worse" and target.runtime.toolchain is not None
+        return RunOutcome(devices=(), failure=Failure(stage=Stage.RUN, summary="lost the device") if lost else None)
+
+    def compare(self, folders: tuple[Path, Path], names: tuple[str, str]) -> SimpleNamespace:
+        assert [[path.name for path in folder.iterdir()] for folder in folders] == [[self.what]] * 2
+        mismatch = SimpleNamespace(summary=f"1 of 1 element differs, {names[0]} 1.0, {names[1]} 2.0")
+        first = SimpleNamespace(case="f", place="result 0", mismatch=mismatch)
+        return SimpleNamespace(first=first if self.what == "values" else None)
+
+
+def test_the_report_says_what_changed_and_by_how_much(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(toolchains, "Engine", InProcess)
+    none = SimpleNamespace(of=lambda *_: ((), ""), close=lambda: None)
+    monkeypatch.setattr(toolchains, "ReferenceRuns", lambda _: none)
+    monkeypatch.setattr(toolchains, "is_recorded", lambda folder: any(folder.iterdir()))
+    assert compared("--toolchains", "environment,new") == 1
+    times = """\
+  compile time: 6.00 s → 12.00 s (+100.0 %)
+    same_tiny  2.00 s → 4.00 s (+100.0 %)
+    values_tiny  2.00 s → 4.00 s (+100.0 %)
+    worse_tiny  2.00 s → 4.00 s (+100.0 %)
+  of 3 from the cache, the times are those of when they were compiled
+"""
+    assert capsys.readouterr().out == REPORT.replace("not compared", f"{times}not compared")
+    assert compared("--toolchains", "environment,new", "-k", "same") == 0
+    assert compared("--toolchains", "environment,new", "-k", "mended_tiny_flat", "-m", "run", "--format", "json") == 0
+    captured = json.loads(capsys.readouterr().out.partition("of when they were compiled\n")[2])
+    assert [(one["target"], one["change"], one["results"][1]) for one in captured["targets"]] == [
+        ("mended_tiny", "fixed", {"passed": True, "failure": ""}),
+        ("mended_tiny_flat", "not compared", None),
+    ]
 
 
 @pytest.mark.slow

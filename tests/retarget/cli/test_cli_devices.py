@@ -28,6 +28,7 @@ def _doubles(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(*arguments: str) -> int:
     parser = argparse.ArgumentParser()
     cli_devices.add_arguments(parser)
+    parser.set_defaults(retarget_extension=[])  # as the command that runs this declares it
     return cli_devices.run(parser.parse_args(arguments))
 
 

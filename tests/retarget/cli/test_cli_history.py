@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from retarget.cli import main
 from retarget.results.merge import file_of
-from retarget.results.record import Outcome
-from sample_results import failed, passed, session
+from retarget.results.record import CompileRecord, Outcome
+from sample_results import compiled, failed, passed, session
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -112,6 +113,20 @@ RUN{" " * 32}SECONDS  STATE
     (found,) = json.loads(run("show", T, "--from", "history", "--format", "json")[1])
     assert (found["since"], found["flaky"], found["ran"], found["idle"]) == (last, 1, 4, 0)
     assert found["regressions"] == [{"opened": second, "closed": third}, {"opened": last, "closed": None}]
+
+
+def test_show_has_what_a_benchmark_measured_beside_the_runs_that_measured_it(
+    run: Run, history: list[str], tmp_path: Path
+) -> None:
+    for day, dispatches in ((4, 3), (5, None)):  # only a benchmark counts dispatches
+        measured = compiled("m_c")
+        record = replace(measured, compile=CompileRecord(key="k", artifact="a", size=2048, dispatches=dispatches))
+        (tmp_path / f"{day}.jsonl").write_bytes(file_of([session(f"s{day}", record, day=day)]))
+        run("add", f"{day}.jsonl", "--to", "history")
+    *_, heading, _, _, _, _, benchmark, last = run("show", "m_c", "--from", "history")[1].splitlines()
+    assert heading.split()[1:] == ["SECONDS", "STATE", "ARTIFACT-SIZE", "DISPATCHES"]
+    assert benchmark.split()[-4:] == ["passed", "2", "KiB", "3"]
+    assert last.split()[-3:] == ["passed", "-", "-"]
 
 
 def test_an_unknown_target_has_the_nearest_name(run: Run, history: list[str]) -> None:

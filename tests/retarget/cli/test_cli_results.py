@@ -331,6 +331,9 @@ def test_export_writes_the_file(run: Run, write: Write, tmp_path: Path, name: st
     write("a", passed("t"))
     assert run("export", name, "a.jsonl", "-o", "new/out") == (0, f"new/out: {name} of 1 session\n", "")
     assert (tmp_path / "new/out").read_text().startswith(begins)
+    (tmp_path / "new/out").write_text("of an earlier day")
+    assert run("export", name, "a.jsonl", "-o", "new/out")[0] == 0
+    assert (tmp_path / "new/out").read_text().startswith(begins)
 
 
 def test_export_refuses_sessions_that_disagree(run: Run, write: Write, tmp_path: Path) -> None:

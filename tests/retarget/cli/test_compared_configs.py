@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from retarget.cli.compare.configs import _one, _verdict
+from retarget.cli.compare.configs import _one, _recorded, _verdict
 from retarget.cli.explain import _through
 from retarget.model.outcomes import CaseOutcome, Failure, RunOutcome, Stage
 
@@ -51,3 +51,23 @@ def test_a_target_is_reached_through_configs_that_have_its_compiler_and_its_runt
     runtime: Any = "x"
     assert _through(suite, compiled, runtime) == (configs["ax"],)
     assert _through(suite, compiled, None) == (configs["ax"], configs["ay"])
+
+
+@pytest.mark.parametrize(
+    ("compiled", "summary"),
+    [
+        ({"artifact": "a", "failure": None}, "ran a with 7"),
+        ({"artifact": None, "failure": Failure(stage=Stage.COMPILE, summary="no such op")}, "no such op"),
+        ({"artifact": None, "failure": None}, "there is no artifact"),
+    ],
+)
+def test_what_does_not_compile_has_failed_and_what_does_is_run(compiled: dict[str, Any], summary: str) -> None:
+    def run(_: object, artifact: str, *, record: Path, seed: int) -> RunOutcome:
+        assert record == Path("folder")
+        return RunOutcome(devices=(), failure=Failure(stage=Stage.RUN, summary=f"ran {artifact} with {seed}"))
+
+    engine: Any = SimpleNamespace(compile=lambda _: SimpleNamespace(**compiled), run=run)
+    target: Any = SimpleNamespace(compile=None)
+    failure = _recorded(engine, target, Path("folder"), 7).failure
+    assert failure is not None
+    assert failure.summary == summary

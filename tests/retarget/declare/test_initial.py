@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from retarget.declare.initial import Survey, globs_for, plan_suites, survey
 from retarget.declare.sources import find_modules
 from retarget.extension import Case, CaseLoader, CaseRequest, ModulesRequest, SuggestedSuite, Suggestions
+from retarget.model import Module
 
 
 @pytest.mark.parametrize(
@@ -104,3 +106,30 @@ def test_each_kind_is_asked_for_what_those_of_a_higher_precedence_left(surveyed:
     ]
     assert asked == [["a.mlir", "b.mlir", "link.mlir"], ["b.mlir", "link.mlir"], []]
     assert {path.name: reason for path, reason in plan.left_out} == NO_MODULES
+
+
+def test_values_that_no_module_names_are_left_out_with_what_to_do(tmp_path: Path) -> None:
+    for name in ("a.mlir", "a.toml", "a.npy", "other.npy"):
+        (tmp_path / name).touch()
+    advice = "has values: name it in a case"
+
+    class Kind(CaseLoader):
+        kind = "kind"
+
+        def load(self, request: CaseRequest) -> tuple[Case, ...]:
+            raise NotImplementedError
+
+        def suggest_suites(self, request: ModulesRequest) -> Suggestions:
+            module, *data = sorted(request.files, key=lambda path: path.suffix != ".mlir")
+            suite = SuggestedSuite(files=(module,), comment=())
+            return Suggestions(suites=(suite,), data=tuple((path, advice) for path in data))
+
+        def find_modules(self, folder: Path, srcs: Sequence[Path]) -> tuple[Module, ...]:
+            return tuple(Module(name=path.stem, path=path, data=(path.with_suffix(".toml"),)) for path in srcs)
+
+        def data_files(self, module: Module, folder: Path) -> tuple[Path, ...]:
+            return (folder / "sub" / ".." / f"{module.name}.npy",)
+
+    registry: Any = SimpleNamespace(case_loaders={"kind": Kind()})
+    plan = plan_suites(survey(tmp_path), registry, reference="", taken=())
+    assert plan.left_out == ((tmp_path / "other.npy", advice),)

@@ -120,3 +120,24 @@ def test_the_traits_of_a_device_are_what_its_driver_reports() -> None:
         type="cpu",
     )
     assert str(info.traits) == "on(driver='PoCL', vendor='AMD', name='pthread', version='3.0', type='cpu')"
+
+
+@pytest.mark.parametrize(
+    ("number", "vendor"),
+    [
+        (0x1002, "AMD"),
+        (0x1022, "AMD"),
+        (0x106B, "Apple"),
+        (0x13B5, "ARM"),
+        (0x14E4, "Broadcom"),
+        (0x1010, "Imagination"),
+        (0x8086, "Intel"),
+        (0x10005, "Mesa"),
+        (0x1414, "Microsoft"),
+        (0x10DE, "NVIDIA"),
+        (0x5143, "Qualcomm"),
+        (1, "of the text"),
+    ],
+)
+def test_a_vendor_is_known_by_its_number(number: int, vendor: str) -> None:
+    assert vendor_name(" of the text ", number) == vendor

@@ -51,6 +51,7 @@ def test_element_types_have_two_names() -> None:
     [
         ("", []),
         ("i32", ["i32"]),
+        ("(i1, i2), i3", ["(i1, i2)", "i3"]),
         ("%a: tensor<2xf32, #e<1, 2>>, (i32, f32) -> f32", ["%a: tensor<2xf32, #e<1, 2>>", "(i32, f32) -> f32"]),
         ('f32 {name = "a, \\", b"}, i1', ['f32 {name = "a, \\", b"}', "i1"]),
     ],

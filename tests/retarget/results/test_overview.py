@@ -1,30 +1,113 @@
-"""Failures that have one cause."""
+"""Results in short: groups of failures, states, and what changed between two."""
 
 from __future__ import annotations
 
+from itertools import product
+
+import pytest
 from msgspec.structs import replace
-from retarget.results.overview import failure_groups
+from retarget.model.outcomes import Observation
+from retarget.results.overview import (
+    Change,
+    Difference,
+    State,
+    by_config,
+    by_outcome,
+    change_of,
+    differences,
+    failure_groups,
+    state_of,
+)
 from retarget.results.record import CompileRecord, Outcome, TargetRecord
 from sample_results import failed, passed
+
+PASSED, FAILED, SKIPPED = (
+    State(Outcome.PASSED),
+    State(Outcome.FAILED, "run", "lost"),
+    State(Outcome.SKIPPED, "", "no GPU"),
+)
 
 
 def compiled_in(seconds: float, record: TargetRecord) -> TargetRecord:
     return replace(record, compile=CompileRecord(key="k", seconds=seconds, artifact="a"))
 
 
-def test_the_largest_group_comes_first_and_of_a_group_the_module_that_compiles_fastest() -> None:
+def test_failures_are_grouped_the_largest_group_first_and_in_it_what_compiles_fastest() -> None:
     records = [
-        passed("good"),
-        failed("alone", "b"),
-        failed("other", "a"),
-        compiled_in(2.0, failed("slow", "x")),
-        failed("unknown", "x"),
-        compiled_in(1.0, failed("fast", "x")),
-        passed("expected", outcome=Outcome.XFAILED),
+        compiled_in(3.0, failed("slow", "lost", "run")),
+        failed("alone", "values differ"),
+        compiled_in(1.0, failed("fast", "lost", "run")),
+        failed("unknown", "lost", "run"),
+        compiled_in(0.0, failed("reused", "lost", "run")),
+        passed("fine"),
+        failed("other", "a crash", "crash"),
     ]
-    found = [(one.stage, one.signature, [of.nodeid for of in one.records]) for one in failure_groups(records)]
+    found = [(one.stage, one.signature, [record.target for record in one.records]) for one in failure_groups(records)]
     assert found == [
-        ("compare", "x", ["fast", "slow", "unknown"]),
-        ("compare", "a", ["other"]),
-        ("compare", "b", ["alone"]),
+        ("run", "lost", ["fast", "slow", "reused", "unknown"]),
+        ("compare", "values differ", ["alone"]),
+        ("crash", "a crash", ["other"]),
+    ]
+
+
+def test_outcomes_are_counted_by_config() -> None:
+    records = [passed("a"), failed("b"), passed("c", compiler="b"), passed("d")]
+    assert by_outcome(records)[Outcome.PASSED] == 3
+    found = {config: {key: value for key, value in one.items() if value} for config, one in by_config(records).items()}
+    assert list(found.items()) == [
+        (("b", "r"), {Outcome.PASSED: 1}),
+        (("c", "r"), {Outcome.PASSED: 2, Outcome.FAILED: 1}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("record", "text"),
+    [
+        (passed("a"), "passed"),
+        (passed("a", outcome=Outcome.FLAKY), "flaky"),
+        (failed("a"), "failed at compare: values differ"),
+        (failed("a", outcome=Outcome.XFAILED), "xfailed at compare: values differ"),
+        (replace(failed("a"), observation=None, message="", reason="why"), "failed at compare: why"),
+        (replace(failed("a"), observation=None, message=""), "failed at compare: failed without a message"),
+        (replace(failed("a"), observation=Observation(stage="run", signature=""), message="m"), "failed at run: m"),
+        (passed("a", outcome=Outcome.SKIPPED, reason="no GPU"), "skipped: no GPU"),
+        (passed("a", outcome=Outcome.BLOCKED, reason="no compile"), "blocked: no compile"),
+        (passed("a", outcome=Outcome.XPASSED), "xpassed: passed, but a rule expects a failure"),
+        (passed("a", outcome=Outcome.PARTIAL, unselected_cases=("f", "g")), "partial: no outcome of f, g"),
+    ],
+)
+def test_a_state_is_the_outcome_and_what_tells_it_from_others(record: TargetRecord, text: str) -> None:
+    assert str(state_of(record)) == text
+
+
+def test_chance_is_no_difference_to_a_look_back() -> None:
+    assert State(Outcome.FLAKY, "run", "x").settled == PASSED
+    assert FAILED.settled == FAILED
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [
+        (PASSED, PASSED, None),
+        (None, FAILED, Change.NEW),
+        (FAILED, None, Change.GONE),
+        (PASSED, FAILED, Change.BROKEN),
+        (SKIPPED, FAILED, Change.BROKEN),
+        (FAILED, State(Outcome.FAILED, "run", "another"), Change.OTHER),
+        (FAILED, PASSED, Change.MENDED),
+        (SKIPPED, PASSED, Change.OTHER),
+        (PASSED, SKIPPED, Change.STOPPED),
+        (FAILED, SKIPPED, Change.STOPPED),
+        (SKIPPED, State(Outcome.SKIPPED, "", "no driver"), Change.OTHER),
+    ],
+)
+def test_what_changed(before: State | None, after: State | None, change: Change | None) -> None:
+    assert change_of(before, after) is change
+
+
+def test_only_what_differs_is_a_difference() -> None:
+    states = [(f"{a}{b}", one, two) for (a, one), (b, two) in product(enumerate([PASSED, FAILED]), repeat=2)]
+    assert list(differences(states)) == [
+        Difference("01", Change.BROKEN, PASSED, FAILED),
+        Difference("10", Change.MENDED, FAILED, PASSED),
     ]

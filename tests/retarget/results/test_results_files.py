@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
 import pytest
+from msgspec.structs import replace
 from retarget.cli import main
 from retarget.results.files import (
     Attribution,
@@ -46,8 +48,9 @@ def written(folder: Path, *, status: int | None = 0) -> Path:
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     path = written(tmp_path / "new")
-    assert path.name.startswith("build-0-x-2")
     (session,) = read_results([tmp_path])
+    when = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(session.start.started))
+    assert path.name == f"build-0-x-{when}-{session.start.session[:8]}.jsonl"
     assert [(one.attempt, one.outcome) for one in session.records] == [(1, Outcome.FAILED), (2, Outcome.FLAKY)]
     assert latest(session.records)["s.toml::s::a"].attempt == 2
     assert [one.sentence for one in session.attributions] == ["It."]
@@ -230,3 +233,21 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RetargetError, match=r"^cannot write results to .*file/.*: (Not a directory|File exists)$"):
         ResultsWriter(tmp_path / "file", new_session(selected=0, digest=""))
+
+
+@pytest.mark.parametrize(
+    ("known", "result"),
+    [
+        ({"unavailable": True}, Outcome.FAILED),
+        ({}, Outcome.SKIPPED),
+        ({"unavailable": True, "unsuitable": True}, Outcome.SKIPPED),
+    ],
+)
+def test_a_device_that_is_missing_mends_no_failure(tmp_path: Path, known: dict[str, bool], result: Outcome) -> None:
+    for number, fields in enumerate(({"outcome": Outcome.FAILED}, {"outcome": Outcome.SKIPPED, **known})):
+        session = replace(start(), started=1e9 + number)
+        with ResultsWriter(tmp_path, session) as writer:
+            writer.write(record(session, **fields))
+            writer.end(0)
+    (found,) = results_of(read_results([tmp_path])).values()
+    assert found.outcome is result

@@ -22,6 +22,7 @@ def test_the_first_line_that_says_anything() -> None:
 
 def test_the_last_line_that_speaks_of_an_error() -> None:
     assert error_line("Fatal error: a\n\x1b[31mLLVM ERROR: b\x1b[0m\n #0 stack\n") == "LLVM ERROR: b"
+    assert error_line("note\n error: alone \n") == "error: alone"
     assert error_line("no errors\n") == ""
 
 

@@ -25,7 +25,7 @@ from retarget.model import (
 )
 from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget.targets import expansion
-from retarget.targets.expansion import excluding_override, expand
+from retarget.targets.expansion import excluding_override, expand, running_compilers
 
 # The worked example of the IREE issue "Clear plan and standardization for driver/backend naming" (#2175).
 EXAMPLE = "\n" + declarations(
@@ -254,6 +254,13 @@ def test_the_override_that_excludes_is_found() -> None:
     assert excluding_override(suite, "m", ["one", "a", "x"]) == 1
     assert excluding_override(suite, "m", ["one", "a"]) is None
     assert excluding_override(suite, "n", ["x"]) is None
+
+
+def test_a_compiler_runs_a_module_where_no_override_takes_all_of_its_runtimes() -> None:
+    overrides = (ModuleOverride(match=("n",), exclude_targets=("one", "x"), reason="why"),)
+    configs = [target_config("one", [A], [X]), target_config("two", [B], [X]), target_config("none", [A, B], [])]
+    suite = suite_of([*configs, target_config("three", [B, A], [X])], overrides=overrides, modules=["m", "n"])
+    assert running_compilers(suite) == {"m": ("a", "b"), "n": ()}
 
 
 def test_targets_can_be_sent_to_other_processes() -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
+from msgspec.structs import replace
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig, Target
+from retarget.model.devices import DeviceTraits
 from retarget.targets.selection import compile_selector
 from retarget.targets.tag_expressions import shortest_expression
 
@@ -75,6 +77,43 @@ def test_it_is_short_and_made_of_telling_words(wanted: list[Target], others: lis
     found = shortest_expression(wanted, others)
     assert found == expression
     assert_exact(found, wanted, others)
+
+
+def on(target: RunTarget, **traits: str) -> RunTarget:
+    """The same target on a device."""
+    return replace(target, devices=(DeviceTraits(**traits),))
+
+
+LLVMPIPE, RADV = on(C1, driver="llvmpipe", type="cpu"), on(C1, driver="radv", type="gpu")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "others", "expression"),
+    [
+        ([LLVMPIPE], [RADV], "on(driver='llvmpipe')"),
+        ([RADV, A1], [LLVMPIPE], "a or on(driver='radv')"),
+        ([on(C1, driver="radv", name="a\\b")], [on(C1, driver="radv", name="c")], None),
+        ([on(C1, name="a\\b", version="2")], [on(C1, name="a\\b", version="3")], "on(version='2')"),
+        ([C1], [LLVMPIPE], None),  # no device is negated
+        ([C1, A1], [LLVMPIPE], None),
+        ([on(C1, type="cpu")], [on(C1, type="gpu")], None),
+    ],
+)
+def test_devices_tell_apart_what_nothing_else_does(
+    wanted: list[Target], others: list[Target], expression: str | None
+) -> None:
+    assert shortest_expression(wanted, others) == expression
+
+
+def test_a_word_of_the_module_is_used_only_where_it_is_one_of_the_target_too() -> None:
+    assert shortest_expression([compiled("a", module=("odd",))], [compiled("a")]) is None
+    assert shortest_expression([compiled("a", module=("a",))], [B]) == "a"
+
+
+def test_two_negations_of_configs_say_more_than_a_suite_or_a_tag() -> None:
+    there = [compiled(name, suite="more") for name in "df"]
+    tagged = [compiled(name, "tag") for name in "eg"]
+    assert shortest_expression([*there, *tagged], [compiled("b"), compiled("c")]) == "not b and not c"
 
 
 def test_a_config_named_like_the_driver_of_another_is_reported_by_its_mark() -> None:

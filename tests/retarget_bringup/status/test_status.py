@@ -132,7 +132,8 @@ def test_the_rungs_count_who_reaches_them_and_who_stops_there(root: Path) -> Non
         failed("ccc", Rung.LOADS, "run", "x"),
         not_compiled("dddd", "y"),
     ]
-    counts = [(one.rung, one.reach, one.stop) for one in made(states, root).rungs]
+    status = made(states, root)
+    counts = [(one.rung, one.reach, one.stop) for one in status.rungs]
     assert counts == [
         ("none", 4, 1),
         ("compiles", 3, 0),

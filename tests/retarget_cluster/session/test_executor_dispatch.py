@@ -583,6 +583,16 @@ def test_what_is_cancelled_by_the_end_says_so(executor: ClusterExecutor) -> None
         executor._wait(future)
 
 
+def test_the_end_ends_the_wait_for_a_worker(link: Link, monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting = Link()
+    monkeypatch.setattr(executors, "Link", lambda *_: waiting)
+    executor = executor_of(link)
+    executor.close()
+    with pytest.raises(RetargetError, match=r"^the session has ended$"):
+        executor._connect("tcp://127.0.0.1:1")
+    assert waiting.closed == 1
+
+
 @pytest.mark.parametrize("starts", [True, False])
 def test_the_end_closes_the_connection_and_the_processes(starts: bool, link: Link) -> None:
     done: list[str] = []

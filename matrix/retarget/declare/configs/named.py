@@ -76,15 +76,11 @@ def toolchains_of(
     good, bad = new_names(above, tables.toolchains, name_error, problems)
     configs = dict(above.configs)
     for name, entry in good.items():
-        diagnostics = [*word_problems(entry.table.tags, (*entry.path, "tags"))]
+        problems += word_problems(entry.table.tags, (*entry.path, "tags"))
         if not entry.table.path.strip():
-            diagnostics.append(Problem((*entry.path, "path"), "found an empty path, expected a folder, or PATH"))
+            problems.append(Problem((*entry.path, "path"), "found an empty path, expected a folder, or PATH"))
         if entry.table.run_with and (message := _tool_error(entry.table)):
-            diagnostics.append(Problem((*entry.path, "run_with"), message))
-        problems += diagnostics
-        if diagnostics:
-            bad.add(name)
-            continue
+            problems.append(Problem((*entry.path, "run_with"), message))
         folder = tables.file.parent / user_path(entry.table.path)
         path = None if entry.table.path == "PATH" else Path(os.path.abspath(folder))  # noqa: PTH100  (keeps symbolic links)
         path = redirected.get(name, path)
@@ -97,12 +93,9 @@ def hosts_of(above: Names[Host], tables: FileTables, problems: list[Problem]) ->
     good, bad = new_names(above, tables.hosts, name_error, problems)
     configs = dict(above.configs)
     for name, entry in good.items():
-        found = [*word_problems(entry.table.tags, (*entry.path, "tags")), *_host_problems(entry.table, entry.path)]
-        found += env_problems(entry.table.env, (*entry.path, "env"))
-        problems += found
-        if found:
-            bad.add(name)
-            continue
+        problems += word_problems(entry.table.tags, (*entry.path, "tags"))
+        problems += _host_problems(entry.table, entry.path)
+        problems += env_problems(entry.table.env, (*entry.path, "env"))
         origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
         configs[name] = Host(**entry.table.values_for(Host), origin=origin)
     return names_of(above, tables, configs, bad)

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import hypothesis.strategies as st
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from msgspec.structs import replace
 from retarget.expect.matching import COMPILE_STAGES, Assignment, Effect, RuleSet
 from retarget.expect.update.edited_rules import Key, key_of
+from retarget.expect.update.edits import put_in_place
 from retarget.expect.update.plan import SuiteTargets, Update, plan_update
 from retarget.expect.update.text import RuleChange, rewrite, rule_text
 from retarget.expect.verdict import Ruling, judge
@@ -731,3 +734,16 @@ def lost(then: Expectation | None, now: Expectation | None) -> str | None:
     if now is None or (set(now.stages), now.signature) != (set(then.stages), then.signature):
         return f"{then} became {now}"
     return None
+
+
+def test_a_read_only_file_is_not_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "expectations.toml"
+    file.write_text("a")
+    file.chmod(0o444)
+    edit: Any = SimpleNamespace(edit=SimpleNamespace(file=file), before="a", after="b")
+    with pytest.raises(RetargetError, match=r"cannot be written: it is read-only; no expectations were written$"):
+        put_in_place([edit])
+    assert file.read_text() == "a"
+    file.chmod(0o640)
+    put_in_place([edit])
+    assert (file.read_text(), file.stat().st_mode & 0o777) == ("b", 0o640)

@@ -19,7 +19,7 @@ from retarget.model.outcomes import Stage
 from retarget_iree.checks.rewrite import return_checks
 from retarget_iree.runtime.tool.device import open_tool
 
-CRASHING = ("sh", "-c", 'case "$*" in *--function*) kill -SEGV $$;; *) exec "$@";; esac', "sh")
+CRASHING = ("sh", "-c", 'case "$*" in *--function*) {};; *) exec "$@";; esac', "sh")
 
 
 def config(*run_under: str, flags: Sequence[str] = (), toolchain: Toolchain | None = None) -> RuntimeConfig:
@@ -138,8 +138,10 @@ def test_what_fails_before_the_call_failed_at_load(returned: bytes) -> None:
     assert caught.value.stage is Stage.LOAD
 
 
-def test_a_crash_has_its_signal(returned: bytes) -> None:
-    device = open_tool(config(*CRASHING))
+@pytest.mark.parametrize("ends", ["kill -SEGV $$", "exit 139"])
+def test_a_crash_has_its_signal(ends: str, returned: bytes) -> None:
+    """A shell whose child crashed exits with 128 and the number of the signal."""
+    device = open_tool(config(*(word.replace("{}", ends) for word in CRASHING)))
     with pytest.raises(DriverError, match=r"^sh crashed: SIGSEGV") as caught:
         device.load(returned).call("passes", (), no_check)
     device.close()

@@ -1,0 +1,141 @@
+"""What watched code depends on, and when a state is another."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from retarget.support import dependencies
+from retarget.support.dependencies import recording, state_of, watched
+
+
+def recorded(work: Callable[[], object]) -> dict[str, set[str]]:
+    """The names that some work depends on, by their sort."""
+    with recording() as recorder, watched():
+        work()
+    found: dict[str, set[str]] = {}
+    for sort, name, _ in recorder.dependencies:
+        found.setdefault(sort, set()).add(name)
+    return found
+
+
+def test_the_state_of_a_path_is_what_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+
+    def state() -> str:
+        return state_of("path", str(path), {})
+
+    states = [state()]
+    assert states == ["absent"]
+    path.write_text("a")
+    states.append(state())
+    path.write_text("b")
+    states.append(state())
+    path.unlink()
+    path.mkdir()
+    states.append(state())
+    assert states[-1] == "folder"
+    (tmp_path / "link").symlink_to("file")
+    assert state_of("path", str(tmp_path / "link"), {}) == "link to file: folder"
+    assert len(set(states)) == 4
+
+
+def test_the_state_of_a_folder_s_names_and_of_a_module_is_what_may_be_meant(tmp_path: Path) -> None:
+    def states() -> tuple[str, str]:
+        return state_of("names", str(tmp_path), {}), state_of("module", str(tmp_path / "mod"), {})
+
+    found = [states()]
+    (tmp_path / "mod").touch()
+    found.append(states())
+    (tmp_path / "mod").unlink()
+    (tmp_path / "mod").mkdir()
+    found.append(states())
+    (tmp_path / "mod" / "__init__.py").touch()
+    found.append(states())
+    assert len({names for names, _ in found}) == 3  # the last one has the same names
+    assert len({module for _, module in found}) == 3  # an empty folder is no other than a file
+
+
+def test_the_state_of_a_variable_is_its_value_and_of_what_is_unseen_there_is_none() -> None:
+    assert state_of("variable", "A", {}) == "unset"
+    assert state_of("variable", "A", {"A": ""}) != state_of("variable", "A", {"A": "b"}) != "unset"
+    assert state_of("unseen", "", {}) == ""
+
+
+def test_the_installed_distributions_have_a_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def state() -> str:
+        dependencies._installed.cache_clear()
+        return state_of("installed", "", {})
+
+    before = state()
+    (tmp_path / "a-1.dist-info").mkdir()
+    (tmp_path / "a-1.dist-info" / "RECORD").write_text("x")
+    monkeypatch.syspath_prepend(tmp_path)
+    after = state()
+    (tmp_path / "a-1.dist-info" / "RECORD").write_text("y")
+    assert len({before, after, state()}) == 3
+    monkeypatch.undo()
+    assert state() == before
+
+
+def test_files_folders_and_variables_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_VARIABLE", "x")
+    (tmp_path / "file").touch()
+
+    def work() -> None:
+        (tmp_path / "file").read_text()
+        list(tmp_path.iterdir())
+        os.environ["SOME_VARIABLE"]
+        (tmp_path / "absent").exists()
+
+    with recording() as recorder, watched():
+        work()
+    assert {one for one in recorder.dependencies if one[2] != state_of(*one[:2], os.environ)} == set()
+    found = recorded(work)
+    assert found["path"] >= {str(tmp_path / "file"), str(tmp_path / "absent")}
+    assert found["names"] == {str(tmp_path)}
+    assert found["variable"] >= {"SOME_VARIABLE"}
+    assert found["installed"] == {""}
+    assert "unseen" not in found
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda folder: (folder / "new").write_text(""),
+        lambda _: subprocess.run([sys.executable, "-c", ""], check=True),
+        lambda _: dict(os.environ),
+        lambda folder: os.listdir(os.open(folder, os.O_RDONLY)),  # noqa: PTH208  (pathlib has no descriptors)
+    ],
+    ids=["write", "process", "all-variables", "descriptor"],
+)
+def test_what_may_give_another_result_the_next_time_is_unseen(work: Callable[[Path], object], tmp_path: Path) -> None:
+    assert recorded(lambda: work(tmp_path))["unseen"] == {""}
+
+
+def test_modules_are_looked_for_and_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "watched_module.py").write_text("VALUE = 1\n")
+
+    def work() -> None:
+        import watched_module  # type: ignore[import-not-found]
+
+        assert watched_module.VALUE == 1
+
+    found = recorded(work)
+    assert str(tmp_path / "watched_module") in found["module"]
+    assert str(tmp_path / "watched_module.py") in found["path"]
+    assert "watched_module" not in sys.modules
+    assert not (tmp_path / "__pycache__").exists()
+
+
+def test_nothing_is_recorded_where_nothing_is_watched(tmp_path: Path) -> None:
+    with watched():
+        (tmp_path / "x").touch()
+    with recording() as recorder:
+        (tmp_path / "x").touch()
+    assert recorder.dependencies == ()
