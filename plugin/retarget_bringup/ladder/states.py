@@ -273,7 +273,7 @@ def states(
             keys[name] = key(declared.compiled)
         return _OTHER_COMPILE if keys[name] and made.key and made.key != keys[name] else ""
 
-    cut = any(not one.is_complete for one in sessions)
+    cut = any(not one.is_complete or (one.end is not None and one.end.status not in _ENDED) for one in sessions)
     return [_state(one, lines.get(one.id), by_id, stable, stale, cut=cut) for one in targets]
 
 
@@ -329,7 +329,7 @@ def _state(
         permanent = last is not None and last.unsuitable
         reason = _why_untried(last) if last is not None else "it has no result"
         if last is None and cut:
-            reason += ", and a session was killed, still runs, or has lost lines"
+            reason += ", and a session was interrupted or killed, still runs, or has lost lines"
         return TargetState(
             target=target,
             line=line,
@@ -357,6 +357,9 @@ def _state(
         reason=_why_untried(record) if only_compiled else "",
     )
 
+
+_ENDED = frozenset({0, 1, 5})
+"""Exit statuses of pytest after all that was to run: 2 to 4 are of interrupts, errors of collecting, wrong usage."""
 
 _STALE = "its result is of another version of the module or its cases, or of an older retarget: run it again"
 _OTHER_COMPILE = (
