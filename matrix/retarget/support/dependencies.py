@@ -71,6 +71,7 @@ class Recorder:
         self._imported: set[str] = set()
         self.is_watching = False
         self._states: dict[tuple[str, str], str] = {}
+        self._written: set[str] = set()
         self._noting = threading.local()
 
     @contextmanager
@@ -102,7 +103,7 @@ class Recorder:
             return
         if event == "open":
             path, _, flags = arguments
-            recorder.note("unseen" if flags & (os.O_WRONLY | os.O_RDWR) else "path", path)
+            recorder.note("written" if flags & (os.O_WRONLY | os.O_RDWR) else "path", path)
         elif event.startswith(_UNSEEN):
             recorder.note("unseen", event)
         elif event in {"os.listdir", "os.scandir"}:
@@ -121,6 +122,10 @@ class Recorder:
             return
         self._noting.now = True
         try:
+            if sort == "written":  # nothing can be said of it, nor of what it was before
+                self._states["unseen", ""] = ""
+                self._written.add(_place(what))
+                return
             name = _place(what) if sort in _OF_PATHS else os.fsdecode(what) if sort == "variable" else ""
             if (name or sort not in _OF_PATHS) and (sort, name) not in self._states:
                 self._states[sort, name] = state_of(sort, name, os.environ)
@@ -148,7 +153,10 @@ class Recorder:
             if _top(name) not in staying:
                 del sys.modules[name]
         importlib.invalidate_caches()
-        self.dependencies = tuple(sorted((*what, state) for what, state in {**self._states, **self._staying}.items()))
+        states = {**self._states, **self._staying}
+        for name in self._written:
+            states.pop(("path", name), None)
+        self.dependencies = tuple(sorted((*what, state) for what, state in states.items()))
 
 
 @contextmanager

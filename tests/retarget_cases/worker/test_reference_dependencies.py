@@ -287,6 +287,17 @@ def test_what_nothing_can_be_said_of_is_recorded_as_that(
     sys.modules.pop("talks", None)
 
 
+def test_what_a_reference_writes_is_no_dependency_and_what_it_reads_besides_is(tmp_path: Path, fast: Path) -> None:
+    body = "def f(x):\n    log = HERE / 'log.txt'\n    log.write_text(log.read_text() + 'x')\n    return x\n"
+    write(tmp_path / "log.txt", "")
+    (tmp_path / "ref.py").write_text(TOP + body)
+    _, recorded = evaluated(tmp_path)
+    names = {name for sort, name, _ in recorded if sort == "path"}
+    assert str(tmp_path / "ref.py") in names
+    assert str(tmp_path / "log.txt") not in names
+    assert ("unseen", "", "") in recorded
+
+
 def test_a_package_with_a_c_module_stays_and_what_was_read_while_it_was_imported_counts_for_all(
     tmp_path: Path, fast: Path
 ) -> None:
