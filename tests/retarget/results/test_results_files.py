@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -238,7 +239,8 @@ def test_nothing_is_known_of_the_duration_of_a_leg_that_does_not_say_it(tmp_path
     ],
 )
 def test_a_device_that_is_missing_mends_no_failure(tmp_path: Path, known: dict[str, bool], result: Outcome) -> None:
-    for number, fields in enumerate(({"outcome": Outcome.FAILED}, {"outcome": Outcome.SKIPPED, **known})):
+    results: list[dict[str, Any]] = [{"outcome": Outcome.FAILED}, {"outcome": Outcome.SKIPPED, **known}]
+    for number, fields in enumerate(results):
         session = replace(start(), started=1e9 + number)
         with ResultsWriter(tmp_path, session) as writer:
             writer.write(record(session, **fields))
