@@ -16,8 +16,10 @@ import retarget
 from declaration_texts import compiler, declarations, runtime, suite, table, target
 from extension_texts import TINY_COMPILER
 from retarget.cli.commands import _COMMANDS
+from retarget.cli.list import _runtime_row
 from retarget.cli.main import TRACEBACK_VARIABLE, _parser, main
 from retarget.extension.registry import load_commands
+from retarget.model import Origin, RuntimeConfig
 from retarget.targets.availability import host_platform
 
 EXTENSION = (
@@ -722,3 +724,17 @@ def test_a_named_pipe_is_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFi
 
     assert run(capsys, "import-xfails", str(tmp_path / "config.json"))[0] == 1
     assert run(capsys, "show", str(tmp_path / "config.json"))[0] == 1
+
+
+def test_a_runtime_config_needs_the_program_that_it_runs_under_and_what_it_is_built_with(tmp_path: Path) -> None:
+    config = RuntimeConfig(
+        name="rt",
+        driver="toy",
+        host_os=("linux",),
+        run_under=("qemu", "-L", "x"),
+        deps=("//toy",),
+        defines=(("TOY", "ON"),),
+        origin=Origin(file=tmp_path / "m.toml", key_path=""),
+    )
+    row = _runtime_row(config, 3)
+    assert row == ("rt", "toy", "", "linux", "3", "", "qemu //toy TOY=ON", f"{tmp_path}/m.toml")

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from retarget.cli.compare.configs import _one, _recorded, _verdict
+from retarget.cli.compare.configs import _one, _recorded, _report, _verdict
 from retarget.cli.explain import _through
 from retarget.model.outcomes import CaseOutcome, Failure, RunOutcome, Stage
 
@@ -71,3 +71,22 @@ def test_what_does_not_compile_has_failed_and_what_does_is_run(compiled: dict[st
     failure = _recorded(engine, target, Path("folder"), 7).failure
     assert failure is not None
     assert failure.summary == summary
+
+
+@pytest.mark.parametrize(("entry", "is_said"), [("", True), ("one of several", False)])
+def test_where_a_side_has_no_outputs_the_test_of_the_module_says_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str, is_said: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.mlir").touch()
+    one: Any = SimpleNamespace(
+        module=SimpleNamespace(name="m", entry=entry, path=tmp_path / "m.mlir"), is_declared=True
+    )
+    targets: Any = [
+        SimpleNamespace(compile=SimpleNamespace(compiler=SimpleNamespace(name=name)), runtime=SimpleNamespace(name="r"))
+        for name in ("a", "bb")
+    ]
+    failed = RunOutcome(devices=(), failure=Failure(stage=Stage.LOAD, summary="why"))
+    said = ["  a/r   load: why", "  bb/r  load: why", "nothing to compare: not both have outputs"]
+    said += ["for all that is known: pytest m.mlir"] if is_said else []
+    assert list(_report(one, targets, [failed, failed], None)) == said

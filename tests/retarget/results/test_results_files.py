@@ -7,9 +7,11 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
+from msgspec import to_builtins
 from msgspec.structs import replace
 from retarget.cli import main
 from retarget.results.files import (
@@ -23,7 +25,7 @@ from retarget.results.files import (
     results_of,
 )
 from retarget.results.plan import Leg, Plan, digest_of_ids, read_plan, write_plan
-from retarget.results.record import Outcome, TargetRecord
+from retarget.results.record import CompileRecord, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
 
 
@@ -92,6 +94,7 @@ def test_a_session_without_all_of_its_records_is_incomplete(tmp_path: Path) -> N
     [
         (lambda lines: [lines[0], "{", *lines[1:]], ":2: found a damaged line, expected a record of results: "),
         (lambda lines: [lines[0], '{"type":"target","color":1}'], ":2: found a damaged line, expected a record of "),
+        (lambda lines: [lines[0].replace('"version":1', '"version":2')], ":1: found results of version 2, exp"),
         (lambda lines: [lines[0].replace('"version":1', '"version":2,"new":1')], ":1: found results of version 2, exp"),
         (lambda lines: lines[1:], ": found records of the session "),
     ],
@@ -244,10 +247,17 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_a_device_that_is_missing_mends_no_failure(tmp_path: Path, known: dict[str, bool], result: Outcome) -> None:
-    for number, fields in enumerate(({"outcome": Outcome.FAILED}, {"outcome": Outcome.SKIPPED, **known})):
+    results: list[dict[str, Any]] = [{"outcome": Outcome.FAILED}, {"outcome": Outcome.SKIPPED, **known}]
+    for number, fields in enumerate(results):
         session = replace(start(), started=1e9 + number)
         with ResultsWriter(tmp_path, session) as writer:
             writer.write(record(session, **fields))
             writer.end(0)
     (found,) = results_of(read_results([tmp_path])).values()
     assert found.outcome is result
+
+
+def test_what_a_file_leaves_out_is_what_its_readers_take_for_it() -> None:
+    record = CompileRecord(key="k")
+    assert to_builtins(record) == {"key": "k"}
+    assert (record.worker, record.started, record.size, record.dispatches) == (0, 0.0, 0, None)

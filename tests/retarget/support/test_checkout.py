@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from retarget.support.checkout import incomplete
+from retarget.support.checkout import incomplete, short
 
 Git = Callable[..., None]
 
@@ -76,3 +76,17 @@ def test_without_git_nothing_is_reported(tmp_path: Path, monkeypatch: pytest.Mon
         monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "suites").mkdir()
     assert incomplete(tmp_path / "suites", ()) == "git does not know which files belong to suites"
+
+
+@pytest.mark.parametrize(
+    ("revision", "text"),
+    [
+        ("", ""),
+        ("0123456789ab", "0123456789ab"),
+        ("0123456789abcdef", "0123456789ab"),
+        ("0123456789abcdef+", "0123456789ab+"),
+        ("0123456789a+", "0123456789a+"),
+    ],
+)
+def test_a_revision_is_shown_with_twelve_digits_and_its_plus(revision: str, text: str) -> None:
+    assert short(revision) == text

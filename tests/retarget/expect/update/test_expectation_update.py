@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from msgspec.structs import replace
 from retarget.expect.matching import COMPILE_STAGES, Assignment, Effect, RuleSet
 from retarget.expect.update.edited_rules import Key, key_of
-from retarget.expect.update.edits import put_in_place
-from retarget.expect.update.plan import SuiteTargets, Update, plan_update
+from retarget.expect.update.edits import put_in_place, rewritten
+from retarget.expect.update.plan import FileEdit, SuiteTargets, Update, plan_update
 from retarget.expect.update.text import RuleChange, rewrite, rule_text
-from retarget.expect.verdict import Ruling, judge
+from retarget.expect.verdict import Ruling, Verdict, judge
 from retarget.extension.registry import Registry
 from retarget.model import (
     CompilerConfig,
@@ -747,3 +747,30 @@ def test_a_read_only_file_is_not_replaced(tmp_path: Path) -> None:
     file.chmod(0o640)
     put_in_place([edit])
     assert (file.read_text(), file.stat().st_mode & 0o777) == ("b", 0o640)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "cannot be read: Is a directory; no expectations were written"),
+        (
+            b"\xff",
+            "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte; no expectations were written",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | None, said: str) -> None:
+    file = tmp_path / "expectations.toml"
+    if content is None:
+        file.mkdir()
+    else:
+        file.write_bytes(content)
+    with pytest.raises(RetargetError) as caught:
+        rewritten([FileEdit(file=file, changes=(), new=(), rules=0, targets=0)])
+    assert str(caught.value) == f"{file}: {said}"
+
+
+def test_without_a_rule_there_is_nothing_to_decide() -> None:
+    for ruling in Ruling:
+        verdict = Verdict(ruling=ruling)
+        assert (verdict.headline, verdict.lines("suite.toml:1")) == ("", ())

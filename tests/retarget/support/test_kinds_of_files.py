@@ -1,0 +1,86 @@
+"""What is at a path, what may be written, and what is written once."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from retarget.support.files import can_be_written, content_digest, irregular, is_there, read_regular, write_once
+
+
+def test_the_kinds_of_what_is_no_file_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    Path("to-file").symlink_to("file")
+    Path("folder").mkdir()
+    os.mkfifo("pipe")
+    Path("loop").symlink_to("loop")
+    Path("gone").symlink_to("nowhere")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("socket")
+    found = {
+        path: irregular(Path(path))
+        for path in ("file", "to-file", "folder", "pipe", "socket", "/dev/null", "loop", "gone")
+    }
+    assert found == {
+        "file": "",
+        "to-file": "",
+        "folder": "a folder",
+        "pipe": "a named pipe",
+        "socket": "a socket",
+        "/dev/null": "a device",
+        "loop": "a link to itself",
+        "gone": "a link to 'nowhere', which cannot be followed: No such file or directory",
+    }
+    with pytest.raises(FileNotFoundError):
+        irregular(Path("absent"))
+    with pytest.raises(OSError, match="found a named pipe"):
+        read_regular(Path("pipe"))
+
+
+def test_a_path_that_cannot_be_is_not_there(tmp_path: Path) -> None:
+    assert is_there(tmp_path)
+    assert not is_there(tmp_path / ("x" * 300))
+
+
+def test_a_folder_can_be_written_where_the_nearest_that_is_there_can(tmp_path: Path) -> None:
+    assert can_be_written(tmp_path / "new" / "newer")
+    (tmp_path / "file").touch()
+    assert not can_be_written(tmp_path / "file" / "below")
+
+
+def test_a_digest_is_of_the_content_or_says_why_there_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    assert content_digest(path) == "absent"
+    for content in (b"one", b"two"):
+        path.write_bytes(content)
+        assert content_digest(path) == hashlib.sha256(content).hexdigest()
+    assert content_digest(tmp_path) == "special"
+    assert content_digest(path / "below") == "unreadable: Not a directory"
+
+
+def test_what_is_written_once_stays(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "file"
+    write_once(path, b"first")
+    write_once(path, b"second")
+    assert path.read_bytes() == b"first"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_where_the_file_system_has_no_links_a_file_is_renamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = errno.EPERM
+
+    def refuse(*_: object) -> None:
+        raise OSError(number, "no links")
+
+    monkeypatch.setattr(os, "link", refuse)
+    write_once(tmp_path / "file", b"data")
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"data"]
+    number = errno.ENOSPC
+    with pytest.raises(OSError, match="no links"):
+        write_once(tmp_path / "other", b"data")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
