@@ -109,6 +109,14 @@ def test_yes_and_no_are_written_in_three_ways(tmp_path: Path, written: object, v
     assert import_profile([tmp_path / "new.json"], name="p").get("vulkan.shaderInt64") is value
 
 
+def test_the_memory_is_the_largest_heap_of_the_device(tmp_path: Path) -> None:
+    data = json.loads(OLD.read_text())
+    heaps = [{"flags": 1, "size": 0}, {"flags": 3, "size": 2**20}, {"flags": 2, "size": 2**40}]
+    data["VkPhysicalDeviceMemoryProperties"]["memoryHeaps"] = heaps
+    (tmp_path / "old.json").write_text(json.dumps(data))
+    assert import_profile([tmp_path / "old.json"], name="p").get("memory") == 2**20
+
+
 def test_the_command_writes_a_file_that_is_read_as_a_profile(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

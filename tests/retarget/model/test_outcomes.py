@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, RunOutcome, Stage, first_failure
+from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Observation, RunOutcome, Stage, first_failure
 from retarget.model.rungs import Rung
 
 OWN = Failure(stage=Stage.COMPARE, summary="own")
@@ -50,3 +50,10 @@ def test_the_runtime_s_own_devices_have_its_version(driver_name: str, driver_ver
         driver_version=driver_version,
     )
     assert (info.traits.version, info.traits.driver) == (version, driver_name)
+
+
+def test_what_was_observed_is_the_same_in_whichever_case() -> None:
+    one = Observation(stage="run", signature="lost", case="f")
+    assert one == Observation(stage="run", signature="lost", case="g")
+    assert hash(one) == hash(Observation(stage="run", signature="lost"))
+    assert one != Observation(stage="run", signature="hung", case="f")

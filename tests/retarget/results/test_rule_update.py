@@ -48,3 +48,17 @@ def test_a_failure_becomes_a_rule_that_goes_once_it_is_mended() -> None:
     mended = compiled("m", outcome=Outcome.PASSED)
     assert ("-[[expectation]]", "red") in lines(broken, mended)
     assert lines(mended) == [("expectations: nothing to change, 0 failures as expected", "")]
+
+
+def test_entries_that_match_nothing_stay_where_they_may_be_missing_and_are_named() -> None:
+    names = [f"gone{number}" for number in range(5)]
+    Path("expectations.toml").write_text(
+        f"[[expectation]]\nmatch = {names}\nstage = 'compile'\noutcome = 'xfail'\nreason = 'why'\n"
+    )
+    Path("n.mlir").touch()  # a target that the run left out
+    (line,) = [line for line, colour in lines(compiled("m")) if colour == "yellow"]
+    assert line == (
+        "expectations: 5 entries of `match` match nothing here and stay in expectations.toml: 'gone0', 'gone1', "
+        "'gone2', 'gone3', … (-vv shows all); this run left out 1 target of the suites there, so they may be missing "
+        "rather than gone: remove by hand what is gone"
+    )
