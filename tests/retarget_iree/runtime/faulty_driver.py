@@ -93,7 +93,9 @@ class FaultyProgram(Program):
         self._faults.at("call", function)
         is_garbage = self._faults.at("values", function)
         results: Sequence[Any] = self._real.call(
-            function, inputs, lambda check: on_check(replace(check, actual=check.actual + 1) if is_garbage else check)
+            function,
+            inputs,
+            lambda check: on_check(dataclasses.replace(check, actual=check.actual + 1) if is_garbage else check),
         )
         self._faults.at("after", function)
         return results
