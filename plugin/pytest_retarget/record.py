@@ -27,7 +27,8 @@ def record_of(report: pytest.CollectReport | pytest.TestReport) -> TargetRecord 
     if isinstance(plain := getattr(report, RECORD, None), dict):  # it came from a worker of xdist
         setattr(report, RECORD, from_plain(plain))
     found: TargetRecord | None = getattr(report, RECORD, None)
-    if found is not None and report.failed and found.outcome not in BAD:  # another plugin made it a failure
+    # Another plugin made it a failure. "not run" is one already: of a required target, the report of it fails.
+    if found is not None and report.failed and found.outcome not in BAD | {Outcome.NOT_RUN}:
         outcome = Outcome.FAILED if report.when == "call" else Outcome.ERROR
         found = replace(found, outcome=outcome, message=first_line(str(report.longrepr)))
         setattr(report, RECORD, found)

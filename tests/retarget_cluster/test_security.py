@@ -117,3 +117,12 @@ def test_a_port_that_is_taken_is_named() -> None:
 )
 def test_a_worker_without_tls_listens_where_its_scheduler_does(address: str, host: str | None) -> None:
     assert worker_host(address) == host
+
+
+def test_distributed_is_not_imported_before_it_is_looked_for_and_its_log_is_quiet() -> None:
+    program = (
+        "import sys, retarget_cluster.command, retarget_cluster.worker.command, retarget_cluster.session.executor; "
+        "print({'dask', 'distributed', 'tornado'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -15,7 +15,7 @@ pytest.importorskip("distributed")
 from distributed.comm.core import FatalCommClosedError, connect
 from distributed.comm.registry import backends
 from distributed.core import rpc
-from retarget_cluster.security import SCHEME, add_backend
+from retarget_cluster.token import SCHEME, add_backend
 
 
 def served(talk: Callable[[str], Any]) -> list[str]:
