@@ -18,7 +18,7 @@ LEVEL = 0.001
 """The level of the rank test: what a series of equal noise would show by chance once in a thousand comparisons."""
 
 FEWEST = 8
-"""Samples of a series: of fewer nothing is judged."""
+"""Samples of a series: of fewer only `_FAR` decides."""
 
 _FAR = 2.0
 """How many times as long as ever before every call must take where ranks say nothing."""
@@ -35,9 +35,9 @@ class Finding(StrEnum):
     SAME = "same"
     """The change is within the bound, or noise explains it."""
     NOISY = "noisy"
-    """The noise is larger than the bound: nothing is judged."""
+    """The noise is larger than the bound, and the calls do not take `_FAR` times as long."""
     FEW = "few"
-    """There are too few measurements: nothing is judged."""
+    """There are too few measurements, and the calls do not take `_FAR` times as long."""
 
 
 class Comparison(Struct, frozen=True, kw_only=True):

@@ -64,6 +64,10 @@ class Sickness(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.device} was gone at {at}, after {self.after}: {self.found}{by}"
 
 
+msgspec.json.Decoder(Sickness)
+"""As in `retarget.engine.cache.sealed_files`: several threads of a cluster's worker may read notes."""
+
+
 def sickness_keys(config: RuntimeConfig, infos: Sequence[DeviceInfo]) -> tuple[str, ...]:
     """Return what the devices of a runtime config go by; without `infos`, what the config says of them."""
     host = f"{config.host.identity} " if config.host is not None else ""
