@@ -28,15 +28,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     left_out = [name for name in ("slow", "exhaustive") if not config.getoption(f"--run-{name}")]
     selected = [item for item in items if not any(map(item.get_closest_marker, left_out))]
-    if "slow" in left_out:
-        selected = _sampled(selected)
+    if left_out:
+        selected = _sampled(selected, slow="slow" not in left_out)
     if len(selected) < len(items):
         kept = set(selected)
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = selected
 
 
-def _sampled(items: list[pytest.Item]) -> list[pytest.Item]:
+def _sampled(items: list[pytest.Item], *, slow: bool) -> list[pytest.Item]:
     """Return the items without those that are no sample of their test's parameters, as the marker `sampled` says.
 
     A sample is spread over the parameters: the first, the last, and those between in equal steps.
@@ -47,7 +47,8 @@ def _sampled(items: list[pytest.Item]) -> list[pytest.Item]:
             of_test[item.nodeid.partition("[")[0]].append(item)
     dropped: set[pytest.Item] = set()
     for all_of_one in of_test.values():
-        (count,) = all_of_one[0].get_closest_marker("sampled").args
+        marker = all_of_one[0].get_closest_marker("sampled")
+        count = min(marker.kwargs.get("slow", len(all_of_one)) if slow else marker.args[0], len(all_of_one))
         kept = {all_of_one[round(at * (len(all_of_one) - 1) / max(count - 1, 1))] for at in range(count)}
         dropped.update(item for item in all_of_one if item not in kept)
     return [item for item in items if item not in dropped]

@@ -21,6 +21,7 @@ def exported(project: Project) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_artifacts_made_elsewhere_run_and_nothing_is_compiled(exported: Project) -> None:
     result = exported.run("--retarget-artifacts", "out", "--retarget-cache-dir", "device-host", "-rs")
     result.stdout.fnmatch_lines(["*2 failed, 2 passed, 3 skipped, 2 blocked in *"])

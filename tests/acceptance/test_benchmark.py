@@ -31,6 +31,7 @@ def records(project: Project) -> dict[str, TargetRecord]:
     return {record.target: record for record in latest(session.records).values()}
 
 
+@pytest.mark.slow
 def test_targets_that_pass_are_measured(sums: Project) -> None:
     result = sums.run(*BENCHMARK)
     result.assert_outcomes(passed=2)

@@ -33,6 +33,7 @@ def test_blocked_targets_say_so_in_verbose_output_and_carry_the_letter_b(project
     assert "suites/suite.toml Fbb" in project.run().stdout.str()
 
 
+@pytest.mark.slow
 def test_run_targets_whose_compile_was_deselected_report_the_failure_themselves(project: Project) -> None:
     project.cpu(one=REFUSED)
     result = project.run("-m", "run and local-sync")

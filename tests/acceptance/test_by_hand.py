@@ -247,7 +247,7 @@ def fails_again(project: Project, failing: Failing, monkeypatch: pytest.MonkeyPa
     assert again.returncode == 1, printed
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, slow=12)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in FAILURES]
 )
@@ -257,6 +257,7 @@ def test_what_failed_fails_by_hand_with_the_same_message(
     fails_again(project, FAILURES[name], monkeypatch)
 
 
+@pytest.mark.sampled(2, slow=2)
 @pytest.mark.slow
 @pytest.mark.needs_sshd
 @pytest.mark.parametrize("name", ["differs", "stops", "case", "endless", "parameters"])

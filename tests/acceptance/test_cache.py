@@ -29,6 +29,7 @@ def test_a_bound_of_the_cache_that_is_no_size_is_a_usage_error(
     result.stderr.fnmatch_lines(["ERROR: found RETARGET_CACHE_SIZE='much', expected a number of bytes, or one with K*"])
 
 
+@pytest.mark.slow
 def test_an_unusable_cache_folder_is_reported_once_and_blocks_what_needs_the_artifact(project: Project) -> None:
     project.cpu(one=GOOD)
     (project.path / "file").touch()

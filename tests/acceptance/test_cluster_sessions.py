@@ -35,6 +35,7 @@ def done(project: Project) -> list[str]:
     return [line for line in (project.path / "here.log").read_text().splitlines() if not line.startswith("devices")]
 
 
+@pytest.mark.slow
 def test_only_what_is_selected_and_not_skipped_runs_ahead_and_the_report_is_in_item_order(cluster: Project) -> None:
     cluster.doubles(a="f: pass", b="f: fail", c="f: pass", d="compile: fail\nf: pass", e="f: pass")
     expecting(cluster, RULE.format("c", 'outcome = "skip"'), RULE.format("d", 'stage = "compile"'))

@@ -71,6 +71,7 @@ def test_each_device_has_the_rule_that_is_about_it(project: Project, devices: li
     assert result.ret == 0
 
 
+@pytest.mark.slow
 def test_every_driver_says_whose_its_devices_are_and_of_which_sort(devices: list[dict[str, Any]]) -> None:
     assert devices
     for device in devices:
@@ -105,6 +106,7 @@ def test_a_rule_excuses_and_skips_on_its_device_alone(
     assert result.ret == 0
 
 
+@pytest.mark.slow
 def test_a_rule_that_does_not_hold_here_excuses_nothing(project: Project) -> None:
     project.doubles(a="f: fail")
     expecting(project, about("a", ACME, stage="compare", reason="rounds"))
@@ -126,6 +128,7 @@ def test_requirements_ask_for_the_same_traits(project: Project, model: Any) -> N
     result.stdout.fnmatch_lines(["*needs device.name != '[*]9001' (*), and Double 9001 has device.name = Double 9001*"])
 
 
+@pytest.mark.slow
 def test_conditions_change_nothing_that_is_collected(project: Project) -> None:
     project.doubles(a="f: pass", b="f: pass")
     listed = []

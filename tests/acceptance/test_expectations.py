@@ -110,6 +110,7 @@ def test_a_diagnostic_that_became_a_crash_reports_it_above_the_usual_text(projec
     assert f"FAILED {ID}a_dc - expected to fail at compile, but crashed: SIGFPE" in result.outlines
 
 
+@pytest.mark.slow
 def test_another_stage_and_another_signature_are_failures(project: Project) -> None:
     project.doubles(a="f: raise", b="f: fail")
     expecting(project, rule("a", "compare"), rule("b", "compare", signature="shape differs"))
@@ -178,6 +179,7 @@ def test_a_timeout_can_be_expected(project: Project) -> None:
     project.run(*DOUBLES, "--retarget-run-timeout", "2").assert_outcomes(passed=1, xfailed=1)
 
 
+@pytest.mark.slow
 def test_what_is_skipped_is_not_even_compiled(project: Project) -> None:
     project.doubles(a="compile: hang", b="f: pass")
     expecting(project, rule("a", outcome="skip", issue="x/1"))

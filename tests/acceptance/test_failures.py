@@ -13,6 +13,7 @@ from session_output import block, commands, junit, section, shell
 ESCAPE = "\x1b["
 
 
+@pytest.mark.slow
 def test_a_refused_module_shows_the_compilers_message_and_a_command_that_repeats_it(project: Project) -> None:
     project.cpu(refused=REFUSED)
     result = project.run("-m", "compile", "-rf")

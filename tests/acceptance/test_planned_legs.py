@@ -143,6 +143,7 @@ def test_a_leg_that_runs_needs_artifacts_and_one_that_builds_takes_none(planned:
     ]
 
 
+@pytest.mark.slow
 def test_a_leg_without_needs_compiles_what_it_runs(planned: Project) -> None:
     plan(planned, leg("host-0", "run", ["a_dc", "a_dc_dr"]))
     planned.run(*DOUBLES, *PLAN, "--retarget-leg=host-0").assert_outcomes(passed=2, deselected=3)

@@ -25,6 +25,7 @@ def test_a_project_without_matrix_files_sees_nothing_of_it(project: Project) -> 
     assert [line for line in result.outlines if "retarget" in line and not line.startswith(of_pytest)] == []
 
 
+@pytest.mark.slow
 @alone_and_xdist()
 def test_the_table_has_a_row_per_compiler_config_and_a_column_per_runtime_config(
     project: Project, arguments: tuple[str, ...]

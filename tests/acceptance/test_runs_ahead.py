@@ -33,6 +33,7 @@ def wait_while_reporting(project: Project, name: str) -> None:
     project.write({"conftest.py": "\n".join(lines)})
 
 
+@pytest.mark.slow
 def test_the_next_target_runs_while_one_is_reported(project: Project) -> None:
     project.doubles(a=COUNTS, b=COUNTS, c=COUNTS)
     wait_while_reporting(project, "b.mlir.count")
@@ -41,6 +42,7 @@ def test_the_next_target_runs_while_one_is_reported(project: Project) -> None:
     assert [runs(project, module) for module in "abc"] == [1, 1, 1]
 
 
+@pytest.mark.slow
 def test_each_target_has_its_own_outcome(project: Project) -> None:
     project.doubles(a="f: pass\n", b="f: crash\n", c="f: fail\n", d="f: raise\n", e=COUNTS)
     result = run(project, "-v")

@@ -20,6 +20,7 @@ def entries(share: Path) -> int:
     return len(list((share / "v1").glob("entries/*/*")))
 
 
+@pytest.mark.slow
 @alone_and_xdist()
 def test_a_second_machine_compiles_nothing(project: Project, share: Path, arguments: tuple[str, ...]) -> None:
     project.doubles(one="f: pass", two="f: pass", no="compile: fail")

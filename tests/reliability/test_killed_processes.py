@@ -15,8 +15,8 @@ _FOLDER = Path(__file__).parent
 @pytest.mark.parametrize(
     ("script", "arguments"),
     [
-        ("kills.py", ("sessions", "--kills", "6")),
-        ("kills.py", ("workers", "--kills", "6", "--modules", "30")),
+        ("kills.py", ("sessions", "--kills", "3")),
+        ("kills.py", ("workers", "--kills", "3", "--modules", "20")),
         ("kills.py", ("devices", "--kills", "3", "--modules", "10")),
         ("cluster_kills.py", ("workers", "--kills", "2", "--modules", "12")),
     ],

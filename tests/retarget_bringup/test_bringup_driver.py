@@ -47,6 +47,7 @@ def test_a_check_that_passes_is_a_line() -> None:
     assert list(outcome_lines(PASSED)) == ["my npu  fill.ranges       passed           0.25 s"]
 
 
+@pytest.mark.slow
 def test_outcomes_are_kept_as_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["bringup", "driver", "local-sync", "--check", "fill.r*", "--results", str(tmp_path / "drivers")]
     assert main(command) == 0

@@ -83,6 +83,7 @@ def test_workers_compile_and_run_and_end_with_the_session(tmp_path: Path, monkey
     assert all(wait_until(lambda pid=pid: has_ended(pid)) for pid in (*processes, *workers))
 
 
+@pytest.mark.slow
 def test_a_cluster_that_does_not_start_says_why_and_the_session_compiles_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,6 +91,7 @@ def test_nothing_to_write_is_an_error(project: Path, capsys: pytest.CaptureFixtu
     assert not (project / "linalg/out").exists()
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_made_is_an_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["emit", "ctest", "-o", "suite.toml/out"]) == 1
     assert (

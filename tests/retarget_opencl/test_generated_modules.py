@@ -27,6 +27,7 @@ def _agrees(load: Load, seed: int) -> None:
     )
 
 
+@pytest.mark.sampled(45, slow=45)
 @pytest.mark.parametrize("seed", SAMPLE)
 @pytest.mark.slow
 def test_a_generated_module_agrees_with_numpy(load: Load, seed: int) -> None:

@@ -67,6 +67,7 @@ def verdicts(text: str, path: Path) -> list[bool]:
         device.close()
 
 
+@pytest.mark.sampled(4, slow=4)
 @pytest.mark.parametrize(
     "name",
     [

@@ -26,6 +26,7 @@ def run_check(artifact: Path, *arguments: str, driver: str = "local-sync") -> in
     return main(["--kind=check", f"--driver={driver}", f"--artifact={artifact}", *arguments])
 
 
+@pytest.mark.slow
 def test_a_function_whose_checks_hold_passes(module_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_check(module_file, "--case=passes") == 0
     assert capsys.readouterr().out == "passes: passed\n"

@@ -42,6 +42,7 @@ def test_a_check_that_does_not_hold_arrives_with_what_differs(open_device: OpenD
     assert check.expected.tolist() == [1, 2, 4]
 
 
+@pytest.mark.slow
 def test_llvm_cpu_code_runs_and_checks(open_device: OpenDevice, compile_module: Compile) -> None:
     artifact = compile_module(ARITHMETIC, *LLVM_CPU)
     (check,) = checks_of(open_device("local-task", flags=["--task_topology_group_count=2"]), artifact, "passes")

@@ -493,6 +493,7 @@ def test_one_does_it_unless_it_matters_who_or_how_many(what: str) -> None:
     assert ("if (get_local_id(0) == 0)" in k.text()) == (what == "nothing")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axis", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_softmax_along_an_outer_axis_is_right(load: Load, axis: int) -> None:
     """IREE fuses it into one kernel in which a work-item fills what others sum up."""

@@ -112,7 +112,7 @@ def test_arithmetic_in_bf16_is_left_to_iree(sum_of: str) -> None:
     assert ("bfloat_from_bits" in joined(compiled(text).sources)) == (sum_of == "f32")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2, slow=6)
 @pytest.mark.parametrize(
     ("shape", "types", "items", "groups"),
     [

@@ -70,6 +70,7 @@ def test_other_products_stay(text: str, profile: DeviceProfile) -> None:
     assert len(compiled(text, profile).program.kernels) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["(m, n, k) -> (k, n)", pytest.param("(m, n, k) -> (n, k)", marks=pytest.mark.slow)])
 def test_a_padded_product_has_its_values(device: OpenClDevice, layout: str) -> None:
     right = (257, 310) if layout.endswith("(k, n)") else (310, 257)

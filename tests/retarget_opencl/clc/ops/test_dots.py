@@ -43,7 +43,7 @@ def _exact(name: str, kind: str) -> int:
     return int(left.astype(np.int64) @ right.astype(np.int64))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, slow=12)
 @pytest.mark.parametrize("name", ["SDot", "UDot", "SUDot"])
 @pytest.mark.parametrize(
     ("kind", "result"),
