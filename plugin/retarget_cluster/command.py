@@ -14,7 +14,7 @@ from typing import Any
 from retarget.cli.support import table
 from retarget.support.errors import RetargetError
 
-from retarget_cluster.security import address_of, check_listener, dialled, expect_distributed, security_for, shown
+from retarget_cluster.security import address_of, check_listener, dialled, expect_distributed, security_for
 
 __all__ = ["add_arguments", "run", "serve_scheduler"]
 
@@ -69,7 +69,7 @@ async def serve_scheduler(scheme: str, host: str, port: int, security: object, a
 
     dask.config.set({"distributed.scheduler.worker-ttl": _WORKER_SECONDS})
     try:
-        scheduler = await Scheduler(
+        started = await Scheduler(
             host=host,
             port=port,
             protocol=dialled(f"{scheme}://"),
@@ -84,14 +84,14 @@ async def serve_scheduler(scheme: str, host: str, port: int, security: object, a
         why = f"{cause.strerror or cause}; --port 0 takes any port that is free"
         msg = f"cannot listen at {scheme}://{host}:{port}: {why}"
         raise RetargetError(msg) from error
-    await scheduler.register_scheduler_plugin(Relay(), idempotent=True)
+    await started.register_scheduler_plugin(Relay(), idempotent=True)
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    announce(shown(scheduler.address))
+    announce(started.address.replace("tls://", f"{scheme}://", 1))
     await ended.wait()
     with suppress(OSError):
-        await scheduler.close()
+        await started.close()
     return 0
 
 
@@ -123,7 +123,7 @@ def _lines(address: str, status: dict[str, Any]) -> Iterator[str]:
     yield table(("worker", "state", "machine", "cores", "runs + queued"), rows)
     for one in workers:
         yield ""
-        yield f"{one['name']} ({one['hostname']}, {shown(one['address'])})"
+        yield f"{one['name']} ({one['hostname']}, {one['address']})"
         yield f"  compilers: {', '.join(one['compilers']) or 'none'}"
         for info in one["devices"]:
             version = f", driver {info['driver_version']}" if info["driver_version"] else ""

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from retarget.extension.registry import load_extensions
 from retarget.support.errors import RetargetError
 
 from retarget_cluster.command import serve_scheduler
-from retarget_cluster.security import check_listener, expect_distributed, security_for
+from retarget_cluster.security import expect_distributed, new_certificate, security_of
 from retarget_cluster.worker.cluster_worker import WorkerOptions
 from retarget_cluster.worker.command import end_with_parent, serve_worker
 
 
 def main() -> int:
-    """Fork the workers, be the scheduler; print the address and the process ids of the workers. All end at the end of
-    standard input."""
+    """Fork the workers, be the scheduler; print the address, the process ids of the workers and the certificate with
+    which it is reached, as JSON. All end at the end of standard input."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, required=True)
     parser.add_argument("--cores", type=int, required=True)
@@ -36,6 +38,8 @@ def main() -> int:
 
     import retarget_cluster.worker.cluster_worker  # noqa: F401
 
+    certificate = new_certificate()
+    security = security_of(certificate)
     pids: list[int] = []
     pipes: list[int] = []
     for number in range(1, arguments.workers + 1):
@@ -43,7 +47,7 @@ def main() -> int:
         if (pid := os.fork()) == 0:
             for one in (*pipes, writing):
                 os.close(one)
-            _work(arguments, f"local-{number}", reading)
+            _work(arguments, f"local-{number}", reading, security)
         os.close(reading)
         pids.append(pid)
         pipes.append(writing)
@@ -56,13 +60,13 @@ def main() -> int:
         for one in pipes:
             os.write(one, address.encode())
             os.close(one)
-        print(address, *pids, flush=True)
+        print(json.dumps({"address": address, "pids": pids, "certificate": certificate}), flush=True)
         end_with_parent(wait_for_workers)
 
-    return asyncio.run(serve_scheduler("tcp", "127.0.0.1", 0, check_listener("tcp", "127.0.0.1"), announce))
+    return asyncio.run(serve_scheduler("tcp", "127.0.0.1", 0, security, announce))
 
 
-def _work(arguments: argparse.Namespace, name: str, reading: int) -> None:
+def _work(arguments: argparse.Namespace, name: str, reading: int, security: Any) -> None:
     """Run a worker, in its own process group; never returns."""
     status = 1
     try:
@@ -80,7 +84,7 @@ def _work(arguments: argparse.Namespace, name: str, reading: int) -> None:
                 probes=False,
                 patience=60.0,
             )
-            status = asyncio.run(serve_worker(options, security_for(address, "worker"), with_parent=True))
+            status = asyncio.run(serve_worker(options, security, with_parent=True))
     finally:
         os._exit(status)
 

@@ -25,7 +25,7 @@ async def at_scheduler(address: str, security: Any) -> AsyncIterator[Any]:
     """Yield what calls the handlers of a scheduler that has the plugin; all of it may take 10 seconds at a time.
 
     Raises `SilentError` where nothing answers, also where something listens that is no scheduler; `RetargetError` where
-    it has another token, or the plugin of another version.
+    it has another certificate, or the plugin of another version.
     """
     from distributed.comm.core import FatalCommClosedError
     from distributed.core import rpc
@@ -35,8 +35,11 @@ async def at_scheduler(address: str, security: Any) -> AsyncIterator[Any]:
         await asyncio.wait_for(_register(scheduler, address), _SECONDS)
         async with asyncio.timeout(_SECONDS):
             yield scheduler
-    except FatalCommClosedError as error:  # another token, certificates that do not fit
-        msg = f"{address}: {error.__cause__ or error}"  # Dask wraps it
+    except FatalCommClosedError as error:
+        certificates = f"certificates do not fit: {error.__cause__ or error}"  # Dask wraps it
+        is_ours = address.startswith("tcp://")
+        why = "what listens there was started by another user or another program" if is_ours else certificates
+        msg = f"{address}: {why}"
         raise RetargetError(msg) from error
     except OSError as error:  # TimeoutError is one
         msg = f"no scheduler answers at {address}; `retarget cluster start` starts one"

@@ -1,7 +1,7 @@
-"""Which addresses are used how: TLS with certificates by Dask's own configuration, or loopback with this user's token.
+"""Who is let in: all connections have TLS, since Dask's messages hold pickles, with which any sender can run code here.
 
-Dask's messages hold pickles: any sender can run code here. Certificates or the token on both sides authenticate
-senders.
+Between machines (`tls://`) with the certificates of Dask's configuration; on loopback (`tcp://`), which every user of
+a machine reaches, with a certificate in a file that only this user can read; `local:N` makes one for its session.
 """
 
 from __future__ import annotations
@@ -11,13 +11,17 @@ import importlib.util
 import ipaddress
 import os
 import re
+import time
+from contextlib import suppress
 from typing import Any
 
-from retarget.support.errors import RetargetError
+from retarget.support.errors import RetargetError, display_path
+from retarget.support.files import user_path
 from retarget.support.installing import install_hint
 
-TOKEN_VARIABLE = "RETARGET_CLUSTER_TOKEN"  # noqa: S105  (a name)
 _ADDRESS = re.compile(r"(?P<scheme>tcp|tls)://(?P<host>\[[0-9a-fA-F:.]+\]|[\w.-]+):(?P<port>\d+)")
+_RENEWED = 300 * 86400
+"""After so many seconds a user's certificate is replaced: Dask makes them for a year."""
 _FILES = ("ca-file", "{role}.cert", "{role}.key")
 _HOW = (
     "give certificates to Dask on all sides, in its configuration (distributed.comm.tls: ca-file, scheduler.cert, "
@@ -63,12 +67,11 @@ def expect_distributed(what: str, *, imports: bool = True) -> None:
         dask.config.set(logging=dict.fromkeys(quiet, "critical"))
 
 
-def security_for(address: str, role: str, token: str = "") -> Any:
+def security_for(address: str, role: str) -> Any:
     """Return the `distributed.Security` for an address, which is that of a scheduler; `role` is client, scheduler or
-    worker. Without TLS, connections are made with the `token`; if there is none, with that of `TOKEN_VARIABLE` or
-    of this user. Raises `RetargetError` for what is no address, is not loopback without TLS, or lacks certificates."""
+    worker. Raises `RetargetError` for what is no address, is `tcp://` and not loopback, or lacks certificates."""
     scheme, _, place = address_of(address).partition("://")
-    return _security(scheme, place.rpartition(":")[0], role, address, token)
+    return _security(scheme, place.rpartition(":")[0], role, address)
 
 
 def address_of(text: str) -> str:
@@ -82,17 +85,12 @@ def address_of(text: str) -> str:
 
 def dialled(address: str) -> str:
     """Return what Dask is to dial for the address of a scheduler; `security_for` has checked it."""
-    return address.replace("tcp://", "tcp+token://", 1)
-
-
-def shown(address: str) -> str:
-    """Return an address of Dask's as people write it."""
-    return address.replace("tcp+token://", "tcp://", 1)
+    return address.replace("tcp://", "tls://", 1)
 
 
 def worker_host(address: str) -> str | None:
-    """Return where a worker of the scheduler at an address listens, as Dask's workers do: without TLS on loopback only.
-    None for anywhere."""
+    """Return where a worker of the scheduler at an address listens: if that is `tcp://`, on loopback only. None for
+    anywhere."""
     found = _ADDRESS.fullmatch(address)
     return found["host"].strip("[]") if found is not None and found["scheme"] == "tcp" else None
 
@@ -102,7 +100,60 @@ def check_listener(scheme: str, host: str) -> Any:
     return _security(scheme, host, "scheduler", f"{scheme}://{host}")
 
 
-def _security(scheme: str, host: str, role: str, address: str, token: str = "") -> Any:
+def new_certificate() -> str:
+    """Return a certificate and its key, as PEM."""
+    from distributed import Security
+
+    made = Security.temporary()
+    return f"{made.tls_ca_file}{made.tls_client_key}"
+
+
+def security_of(certificate: str) -> Any:
+    """Return the `distributed.Security` of all that have this certificate and its key, whatever their role."""
+    from distributed import Security
+
+    sides = {
+        f"tls_{role}_{part}": certificate for role in ("client", "scheduler", "worker") for part in ("cert", "key")
+    }
+    return Security(require_encryption=True, tls_ca_file=certificate, **sides)
+
+
+def _users_certificate() -> str:
+    path = user_path(os.environ.get("XDG_CONFIG_HOME") or "~/.config") / "retarget" / "cluster.pem"
+    how = (
+        "it is to be a file of this user that nobody else can read (chmod 600); retarget writes one where there is none"
+    )
+    if not path.is_absolute():
+        msg = (
+            "this user has no home folder for the certificate of clusters; set XDG_CONFIG_HOME to the same on all sides"
+        )
+        raise RetargetError(msg)
+    try:
+        with suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime > _RENEWED:
+                path.unlink()
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            beside = path.with_name(f"{path.name}.{os.getpid()}")
+            beside.touch(0o600)
+            beside.write_text(new_certificate())
+            with suppress(FileExistsError):  # another process was first
+                os.link(beside, path)
+            beside.unlink()
+        with path.open("rb") as file:
+            about = os.fstat(file.fileno())
+            text = file.read(20_000).decode(errors="replace")
+    except OSError as error:
+        msg = f"{display_path(path)}: cannot be used as the certificate of clusters: {error.strerror}; {how}"
+        raise RetargetError(msg) from error
+    if about.st_uid != os.geteuid() or about.st_mode & 0o077 or "PRIVATE KEY" not in text:
+        found = f"{len(text)} characters, mode {about.st_mode & 0o777:o}, user {about.st_uid}"
+        msg = f"{display_path(path)}: found {found}; {how}"
+        raise RetargetError(msg)
+    return text
+
+
+def _security(scheme: str, host: str, role: str, address: str) -> Any:
     import dask.config
     from distributed import Security
 
@@ -113,10 +164,7 @@ def _security(scheme: str, host: str, role: str, address: str, token: str = "") 
                 f"can run code there; {_HOW}"
             )
             raise RetargetError(msg)
-        from retarget_cluster.token import add_backend
-
-        add_backend(token or os.environ.get(TOKEN_VARIABLE, ""))
-        return Security(require_encryption=False)
+        return security_of(_users_certificate())
     names = [f"distributed.comm.tls.{name.format(role=role)}" for name in _FILES]
     lacking = [name for name in names if not dask.config.get(name, None)]
     if lacking:

@@ -15,7 +15,7 @@ def _worker(**fields: Any) -> dict[str, Any]:
     return {
         "name": "rack-1",
         "hostname": "rack",
-        "address": "tcp+token://127.0.0.1:4000",
+        "address": "tls://127.0.0.1:4000",
         "cores": 2,
         "queued": 0,
         "draining": False,
@@ -46,7 +46,7 @@ def test_a_quarantine_comes_with_what_ends_it() -> None:
     worker = _worker(quarantined={"gpu-0": "gpu-0 is quarantined after 2 failures: it was gone"})
     lines = [*_lines("tcp://127.0.0.1:8786", {"workers": [worker], "sessions": 0, "waiting": 0})]
     assert lines[-5:] == [
-        "rack-1 (rack, tcp://127.0.0.1:4000)",
+        "rack-1 (rack, tls://127.0.0.1:4000)",
         "  compilers: none",
         "  gpu://0  GPU, quarantined",
         "  gpu-0 is quarantined after 2 failures: it was gone",

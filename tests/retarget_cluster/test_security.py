@@ -1,12 +1,15 @@
-"""Addresses: TLS with certificates, or this machine."""
+"""Addresses: other machines with the certificates of Dask's configuration, this one with a user's own; who is heard."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from retarget.cli.main import main
@@ -15,8 +18,9 @@ from retarget.support.errors import RetargetError
 pytest.importorskip("distributed")
 import dask.config
 import distributed
+from distributed.comm.core import FatalCommClosedError, connect, listen
 from retarget_cluster import command, register
-from retarget_cluster.security import check_listener, security_for, worker_host
+from retarget_cluster.security import check_listener, new_certificate, security_for, security_of, worker_host
 from retarget_cluster.session.link import Link
 
 HOW = (
@@ -25,9 +29,91 @@ HOW = (
 )
 
 
+@pytest.fixture(scope="module")
+def certificate() -> str:
+    return new_certificate()
+
+
+@pytest.fixture(autouse=True)
+def config_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, certificate: str) -> Path:
+    """Return the folder of this user's configuration, which has the certificate."""
+    path = tmp_path / "config" / "retarget" / "cluster.pem"
+    path.parent.mkdir(parents=True)
+    path.touch(0o600)
+    path.write_text(certificate)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return tmp_path / "config"
+
+
+def _heard(talk: Callable[[str], Any]) -> list[str]:
+    """Return the messages that a listener with a certificate of its own receives while `talk` uses its address."""
+    heard: list[str] = []
+
+    async def hear(comm: Any) -> None:
+        heard.append(await comm.read())
+        await comm.close()
+
+    async def both() -> None:
+        arguments = security_of(new_certificate()).get_listen_args("scheduler")
+        async with listen("tls://127.0.0.1:0", hear, **arguments) as listener:
+            await talk(listener.contact_address)
+            await asyncio.sleep(0.05)
+
+    asyncio.run(both())
+    return heard
+
+
+def test_a_program_without_a_certificate_or_with_another_one_is_not_heard(certificate: str) -> None:
+    async def talk(address: str) -> None:
+        with pytest.raises(FatalCommClosedError):
+            await connect(address, timeout=5, **security_of(certificate).get_connection_args("client"))
+        with pytest.raises(OSError, match="tcp://"):
+            await connect(address.replace("tls://", "tcp://"), timeout=2)
+
+    assert _heard(talk) == []
+
+
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:8786", "tcp://localhost:1", "tcp://[::1]:65535"])
-def test_loopback_needs_no_certificates(address: str) -> None:
-    assert security_for(address, "client").require_encryption is False
+def test_loopback_is_used_with_the_certificate_of_this_user(address: str, certificate: str) -> None:
+    security = security_for(address, "client")
+    assert (security.require_encryption, security.tls_ca_file, security.tls_worker_key) == (True, *[certificate] * 2)
+
+
+def test_a_user_without_a_home_is_told_to_set_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.setattr("os.path.expanduser", lambda text: text)
+    with pytest.raises(RetargetError, match="no home folder for the certificate of clusters; set XDG_CONFIG_HOME to"):
+        check_listener("tcp", "127.0.0.1")
+
+
+def test_the_certificate_of_a_user_is_written_once_and_anew_before_it_expires(config_home: Path) -> None:
+    path = config_home / "retarget" / "cluster.pem"
+    path.unlink()
+    found = {check_listener("tcp", "localhost").tls_ca_file for _ in range(2)}
+    assert (found, path.stat().st_mode & 0o777, len(list(path.parent.iterdir()))) == ({path.read_text()}, 0o600, 1)
+    assert all(f"BEGIN {part}" in path.read_text() for part in ("CERTIFICATE", "PRIVATE KEY"))
+    os.utime(path, (0, 0))
+    assert check_listener("tcp", "localhost").tls_ca_file not in found
+
+
+@pytest.mark.parametrize(("text", "mode"), [(None, 0o644), ("", 0o600)], ids=["others can read it", "empty"])
+def test_a_file_that_is_no_private_certificate_is_refused(config_home: Path, text: str | None, mode: int) -> None:
+    path = config_home / "retarget" / "cluster.pem"
+    path.write_text(path.read_text() if text is None else text)
+    path.chmod(mode)
+    with pytest.raises(RetargetError) as caught:
+        check_listener("tcp", "127.0.0.1")
+    found = f"found {len(path.read_text())} characters, mode {mode:o}, user {path.stat().st_uid}; it is to be a file of"
+    assert found in str(caught.value)
+
+
+def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
+    with pytest.raises(
+        RetargetError, match=r"cluster\.pem: cannot be used as the certificate of clusters: Not a directory;"
+    ):
+        check_listener("tcp", "127.0.0.1")
 
 
 @pytest.mark.parametrize("address", ["tcp://10.0.0.7:8786", "tcp://ci.example.com:8786", "tcp://0.0.0.0:8786"])

@@ -7,14 +7,13 @@ import dataclasses
 import heapq
 import itertools
 import re
-import secrets
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 from retarget.engine.cache.key import InputDigests, Inputs, digest_of, files_below
@@ -30,7 +29,7 @@ from retarget.targets.availability import host_platform
 from retarget.worker.messages import CompiledModule, CompileModule, Refusal, Refused
 
 from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, compiles_at_hand, encoded, file_view
-from retarget_cluster.security import TOKEN_VARIABLE, expect_distributed, security_for
+from retarget_cluster.security import expect_distributed, security_for, security_of
 from retarget_cluster.session.link import Declined, GoneError, Link, Lost, Worker
 from retarget_cluster.session.local import LocalCluster
 
@@ -100,29 +99,26 @@ class ClusterExecutor:
         self._local = None
         self._connected: Future[Link] = Future()
         if scheme.lower() == "local":
-            token = secrets.token_hex(32)
-            environment = {TOKEN_VARIABLE: token}
-            self._local = LocalCluster(
-                rest, cache=session.cache, extensions=session.extensions, environment=environment
-            )
-            threading.Thread(target=self._connect_local, args=(self._local, token), daemon=True).start()
+            self._local = LocalCluster(rest, cache=session.cache, extensions=session.extensions)
+            threading.Thread(target=self._connect_local, args=(self._local,), daemon=True).start()
         else:
-            self._connected.set_result(self._connect(address))
+            self._connected.set_result(self._connect(address, security_for(address, "client")))
 
-    def _connect_local(self, local: LocalCluster, token: str) -> None:
+    def _connect_local(self, local: LocalCluster) -> None:
         """Import Dask while the processes do, and connect."""
         try:
             expect_distributed("--retarget-cluster")
             import distributed  # noqa: F401
 
-            self._connected.set_result(self._connect(local.start(), token))
+            address, certificate = local.start()
+            self._connected.set_result(self._connect(address, security_of(certificate)))
         except BaseException as error:  # whoever needs the cluster gets it
             local.kill()
             known = isinstance(error, RetargetError)
             self._connected.set_exception(error if known else RetargetError(f"{type(error).__name__}: {error}"))
 
-    def _connect(self, address: str, token: str = "") -> Link:
-        link = Link(address, security_for(address, "client", token))
+    def _connect(self, address: str, security: Any) -> Link:
+        link = Link(address, security)
         wanted = self._local.count if self._local is not None else 1
         deadline = time.monotonic() + (_LOCAL_START if self._local is not None else _NO_WORKER)
         while len(link.workers) < wanted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import select
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,8 +29,8 @@ _END_SECONDS = 3.0
 class LocalCluster:
     """The processes, started at once. `pids` are the scheduler's, then the workers'. To be closed."""
 
-    def __init__(self, text: str, *, cache: Path, extensions: Sequence[str], environment: Mapping[str, str]) -> None:
-        """`text` is the N of the address; the processes have the `environment`, too. Raises `RetargetError`."""
+    def __init__(self, text: str, *, cache: Path, extensions: Sequence[str]) -> None:
+        """`text` is the N of the address. Raises `RetargetError`."""
         if not re.fullmatch(r"[1-9]\d*", text, re.ASCII) or int(text) > _MOST:
             msg = f"found local:{text}, expected local:N with a number of workers from 1 to {_MOST}, such as local:2"
             raise RetargetError(msg)
@@ -43,13 +44,13 @@ class LocalCluster:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env={**os.environ, **environment, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             start_new_session=True,
         )
         self.pids: tuple[int, ...] = (self._process.pid,)
 
-    def start(self) -> str:
-        """Wait for the scheduler, and return its address. Raises `RetargetError`."""
+    def start(self) -> tuple[str, str]:
+        """Wait for the scheduler, and return its address and certificate. Raises `RetargetError`."""
         assert self._process.stdout is not None  # noqa: S101  (for the type checker)
         deadline, line = time.monotonic() + _START_SECONDS, b""
         while not line.endswith(b"\n") and (left := deadline - time.monotonic()) > 0:
@@ -57,14 +58,14 @@ class LocalCluster:
                 if not (piece := os.read(self._process.stdout.fileno(), 65536)):
                     break
                 line += piece
-        address, *pids = line.decode(errors="replace").strip().split(" ")
-        if not address.startswith("tcp://") or not line.endswith(b"\n"):
+        if not line.startswith(b"{") or not line.endswith(b"\n"):
             late = f"nothing came in {_START_SECONDS:.0f} s" if time.monotonic() > deadline else "it ended"
             why = first_line(line.decode(errors="replace")) or late
             msg = f"the scheduler of local:{self.count} did not start: {why}{self.last_lines}"
             raise RetargetError(msg)
-        self.pids = (self._process.pid, *map(int, pids))
-        return address
+        started = json.loads(line)
+        self.pids = (self._process.pid, *started["pids"])
+        return started["address"], started["certificate"]
 
     @property
     def last_lines(self) -> str:

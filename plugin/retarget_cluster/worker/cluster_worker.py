@@ -106,7 +106,7 @@ class ClusterWorker:
         deadline = time.monotonic() + self._options.patience
         while not self._ended.is_set():
             try:
-                async with at_scheduler(self._options.address, security):  # an error, if it has another token
+                async with at_scheduler(self._options.address, security):  # an error, if certificates do not fit
                     pass
                 worker = await Worker(
                     dialled(self._options.address),

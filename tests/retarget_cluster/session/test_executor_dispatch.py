@@ -589,7 +589,7 @@ def test_the_end_ends_the_wait_for_a_worker(link: Link, monkeypatch: pytest.Monk
     executor = executor_of(link)
     executor.close()
     with pytest.raises(RetargetError, match=r"^the session has ended$"):
-        executor._connect("tcp://127.0.0.1:1")
+        executor._connect("tcp://127.0.0.1:1", None)
     assert waiting.closed == 1
 
 

@@ -143,11 +143,11 @@ def test_a_scheduler_that_never_answers_is_given_up(worker: ClusterWorker, monke
     )
 
 
-def test_a_scheduler_with_another_token_is_an_error_at_once(
+def test_a_scheduler_with_another_certificate_is_an_error_at_once(
     worker: ClusterWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(RetargetError, match=r"^another token$"):
-        served(worker, monkeypatch, "drained", errors=[RetargetError("another token")])
+    with pytest.raises(RetargetError, match=r"^another certificate$"):
+        served(worker, monkeypatch, "drained", errors=[RetargetError("another certificate")])
 
 
 # ---------------------------------------------------------------- the command
