@@ -17,7 +17,7 @@ from retarget.engine.run.service import check_drivers
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Origin, RunTarget, RuntimeConfig
 from retarget.model.driver_checks import DriverCheckOutcome, DriverReport
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Rung
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.targets.collected import collect
 

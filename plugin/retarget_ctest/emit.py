@@ -21,10 +21,9 @@ from retarget.engine.engine import Engine
 from retarget.expect.matching import RuleSet
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
-from retarget.support.cmake import bracketed, listed
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_files
-from retarget.support.text import counted
+from retarget.support.text import cmake_list, cmake_text, counted
 from retarget.targets.collected import CollectedSuite, Selection
 from retarget.targets.expansion import expand
 
@@ -61,14 +60,14 @@ def _ctest_file(tests: Iterable[_Test], root: Path) -> str:
 
 
 def _lines_of(test: _Test, root: Path) -> Iterator[str]:
-    name = bracketed(test.name)
-    yield f"add_test({name} {' '.join(map(bracketed, test.command))})"
+    name = cmake_text(test.name)
+    yield f"add_test({name} {' '.join(map(cmake_text, test.command))})"
     properties = [("WORKING_DIRECTORY", str(root)), ("TIMEOUT", f"{test.timeout:.0f}")]
-    properties += [("SKIP_RETURN_CODE", _SKIPPED), ("LABELS", listed(test.labels))]
+    properties += [("SKIP_RETURN_CODE", _SKIPPED), ("LABELS", cmake_list(test.labels))]
     properties += [("FIXTURES_SETUP", test.provides), ("FIXTURES_REQUIRED", test.requires)]
-    properties += [("RESOURCE_LOCK", listed(test.locks))]
+    properties += [("RESOURCE_LOCK", cmake_list(test.locks))]
     yield f"set_tests_properties({name} PROPERTIES"
-    yield from (f"  {key} {bracketed(value)}" for key, value in properties if value)
+    yield from (f"  {key} {cmake_text(value)}" for key, value in properties if value)
     yield ")"
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from retarget.declare.sources import MATRIX_FILE, SUITE_FILE
 from retarget.model.names import as_config_name, name_error
-from retarget.support.toml.read import toml_table
+from retarget.support.toml import toml_table
 
 from retarget_import.read import INPUT_TYPE, CheckTest, Folder, backend_flags, sorted_flags
 

@@ -20,7 +20,7 @@ from retarget.profiles.files import Capability, Profile
 from retarget.profiles.names import OPENCL_EXTENSIONS, known_names, value_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
 from retarget.support.files import read_regular
-from retarget.support.toml.keypaths import KeyPath, format_key_path
+from retarget.support.toml import KeyPath, format_key_path
 
 _EXPECTED = (
     "expected the output of vulkaninfo --json, clinfo --json, iree-cpuinfo, clang -### or "

@@ -10,8 +10,7 @@ import pytest
 from msgspec.structs import replace
 from retarget.cli import main
 from retarget.model.driver_checks import CheckState, DriverCheckOutcome, DriverReport
-from retarget.model.outcomes import DeviceInfo
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import DeviceInfo, Rung
 from retarget.results.files import read_results
 from retarget_bringup.driver import is_good, outcome_lines, report_lines
 

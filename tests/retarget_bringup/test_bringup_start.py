@@ -17,12 +17,12 @@ from retarget.extension import CompileRequest, CompilerError, DriverError, Resol
 from retarget.extension.registry import load_extensions
 from retarget.model import CompileTarget, Origin, RuntimeConfig
 from retarget.model.driver_checks import CheckState
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Rung
 from retarget.targets.expansion import expand
 from retarget_bringup.ladder.files import read_ladder
 from retarget_bringup.ladder.settings import read_settings
-from retarget_bringup.sizes import module_key, module_sizes, size_text
 from retarget_bringup.start.command import STARTER
+from retarget_bringup.status.gather import module_key, module_sizes, size_text
 
 ORIGIN = Origin(file=Path("matrix.toml"), key_path="runtime_config[0]")
 KNOWN = "llvm-cpu, vmvx, vulkan, cuda, rocm, opencl"

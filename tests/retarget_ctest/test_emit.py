@@ -9,7 +9,7 @@ import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from mlir_modules import GOOD
 from retarget.cli.main import main
-from retarget.support.cmake import bracketed
+from retarget.support.text import cmake_text
 
 
 @pytest.fixture
@@ -134,12 +134,12 @@ def test_what_names_no_folder_is_wrong_usage(
     [("a b;c$", "[=[a b;c$]=]"), ("a]=]b", "[==[a]=]b]==]"), ("a]=", "[==[a]=]==]"), ("", "[=[]=]")],
 )
 def test_no_text_ends_its_bracket(text: str, argument: str) -> None:
-    assert bracketed(text) == argument
+    assert cmake_text(text) == argument
 
 
 @pytest.mark.parametrize(("command", "statuses"), [("run", [0, 1, 2, 77, 130]), ("emit", [0, 1, 2])])
 def test_help_lists_the_exit_statuses(capsys: pytest.CaptureFixture[str], command: str, statuses: list[int]) -> None:
     with pytest.raises(SystemExit, match=r"^0$"):
         main([command, "--help"])
-    listed = capsys.readouterr().out.rpartition("exit status:\n")[2]
-    assert [int(line.split()[0]) for line in listed.splitlines()] == statuses
+    cmake_list = capsys.readouterr().out.rpartition("exit status:\n")[2]
+    assert [int(line.split()[0]) for line in cmake_list.splitlines()] == statuses

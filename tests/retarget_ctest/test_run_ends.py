@@ -10,8 +10,7 @@ import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, suite, target
 from mlir_modules import GOOD
 from retarget.cli.main import main
-from retarget.engine.trial.ends import AsExpected, Blocked, NotTried, Skip, Unavailable
-from retarget.engine.trial.failures import StageFailedError
+from retarget.engine.trial.failures import AsExpected, Blocked, NotTried, Skip, StageFailedError, Unavailable
 from retarget.engine.trial.run_trial import CompileTrial
 from retarget.model.outcomes import Failure, Stage
 from retarget.results.files import read_results

@@ -22,7 +22,7 @@ from retarget.profiles.names import PREFIXES
 from retarget.profiles.requirements import parse_requirement
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.text import counted
-from retarget.support.toml.keypaths import Problem
+from retarget.support.toml import Problem
 from retarget.targets.availability import ProfileFit, profile_mismatch
 from retarget.targets.collected import SelectionUsageError, pytest_plugin
 from retarget.targets.expansion import expand

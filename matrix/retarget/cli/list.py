@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, request_of, table
 from retarget.model import CompilerConfig, CompileTarget, Origin, Requirement, RunTarget, RuntimeConfig, Suite, Target
-from retarget.support.cmake import bracketed, listed
 from retarget.support.errors import did_you_mean, display_path
+from retarget.support.text import cmake_list, cmake_text
 from retarget.targets.tags import marks
 
 _Selected = Sequence[tuple[Suite, Target]]
@@ -200,12 +200,12 @@ def _cmake(runtimes: Iterable[tuple[RuntimeConfig, int]]) -> str:
     """Return the builds as variables of CMake, named by the first runtime config of each."""
     builds = _named_builds(runtimes)
     lines = [f"# {_WRITTEN.format('cmake')}", "# A build is named by the first runtime config that it is for."]
-    lines.append(f"set(Retarget_RUNTIMES {bracketed(listed(builds))})")
+    lines.append(f"set(Retarget_RUNTIMES {cmake_text(cmake_list(builds))})")
     for build, one in builds.items():
         lines.append("")
         for key in ("runtime_configs", "drivers", "deps", "defines", "host_os", "host_arch"):
             value = _defined(one["defines"]) if key == "defines" else one[key]
-            lines.append(f"set(Retarget_RUNTIME_{build}_{key.upper()} {bracketed(listed(value))})")
+            lines.append(f"set(Retarget_RUNTIME_{build}_{key.upper()} {cmake_text(cmake_list(value))})")
     return "\n".join(lines) + "\n"
 
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from retarget.support.errors import did_you_mean
-from retarget.support.toml.keypaths import KeyPath, Problem
+from retarget.support.toml import KeyPath, Problem
 
 MAX_COMBINATIONS = 10_000
 """How many configs one declaration may expand to: reading so many takes seconds, and nobody runs them all."""

@@ -21,7 +21,7 @@ from retarget.extension.registry import Registry
 from retarget.model.names import name_error
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import is_inside
-from retarget.support.toml.read import toml_table
+from retarget.support.toml import toml_table
 
 _NOT_ENTERED = frozenset({"__pycache__", "build", "dist", "node_modules", "venv"})
 """Folders without sources, besides hidden ones; pytest does not look for suites in them either."""

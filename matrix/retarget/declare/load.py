@@ -29,8 +29,7 @@ from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, Expectation, Golden, Host, RuntimeConfig, Suite, Toolchain
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.support.files import read_regular
-from retarget.support.toml.keypaths import KeyPath, Problem
-from retarget.support.toml.read import diagnostics_of, read_toml
+from retarget.support.toml import KeyPath, Problem, diagnostics_of, read_toml
 
 _ConfigT = TypeVar("_ConfigT", CompilerConfig, Host, RuntimeConfig, Toolchain)
 

@@ -24,7 +24,7 @@ from retarget.declare.schema.tables import (
     ToolchainTable,
 )
 from retarget.support.errors import Diagnostic, did_you_mean
-from retarget.support.toml.keypaths import KeyPath, Problem
+from retarget.support.toml import KeyPath, Problem
 
 _Table = TypeVar("_Table", bound=BaseModel)
 _Config = TypeVar("_Config", bound=ConfigTable)

@@ -14,7 +14,7 @@ from retarget.model import CompilerConfig, Expectation, Golden, Host, RuntimeCon
 from retarget.model.names import is_glob, known_words
 from retarget.support.errors import Diagnostic, RetargetError, did_you_mean
 from retarget.support.files import user_path
-from retarget.support.toml.keypaths import KeyPath, Problem
+from retarget.support.toml import KeyPath, Problem
 
 if TYPE_CHECKING:
     from retarget.declare.schema.tables import CompilerConfigTable, RuntimeConfigTable

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from retarget.model import Module
 from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path
-from retarget.support.toml.keypaths import KeyPath, Problem
+from retarget.support.toml import KeyPath, Problem
 
 if TYPE_CHECKING:
     from retarget.extension import CaseLoader

@@ -17,7 +17,7 @@ from retarget.model import Module, ModuleOverride, Origin, Suite, TargetConfig
 from retarget.model.names import is_glob, known_words, name_error
 from retarget.profiles.requirements import requirement_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean, display_path
-from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
+from retarget.support.toml import KeyPath, Problem, format_key_path
 from retarget.targets.expansion import running_compilers
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from retarget.model.devices import TRAITS
 from retarget.model.locations import SourceLocations, diagnostics_at
 from retarget.model.names import matches_case
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean
-from retarget.support.toml.keypaths import KeyPath, Problem
+from retarget.support.toml import KeyPath, Problem
 from retarget.targets.selection import names_devices, rule_terms
 
 _EXPIRED_GOLDEN = "bounds nothing any more: decide anew what the bound is, or take the rule out"

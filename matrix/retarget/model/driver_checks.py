@@ -6,8 +6,7 @@ from enum import StrEnum, auto
 
 from msgspec import Struct
 
-from retarget.model.outcomes import DeviceInfo
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import DeviceInfo, Rung
 
 __all__ = ["CheckState", "DriverCheck", "DriverCheckOutcome", "DriverReport"]
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from retarget.model.declared import Origin
 from retarget.support.errors import Diagnostic, display_path
-from retarget.support.toml.keypaths import Problem, parse_key_path
-from retarget.support.toml.read import diagnostics_of
+from retarget.support.toml import Problem, diagnostics_of, parse_key_path
 
 if TYPE_CHECKING:
-    from retarget.support.toml.locate import Locator
+    from retarget.support.toml import Locator
 
 __all__ = ["SourceLocations", "diagnostics_at", "suite_line"]
 
@@ -37,7 +36,7 @@ class SourceLocations:
 
     def location(self, origin: Origin, *steps: str | int) -> str:
         """Return `file:line` of a declaration, or of a key below it; the file alone if it cannot be read any more."""
-        from retarget.support.toml.locate import Locator  # only a caller that needs a location pays for the parser
+        from retarget.support.toml import Locator  # only a caller that needs a location pays for the parser
 
         if origin.file not in self._locators:
             self._locators[origin.file] = Locator(_text(origin.file))

@@ -34,8 +34,7 @@ from retarget.model.outcomes import DeviceInfo, FeatureValue
 from retarget.profiles.names import name_error, value_error
 from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path
 from retarget.support.files import user_path, write_files
-from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
-from retarget.support.toml.read import diagnostics_of, read_toml, toml_list, toml_string
+from retarget.support.toml import KeyPath, Problem, diagnostics_of, format_key_path, read_toml, toml_list, toml_string
 
 FORMAT = 1
 """Raised when a file of today would be read wrongly."""

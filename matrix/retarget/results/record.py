@@ -238,7 +238,7 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     `marks` are what `-m` selects by. A target that `runs_external` runs in a process of a tool, which keeps the outputs
     to itself. `requirements` are the numbers of the `--retarget-require` that select it.
 
-    `rung` is how far it came, as `retarget.model.rungs` words it: the lowest over its cases and attempts so far. A
+    `rung` is how far it came, as `retarget.model.outcomes` words it: the lowest over its cases and attempts so far. A
     target that only compiles comes to `compiles`, one whose artifact is checked to `matches`. It is empty where nothing
     says: the target was not tried, or `--retarget-case` left out some of its cases. `stage` is the last stage that the
     target reached, empty where it was not tried. `result` is its own, `observation` how it failed, also where that says

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 MAX_STACK_FRAMES = 8
 """Frames kept of a stack dump."""
@@ -129,3 +129,16 @@ def size_text(count: float) -> str:
     while count >= 1024 and larger:
         count, unit = count / 1024, larger.pop(0)
     return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
+
+
+def cmake_text(text: str) -> str:
+    """Return a text as an argument that nothing in it ends or changes."""
+    equals = "="
+    while f"]{equals}]" in f"{text}]":
+        equals += "="
+    return f"[{equals}[{text}]{equals}]"
+
+
+def cmake_list(words: Iterable[str]) -> str:
+    """Return a list as one text; a semicolon in a word would end the word."""
+    return ";".join(word.replace(";", r"\;") for word in words)

@@ -14,7 +14,7 @@ from retarget.profiles.files import Profile
 from retarget.profiles.requirements import Status, answer, parse_requirement
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.text import counted
-from retarget.support.toml.keypaths import Problem
+from retarget.support.toml import Problem
 
 HOST_KINDS = ("ssh", "adb", "command")
 """How hosts are reached."""

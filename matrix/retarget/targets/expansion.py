@@ -27,7 +27,7 @@ from retarget.model import (
 )
 from retarget.model.locations import diagnostics_at
 from retarget.support.errors import Diagnostic, DiagnosticsError
-from retarget.support.toml.keypaths import Problem
+from retarget.support.toml import Problem
 from retarget.targets.tags import tag_sources
 
 _RETURNED = ".returned"

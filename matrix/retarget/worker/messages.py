@@ -16,8 +16,7 @@ from msgspec import Struct
 from retarget.extension import CheckedCase, CompileRequest, Resolved, Tolerance
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Toolchain
 from retarget.model.driver_checks import CheckState, DriverCheck
-from retarget.model.outcomes import CaseOutcome, DeviceInfo, Stage
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import CaseOutcome, DeviceInfo, Rung, Stage
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):

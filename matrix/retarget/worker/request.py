@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from retarget.extension import ArtifactRequest, Case, CaseLoader, CaseRequest, CheckedCase, Tolerance
 from retarget.model import CompileTarget
-from retarget.model.outcomes import CaseOutcome, Failure, Mismatch, RunOutcome, Stage, first_failure
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import CaseOutcome, Failure, Mismatch, Rung, RunOutcome, Stage, first_failure
 
 
 def case_request(target: CompileTarget) -> CaseRequest:

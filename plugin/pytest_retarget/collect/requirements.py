@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from retarget.engine.trial.ends import Blocked, Excused, NotTried, Skip, Unavailable, Unselected
+from retarget.engine.trial.failures import Blocked, Excused, NotTried, Skip, Unavailable, Unselected
 from retarget.results.record import Outcome, TargetRecord
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.targets.selection import terms

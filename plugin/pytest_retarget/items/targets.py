@@ -8,10 +8,9 @@ from contextlib import contextmanager, suppress
 from typing import Any, ClassVar
 
 import pytest
-from retarget.engine.trial.ends import AsExpected, Skip
-from retarget.engine.trial.failures import StageFailedError, first_line
-from retarget.engine.trial.rules import NO_RULES, RulesInForce
+from retarget.engine.trial.failures import AsExpected, Skip, StageFailedError, first_line
 from retarget.engine.trial.run_trial import CompileTrial, RunTrial
+from retarget.engine.trial.services import NO_RULES, RulesInForce
 from retarget.engine.trial.trial import SuiteContext, Trial
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import Assignment

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from retarget.engine.trial.ends import AsExpected, Blocked, Skip
+from retarget.engine.trial.failures import AsExpected, Blocked, Skip
 from retarget.engine.trial.finish import finished, outcome_of
 from retarget.results.export.properties import properties
 from retarget.results.record import CaseRecord, Outcome, TargetRecord, to_plain

@@ -20,7 +20,7 @@ from retarget.expect.matching import COMPILE_STAGES
 from retarget.expect.verdict import is_expired, today
 from retarget.model import Expectation
 from retarget.model.locations import SourceLocations
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Rung
 from retarget.support.errors import RetargetError, did_you_mean, display_path, grouped
 from retarget.support.text import counted, shown
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 from retarget.model.driver_checks import CheckState, DriverCheckOutcome, DriverReport
-from retarget.model.outcomes import Observation
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Observation, Rung
 from retarget.model.signatures import normalise
 from retarget.results.files import ResultsWriter, SessionResults, new_session
 from retarget.results.plan import digest_of_ids

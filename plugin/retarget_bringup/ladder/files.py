@@ -16,7 +16,7 @@ from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Rung
 from retarget.support.checkout import content_at
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
 from retarget.support.files import read_regular, write_atomically

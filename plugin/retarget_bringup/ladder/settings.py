@@ -12,8 +12,7 @@ from retarget.declare.schema.errors import schema_problems
 from retarget.model.names import name_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
 from retarget.support.files import is_there
-from retarget.support.toml.keypaths import Problem
-from retarget.support.toml.read import diagnostics_of, read_toml
+from retarget.support.toml import Problem, diagnostics_of, read_toml
 from retarget.targets.selection import ExpressionError, compile_selector
 
 ACTIONS = ("start", "driver", "status")

@@ -23,7 +23,7 @@ from retarget.expect.matching import RuleSet
 from retarget.expect.verdict import excuse, is_expired, today
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Rung
 from retarget.results.files import SessionResults, by_target
 from retarget.results.overview import State, state_of
 from retarget.results.record import BAD, INCOMPLETE, DeviceRecord, Outcome, Result, TargetRecord

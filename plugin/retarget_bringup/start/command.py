@@ -22,7 +22,7 @@ from retarget.model.names import config_name_error
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.files import write_files
 from retarget.support.text import counted
-from retarget.support.toml.read import toml_list, toml_string, toml_table
+from retarget.support.toml import toml_list, toml_string, toml_table
 
 from retarget_bringup.ladder.files import ladder_text
 from retarget_bringup.ladder.settings import ACTIONS

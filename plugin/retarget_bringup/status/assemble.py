@@ -12,14 +12,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 from retarget.engine.commands import BY_HAND
 from retarget.extension import ModuleSize
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Rung
 from retarget.results.overview import state_of
 from retarget.results.record import Result, TargetRecord
 from retarget.support.errors import display_path
 from retarget.support.text import counted, first_line, shown
 
 from retarget_bringup.ladder.states import DRIVER, LadderTarget, Standing, TargetState
-from retarget_bringup.sizes import size_text
+from retarget_bringup.status.gather import size_text
 from retarget_bringup.status.model import (
     Blocker,
     Check,

@@ -1,6 +1,5 @@
-"""The data for judging a ladder: sessions and checks of drivers, run in a process of their own, or read, and
- the states of targets in
-them."""
+"""The data for judging a ladder: sessions and checks of drivers, run in a process of their own, or read; the states of
+targets in them, and the sizes of their modules."""
 
 from __future__ import annotations
 
@@ -20,15 +19,15 @@ from retarget.cli.support import run_session
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
 from retarget.engine.run.service import check_drivers
-from retarget.extension import ModuleSize, UnavailableError
+from retarget.extension import Compiler, ModuleSize, UnavailableError, overrides
 from retarget.model import CompileTarget, Origin, RunTarget, RuntimeConfig, Target
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Rung
 from retarget.results.files import SessionResults, read_results, results_of
 from retarget.results.record import TargetRecord
 from retarget.support.checkout import revision
 from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.text import counted
-from retarget.support.toml.keypaths import Problem
+from retarget.support.toml import Problem
 from retarget.targets.collected import Declared, collect
 from retarget.targets.selection import compile_selector
 
@@ -36,7 +35,6 @@ from retarget_bringup.ladder.drivers import driver_targets, write_checks
 from retarget_bringup.ladder.files import Ladder, read_ladder
 from retarget_bringup.ladder.settings import Settings
 from retarget_bringup.ladder.states import TargetState, ladder_targets, states
-from retarget_bringup.sizes import module_key, module_sizes
 
 _MEASURED = 60
 """How many modules are measured in one session: each takes a part of a second the first time."""
@@ -285,3 +283,41 @@ def run_pytest(
         ended = f"by signal {-status}" if status < 0 else f"with exit status {status}"
         msg = f"pytest ended {ended}, expected results; what it printed is above"
         raise RetargetError(msg)
+
+
+ModuleKey = tuple[str, str]
+"""A suite and a module of it."""
+
+
+def module_key(target: CompileTarget) -> ModuleKey:
+    """Return which module a target compiles."""
+    return target.suite, target.module.name
+
+
+def module_sizes(engine: Engine, targets: Iterable[CompileTarget]) -> Mapping[ModuleKey, ModuleSize]:
+    """Measure the module of each target once, with the first of its targets whose compiler measures.
+
+    Sizes are kept in the cache like any artifact. A module that cannot be measured, as one that the compiler refuses
+    before it counts anything, is left out.
+    """
+    chosen: dict[ModuleKey, tuple[Compiler, CompileTarget]] = {}
+    for target in targets:
+        measures = engine.registry.compilers.get(target.compiler.compiler)
+        if measures is not None and overrides(measures, "module_size") and module_key(target) not in chosen:
+            measured = replace(target, flags=(*target.flags, *measures.measuring_flags))
+            chosen[module_key(target)] = measures, measured
+    sizes = {}
+    try:
+        engine.submit([target for _, target in chosen.values()])
+        for key, (compiler, target) in chosen.items():
+            if (artifact := engine.compile(target).artifact) is not None:
+                sizes[key] = compiler.module_size(Path(artifact.path).read_bytes())
+    except (OSError, RetargetError, UnavailableError):
+        return sizes  # the order of modules is a help, no result: without it the compile seconds order them
+    return sizes
+
+
+def size_text(size: ModuleSize) -> str:
+    """Return a size in words: `1 dispatch; f32; arith.addf`."""
+    dispatches = f"{size.dispatches} dispatch{'' if size.dispatches == 1 else 'es'}"
+    return "; ".join(filter(None, [dispatches, " ".join(size.types), " ".join(size.ops)]))

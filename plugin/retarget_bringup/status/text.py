@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Rung
 from retarget.support.checkout import commits_of, short
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.text import counted, first_line, shown

@@ -20,8 +20,7 @@ from retarget.model.element_types import DTYPE_NAMES, ELEMENT_TYPES, element_dty
 from retarget.model.names import is_glob, known_words
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.files import DataFiles
-from retarget.support.toml.keypaths import KeyPath, Problem
-from retarget.support.toml.read import diagnostics_of, read_toml
+from retarget.support.toml import KeyPath, Problem, diagnostics_of, read_toml
 
 from retarget_cases.files.paths import path_problem
 from retarget_cases.files.tables import (

@@ -22,8 +22,7 @@ from pathlib import Path
 from msgspec import Struct
 from retarget.model.names import tag_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean, display_path
-from retarget.support.toml.keypaths import KeyPath, Problem
-from retarget.support.toml.read import diagnostics_of, read_toml
+from retarget.support.toml import KeyPath, Problem, diagnostics_of, read_toml
 
 _FORMAT = 1
 _HEADER = """\

@@ -16,8 +16,7 @@ from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo
 from retarget.model.element_types import DeclaredType, parse_type
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.files import DataFiles
-from retarget.support.toml.keypaths import KeyPath, Problem
-from retarget.support.toml.read import diagnostics_of
+from retarget.support.toml import KeyPath, Problem, diagnostics_of
 
 from retarget_cases.files.read import CasesFile, Reference, WrittenCase, agreed_config, read_cases_file
 from retarget_cases.files.tables import FillTable, ValuesTable

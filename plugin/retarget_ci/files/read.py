@@ -16,8 +16,7 @@ from retarget.model.names import name_error
 from retarget.profiles.files import located, reference_error
 from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path
 from retarget.support.files import is_there
-from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
-from retarget.support.toml.read import diagnostics_of, read_toml
+from retarget.support.toml import KeyPath, Problem, diagnostics_of, format_key_path, read_toml
 from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, word_error
 from retarget.targets.selection import ExpressionError, compile_selector
 

@@ -14,7 +14,7 @@ from retarget.model.locations import SourceLocations, diagnostics_at
 from retarget.results.plan import Leg, Plan, Waived, digest_of_ids
 from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.text import counted
-from retarget.support.toml.keypaths import Problem
+from retarget.support.toml import Problem
 from retarget.targets.collected import Declared, DeclaredTarget
 from retarget.targets.selection import Selector, compile_selector, terms
 

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
-from retarget.support.toml.read import read_toml
+from retarget.support.toml import read_toml
 
 from retarget_ci.model import CI_FILE
 from retarget_ci.planning.fingerprints import Fingerprints

@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from retarget.engine.trial.rules import RulesInForce
+from retarget.engine.trial.services import RulesInForce
 from retarget.expect.diagnostics import RuleUsage
 from retarget.expect.matching import Assignment, RuleSet
 from retarget.expect.verdict import today
@@ -23,7 +23,7 @@ from retarget.results.files import read_results
 from retarget.results.plan import read_plan
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.text import counted, printable
-from retarget.support.toml.keypaths import Problem
+from retarget.support.toml import Problem
 from retarget.targets.collected import Declared, DeclaredTarget, collect
 from retarget.targets.selection import Selector, compile_selector, terms
 from retarget.targets.tags import marks

@@ -1,7 +1,9 @@
-"""The compiler `iree`: IREE's compiler library in the process, its tool for the flags that only the tool takes."""
+"""The compiler `iree`: IREE's compiler library in the process, its tool for the flags that only the tool takes;
+and the target configs that `retarget init` writes for it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -29,6 +31,7 @@ from retarget_iree.compiler.flags import (
     PHASE_FLAG,
     device_order,
     device_problems,
+    explicit_host,
     front_flags,
     missing_files,
     not_inputs,
@@ -38,7 +41,6 @@ from retarget_iree.compiler.flags import (
     with_one_phase,
     without_phase,
 )
-from retarget_iree.compiler.hostcpu import explicit_host
 from retarget_iree.compiler.library import (
     FRONT_PHASE,
     compile_with_library,
@@ -174,7 +176,6 @@ class IreeCompiler(Compiler):
 
     def suggest_targets(self, devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[SuggestedTarget]:
         """Return a target config for each sort of device that was found."""
-        from retarget_iree.compiler.suggest import iree_targets
 
         return iree_targets(devices)
 
@@ -293,3 +294,65 @@ def _precompile(flags: Sequence[str]) -> str:
         summary = first_error(diagnostics) or "the compiler cannot name its target"
         raise CompilerError(summary, diagnostics=diagnostics, verdict=is_verdict(diagnostics))
     return text
+
+
+_LOCAL = "--iree-hal-target-device=local"
+
+
+def iree_targets(devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[SuggestedTarget]:
+    """Return the target configs for the devices that the drivers of IREE's runtime found.
+
+    A driver without given devices stands for any of its devices.
+    """
+    local = tuple(driver for driver in ("local-sync", "local-task") if driver in devices)
+    hip = devices.get("hip")
+    architecture = _gfx(hip or ())
+    whose = f"{architecture} is this machine's" if architecture else "put yours here"
+    targets = (
+        SuggestedTarget(
+            name="cpu",
+            comment="This machine's CPU, with code generated for it.",
+            compiler_config="llvm-cpu",
+            flags=(_LOCAL, "--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=host"),
+            drivers=local,
+        ),
+        SuggestedTarget(
+            name="portable",
+            comment="IREE's portable bytecode backend: slow, and independent of LLVM and of the CPU.",
+            compiler_config="vmvx",
+            flags=(_LOCAL, "--iree-hal-local-target-device-backends=vmvx"),
+            drivers=local[:1],
+            is_reference=True,
+        ),
+        SuggestedTarget(
+            name="vulkan",
+            comment="Vulkan, for the first Vulkan device of this machine; `retarget profile list` has others.",
+            compiler_config="vulkan",
+            target_from=("host:vulkan://",),
+            drivers=("vulkan",) if "vulkan" in devices else (),
+        ),
+        SuggestedTarget(
+            name="cuda",
+            comment="CUDA. sm_80 runs on all NVIDIA GPUs since Ampere.",
+            compiler_config="cuda",
+            flags=("--iree-hal-target-device=cuda", "--iree-cuda-target=sm_80"),
+            drivers=("cuda",) if "cuda" in devices else (),
+        ),
+        SuggestedTarget(
+            name="hip",
+            comment=f"ROCm. Code objects run on exactly one architecture: {whose}.",
+            compiler_config="rocm",
+            flags=("--iree-hal-target-device=hip", f"--iree-rocm-target={architecture or 'gfx942'}"),
+            drivers=("hip",) if architecture or (hip is not None and not hip) else (),
+        ),
+    )
+    return [target for target in targets if target.drivers]
+
+
+def _gfx(devices: Sequence[DeviceInfo]) -> str:
+    """Return the architecture of the first device that names it (`gfx942`)."""
+    for device in devices:
+        for text in (device.name, *(value for _, value in device.capabilities)):
+            if found := re.search(r"\bgfx[0-9a-f]+\b", text):
+                return found[0]
+    return ""

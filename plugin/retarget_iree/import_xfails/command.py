@@ -22,7 +22,7 @@ from retarget.model.names import as_config_name, config_name_error, name_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.support.files import write_files
 from retarget.support.text import counted
-from retarget.support.toml.read import toml_table
+from retarget.support.toml import toml_table
 
 from retarget_iree.import_xfails.read import ConfigLists, GoldenValue, read_config_file
 

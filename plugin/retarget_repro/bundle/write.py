@@ -54,7 +54,6 @@ _LIBRARY = (
     "retarget.model.element_types",
     "retarget.model.names",
     "retarget.model.outcomes",
-    "retarget.model.rungs",
     "retarget.model.signatures",
     "retarget.support.errors",
     "retarget.support.text",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from retarget.declare.axes import MAX_COMBINATIONS, combinations, fill, placeholders
-from retarget.support.toml.keypaths import Problem
+from retarget.support.toml import Problem
 
 
 def test_without_axes_there_is_one_combination() -> None:

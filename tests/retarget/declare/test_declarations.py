@@ -17,7 +17,7 @@ from retarget.declare.schema.kept import Declared
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, RunTarget, RuntimeConfig, Suite
 from retarget.support.errors import DiagnosticsError, RetargetError
-from retarget.support.toml.keypaths import Problem
+from retarget.support.toml import Problem
 from retarget.targets.expansion import expand
 
 ROOT = Path(__file__).parents[3]

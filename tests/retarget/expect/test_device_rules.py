@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_targets import compile_target, run_target
 from msgspec.structs import replace
-from retarget.engine.trial.rules import RulesInForce
+from retarget.engine.trial.services import RulesInForce
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet, assign_goldens
 from retarget.model import CompilerConfig, CompileTarget, Expectation, Golden, Origin

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Observation, RunOutcome, Stage, first_failure
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import (
+    CaseOutcome,
+    DeviceInfo,
+    Failure,
+    Observation,
+    Rung,
+    RunOutcome,
+    Stage,
+    first_failure,
+)
 
 OWN = Failure(stage=Stage.COMPARE, summary="own")
 LACKING = Failure(stage=Stage.COMPARE, summary="lacking", lacking="cc", no_verdict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Rung
 
 
 def test_each_rung_is_above_the_one_before() -> None:

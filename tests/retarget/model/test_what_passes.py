@@ -11,9 +11,8 @@ from retarget.model import Origin, RuntimeConfig
 from retarget.model.calls import CompilerError, DriverError, Tolerance, UnavailableError
 from retarget.model.driver_checks import CheckState, DriverCheckOutcome
 from retarget.model.locations import SourceLocations, diagnostics_at, suite_line
-from retarget.model.outcomes import Stage
-from retarget.model.rungs import Rung
-from retarget.support.toml.keypaths import Problem
+from retarget.model.outcomes import Rung, Stage
+from retarget.support.toml import Problem
 
 TEXT = """\
 [[module_test_suite]]

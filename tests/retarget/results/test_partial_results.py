@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec import json
 from msgspec.structs import replace
 from retarget.cli.main import main
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Rung
 from retarget.results.export.ctrf import ctrf
 from retarget.results.export.junit import junit
 from retarget.results.files import ResultsWriter, SessionEnd, SessionResults, new_session, read_results, results_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from retarget.support import cmake
+from retarget.support import text as texts
 from retarget.support.text import counted, decoded, listed, size_text
 
 
@@ -18,11 +18,11 @@ from retarget.support.text import counted, decoded, listed, size_text
     ],
 )
 def test_nothing_in_a_text_ends_an_argument_of_cmake(text: str, argument: str) -> None:
-    assert cmake.bracketed(text) == argument
+    assert texts.cmake_text(text) == argument
 
 
 def test_a_semicolon_ends_no_word_of_a_list() -> None:
-    assert cmake.listed(["a;b", "c"]) == r"a\;b;c"
+    assert texts.cmake_list(["a;b", "c"]) == r"a\;b;c"
 
 
 def test_what_is_counted_has_one_or_several() -> None:

@@ -8,8 +8,7 @@ from typing import Any
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.model import CompileTarget, Expectation, Suite
-from retarget.model.outcomes import Observation
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Observation, Rung
 from retarget.results.files import SessionEnd, SessionResults, SessionStart
 from retarget.results.record import CompileRecord, Outcome, Result, TargetRecord
 from retarget.targets.collected import DeclaredTarget

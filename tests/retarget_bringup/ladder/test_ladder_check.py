@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from msgspec.structs import replace as with_fields
 from retarget.expect.cases import RankedRule, TargetRules
 from retarget.model import Origin
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Rung
 from retarget.results.files import SessionResults
 from retarget.results.record import CompileRecord, Outcome, Result, TargetRecord
 from retarget.support.errors import RetargetError

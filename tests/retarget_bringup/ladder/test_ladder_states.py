@@ -15,7 +15,7 @@ from msgspec.structs import replace as replace_struct
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet
 from retarget.model import CompilerConfig, RunTarget
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Rung
 from retarget.results.files import SessionResults
 from retarget.results.record import CaseRecord, CompileRecord, DeviceRecord, Outcome, RunRecord, TargetRecord
 from retarget.support.dependencies import state_of

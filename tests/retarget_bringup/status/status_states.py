@@ -7,8 +7,7 @@ from typing import Any
 
 from model_targets import ORIGIN, compile_target, run_target
 from retarget.model import Suite
-from retarget.model.outcomes import Observation
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Observation, Rung
 from retarget.results.record import CompileRecord, Outcome, Result, TargetRecord
 from retarget.targets.collected import DeclaredTarget
 from retarget_bringup.ladder.files import Line

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Rung
 from retarget.support.errors import RetargetError
 from retarget_bringup.ladder.files import Line
 from retarget_bringup.ladder.states import TargetState

@@ -20,7 +20,7 @@ from retarget.extension import CompileRequest, CompilerError, Resolved, Unavaila
 from retarget.model import CompileTarget, Module
 from retarget_iree import builds, toolchain
 from retarget_iree.compiler.compiler import IreeCompiler, tool_only_flags
-from retarget_iree.compiler.hostcpu import explicit_host
+from retarget_iree.compiler.flags import explicit_host
 
 BROKEN = "func.func @f() {\n  %x = arith.foo 1 : i32\n  return\n}\n"
 BROKEN_SAID = "bad.mlir:2:8: error: custom op 'arith.foo' is unknown\n  %x = arith.foo 1 : i32\n       ^"

@@ -12,8 +12,7 @@ from retarget.engine.limits import CoolDowns
 from retarget.engine.run.service import RunService, check_driver, selected_checks
 from retarget.engine.run.sick_devices import SickDeviceError
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig
-from retarget.model.outcomes import RunOutcome
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Rung, RunOutcome
 
 ORIGIN = Origin(file=Path("matrix.toml"), key_path="")
 TWO = "".join(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from retarget.declare.schema.kept import CachedTable
 from retarget.model import CompilerConfig, RuntimeConfig
 from retarget.support.errors import did_you_mean, display_path
-from retarget.support.toml.keypaths import KeyPath, Problem
+from retarget.support.toml import KeyPath, Problem
 
 if TYPE_CHECKING:
     from retarget.declare.schema.tables import CompilerConfigTable, DeviceTable, RuntimeConfigTable

@@ -14,7 +14,7 @@ from retarget.model import CompilerConfig, Host, Origin, RuntimeConfig, TargetCo
 from retarget.model.names import name_error, tag_error
 from retarget.support.errors import display_path
 from retarget.support.files import user_path
-from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path
+from retarget.support.toml import KeyPath, Problem, format_key_path
 from retarget.targets.availability import HOST_KINDS, word_error
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from retarget.profiles.files import located, reference_error
 from retarget.profiles.names import DEVICE_TYPES
 from retarget.profiles.requirements import requirement_error
 from retarget.support.errors import RetargetError
-from retarget.support.toml.keypaths import KeyPath, Problem, format_key_path, parse_key_path
+from retarget.support.toml import KeyPath, Problem, format_key_path, parse_key_path
 from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, SYSTEM_ALIASES, word_error
 
 if TYPE_CHECKING:

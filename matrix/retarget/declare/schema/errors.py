@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from retarget.declare.schema.export import model_schema, type_words
 from retarget.declare.schema.tables import DeclarationFile
 from retarget.support.errors import did_you_mean
-from retarget.support.toml.keypaths import KeyPath, Problem
+from retarget.support.toml import KeyPath, Problem
 
 _MAX_SHOWN = 60
 

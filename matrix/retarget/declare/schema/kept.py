@@ -19,7 +19,7 @@ from msgspec.structs import asdict
 
 from retarget.declare.schema.values import frozen_values
 from retarget.support.errors import Diagnostic, RetargetError
-from retarget.support.toml.keypaths import KeyPath, Problem
+from retarget.support.toml import KeyPath, Problem
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

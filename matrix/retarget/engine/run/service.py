@@ -35,8 +35,7 @@ from retarget.extension import Tolerance, UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig
 from retarget.model.driver_checks import CheckState, DriverCheck, DriverCheckOutcome, DriverReport
-from retarget.model.outcomes import Artifact, DeviceInfo, Failure, OutputComparison, RunOutcome, Stage
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Artifact, DeviceInfo, Failure, OutputComparison, Rung, RunOutcome, Stage
 from retarget.support.dependencies import versions_of_arrays
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.text import cut_stacks

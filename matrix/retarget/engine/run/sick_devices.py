@@ -25,8 +25,7 @@ from retarget.engine.run.device_worker import DeviceWorker
 from retarget.engine.run.lease import Holder, LockFile, create_lease_folder
 from retarget.extension import UnavailableError
 from retarget.model import RuntimeConfig
-from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, RunOutcome, Stage, first_failure
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Rung, RunOutcome, Stage, first_failure
 from retarget.support.errors import RetargetError
 from retarget.support.text import printable
 from retarget.worker.messages import Progress, RunModule

@@ -13,8 +13,7 @@ from typing import NoReturn
 from msgspec import Struct
 from msgspec.structs import replace
 
-from retarget.engine.trial.ends import AsExpected
-from retarget.engine.trial.failures import StageFailedError
+from retarget.engine.trial.failures import AsExpected, StageFailedError
 from retarget.expect.cases import TargetRules, TargetVerdict, judge_target
 from retarget.expect.verdict import Ruling, Verdict, excuse, is_expired, observed_text, today
 from retarget.model.locations import SourceLocations

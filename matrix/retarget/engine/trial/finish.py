@@ -7,8 +7,15 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from retarget.engine.trial.attempts import UnexpectedPassError
-from retarget.engine.trial.ends import AsExpected, Blocked, ExcusedByRule, NotTried, Skip, Unavailable
-from retarget.engine.trial.failures import failure_fields
+from retarget.engine.trial.failures import (
+    AsExpected,
+    Blocked,
+    ExcusedByRule,
+    NotTried,
+    Skip,
+    Unavailable,
+    failure_fields,
+)
 from retarget.engine.trial.trial import Trial
 from retarget.expect.verdict import excuse
 from retarget.model import RunTarget

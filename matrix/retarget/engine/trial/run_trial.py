@@ -15,15 +15,24 @@ from msgspec.structs import replace
 from retarget.engine.requirements import UnsuitableError
 from retarget.engine.run.sick_devices import SickDeviceError
 from retarget.engine.trial.attempts import Attempts, attempts, raise_verdict
-from retarget.engine.trial.ends import AsExpected, Blocked, Excused, NotTried, Skip, Unavailable
-from retarget.engine.trial.failures import StageFailedError, check_failed, first_line, run_failed
+from retarget.engine.trial.failures import (
+    AsExpected,
+    Blocked,
+    Excused,
+    NotTried,
+    Skip,
+    StageFailedError,
+    Unavailable,
+    check_failed,
+    first_line,
+    run_failed,
+)
 from retarget.engine.trial.trial import Trial
 from retarget.expect.cases import TargetRules, judge_target
 from retarget.expect.verdict import Ruling, excuse, is_expired, judge, observed_text, today
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
-from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, Observation, RunOutcome, Stage
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, Observation, Rung, RunOutcome, Stage
 from retarget.model.signatures import CRASH, TIMEOUT, observe_all
 from retarget.results.record import DeviceRecord, ReusedRecord, RunRecord
 from retarget.support.errors import RetargetError

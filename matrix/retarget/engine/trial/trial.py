@@ -12,18 +12,22 @@ import msgspec
 from msgspec.structs import replace
 
 from retarget.engine.trial.attempts import Attempts, attempts, case_records
-from retarget.engine.trial.ends import ExcusedByRule, Unavailable, Unselected
-from retarget.engine.trial.failures import StageFailedError, compile_failed, failure_fields
+from retarget.engine.trial.failures import (
+    ExcusedByRule,
+    StageFailedError,
+    Unavailable,
+    Unselected,
+    compile_failed,
+    failure_fields,
+)
 from retarget.engine.trial.record import declared_record
-from retarget.engine.trial.rules import NO_RULES, RulesInForce
-from retarget.engine.trial.services import TrialServices
+from retarget.engine.trial.services import NO_RULES, RulesInForce, TrialServices
 from retarget.expect.cases import TargetRules, judge_target
 from retarget.expect.verdict import Ruling, excuse, today
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, Target
 from retarget.model.names import is_one_of
-from retarget.model.outcomes import CompileOutcome, Failure, Observation, RunOutcome, Stage, first_failure
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import CompileOutcome, Failure, Observation, Rung, RunOutcome, Stage, first_failure
 from retarget.results.record import CompileRecord, DeviceRecord, Outcome, Result, TargetRecord
 from retarget.support.errors import RetargetError
 

@@ -14,7 +14,7 @@ from retarget.expect.matching import Effect, RuleSet, Specificity, is_judged_at,
 from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Suite, Target
 from retarget.model.names import is_glob
 from retarget.model.outcomes import Observation
-from retarget.support.toml.keypaths import parse_key_path
+from retarget.support.toml import parse_key_path
 from retarget.targets.selection import compile_rule, rule_terms
 
 Key = tuple[str, str]

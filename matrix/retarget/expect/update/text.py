@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from retarget.model import Expectation
 from retarget.support.errors import RetargetError
-from retarget.support.toml.read import toml_list, toml_string
+from retarget.support.toml import toml_list, toml_string
 
 HEADER = """\
 # What is known to fail here, and why. `pytest --retarget-update-expectations` keeps this file true to what a run shows;

@@ -16,8 +16,7 @@ from msgspec.structs import replace
 from retarget.extension import Case, CaseLoader, Driver, DriverError, ExtensionError, RunPlan, run_case_plan
 from retarget.extension.registry import extensions_environment
 from retarget.model.names import selected_cases
-from retarget.model.outcomes import CaseOutcome, Failure, RunOutcome, Stage, first_failure
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import CaseOutcome, Failure, Rung, RunOutcome, Stage, first_failure
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, cut_stacks, first_line, strip_colour
 from retarget.worker.artifact import read_artifact

@@ -30,8 +30,7 @@ from retarget.extension import (
 )
 from retarget.model import RuntimeConfig
 from retarget.model.names import selected_cases
-from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, RunOutcome, Stage, first_failure
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Rung, RunOutcome, Stage, first_failure
 from retarget.profiles.files import profile_of_device
 from retarget.profiles.requirements import Status, answer, parse_requirement
 from retarget.support.errors import RetargetError

@@ -19,8 +19,7 @@ from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.files import Profile, find_profile, profile_label, profile_of_device
 from retarget.support.errors import did_you_mean
 
-from retarget_iree.compiler.flags import flag_values, split_flag, target_words
-from retarget_iree.compiler.hostcpu import CPU_FLAG, FEATURES_FLAG, TRIPLE_FLAG
+from retarget_iree.compiler.flags import CPU_FLAG, FEATURES_FLAG, TRIPLE_FLAG, flag_values, split_flag, target_words
 from retarget_iree.compiler.targets.vulkan import CAPABILITIES, device_target, spirv_executable, vulkan_target
 from retarget_iree.runtime.devices.hal import HAL_DRIVERS
 

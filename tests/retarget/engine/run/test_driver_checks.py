@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from retarget.engine.run.service import RunService, check_driver, selected_checks
 from retarget.model.driver_checks import CheckState, DriverCheckOutcome, DriverReport
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Rung
 from retarget.support.errors import RetargetError
 from targets_of_doubles import runtime_config
 

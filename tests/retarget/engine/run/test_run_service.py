@@ -17,8 +17,7 @@ from retarget.engine.run.lease import DeviceLeases, Lease, LeaseWait, current_ho
 from retarget.engine.run.service import RunService
 from retarget.extension import UnavailableError
 from retarget.model import RuntimeConfig
-from retarget.model.outcomes import Artifact, RunOutcome, Stage
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Artifact, Rung, RunOutcome, Stage
 from retarget.support.errors import RetargetError
 from targets_of_doubles import EXTENSIONS, has_ended, lines_of, run_target, runtime_config, wait_until
 

@@ -9,7 +9,7 @@ import pytest
 from model_targets import compile_target, run_target
 from retarget.engine.trial.run_trial import CompileTrial, RunTrial
 from retarget.engine.trial.trial import Trial
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import Rung
 from retarget.support.errors import RetargetError
 
 

@@ -12,7 +12,7 @@ import tomli
 from hypothesis import given, settings
 from retarget.expect.update.text import HEADER, RuleChange, rewrite
 from retarget.model import Expectation, Origin
-from retarget.support.toml.read import toml_string
+from retarget.support.toml import toml_string
 
 NEW = Expectation(match=("n",), stages=("run",), reason="r", origin=Origin(file=Path(), key_path=""))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from retarget.support.toml.keypaths import KeyPath, format_key_path, parse_key_path
+from retarget.support.toml import KeyPath, format_key_path, parse_key_path
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from retarget.support.toml.locate import Locator
+from retarget.support.toml import Locator
 
 
 def test_keys_after_an_inline_table_of_several_lines_have_their_lines() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import tomli
-from retarget.support.toml.read import read_toml, toml_list, toml_string, toml_table
+from retarget.support.toml import read_toml, toml_list, toml_string, toml_table
 
 
 def test_a_list_is_on_one_line_where_it_fits() -> None:

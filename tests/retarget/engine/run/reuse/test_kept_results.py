@@ -14,8 +14,7 @@ from retarget.engine.cache.store import Store
 from retarget.engine.run.reuse import KeptResult, KeptResults, is_reusable
 from retarget.expect.cases import TargetRules
 from retarget.model import Expectation, Origin
-from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Mismatch, RunOutcome, Stage
-from retarget.model.rungs import Rung
+from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Mismatch, Rung, RunOutcome, Stage
 from retarget.support.dependencies import Dependency
 
 TODAY = date(2026, 11, 22)

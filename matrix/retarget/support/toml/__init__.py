@@ -1,1 +1,0 @@
-"""TOML text: read it, and find the line of a key."""
