@@ -26,7 +26,7 @@ TYPES = {
 
 def models() -> dict[str, bytes]:
     """Return the content of each model's file, by its path below suites/."""
-    found = {}
+    found = {"models/transformer/feed-forward-f32.onnx": feed_forward("f32").SerializeToString(deterministic=True)}
     for name in TYPES:
         found[f"models/transformer/block-{name}.onnx"] = block(name).SerializeToString(deterministic=True)
         found[f"models/transformer/decoder-{name}.onnx"] = decoder(name).SerializeToString(deterministic=True)
@@ -76,6 +76,17 @@ class Graph:
         flat = self.op("Reshape", joined, self.sizes(0, 0, WIDTH))
         return self.op("MatMul", flat, self.input(weight, WIDTH, WIDTH))
 
+    def fed_forward(self, x: str, to: str) -> str:
+        """Return x + two layers with Gelu, after a layer normalisation."""
+        normal = self.op(
+            "LayerNormalization", x, self.input("scale2", WIDTH), self.input("shift2", WIDTH), epsilon=EPSILON
+        )
+        hidden = self.op("Add", self.op("MatMul", normal, self.input("w1", WIDTH, HIDDEN)), self.input("b1", HIDDEN))
+        error = self.op("Erf", self.op("Mul", hidden, self.number(0.5**0.5)))
+        gelu = self.op("Mul", self.op("Mul", hidden, self.number(0.5)), self.op("Add", error, self.number(1)))
+        last = self.op("Add", self.op("MatMul", gelu, self.input("w2", HIDDEN, WIDTH)), self.input("b2", WIDTH))
+        return self.op("Add", x, last, to=to)
+
     def rms_normalised(self, x: str, weight: str) -> str:
         """Return x over its root mean square, computed in f32."""
         wide = self._cast(x, TensorProto.FLOAT)
@@ -104,13 +115,15 @@ def block(name: str) -> ModelProto:
     normal = g.op("LayerNormalization", x, g.input("scale1", WIDTH), g.input("shift1", WIDTH), epsilon=EPSILON)
     q, k, v = (g.heads(normal, weight) for weight in ("wq", "wk", "wv"))
     x = g.op("Add", x, g.attended(q, k, v, "", "wo"))
-    normal = g.op("LayerNormalization", x, g.input("scale2", WIDTH), g.input("shift2", WIDTH), epsilon=EPSILON)
-    hidden = g.op("Add", g.op("MatMul", normal, g.input("w1", WIDTH, HIDDEN)), g.input("b1", HIDDEN))
-    error = g.op("Erf", g.op("Mul", hidden, g.number(0.5**0.5)))
-    gelu = g.op("Mul", g.op("Mul", hidden, g.number(0.5)), g.op("Add", error, g.number(1)))
-    last = g.op("Add", g.op("MatMul", gelu, g.input("w2", HIDDEN, WIDTH)), g.input("b2", WIDTH))
-    g.op("Add", x, last, to="y")
+    g.fed_forward(x, "y")
     return g.model("block", [("y", ("batch", "sequence", WIDTH))])
+
+
+def feed_forward(name: str) -> ModelProto:
+    """Return the second half of the block."""
+    g = Graph(name)
+    g.fed_forward(g.input("x", "batch", "sequence", WIDTH), "y")
+    return g.model("feed-forward", [("y", ("batch", "sequence", WIDTH))])
 
 
 def decoder(name: str) -> ModelProto:
