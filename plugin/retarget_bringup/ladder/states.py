@@ -110,8 +110,8 @@ class TargetState(Struct, frozen=True, kw_only=True):
     With `only_compiled` it comes to `rung` at least, and what would run it is not there, which `reason` says.
 
     With `is_stale` it has a result, which is not of what is declared, compiled and checked out today: see `reason`.
-    With `is_lost` it was to be tried, and failed without saying how far it came, or was not: a device or its session
-    came to an end before it.
+    With `is_lost` it was to be tried, and was not: a device or its session came to an end before it; or it failed in a
+    way that its rung does not show, such as in a teardown.
 
     `record` is the one that the rung is of: of the sessions that tried this build of it, one with the lowest rung.
     `compiled` is that of its compile target in the same session. `line` is the ladder's.
@@ -310,7 +310,7 @@ def _state(
         return TargetState(target=target, line=line, is_permanent=True, reason=excuse(rule))
     tries: list[_Try] = []
     last: TargetRecord | None = None
-    why = ""
+    why = besides = ""
     for session in sessions:
         for record in session.get(target.id, ())[-1:]:
             last = record
@@ -318,6 +318,8 @@ def _state(
         found = [*_tries(target, session)]
         if not found and target.id in session and last is not None and last.outcome in BAD:
             tries, why = [], ""  # what came before it stands no more
+        if found:
+            besides = _fails_besides(found[-1])
         for one in found:
             if said := stale(target, one):
                 why = said
@@ -353,8 +355,8 @@ def _state(
         record=record,
         compiled=lowest.compiled,
         only_compiled=only_compiled,
-        is_lost=only_compiled and _is_lost(record),
-        reason=_why_untried(record) if only_compiled else "",
+        is_lost=bool(besides) or (only_compiled and _is_lost(record)),
+        reason=besides or (_why_untried(record) if only_compiled else ""),
     )
 
 
@@ -372,6 +374,13 @@ def _is_lost(record: TargetRecord) -> bool:
     """Whether a target whose rung is not known was to be tried: pytest's exit status was not 0 for that."""
     is_blocked = record.outcome is Outcome.BLOCKED and bool(record.blocked_by)
     return record.outcome in BAD or record.outcome is Outcome.NOT_RUN or is_blocked
+
+
+def _fails_besides(one: _Try) -> str:
+    """Return the failure of a target or of its compile target that itself passed; empty where there is none."""
+    records = (of for of in (one.record, one.compiled) if of is not None and of.result is Result.PASSED)
+    failed = next((of for of in records if of.outcome in {Outcome.FAILED, Outcome.ERROR}), None)
+    return f"{failed.target} passed, and failed besides: {failed.message}" if failed is not None else ""
 
 
 def _why_untried(record: TargetRecord) -> str:
