@@ -114,7 +114,8 @@ class TargetState(Struct, frozen=True, kw_only=True):
     way that its rung does not show, such as in a teardown.
 
     `record` is the one that the rung is of: of the sessions that tried this build of it, one with the lowest rung.
-    `compiled` is that of its compile target in the same session. `line` is the ladder's.
+    `compiled` is that of its compile target in the same session, and `verdict` the target's outcome there after all
+    attempts. `line` is the ladder's.
     """
 
     target: LadderTarget
@@ -122,6 +123,7 @@ class TargetState(Struct, frozen=True, kw_only=True):
     rung: Rung | None = None
     record: TargetRecord | None = None
     compiled: TargetRecord | None = None
+    verdict: Outcome = Outcome.NOT_RUN
     is_permanent: bool = False
     only_compiled: bool = False
     is_stale: bool = False
@@ -278,11 +280,13 @@ def states(
 
 
 class _Try(Struct, frozen=True):
-    """A session's rung of a target: of several attempts the lowest. `only_compiled` ones say no more than that."""
+    """A session's rung of a target: of several attempts the lowest. `verdict` is the outcome of the last attempt.
+    `only_compiled` ones say no more than that."""
 
     rung: Rung
     record: TargetRecord
     compiled: TargetRecord | None
+    verdict: Outcome
     only_compiled: bool = False
 
     def is_of_build(self, other: _Try) -> bool:
@@ -354,6 +358,7 @@ def _state(
         rung=rung,
         record=record,
         compiled=lowest.compiled,
+        verdict=lowest.verdict,
         only_compiled=only_compiled,
         is_lost=bool(besides) or (only_compiled and _is_lost(record)),
         reason=besides or (_why_untried(record) if only_compiled else ""),
@@ -395,13 +400,15 @@ def _why_untried(record: TargetRecord) -> str:
 def _tries(target: LadderTarget, session: Mapping[str, list[TargetRecord]]) -> Iterator[_Try]:
     compile_id = target.declared.compile_id if target.declared is not None else ""
     compiled = session[compile_id][-1] if compile_id in session and compile_id != target.id else None
-    for record in session.get(target.id, ()):
+    records = session.get(target.id, [])
+    for record in records:
+        verdict = records[-1].outcome
         if (rung := rung_of(record, compiled)) is not None:
-            yield _Try(rung, record, compiled)
+            yield _Try(rung, record, compiled, verdict)
         elif record.unavailable or record.outcome is Outcome.NOT_RUN:  # compiling needs no device
             made = rung_of(compiled) if compiled is not None else None
             if made is not None:
-                yield _Try(min(made, Rung.COMPILES), record, compiled, made >= Rung.COMPILES)
+                yield _Try(min(made, Rung.COMPILES), record, compiled, verdict, made >= Rung.COMPILES)
 
 
 def rung_of(record: TargetRecord, compiled: TargetRecord | None = None) -> Rung | None:

@@ -324,10 +324,17 @@ def test_what_cannot_be_any_more_is_settled_by_raise() -> None:
 def test_chance_neither_fails_nor_raises_where_a_rule_allows_it() -> None:
     by_chance = target(rules=TargetRules(whole=rule("compare", outcome="intermittent")))
     for rung in ("completes", "matches"):
-        for seen in (passes(), fails("m", "compare")):
+        for seen in (passes(), fails("m", "compare", outcome=Outcome.INTERMITTENT)):
             assert checked(ladder(m=rung), session(seen), targets=[by_chance]).holds
             assert rungs(ladder(m=rung), session(seen), targets=[by_chance]) == {"m": rung}
     assert len(checked(ladder(m="completes"), session(fails("m", "load")), targets=[by_chance]).failures) == 1
+
+
+def test_a_flaky_target_is_lower_once_it_fails_at_each_attempt() -> None:
+    flaky = target(rules=TargetRules(whole=rule("compare", outcome="flaky", retries=1)))
+    once, again = fails("m", "compare", attempt=1), fails("m", "compare", attempt=2)
+    assert checked(ladder(m="matches"), session(once, passes(attempt=2)), targets=[flaky]).holds
+    assert len(checked(ladder(m="matches"), session(once, again), targets=[flaky]).failures) == 1
 
 
 def rules(*stages: str, **more: Any) -> TargetRules:
