@@ -322,8 +322,8 @@ def _state(
         found = [*_tries(target, session)]
         if not found and target.id in session and last is not None and last.outcome in BAD:
             tries, why = [], ""  # what came before it stands no more
-        if found:
-            besides = _fails_besides(found[-1])
+        if found and last is not None:
+            besides = _fails_besides(last, found[-1].compiled)
         for one in found:
             if said := stale(target, one):
                 why = said
@@ -381,11 +381,15 @@ def _is_lost(record: TargetRecord) -> bool:
     return record.outcome in BAD or record.outcome is Outcome.NOT_RUN or is_blocked
 
 
-def _fails_besides(one: _Try) -> str:
-    """Return the failure of a target or of its compile target that itself passed; empty where there is none."""
-    records = (of for of in (one.record, one.compiled) if of is not None and of.result is Result.PASSED)
-    failed = next((of for of in records if of.outcome in {Outcome.FAILED, Outcome.ERROR}), None)
-    return f"{failed.target} passed, and failed besides: {failed.message}" if failed is not None else ""
+def _fails_besides(record: TargetRecord, compiled: TargetRecord | None) -> str:
+    """Return how a target or its compile target failed, where that is not the failure that its rung shows: its
+    teardown, its process or another plugin. Empty where there is none."""
+    for one in (record, compiled):
+        if one is None or one.outcome not in {Outcome.FAILED, Outcome.ERROR}:
+            continue
+        if one.outcome is Outcome.ERROR or (one.observation is None and one.result is not Result.FAILED):
+            return f"{one.target} failed besides: {one.message}"
+    return ""
 
 
 def _why_untried(record: TargetRecord) -> str:

@@ -248,13 +248,19 @@ def test_a_target_without_a_result_is_lost_where_a_session_did_not_come_to_its_e
     assert found_here.holds is holds
 
 
-@pytest.mark.parametrize("outcome", [Outcome.ERROR, Outcome.FAILED])
-@pytest.mark.parametrize("of", [passes("m"), compiles("m")])
-def test_what_matches_and_failed_besides_fails_and_a_later_session_mends_it(of: TargetRecord, outcome: Outcome) -> None:
+@pytest.mark.parametrize(
+    "failed",
+    [
+        passes("m", outcome=Outcome.ERROR),  # its teardown
+        passes("m", outcome=Outcome.FAILED),  # another plugin
+        record("m", outcome=Outcome.FAILED),  # its process of xdist, after the call
+        replace(compiles("m"), outcome=Outcome.ERROR),
+    ],
+)
+def test_what_matches_and_failed_besides_fails_and_a_later_session_mends_it(failed: TargetRecord) -> None:
     before = ladder(m="matches")
-    failed = replace(of, outcome=outcome, message="a teardown raised")
-    bad = session(compiles("m"), passes("m"), failed, at=1.0)
-    said = f"no verdict: 1 target, such as {id_of('m')}: {of.target} passed, and failed besides: a teardown raised"
+    bad = session(compiles("m"), passes("m"), replace(failed, message="it broke"), at=1.0)
+    said = f"no verdict: 1 target, such as {id_of('m')}: {failed.target} failed besides: it broke"
     assert checked(before, bad).failures == (said,)
     assert checked(before, bad, session(compiles("m"), passes("m"), at=2.0)).holds
 
