@@ -275,7 +275,7 @@ def states(
             keys[name] = key(declared.compiled)
         return _OTHER_COMPILE if keys[name] and made.key and made.key != keys[name] else ""
 
-    cut = any(not one.is_complete or (one.end is not None and one.end.status not in _ENDED) for one in sessions)
+    cut = any(not one.is_complete or _lost_some(one) for one in sessions)
     return [_state(one, lines.get(one.id), by_id, stable, stale, cut=cut) for one in targets]
 
 
@@ -335,7 +335,7 @@ def _state(
         permanent = last is not None and last.unsuitable
         reason = _why_untried(last) if last is not None else "it has no result"
         if last is None and cut:
-            reason += ", and a session was interrupted or killed, still runs, or has lost lines"
+            reason += ", and a session was interrupted or killed, failed, still runs, or has lost lines"
         return TargetState(
             target=target,
             line=line,
@@ -365,8 +365,11 @@ def _state(
     )
 
 
-_ENDED = frozenset({0, 1, 5})
-"""Exit statuses of pytest after all that was to run: 2 to 4 are of interrupts, errors of collecting, wrong usage."""
+def _lost_some(one: SessionResults) -> bool:
+    """Whether pytest's exit status says that targets may not have been collected, or not run: 2 to 4 do so, and 1 where
+    no target failed."""
+    return one.end is not None and one.end.status not in {0, 5} and (one.end.status > 1 or one.failed_otherwise)
+
 
 _STALE = "its result is of another version of the module or its cases, or of an older retarget: run it again"
 _OTHER_COMPILE = (

@@ -226,7 +226,7 @@ def test_what_was_not_tried_is_reported_and_keeps_its_line() -> None:
         ([record("n", outcome=Outcome.ERROR, message="a fixture raised")], "a fixture raised"),
         ([record("n", outcome=Outcome.FAILED, message="the worker crashed")], "the worker crashed"),
         ([record("n", outcome=Outcome.BLOCKED, blocked_by="n_c", reason="blocked by n_c")], "blocked by n_c"),
-        ([], "it has no result, and a session was interrupted or killed, still runs, or has lost lines"),
+        ([], "it has no result, and a session was interrupted or killed, failed, still runs, or has lost lines"),
     ],
 )
 def test_what_was_to_be_tried_and_says_nothing_fails_and_keeps_its_line(said: list[TargetRecord], reason: str) -> None:
@@ -239,9 +239,22 @@ def test_what_was_to_be_tried_and_says_nothing_fails_and_keeps_its_line(said: li
     assert rungs(before, of, targets=both) == {"m": "matches", "n": "matches"}
 
 
-@pytest.mark.parametrize(("status", "holds"), [(0, True), (1, True), (5, True), (2, False), (3, False), (4, False)])
-def test_a_target_without_a_result_is_lost_where_a_session_did_not_come_to_its_end(status: int, holds: bool) -> None:
-    other = session(at=2.0)
+@pytest.mark.parametrize(
+    ("status", "said", "holds"),
+    [
+        (0, passes("o"), True),
+        (1, fails("o"), True),
+        (1, passes("o"), False),  # a file was not collected
+        (5, passes("o"), True),
+        (2, fails("o"), False),
+        (3, fails("o"), False),
+        (4, fails("o"), False),
+    ],
+)
+def test_a_target_without_a_result_is_lost_where_a_session_did_not_come_to_its_end(
+    status: int, said: TargetRecord, holds: bool
+) -> None:
+    other = session(said, at=2.0)
     assert other.end is not None
     sessions = session(passes("m")), replace(other, end=replace(other.end, status=status))
     found_here = checked(ladder(m="matches", n="matches"), *sessions, targets=[target("m"), target("n")])
