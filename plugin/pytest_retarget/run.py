@@ -124,6 +124,7 @@ class _Session(Errors):
             self._requirements = requirements
             requirements.of_selected = True
             requirements.select_none = self._request.is_ids or bool(self._request.names)
+            requirements.asked = frozenset(self._request.requires)
         config.stash[OF_ONE_ID] = self._request.is_ids and len(self._request.paths) == 1
         config.stash[SETTINGS] = replace(
             config.stash[SETTINGS], cluster="", reuses=False, artifacts=self._request.artifact

@@ -36,7 +36,12 @@ def test_statuses(arguments: list[str], status: int, lines: list[str], capsys: p
     ("arguments", "status", "said"),
     [
         ([f"{SUITE}::good_vmvx_phone"], 77, ""),
-        ([f"{SUITE}::good_vmvx_phone", "--retarget-require", "not phone"], 77, ""),
+        (
+            [f"{SUITE}::good_vmvx_phone", "--retarget-require", "not phone"],
+            1,
+            "'not phone': no target that it selects has run",
+        ),
+        (["good_vmvx_phone", "--retarget-require", "fone"], 1, "'fone': no target that it selects has run"),
         (
             [f"{SUITE}::good_vmvx_phone", "--retarget-require", "phone"],
             1,
