@@ -60,7 +60,7 @@ def run(request: RunRequest) -> int:
         return 1
     for note in session.notes():
         _note(note)
-    if status == pytest.ExitCode.NO_TESTS_COLLECTED:
+    if status == pytest.ExitCode.NO_TESTS_COLLECTED or (status == pytest.ExitCode.OK and not session.outcomes):
         msg = f"found no target in {', '.join(request.paths)} that is selected; `retarget list` shows all"
         raise SelectionUsageError(msg)
     if len(session.outcomes) > 1:

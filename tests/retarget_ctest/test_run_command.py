@@ -148,6 +148,12 @@ def test_what_names_no_target_is_wrong_usage(
     assert capsys.readouterr().err.splitlines()[-1] == f"retarget: {message}"
 
 
+def test_a_folder_of_other_tests_alone_has_no_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "test_apart.py").write_text("def test_passes():\n    pass\n")
+    assert main(["run", str(tmp_path)]) == 2
+    assert "found no target in" in capsys.readouterr().err
+
+
 def test_help_has_the_exit_statuses_of_this_command(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match=r"^0$"):
         main(["run", "--help"])
