@@ -47,7 +47,7 @@ def test_statuses(arguments: list[str], status: int, lines: list[str], capsys: p
             1,
             "'phone' does not let this target be skipped",
         ),
-        ([f"{SUITE}::never_vmvx", "--retarget-require", "vmvx"], 77, ""),
+        ([f"{SUITE}::never_vmvx", "--retarget-require", "vmvx"], 1, "'vmvx': no target that it selects has run"),
         (["-m", "phone", "-k", "never", "."], 77, ""),
         (
             ["-m", "phone", "-k", "never", ".", "--retarget-require", "phone"],

@@ -217,13 +217,8 @@ class Requirements(Refusing):
         if self._is_worker or self._errors:
             return
         if self.of_selected:
-            met = (
-                {number for numbers in self._required.values() for number in numbers} if self.select_none else self._ran
-            )
-            every = [
-                (at, one) for at, one in enumerate(self._requirements) if not self.select_none or one.text in self.asked
-            ]
-            unmet = [one for at, one in every if at not in met]
+            held = [one for one in enumerate(self._requirements) if not self.select_none or one[1].text in self.asked]
+            unmet = [one for at, one in held if at not in self._ran]
             self._errors = {f"{_EVERY.format(one.text)}: no target that it selects has run": None for one in unmet}
         else:
             self._errors = self._unmet()
