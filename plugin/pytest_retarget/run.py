@@ -60,7 +60,7 @@ def run(request: RunRequest) -> int:
         return 1
     for note in session.notes():
         _note(note)
-    if status == pytest.ExitCode.NO_TESTS_COLLECTED:
+    if status == pytest.ExitCode.NO_TESTS_COLLECTED or (status == pytest.ExitCode.OK and not session.outcomes):
         msg = f"found no target in {', '.join(request.paths)} that is selected; `retarget list` shows all"
         raise SelectionUsageError(msg)
     if len(session.outcomes) > 1:
@@ -124,6 +124,7 @@ class _Session(Errors):
             self._requirements = requirements
             requirements.of_selected = True
             requirements.select_none = self._request.is_ids or bool(self._request.names)
+            requirements.asked = frozenset(self._request.requires)
         config.stash[OF_ONE_ID] = self._request.is_ids and len(self._request.paths) == 1
         config.stash[SETTINGS] = replace(
             config.stash[SETTINGS], cluster="", reuses=False, artifacts=self._request.artifact

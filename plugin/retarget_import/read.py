@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -38,6 +38,9 @@ _ARCHITECTURES |= {"riscv_64": "riscv64", "riscv_32": "riscv32"}
 
 _OF_TOOL = ("--expect_failure", "--gtest_")
 _WITHOUT_EFFECT = {"deps", "visibility", "testonly", "licenses", "features"}
+_OF_LIT = {"cfg", "tools"}
+"""What a lit rule is told besides, which says where tools are."""
+
 _MAKE_VARIABLE = re.compile(r"\$\((?:\w+ )?[^)]*\)")
 _SAYS_NOTHING = {"", "check", "test", "tests", "suite", "e2e"}
 """Words in the names of calls."""
@@ -160,12 +163,19 @@ class _Reader:
         tags = (tag for tag in common.tags if is_tag(tag) and not tag.startswith(("driver=", "target=")))
         self._tags = frozenset(tags)
         self.left_out: list[str] = []
+        if not self._labels:
+            self._leave_out("all", "it has no sources, as of a glob that matches nothing")
 
     def _leave_out(self, what: str, reason: str) -> None:
         self.left_out.append(f"{self._place}: {what} of {self._name}: {reason}")
 
+    def _leave_out_arguments(self, known: Iterable[str]) -> None:
+        if unknown := self._arguments.keys() - {*known} - _WITHOUT_EFFECT:
+            self._leave_out(f"the arguments {', '.join(sorted(unknown))}", "they are not taken over")
+
     def lit_tests(self) -> Iterator[CheckTest]:
         """Yield the tests that FileCheck judges."""
+        self._leave_out_arguments({*_Lit.__struct_fields__, *_OF_LIT})
         for label in self._labels:
             try:
                 file = self._file(label)
@@ -180,8 +190,7 @@ class _Reader:
         arguments = msgspec.convert(
             self._arguments, _Check if self._rule == "iree_check_test_suite" else _SingleBackend
         )
-        if unknown := self._arguments.keys() - {*arguments.__struct_fields__} - _WITHOUT_EFFECT:
-            self._leave_out(f"the arguments {', '.join(sorted(unknown))}", "they are not taken over")
+        self._leave_out_arguments(arguments.__struct_fields__)
         flags, runner_flags = arguments.compiler_flags, tuple(arguments.runner_args)
         if variable := _MAKE_VARIABLE.search(" ".join((*flags, *runner_flags))):
             self._leave_out("all", f"its flags have {variable[0]}, which Bazel replaces")
@@ -263,6 +272,9 @@ def _features(text: str) -> tuple[str, ...]:
 
 
 _RUN = re.compile(r"(?m)^\s*(?://|#|;)+\s*RUN:(?P<command>.*)$")
+_CONDITION = re.compile(r"(?m)^\s*(?://|#|;)+\s*(?P<line>(?:XFAIL|REQUIRES|UNSUPPORTED):.*?)\s*$")
+"""Where lit expects a test to fail, or runs it."""
+
 _REPLACED = re.compile(r"%[a-zA-Z{(]|\$[a-zA-Z_{(]")
 _OF_FILECHECK = re.compile(
     r"%s$|--?(?:enable-var-scope|dump-input.*|color|v|vv|allow-unused-prefixes.*|check-prefix(?:es)?=CHECK)$"
@@ -311,6 +323,9 @@ def _words(file: Path) -> list[str]:
     except (OSError, ValueError) as error:
         msg = f"it cannot be read: {getattr(error, 'strerror', None) or 'it is no text'}"
         raise UnsupportedError(msg) from error
+    if condition := _CONDITION.search(text):
+        msg = f"it has the line {condition['line']}, which is not taken over"
+        raise UnsupportedError(msg)
     lines = (found["command"].strip() for found in _RUN.finditer(text))
     commands = "\n".join(lines).replace("\\\n", " ").splitlines()
     if len(commands) != 1:

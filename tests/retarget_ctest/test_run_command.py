@@ -36,13 +36,18 @@ def test_statuses(arguments: list[str], status: int, lines: list[str], capsys: p
     ("arguments", "status", "said"),
     [
         ([f"{SUITE}::good_vmvx_phone"], 77, ""),
-        ([f"{SUITE}::good_vmvx_phone", "--retarget-require", "not phone"], 77, ""),
+        (
+            [f"{SUITE}::good_vmvx_phone", "--retarget-require", "not phone"],
+            1,
+            "'not phone': no target that it selects has run",
+        ),
+        (["good_vmvx_phone", "--retarget-require", "fone"], 1, "'fone': no target that it selects has run"),
         (
             [f"{SUITE}::good_vmvx_phone", "--retarget-require", "phone"],
             1,
             "'phone' does not let this target be skipped",
         ),
-        ([f"{SUITE}::never_vmvx", "--retarget-require", "vmvx"], 77, ""),
+        ([f"{SUITE}::never_vmvx", "--retarget-require", "vmvx"], 1, "'vmvx': no target that it selects has run"),
         (["-m", "phone", "-k", "never", "."], 77, ""),
         (
             ["-m", "phone", "-k", "never", ".", "--retarget-require", "phone"],
@@ -141,6 +146,12 @@ def test_what_names_no_target_is_wrong_usage(
 ) -> None:
     assert main(["run", *arguments]) == 2
     assert capsys.readouterr().err.splitlines()[-1] == f"retarget: {message}"
+
+
+def test_a_folder_of_other_tests_alone_has_no_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "test_apart.py").write_text("def test_passes():\n    pass\n")
+    assert main(["run", str(tmp_path)]) == 2
+    assert "found no target in" in capsys.readouterr().err
 
 
 def test_help_has_the_exit_statuses_of_this_command(capsys: pytest.CaptureFixture[str]) -> None:

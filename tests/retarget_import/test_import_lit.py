@@ -60,6 +60,8 @@ def test_lit_tests_become_filecheck_suites(folder: Path) -> None:
             "// RUN: iree-compile %s | FileCheck %s\n",
             "its RUN line is iree-compile without --compile-to=PHASE, whose output is no text",
         ),
+        ("// XFAIL: *\n" + OPT.replace("{}", ""), "it has the line XFAIL: *, which is not taken over"),
+        ("// REQUIRES: gpu\n" + OPT.replace("{}", ""), "it has the line REQUIRES: gpu, which is not taken over"),
     ],
 )
 def test_other_run_lines_are_named_and_left_out(
@@ -69,6 +71,18 @@ def test_other_run_lines_are_named_and_left_out(
     Path("cse.mlir").write_text(text)
     assert import_here("--verify") == 0
     assert f"left out: BUILD.bazel:10: cse.mlir of lit: {reason}\n" in capsys.readouterr().out
+
+
+def test_arguments_of_lit_rules_without_a_place_and_calls_without_sources_are_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lit = LIT.format(sources='glob(["*.mlirr"])').replace("    cfg", '    args = ["-v"],\n    cfg')
+    write(folder, lit + FIRST, "a.mlir", "b.mlir")
+    assert import_here("--verify") == 0
+    assert (
+        "left out: BUILD.bazel:10: all of lit: it has no sources, as of a glob that matches nothing\n"
+        "left out: BUILD.bazel:10: the arguments args of lit: they are not taken over\n"
+    ) in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

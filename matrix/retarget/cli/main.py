@@ -49,6 +49,10 @@ class _Parser(argparse.ArgumentParser):
             self._is_again = False
 
 
+_NOT_READ = 141
+"""The exit status where the reader of our output closed it, as of programs that SIGPIPE ends: nothing has passed."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -72,7 +76,7 @@ def _run(parser: Callable[[], argparse.ArgumentParser], words: Sequence[str]) ->
     except BrokenPipeError:
         # The reader of our output has closed it (`| head`). Python's own flush at exit must not complain again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _NOT_READ
     except KeyboardInterrupt:
         return 130
     except argparse.ArgumentError as error:

@@ -90,9 +90,10 @@ class RunRequest(SelectionRequest, frozen=True, kw_only=True):
     """The session to run. `names` select among what the paths hold: names of targets, globs, or the front of one name;
     all are selected if there are none. With `is_ids`, every path is the id of a target, and no other plugin is loaded.
 
-    `cases` are globs, `requires` expressions of what may not be skipped; unless targets are named, each of these is to
-    select one that runs. `artifact` is run instead of what would be compiled. `results` is the folder for results.
-    Timeouts are in seconds, None for those of the project. `in_full`: all failed cases of a target are shown.
+    `cases` are globs, `requires` expressions of what may not be skipped: each of these is to select a target that runs,
+    and each of the project's unless targets are named. `artifact` is run instead of what would be compiled. `results`
+    is the folder for results. Timeouts are in seconds, None for those of the project. `in_full`: all failed cases of a
+    target are shown.
     """
 
     names: tuple[str, ...] = ()

@@ -86,7 +86,9 @@ class Requirements(Refusing):
         self.of_selected = False
         """Whether only what is selected is required, as of `retarget run`: nothing is refused before it runs."""
         self.select_none = False
-        """Whether a requirement may select no target that runs, where that is so."""
+        """Whether a requirement may select no target that runs, where that is so: unless it is one of `asked`."""
+        self.asked: frozenset[str] = frozenset()
+        """The requirements that were given with the targets, not by the project: each is about one of them."""
 
     @property
     def errors(self) -> Sequence[str]:
@@ -215,9 +217,8 @@ class Requirements(Refusing):
         if self._is_worker or self._errors:
             return
         if self.of_selected:
-            unmet = (
-                [] if self.select_none else [one for at, one in enumerate(self._requirements) if at not in self._ran]
-            )
+            held = [one for one in enumerate(self._requirements) if not self.select_none or one[1].text in self.asked]
+            unmet = [one for at, one in held if at not in self._ran]
             self._errors = {f"{_EVERY.format(one.text)}: no target that it selects has run": None for one in unmet}
         else:
             self._errors = self._unmet()

@@ -21,6 +21,7 @@ from retarget.expect.verdict import is_expired, today
 from retarget.model import Expectation
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import Rung
+from retarget.results.record import BAD
 from retarget.support.errors import RetargetError, did_you_mean, display_path, grouped
 from retarget.support.text import counted, shown
 
@@ -122,9 +123,11 @@ def check(
 
 def holds(one: TargetState, line: Line) -> bool:
     """Whether a target is on its line. A stable target may match in fewer runs than that took, one that a rule calls
-    chance may be where the rule says, and one that is only compiled here may reach any rung above."""
+    chance may be where the rule says unless pytest failed it, and one that is only compiled here may reach any rung
+    above."""
     is_stable = line.rung is Rung.STABLE and one.rung is Rung.MATCHES
-    by_chance = any(rule.outcome in _CHANCE and not is_expired(rule, today()) for rule in one.target.all_rules)
+    rules = one.target.all_rules if one.verdict not in BAD else ()
+    by_chance = any(rule.outcome in _CHANCE and not is_expired(rule, today()) for rule in rules)
     may_be = one.only_compiled and one.rung is not None and one.rung < line.rung
     return one.rung is line.rung or is_stable or may_be or (by_chance and one.rung in rungs_of(one.target))
 

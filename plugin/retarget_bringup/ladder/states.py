@@ -110,11 +110,12 @@ class TargetState(Struct, frozen=True, kw_only=True):
     With `only_compiled` it comes to `rung` at least, and what would run it is not there, which `reason` says.
 
     With `is_stale` it has a result, which is not of what is declared, compiled and checked out today: see `reason`.
-    With `is_lost` it was to be tried, and failed without saying how far it came, or was not: a device or its session
-    came to an end before it.
+    With `is_lost` it was to be tried, and was not: a device or its session came to an end before it; or it failed in a
+    way that its rung does not show, such as in a teardown.
 
     `record` is the one that the rung is of: of the sessions that tried this build of it, one with the lowest rung.
-    `compiled` is that of its compile target in the same session. `line` is the ladder's.
+    `compiled` is that of its compile target in the same session, and `verdict` the target's outcome there after all
+    attempts. `line` is the ladder's.
     """
 
     target: LadderTarget
@@ -122,6 +123,7 @@ class TargetState(Struct, frozen=True, kw_only=True):
     rung: Rung | None = None
     record: TargetRecord | None = None
     compiled: TargetRecord | None = None
+    verdict: Outcome = Outcome.NOT_RUN
     is_permanent: bool = False
     only_compiled: bool = False
     is_stale: bool = False
@@ -273,16 +275,18 @@ def states(
             keys[name] = key(declared.compiled)
         return _OTHER_COMPILE if keys[name] and made.key and made.key != keys[name] else ""
 
-    cut = any(not one.is_complete or (one.end is not None and one.end.status not in _ENDED) for one in sessions)
+    cut = any(not one.is_complete or _lost_some(one) for one in sessions)
     return [_state(one, lines.get(one.id), by_id, stable, stale, cut=cut) for one in targets]
 
 
 class _Try(Struct, frozen=True):
-    """A session's rung of a target: of several attempts the lowest. `only_compiled` ones say no more than that."""
+    """A session's rung of a target: of several attempts the lowest. `verdict` is the outcome of the last attempt.
+    `only_compiled` ones say no more than that."""
 
     rung: Rung
     record: TargetRecord
     compiled: TargetRecord | None
+    verdict: Outcome
     only_compiled: bool = False
 
     def is_of_build(self, other: _Try) -> bool:
@@ -310,7 +314,7 @@ def _state(
         return TargetState(target=target, line=line, is_permanent=True, reason=excuse(rule))
     tries: list[_Try] = []
     last: TargetRecord | None = None
-    why = ""
+    why = besides = ""
     for session in sessions:
         for record in session.get(target.id, ())[-1:]:
             last = record
@@ -318,6 +322,8 @@ def _state(
         found = [*_tries(target, session)]
         if not found and target.id in session and last is not None and last.outcome in BAD:
             tries, why = [], ""  # what came before it stands no more
+        if found and last is not None:
+            besides = _fails_besides(last, found[-1].compiled)
         for one in found:
             if said := stale(target, one):
                 why = said
@@ -329,7 +335,7 @@ def _state(
         permanent = last is not None and last.unsuitable
         reason = _why_untried(last) if last is not None else "it has no result"
         if last is None and cut:
-            reason += ", and a session was interrupted or killed, still runs, or has lost lines"
+            reason += ", and a session was interrupted or killed, failed, still runs, or has lost lines"
         return TargetState(
             target=target,
             line=line,
@@ -352,14 +358,18 @@ def _state(
         rung=rung,
         record=record,
         compiled=lowest.compiled,
+        verdict=lowest.verdict,
         only_compiled=only_compiled,
-        is_lost=only_compiled and _is_lost(record),
-        reason=_why_untried(record) if only_compiled else "",
+        is_lost=bool(besides) or (only_compiled and _is_lost(record)),
+        reason=besides or (_why_untried(record) if only_compiled else ""),
     )
 
 
-_ENDED = frozenset({0, 1, 5})
-"""Exit statuses of pytest after all that was to run: 2 to 4 are of interrupts, errors of collecting, wrong usage."""
+def _lost_some(one: SessionResults) -> bool:
+    """Whether pytest's exit status says that targets may not have been collected, or not run: 2 to 4 do so, and 1 where
+    no target failed."""
+    return one.end is not None and one.end.status not in {0, 5} and (one.end.status > 1 or one.failed_otherwise)
+
 
 _STALE = "its result is of another version of the module or its cases, or of an older retarget: run it again"
 _OTHER_COMPILE = (
@@ -374,6 +384,17 @@ def _is_lost(record: TargetRecord) -> bool:
     return record.outcome in BAD or record.outcome is Outcome.NOT_RUN or is_blocked
 
 
+def _fails_besides(record: TargetRecord, compiled: TargetRecord | None) -> str:
+    """Return how a target or its compile target failed, where that is not the failure that its rung shows: its
+    teardown, its process or another plugin. Empty where there is none."""
+    for one in (record, compiled):
+        if one is None or one.outcome not in {Outcome.FAILED, Outcome.ERROR}:
+            continue
+        if one.outcome is Outcome.ERROR or (one.observation is None and one.result is not Result.FAILED):
+            return f"{one.target} failed besides: {one.message}"
+    return ""
+
+
 def _why_untried(record: TargetRecord) -> str:
     """Return why a record says nothing of how far its target comes. It is never empty."""
     if record.reason or record.message:
@@ -386,13 +407,15 @@ def _why_untried(record: TargetRecord) -> str:
 def _tries(target: LadderTarget, session: Mapping[str, list[TargetRecord]]) -> Iterator[_Try]:
     compile_id = target.declared.compile_id if target.declared is not None else ""
     compiled = session[compile_id][-1] if compile_id in session and compile_id != target.id else None
-    for record in session.get(target.id, ()):
+    records = session.get(target.id, [])
+    for record in records:
+        verdict = records[-1].outcome
         if (rung := rung_of(record, compiled)) is not None:
-            yield _Try(rung, record, compiled)
+            yield _Try(rung, record, compiled, verdict)
         elif record.unavailable or record.outcome is Outcome.NOT_RUN:  # compiling needs no device
             made = rung_of(compiled) if compiled is not None else None
             if made is not None:
-                yield _Try(min(made, Rung.COMPILES), record, compiled, made >= Rung.COMPILES)
+                yield _Try(min(made, Rung.COMPILES), record, compiled, verdict, made >= Rung.COMPILES)
 
 
 def rung_of(record: TargetRecord, compiled: TargetRecord | None = None) -> Rung | None:

@@ -105,6 +105,8 @@ def _checked(request: ArtifactRequest, source: str, text: str) -> CheckedCase:
         text_name=f"{request.module.rpartition('/')[2]}_{request.compiler}.mlir",
         prefixes=mine,
     )
+    if failed is None and not text.strip():  # FileCheck refuses it, too: CHECK-NOT holds of any compiler that is silent
+        return CheckedCase(name=name, summary="the compiler's output is empty, expected a text to check")
     if failed is None:
         return CheckedCase(name=name)
     if failed.nothing:

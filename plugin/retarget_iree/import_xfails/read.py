@@ -203,7 +203,10 @@ def _config(file: Path, data: Mapping[str, Any], notes: list[str]) -> ConfigList
     config = msgspec.convert(data, _Config)
     notes += [f"{key} is not taken over" for key in data if key not in config.__struct_fields__]
     lists = {key: dict.fromkeys(getattr(config, key)) for key in LISTS}
+    said: dict[str, str] = {}
     for test, outcome in config.tests_and_expected_outcomes.items():
+        if (other := said.setdefault(_module_of(test), outcome)) != outcome:
+            notes.append(f"{_OUTCOMES}.{test}: found {outcome!r}, and {other!r} of another test of {_module_of(test)}")
         if outcome == "pass":
             continue
         if test != "default":

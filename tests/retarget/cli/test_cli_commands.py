@@ -126,3 +126,12 @@ def test_arguments_are_taken_on_both_sides_of_an_option() -> None:
     parser.add_argument("--option")
     found = parser.parse_args(["a", "--option", "1", "b"])
     assert (found.one, found.more, found.option) == ("a", ["b"], "1")
+
+
+def test_output_whose_reader_has_gone_does_not_end_as_a_pass(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(greeting=GREET)
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        assert main(["greet", "world"]) == 141

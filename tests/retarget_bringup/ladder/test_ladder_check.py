@@ -226,7 +226,7 @@ def test_what_was_not_tried_is_reported_and_keeps_its_line() -> None:
         ([record("n", outcome=Outcome.ERROR, message="a fixture raised")], "a fixture raised"),
         ([record("n", outcome=Outcome.FAILED, message="the worker crashed")], "the worker crashed"),
         ([record("n", outcome=Outcome.BLOCKED, blocked_by="n_c", reason="blocked by n_c")], "blocked by n_c"),
-        ([], "it has no result, and a session was interrupted or killed, still runs, or has lost lines"),
+        ([], "it has no result, and a session was interrupted or killed, failed, still runs, or has lost lines"),
     ],
 )
 def test_what_was_to_be_tried_and_says_nothing_fails_and_keeps_its_line(said: list[TargetRecord], reason: str) -> None:
@@ -239,13 +239,43 @@ def test_what_was_to_be_tried_and_says_nothing_fails_and_keeps_its_line(said: li
     assert rungs(before, of, targets=both) == {"m": "matches", "n": "matches"}
 
 
-@pytest.mark.parametrize(("status", "holds"), [(0, True), (1, True), (5, True), (2, False), (3, False), (4, False)])
-def test_a_target_without_a_result_is_lost_where_a_session_did_not_come_to_its_end(status: int, holds: bool) -> None:
-    other = session(at=2.0)
+@pytest.mark.parametrize(
+    ("status", "said", "holds"),
+    [
+        (0, passes("o"), True),
+        (1, fails("o"), True),
+        (1, passes("o"), False),  # a file was not collected
+        (5, passes("o"), True),
+        (2, fails("o"), False),
+        (3, fails("o"), False),
+        (4, fails("o"), False),
+    ],
+)
+def test_a_target_without_a_result_is_lost_where_a_session_did_not_come_to_its_end(
+    status: int, said: TargetRecord, holds: bool
+) -> None:
+    other = session(said, at=2.0)
     assert other.end is not None
     sessions = session(passes("m")), replace(other, end=replace(other.end, status=status))
     found_here = checked(ladder(m="matches", n="matches"), *sessions, targets=[target("m"), target("n")])
     assert found_here.holds is holds
+
+
+@pytest.mark.parametrize(
+    "failed",
+    [
+        passes("m", outcome=Outcome.ERROR),  # its teardown
+        passes("m", outcome=Outcome.FAILED),  # another plugin
+        record("m", outcome=Outcome.FAILED),  # its process of xdist, after the call
+        replace(compiles("m"), outcome=Outcome.ERROR),
+    ],
+)
+def test_what_matches_and_failed_besides_fails_and_a_later_session_mends_it(failed: TargetRecord) -> None:
+    before = ladder(m="matches")
+    bad = session(compiles("m"), passes("m"), replace(failed, message="it broke"), at=1.0)
+    said = f"no verdict: 1 target, such as {id_of('m')}: {failed.target} failed besides: it broke"
+    assert checked(before, bad).failures == (said,)
+    assert checked(before, bad, session(compiles("m"), passes("m"), at=2.0)).holds
 
 
 def test_a_failure_without_a_rung_counts_after_an_earlier_result_and_not_before_a_later_one() -> None:
@@ -313,10 +343,17 @@ def test_what_cannot_be_any_more_is_settled_by_raise() -> None:
 def test_chance_neither_fails_nor_raises_where_a_rule_allows_it() -> None:
     by_chance = target(rules=TargetRules(whole=rule("compare", outcome="intermittent")))
     for rung in ("completes", "matches"):
-        for seen in (passes(), fails("m", "compare")):
+        for seen in (passes(), fails("m", "compare", outcome=Outcome.INTERMITTENT)):
             assert checked(ladder(m=rung), session(seen), targets=[by_chance]).holds
             assert rungs(ladder(m=rung), session(seen), targets=[by_chance]) == {"m": rung}
     assert len(checked(ladder(m="completes"), session(fails("m", "load")), targets=[by_chance]).failures) == 1
+
+
+def test_a_flaky_target_is_lower_once_it_fails_at_each_attempt() -> None:
+    flaky = target(rules=TargetRules(whole=rule("compare", outcome="flaky", retries=1)))
+    once, again = fails("m", "compare", attempt=1), fails("m", "compare", attempt=2)
+    assert checked(ladder(m="matches"), session(once, passes(attempt=2)), targets=[flaky]).holds
+    assert len(checked(ladder(m="matches"), session(once, again), targets=[flaky]).failures) == 1
 
 
 def rules(*stages: str, **more: Any) -> TargetRules:

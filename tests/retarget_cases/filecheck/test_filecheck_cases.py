@@ -162,6 +162,7 @@ def test_a_word_that_looks_like_a_comment_marker_hides_no_directive(folder: Path
 
 def test_an_empty_text_holds_no_match(folder: Path) -> None:
     assert checked("// CHECK: a\n", text="").summary == 'a.mlir:1: Couldn\'t match "a".'
+    assert checked("// CHECK-NOT: a\n", text="\n").summary == "the compiler's output is empty, expected a text to check"
 
 
 def test_line_ends_of_other_systems_are_the_same(folder: Path) -> None:

@@ -369,6 +369,7 @@ MODELS = """\
     "tests/zoo/vision_test.py::test_models[faces/model/faces-9.onnx]": "fail-compile",
     "tests/zoo/vision_test.py::test_models[cats/cats-1.onnx]": "skip",
     "tests/zoo/text_test.py::test_words": "fail-run",
+    "tests/zoo/other_test.py::test_words": "pass",
   }
 }
 """
@@ -393,6 +394,8 @@ def test_outcomes_of_onnx_models_become_rules_about_their_models(
     assert capsys.readouterr().out == (
         "note: models.json: tests_and_expected_outcomes: default 'skip' is not taken over; "
         "let the suite's srcs match only the models that the config names\n"
+        "note: models.json: tests_and_expected_outcomes.tests/zoo/other_test.py::test_words: found 'pass', "
+        "and 'fail-run' of another test of words\n"
         "4 listed tests of 1 config became 3 rules\n"
     )
 
