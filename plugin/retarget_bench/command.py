@@ -46,7 +46,7 @@ class _Row(Struct, frozen=True, kw_only=True):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the actions."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="action")
-    does = "compare the benchmarks in two sets of results; exit status 1 where something is larger"
+    does = "compare the benchmarks in two sets of results; exit status 1 where something is larger, or ran in A alone"
     compare = actions.add_parser("compare", help=does, description=f"{does}.")
     compare.add_argument("before", type=input_path, metavar="A", help="folder or file of results: before")
     compare.add_argument("after", type=input_path, metavar="B", help="folder or file of results: after")
@@ -73,6 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
     rows = [_row(key, before[key], after[key], within) for key in after if key in before and key[1] in metrics]
     rows.sort(key=lambda row: (*row.order, row.target, row.metric, row.case))
     missing = len({key for key in before.keys() ^ after.keys() if key[1] in metrics})
+    gone = [key for key in before if key not in after and key[1] in metrics and key[1].is_of_runs]  # a compile is kept
+    lost = [*dict.fromkeys(f"{target} case {case!r}" if case else target for target, _, case in gone)]
     if not rows:
         wanted = f" of {', '.join(metrics)}" if arguments.metric else ""
         msg = (
@@ -81,11 +83,11 @@ def run(arguments: argparse.Namespace) -> int:
         )
         raise RetargetError(msg)
     if arguments.format == "json":
-        print(json.dumps(_content(rows, within, missing), indent=1))
+        print(json.dumps(_content(rows, within, missing) | {"lost": lost}, indent=1))
     else:
         listed = [row for row in rows if arguments.all or row.found.finding is not Finding.SAME]
-        print("\n".join(_text(listed, rows, within, missing)))
-    return 1 if any(row.found.finding is Finding.LARGER for row in rows) else 0
+        print("\n".join(_text(listed, rows, within, missing, lost)))
+    return 1 if lost or any(row.found.finding is Finding.LARGER for row in rows) else 0
 
 
 def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> Mapping[Key, Sequence[Measurement]]:
@@ -109,7 +111,9 @@ def _row(key: Key, before: Sequence[Measurement], after: Sequence[Measurement], 
     return _Row(target=target, metric=metric, case=case, found=found)
 
 
-def _text(listed: Sequence[_Row], rows: Sequence[_Row], within: float, missing: int) -> Iterator[str]:
+def _text(
+    listed: Sequence[_Row], rows: Sequence[_Row], within: float, missing: int, lost: Sequence[str]
+) -> Iterator[str]:
     for row in listed:
         found = row.found
         before, after = (quantity_text(row.metric, value) for value in (found.before, found.after))
@@ -121,6 +125,7 @@ def _text(listed: Sequence[_Row], rows: Sequence[_Row], within: float, missing: 
             details.append(f"p = {found.p:.1g}")
         yield f"{_percent(found.change):>9}  {row.metric}  {before} → {after}  ({', '.join(details)})"
         yield f"           {shown(row.target)}{case}"
+    yield from (f"not measured any more: {shown(one)}" for one in lost)
     counts = [(finding, sum(row.found.finding is finding for row in rows)) for finding in _WORDS]
     words = [f"{count} {_WORDS[finding]}" for finding, count in counts if count]
     words += [f"{missing} in one of them only"] if missing else []

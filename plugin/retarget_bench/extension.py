@@ -15,8 +15,8 @@ _BENCH = CommandModule(
         ("retarget bench compare before after -m opencl --metric device-time --within '3 %'", "one metric"),
     ),
     statuses=(
-        (0, "nothing is larger by more than the bound and the noise"),
-        (1, "something is larger, or results cannot be read or compared"),
+        (0, "nothing is larger by more than the bound and the noise, and B has all runs that A has"),
+        (1, "something is larger or ran in A alone, or results cannot be read or compared"),
         (2, "wrong usage: an unknown option, an expression or a percentage that is none"),
     ),
 )

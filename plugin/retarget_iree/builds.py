@@ -38,6 +38,9 @@ _PACKAGES = ("lib*/python*/site-packages", "Lib/site-packages")
 _TOOLS = ("tools", "bin", "lib", ".")
 """Where in a toolchain's folder libraries and tools may be: of a build, an installation, or simply there."""
 
+_PART = re.compile(r"iree-lld|lib(?!IREECompiler\.).*(?:iree|LLVM|MLIR).*\.(?:so|dylib)\b.*", re.IGNORECASE)
+"""The linker that a compiler starts, and what a library that was built of shared ones loads: they lie beside it."""
+
 _LOOKED = (
     "looked for a package in ., lib/python*/site-packages and {0}/bindings/python, for {1} in tools, bin, lib and ."
 )
@@ -106,6 +109,7 @@ class CompilerBuild(Struct, frozen=True, kw_only=True):
         for path in (self.library, self.tool):
             if path is not None and (self.package is None or self.package not in path.parents):
                 yield path.name, path
+                yield from ((one.name, one) for one in sorted(path.parent.glob("*")) if _PART.fullmatch(one.name))
 
 
 class RuntimeBuild(Struct, frozen=True, kw_only=True):

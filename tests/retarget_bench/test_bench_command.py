@@ -61,6 +61,7 @@ def test_changes_are_listed_by_significance(capsys: pytest.CaptureFixture[str]) 
     assert lines[5] == "           s.toml::s::slow case 'f'"
     assert lines[-1] == "bound 5 %, rank test of Mann and Whitney at the level 0.001"
     assert lines[-2] == "latency and device-time: medians of samples, each the shortest of some consecutive calls"
+    assert lines[-4] == "not measured any more: s.toml::s::old case 'f'"
     assert lines[-3] == ("8 measurements: 2 larger, 1 smaller, 3 too few to judge, 2 unchanged, 4 in one of them only")
 
 
@@ -72,6 +73,14 @@ def test_json_has_all_measurements(capsys: pytest.CaptureFixture[str]) -> None:
     [row] = found["measurements"]
     assert (found["within"], found["level"], found["only_in_one"]) == (0.05, 0.001, 0)
     assert (row["target"], row["metric"], row["case"], row["finding"]) == ("s.toml::s::same", "latency", "f", "same")
+
+
+def test_a_run_that_was_measured_before_alone_has_status_1(capsys: pytest.CaptureFixture[str]) -> None:
+    write("before", scale={"same": 1.0, "old": 1.0})
+    write("after", scale={"same": 1.0, "new": 1.0})
+    assert compare("--format", "json") == 1
+    assert json.loads(capsys.readouterr().out)["lost"] == ["s.toml::s::old case 'f'"]
+    assert compare("-m", "same") == 0
 
 
 def test_a_selection_and_a_bound(capsys: pytest.CaptureFixture[str]) -> None:

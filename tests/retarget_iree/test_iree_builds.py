@@ -133,6 +133,21 @@ def test_fingerprint_and_build_id_change_with_the_packages_files(tmp_path: Path)
         first, build = tools.fingerprint(), tools.build_id()
 
 
+def test_the_linker_and_the_shared_libraries_of_a_build_folder_count_and_other_files_do_not(tmp_path: Path) -> None:
+    filled(tmp_path, f"lib/{LIBRARY}", "lib/libother.so", "tools/iree-compile", "tools/other")
+    filled(tmp_path, "lib/libiree_compiler_Codegen.so.1", "tools/iree-lld")
+    known = {compiler_at(tmp_path).build_id()}
+    for name, counts in (
+        ("lib/libiree_compiler_Codegen.so.1", True),
+        ("tools/iree-lld", True),
+        ("lib/libother.so", False),
+        ("tools/other", False),
+    ):
+        (tmp_path / name).write_text("rebuilt")
+        assert (compiler_at(tmp_path).build_id() not in known) is counts, name
+        known.add(compiler_at(tmp_path).build_id())
+
+
 def test_a_library_put_in_the_wheels_place_is_read_though_it_has_the_recorded_size(tmp_path: Path) -> None:
     site, package = tmp_path / "site", tmp_path / "site" / "iree" / "compiler"
     (package / "_mlir_libs").mkdir(parents=True)

@@ -327,8 +327,13 @@ def bound_text(golden: Golden) -> str:
 def assign_goldens(goldens: Sequence[Golden], targets: Iterable[Target]) -> GoldenAssignment:
     """Return the golden rules of a suite's targets: for each metric the most specific one is in force."""
     targets = tuple(targets)
-    by_metric = [[golden_rule(golden) for golden in goldens if golden.metric is metric] for metric in Metric]
     return GoldenAssignment(
         goldens={golden.origin: golden for golden in goldens},
-        assignments=tuple(RuleSet(rules).assign(targets) for rules in by_metric if rules),
+        assignments=tuple(rules.assign(targets) for rules in golden_rules(goldens)),
     )
+
+
+def golden_rules(goldens: Sequence[Golden]) -> Sequence[RuleSet]:
+    """Return the golden rules of each metric that has some."""
+    by_metric = [[golden_rule(golden) for golden in goldens if golden.metric is metric] for metric in Metric]
+    return [RuleSet(rules) for rules in by_metric if rules]

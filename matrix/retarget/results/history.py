@@ -25,7 +25,7 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct, field
 
-from retarget.results.files import SessionResults, results_of
+from retarget.results.files import SessionResults, faulty, results_of
 from retarget.results.measurements import totals
 from retarget.results.overview import State, state_of
 from retarget.results.record import TargetRecord, When
@@ -47,7 +47,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_
 
     `name` is that of its file, without the suffix. `sessions` are the ids of its sessions, `plans` the digests of the
     plans that they answer to, `legs` the legs, `revisions` the commits, each sorted and once. It is incomplete where a
-    session was killed. `targets` counts them.
+    session has a fault (`SessionResults.fault`): it was killed, or failed although no target did. `targets` counts
+    them.
     """
 
     name: str = ""
@@ -141,7 +142,7 @@ def pack(sessions: Sequence[SessionResults]) -> tuple[Run, bytes]:
         plans=_each(one.plan for one in starts),
         legs=_each(one.leg for one in starts),
         revisions=_each(one.revision for one in starts),
-        complete=all(one.is_complete for one in sessions),
+        complete=not faulty(sessions),
         targets=len(states),
     )
     content = msgspec.json.encode(

@@ -59,7 +59,7 @@ class Plan(_Part, frozen=True, kw_only=True, omit_defaults=False):  # the versio
 
     `paths` are what pytest is given, relative to the folder of `ci.toml`; ids are node ids relative to that folder.
     `since` is the revision to which the selection was compared, empty without `--since`; `unchanged` counts the targets
-    that it leaves out.
+    that it leaves out. `revision` is the commit of the checkout that it was made in, as in results.
     """
 
     version: int = VERSION
@@ -70,11 +70,14 @@ class Plan(_Part, frozen=True, kw_only=True, omit_defaults=False):  # the versio
     unchanged: int = 0
     legs: tuple[Leg, ...] = ()
     waived: tuple[Waived, ...] = ()
+    revision: str = ""
 
     @property
     def digest(self) -> str:
-        """SHA-256 (hex) of the plan's content: it identifies the plan of a result."""
-        return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
+        """SHA-256 (hex) of what is planned, at whatever revision: it identifies the plan of a result."""
+        content = msgspec.to_builtins(self)
+        del content["revision"]
+        return hashlib.sha256(msgspec.json.encode(content)).hexdigest()
 
     def leg(self, name: str) -> Leg | None:
         """Return a leg by its name; None where there is none."""

@@ -104,6 +104,8 @@ class Recorder:
         if event == "open":
             path, _, flags = arguments
             recorder.note("written" if flags & (os.O_WRONLY | os.O_RDWR) else "path", path)
+            if not isinstance(path, int) and os.path.isdir(path):  # noqa: PTH112
+                recorder.note("unseen", event)  # what is opened relative to its descriptor has no place
         elif event.startswith(_UNSEEN):
             recorder.note("unseen", event)
         elif event in {"os.listdir", "os.scandir"}:

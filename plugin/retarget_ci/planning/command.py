@@ -8,9 +8,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
 from retarget.cli.support import table
 from retarget.results.history import durations, read_history
 from retarget.results.plan import Plan, plan_text, write_plan
+from retarget.support.checkout import revision
 from retarget.support.errors import display_path
 from retarget.support.text import counted
 from retarget.targets.collected import collect
@@ -60,6 +62,7 @@ def _plan(arguments: argparse.Namespace) -> int:
     plan = make_plan(
         config, event, declared, today=date.today(), durations=known, unchanged=unchanged, since=arguments.since
     )
+    plan = replace(plan, revision=revision(config.folder))
     if arguments.output is not None:
         write_plan(plan, arguments.output)
     if arguments.format == "json":

@@ -1,5 +1,5 @@
-"""What the result of each target depends on, as a fingerprint: its compile key, its case digest, and the code of its
-compiler, kind and drivers.
+"""What the result of each target depends on, as a fingerprint: its compile key, its case digest, its golden rules, and
+the code of its compiler, kind and drivers.
 
 `retarget ci fingerprints` prints them. `retarget ci plan --since` compares those of two revisions.
 """
@@ -21,7 +21,7 @@ from retarget.cli.support import table
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
 from retarget.engine.run.reuse import CaseDigests
-from retarget.expect.matching import RuleSet
+from retarget.expect.matching import RuleSet, golden_rules
 from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, RunTarget, Target
@@ -85,6 +85,10 @@ def fingerprints(declared: Declared, engine: Engine) -> Fingerprints:
         suite = suites[suite_id]
         return RuleSet(suite.expectations, checks_artifacts=registry.artifact_checker(suite.kind) is not None)
 
+    @cache
+    def goldens(suite_id: str) -> Sequence[RuleSet]:
+        return golden_rules(suites[suite_id].goldens)
+
     suites = {one.suite_id: one.suite for one in declared.targets}
     found: dict[str, str] = {}
     unknown: Counter[str] = Counter()
@@ -104,6 +108,8 @@ def fingerprints(declared: Declared, engine: Engine) -> Fingerprints:
             unknown["their cases name a Python file, which may read anything"] += 1
             continue
         parts = [*keys, *_code(target, registry), digests.of(target, rules(one.suite_id).rules_for(one.target))]
+        bounds = [bound for of_metric in goldens(one.suite_id) for bound in of_metric.rules_for(one.target).all]
+        parts += [f"{bound.signature} {bound.until} {bound.when}" for bound in bounds]
         found[one.id] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     return Fingerprints(of=found, unknown=dict(unknown))
 

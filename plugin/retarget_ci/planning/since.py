@@ -7,6 +7,7 @@ is not known counts as changed.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 from retarget.support.errors import RetargetError
+from retarget.support.files import content_digest
 from retarget.support.text import first_line
 from retarget.support.toml import read_toml
 
@@ -27,6 +29,9 @@ from retarget_ci.planning.fingerprints import Fingerprints
 
 _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TREE"})
 """The variables by which git tells its hooks of their checkout. A worktree is another one."""
+
+_CONFIGURATION = ("conftest.py", "pyproject.toml", "pytest.ini", "setup.cfg", "setup.py", "tox.ini")
+_WORD = re.compile(r"""[^\s"'=,\[\]{}]+""")
 
 
 class Changes(Struct, frozen=True, kw_only=True):
@@ -46,9 +51,15 @@ def changes_since(revision: str, folder: Path, paths: Sequence[str], extensions:
     with _worktree(top, commit) as tree, ThreadPoolExecutor() as pool:
         before = tree / folder.resolve().relative_to(top)
         both_say = all((one / CI_FILE).is_file() for one in (before, folder))
-        if both_say and _surroundings(before) != _surroundings(folder):
-            said = f"setup, env or pytest in {CI_FILE} are others than in {revision}, so that all count as changed"
-            return Changes(unchanged=frozenset(), warnings=(said,))
+        said = f"setup, env or pytest in {CI_FILE} are others" * (
+            both_say and _surroundings(before) != _surroundings(folder)
+        )
+        changed = (
+            name for name in _files(folder, paths) if content_digest(before / name) != content_digest(folder / name)
+        )
+        if said := said or next((f"{name} is another" for name in changed), ""):
+            warning = f"{said} than in {revision}, so that all count as changed"
+            return Changes(unchanged=frozenset(), warnings=(warning,))
         there = _paths_at(before, paths)
         old = pool.submit(_fingerprints, before, there, extensions) if there else None
         new = pool.submit(_fingerprints, folder, paths, extensions).result()
@@ -78,6 +89,15 @@ def _surroundings(folder: Path) -> object:
 
     lists = [data.get(name) for name in ("runner", "event")]
     return kept(data), *([*map(kept, one)] if isinstance(one, list) else one for one in lists)
+
+
+def _files(folder: Path, paths: Sequence[str]) -> Iterator[str]:
+    """Yield the names of files that may say how targets are run: those of pytest and of packages, and what `ci.toml`
+    names in `setup`, `env` and `pytest`."""
+    yield from _CONFIGURATION
+    yield from (f"{path.partition('::')[0]}/conftest.py" for path in paths)
+    if (folder / CI_FILE).is_file():
+        yield from _WORD.findall(str(_surroundings(folder)))
 
 
 def _paths_at(folder: Path, paths: Sequence[str]) -> Sequence[str]:

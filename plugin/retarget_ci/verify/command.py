@@ -125,8 +125,8 @@ def _summary(config: CiConfig, coverage: Coverage, skipped: Collection[str], day
 def _verify_results(file: Path, results: Sequence[Path]) -> int:
     plan = read_plan(file)
     found = verify_results(plan, read_results(results, if_any=not plan.legs))
-    for problem in found.problems:
-        sys.stderr.write(f"{printable(problem)}\n")
+    for line in (*(f"note: {text}" for text in found.notes), *found.problems):
+        sys.stderr.write(f"{printable(line)}\n")
     what = f"the plan of the event {plan.event!r} ({counted(len(plan.legs), 'leg')})"
     if problems := len(found.problems):
         targets = sum(len(leg.ids) for leg in plan.legs)

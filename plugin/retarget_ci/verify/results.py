@@ -37,13 +37,15 @@ _EXIT_STATUSES = {
 class Verified(Struct, frozen=True, kw_only=True):
     """The results of a plan. `failures` are the problems of targets that failed, `lost` all others.
 
-    `outcomes` counts the results of planned targets, `reused` those among them that are of earlier runs.
+    `outcomes` counts the results of planned targets, `reused` those among them that are of earlier runs. `notes` are
+    what is no problem and yet worth a look.
     """
 
     lost: tuple[str, ...]
     failures: tuple[str, ...]
     outcomes: Mapping[str, int]
     reused: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -61,7 +63,8 @@ def verify_results(plan: Plan, sessions: Sequence[SessionResults]) -> Verified:
     failures = tuple(found.failures())
     outcomes = Counter(str(record.outcome) for record in found.results.values())
     reused = sum(record.unchanged for record in found.results.values())
-    return Verified(lost=tuple(lost), failures=failures, outcomes=outcomes, reused=reused)
+    notes = (*found.unknown_revisions(), *found.versions())
+    return Verified(lost=tuple(lost), failures=failures, outcomes=outcomes, reused=reused, notes=notes)
 
 
 class _Results:
@@ -210,15 +213,43 @@ class _Results:
         return ""
 
     def revisions(self) -> Iterator[str]:
-        """Yield that legs ran on different commits."""
+        """Yield that legs ran on different commits, or on another than that of the plan."""
+        legs = self._revisions()
+        legs.pop("", None)
+        which = "; ".join(f"{short(revision)}: {', '.join(map(repr, names))}" for revision, names in legs.items())
+        planned = self._plan.revision
+        if len(legs) > 1:
+            yield f"found legs of {len(legs)} revisions, expected one: {which}"
+        elif legs and planned and planned.rstrip("+") != next(iter(legs)).rstrip("+"):
+            yield f"found legs of another revision than the plan's, {short(planned)}: {which}; plan and run one commit"
+
+    def unknown_revisions(self) -> Iterator[str]:
+        """Yield that it is not known of which commit legs are, where it is of others."""
+        legs = self._revisions()
+        if "" in legs and (len(legs) > 1 or self._plan.revision):
+            yield f"{counted(len(legs['']), 'leg')} found no git commit: {listed(legs[''])}"
+
+    def _revisions(self) -> dict[str, list[str]]:
+        """Return the legs that ran on each commit; on none that is known by the empty text."""
         legs: dict[str, list[str]] = {}
         for name, sessions in self._sessions.items():
             for session in sessions:
-                if session.start.revision:
-                    legs.setdefault(session.start.revision, []).append(name)
-        if len(legs) > 1:
-            which = "; ".join(f"{short(revision)}: {', '.join(map(repr, names))}" for revision, names in legs.items())
-            yield f"found legs of {len(legs)} revisions, expected one: {which}"
+                legs.setdefault(session.start.revision, []).append(name)
+        return legs
+
+    def versions(self) -> Iterator[str]:
+        """Yield the compiler and runtime configs that were of several versions."""
+        found: dict[tuple[str, str], dict[str, str]] = {}
+        for record in self.results.values():
+            built = record.compile.build if record.compile is not None else ""
+            for config, builds in ((record.compiler, (built,)), (record.runtime, record.runtime_builds)):
+                for build in filter(None, builds):
+                    tool, _, version = build.partition(" (")[0].rpartition(" ")
+                    found.setdefault((config, tool), {}).setdefault(version, record.leg)
+        for (config, tool), legs in found.items():
+            if len(legs) > 1:
+                which = listed([f"{version} in {leg!r}" for version, leg in legs.items()])
+                yield f"config {config!r} was of {len(legs)} versions of {tool}: {which}"
 
     def failures(self) -> Iterator[str]:
         """Yield what failed, by outcome and signature, the largest group first."""

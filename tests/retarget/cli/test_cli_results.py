@@ -294,9 +294,26 @@ new: 1
 
 def test_diff_of_what_is_only_better_has_status_0(run: Run, write: Write) -> None:
     write("a", failed("m"))
-    write("b", passed("m"), failed("n"))
+    write("b", passed("m"), passed("n"))
     assert run("diff", "a.jsonl", "b.jsonl")[0] == 0
     assert run("diff", "a.jsonl", "a.jsonl") == (0, "1 target unchanged\n", "")
+
+
+def test_diff_of_a_new_target_that_fails_has_status_1(run: Run, write: Write) -> None:
+    write("a", passed("t"))
+    write("b", passed("t"), failed("n"))
+    status, out, _ = run("diff", "a.jsonl", "b.jsonl")
+    assert (status, out.splitlines()[-1]) == (1, "1 new, 1 target unchanged")
+
+
+def test_diff_says_that_a_session_failed_although_no_target_did(run: Run, write: Write) -> None:
+    write("a", passed("t"))
+    file = write("b", passed("t"))
+    file.write_text(file.read_text().replace('"status":0', '"status":2'))
+    said = "b.jsonl: it ended with pytest's exit status 2, although no target failed\n"
+    assert run("diff", "a.jsonl", "b.jsonl") == (1, "1 target unchanged\n", said)
+    assert run("diff", "b.jsonl", "b.jsonl")[0] == 0
+    assert run("diff", "b.jsonl", "a.jsonl")[0] == 0
 
 
 def test_diff_calls_nothing_gone_that_a_killed_session_lacks(run: Run, write: Write) -> None:

@@ -10,7 +10,15 @@ from typing import Any
 import pytest
 from retarget.cli.compare.configs import _one, _recorded, _report, _verdict
 from retarget.cli.explain import _through
-from retarget.model.outcomes import CaseOutcome, Failure, RunOutcome, Stage
+from retarget.model.outcomes import (
+    CaseOutcome,
+    Failure,
+    Mismatch,
+    OutputComparison,
+    OutputDifference,
+    RunOutcome,
+    Stage,
+)
 
 
 def found(name: str) -> Any:
@@ -90,3 +98,23 @@ def test_where_a_side_has_no_outputs_the_test_of_the_module_says_more(
     said = ["  a/r   load: why", "  bb/r  load: why", "nothing to compare: not both have outputs"]
     said += ["for all that is known: pytest m.mlir"] if is_said else []
     assert list(_report(one, targets, [failed, failed], None)) == said
+
+
+@pytest.mark.parametrize(
+    ("values", "differing", "said"),
+    [
+        (0, 0, "nothing to compare: no case returned or checked any value"),
+        (3, 0, "equal: 3 values of 1 case compared"),
+        (0, 1, "1 of 1 array differs; 0 values of 1 case compared"),
+    ],
+)
+def test_outputs_without_a_value_are_not_equal(values: int, differing: int, said: str) -> None:
+    target: Any = SimpleNamespace(
+        compile=SimpleNamespace(compiler=SimpleNamespace(name="c")), runtime=SimpleNamespace(name="r")
+    )
+    mismatch = Mismatch(summary="shape", report="shape") if differing else None
+    found = OutputDifference(case="c", place="result 0", mismatch=mismatch) if mismatch is not None else None
+    compared = OutputComparison(cases=1, arrays=1, values=values, differing=differing, first=found, worst=found)
+    ran = RunOutcome(devices=())
+    module: Any = SimpleNamespace(is_declared=True)
+    assert [*_report(module, [target] * 2, [ran] * 2, compared)][-1] == said

@@ -57,6 +57,16 @@ def test_a_run_reads_back_as_it_was_added(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [f"{run.name}{SUFFIX}"]
 
 
+@pytest.mark.parametrize(("status", "selected"), [(2, 1), (0, 2)], ids=["not collected", "lacking"])
+def test_what_a_session_with_a_fault_lacks_is_not_gone(status: int, selected: int) -> None:
+    before, after = session("a", passed("t"), passed("lost")), session("b", passed("t"), day=1)
+    assert after.end is not None
+    start, end = replace(after.start, selected=selected), replace(after.end, status=status)
+    packed = [pack([before]), pack([replace(after, start=start, end=end)])]
+    assert not packed[1][0].complete
+    assert changes_between(unpack((run.name, run.name, content) for run, content in packed), 0, 1) == {}
+
+
 def test_adding_a_run_twice_in_any_order_changes_nothing(tmp_path: Path) -> None:
     legs = [session("a", passed("t1")), session("b", passed("t2"))]
     first, _ = add_run(legs, str(tmp_path))

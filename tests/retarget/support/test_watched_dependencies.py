@@ -110,8 +110,9 @@ def test_files_folders_and_variables_are_recorded(tmp_path: Path, monkeypatch: p
         lambda _: subprocess.run([sys.executable, "-c", ""], check=True),
         lambda _: dict(os.environ),
         lambda folder: os.listdir(os.open(folder, os.O_RDONLY)),  # noqa: PTH208  (pathlib has no descriptors)
+        lambda folder: os.access("file", os.R_OK, dir_fd=os.open(folder, os.O_RDONLY)),
     ],
-    ids=["write", "process", "all-variables", "descriptor"],
+    ids=["write", "process", "all-variables", "descriptor", "relative to a descriptor"],
 )
 def test_what_may_give_another_result_the_next_time_is_unseen(work: Callable[[Path], object], tmp_path: Path) -> None:
     assert recorded(lambda: work(tmp_path))["unseen"] == {""}

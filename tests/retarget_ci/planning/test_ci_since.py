@@ -207,3 +207,30 @@ def test_where_targets_are_run_in_another_way_all_have_changed(checkout: Path, b
     found = changes_since("HEAD", checkout, ["old"])
     assert not found.unchanged
     assert found.warnings == ("setup, env or pytest in ci.toml are others than in HEAD, so that all count as changed",)
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "pyproject.toml", "old/conftest.py"])
+def test_where_a_file_that_says_how_targets_are_run_is_another_all_have_changed(checkout: Path, name: str) -> None:
+    (checkout / "ci.toml").write_text(
+        (CI % "old").replace("paths", 'setup = ["pip install -r requirements.txt"]\npaths')
+    )
+    (checkout / name).write_text("# iree==3.12\n")
+    _git(checkout, "add", "-A")
+    _git(checkout, "commit", "-q", "-m", "ci")
+    (checkout / name).write_text("# iree==3.13\n")
+    found = changes_since("HEAD", checkout, ["old"])
+    assert not found.unchanged
+    assert found.warnings == (f"{name} is another than in HEAD, so that all count as changed",)
+
+
+@pytest.mark.slow
+def test_a_target_with_another_golden_rule_has_changed(checkout: Path) -> None:
+    file = checkout / "old" / "suite.toml"
+    rule = '[[golden]]\nmatch = "same"\nmetric = "artifact-size"\nmax = "%d KiB"\nreason = "r"\n'
+    text = file.read_text()
+    file.write_text(text + rule % 9)
+    _git(checkout, "commit", "-q", "-a", "-m", "golden")
+    file.write_text(text + rule % 8)
+    unchanged = changes_since("HEAD", checkout, ["old"]).unchanged
+    assert len(unchanged) == 5
+    assert "old/suite.toml::s::same_vmvx" not in unchanged

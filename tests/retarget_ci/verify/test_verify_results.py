@@ -365,6 +365,33 @@ def test_a_commit_with_changes_is_told_from_the_same_without(tmp_path: Path) -> 
     )
 
 
+def test_legs_of_another_commit_than_the_plan_s_are_found(tmp_path: Path) -> None:
+    write_leg(tmp_path, BUILD, revision="beef+")
+    write_leg(tmp_path, RUN, revision="beef+")
+    sessions = read_results([tmp_path])
+    assert verify_results(replace(PLAN, revision="beef"), sessions).problems == ()
+    assert verify_results(replace(PLAN, revision="c0ffee"), sessions).lost == (
+        "found legs of another revision than the plan's, c0ffee: beef+: 'build', 'run-linux-1'; "
+        "plan and run one commit",
+    )
+
+
+def test_a_leg_without_a_commit_and_configs_of_several_versions_are_named(tmp_path: Path) -> None:
+    def built(leg: Leg, version: str) -> list[TargetRecord]:
+        return [
+            replace(one, compile=CompileRecord(key="", build=f"iree {version} (build 1)")) for one in records_of(leg)
+        ]
+
+    write_leg(tmp_path, BUILD, records=built(BUILD, "3.12"))
+    write_leg(tmp_path, RUN, records=built(RUN, "3.13"), revision="")
+    found = verified(tmp_path)
+    assert found.problems == ()
+    assert found.notes == (
+        "1 leg found no git commit: run-linux-1",
+        "config 'llvm-cpu' was of 2 versions of iree: 3.12 in 'build', 3.13 in 'run-linux-1'",
+    )
+
+
 BREAKAGES: dict[str, Callable[[TargetRecord], Sequence[TargetRecord]]] = {
     "lost": lambda record: [],
     "renamed": lambda record: [replace(record, nodeid=f"{record.nodeid}2")],

@@ -54,7 +54,7 @@ def add_arguments(parser: argparse._ActionsContainer) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compile, run and compare. Return 0 if the outputs are equal, 1 if they differ or one side fails.
+    """Compile, run and compare. Return 0 if the outputs are equal, 1 if they differ, there are none or one side fails.
 
     Raises `argparse.ArgumentError` for a module or a config that is not there, `RetargetError` for invalid declarations
     and for what cannot run here.
@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     title = f"{found.module.name} ({display_path(found.module.path)}), {declared}"
     sys.stdout.write("\n".join([title, *_report(found, targets, outcomes, comparison)]) + "\n")
     failed = any(outcome.failure is not None and outcome.failure.stage != Stage.COMPARE for outcome in outcomes)
-    same = comparison is not None and not comparison.differing and not comparison.unmatched and comparison.arrays
+    same = comparison is not None and not comparison.differing and not comparison.unmatched and comparison.values
     return 0 if same and not failed else 1
 
 
@@ -281,8 +281,8 @@ def _report(
     compared = f"{counted(comparison.values, 'value')} of {counted(comparison.cases, 'case')} compared"
     for case, side in comparison.unmatched:
         yield f"not compared: case {case}, which {side} did not finish"
-    if not comparison.arrays:
-        yield "nothing to compare: no case returned anything or checked anything"
+    if not comparison.values and not comparison.differing:
+        yield "nothing to compare: no case returned or checked any value"
     elif comparison.first is None or comparison.worst is None:
         yield f"equal: {compared}"
     else:

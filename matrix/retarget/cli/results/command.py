@@ -16,7 +16,7 @@ from retarget.results.export.ctrf import ctrf
 from retarget.results.export.junit import junit
 from retarget.results.export.pytest_benchmark import pytest_benchmark
 from retarget.results.export.trace import trace
-from retarget.results.files import attempts_of, faulty, results_of
+from retarget.results.files import SessionResults, attempts_of, faulty, results_of
 from retarget.results.merge import check_agreement, merge_into
 from retarget.results.overview import Change, Difference, State, differences, state_of
 from retarget.results.record import Outcome, TargetRecord
@@ -42,7 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     merge.set_defaults(act=_merge)
     show.add(actions)
-    does = "compare two sets of results; exit status 1 where a target is newly broken, no longer run, or gone"
+    does = (
+        "compare two sets of results; exit status 1 where a target is newly broken, no longer run, gone, or new and bad"
+    )
     diff = actions.add_parser("diff", help=does, description=f"{does}.")
     diff.add_argument("before", metavar="A", help="folder or file of results: before")
     diff.add_argument("after", metavar="B", help="folder or file of results: after")
@@ -77,15 +79,22 @@ def _export(arguments: argparse.Namespace) -> int:
     out = user_path(arguments.out)
     write_files([(out, _FORMATS[arguments.as_format](sessions))], force=True)
     print(f"{display_path(out)}: {arguments.as_format} of {counted(len(sessions), 'session')}")
-    for session in faulty(sessions):
-        print(f"{', '.join(map(display_path, session.files))}: {session.fault}", file=sys.stderr)
+    _say_faults(sessions)
     return 0
+
+
+def _say_faults(sessions: Sequence[SessionResults]) -> bool:
+    """Say which sessions have a fault; return whether one has."""
+    for session in (found := faulty(sessions)):
+        print(f"{', '.join(map(display_path, session.files))}: {session.fault}", file=sys.stderr)
+    return bool(found)
 
 
 def _diff(arguments: argparse.Namespace) -> int:
     choose = show.selected(arguments)
-    before, was_complete = _states(arguments.before, choose)
-    after, is_complete = _states(arguments.after, choose)
+    (before, was_complete, was_at_fault), (after, is_complete, is_at_fault) = (
+        _states(written, choose) for written in (arguments.before, arguments.after)
+    )
     if not was_complete:  # a killed session lacks targets that exist: they are not new
         before = dict.fromkeys(after, State(Outcome.NOT_RUN)) | before
     if not is_complete:  # and they are not gone
@@ -110,14 +119,17 @@ def _diff(arguments: argparse.Namespace) -> int:
         print(json.dumps(content, indent=1))
     else:
         print("\n".join(_text_of(found, counts, same)))
-    return 1 if any(counts[change] for change in _WORSE) else 0
+    is_worse = any(one.change in _WORSE or (one.before is None and one.after and one.after.is_bad) for one in found)
+    return 1 if is_worse or (is_at_fault and not was_at_fault) else 0
 
 
-def _states(written: str, choose: Callable[[TargetRecord], bool]) -> tuple[dict[str, State], bool]:
-    """Return the state of each target, and whether all sessions are complete."""
+def _states(written: str, choose: Callable[[TargetRecord], bool]) -> tuple[dict[str, State], bool, bool]:
+    """Return the state of each target, whether all sessions are complete, and whether one has a fault, which is
+    said."""
     sessions = show.read_sessions([written])
+    faults = _say_faults(sessions)
     states = {target: state_of(record) for target, record in results_of(sessions).items() if choose(record)}
-    return states, all(session.is_complete and not session.lacking for session in sessions)
+    return states, all(session.is_complete and not session.lacking for session in sessions), faults
 
 
 def _text_of(found: Sequence[Difference], counts: Mapping[Change, int], same: int) -> Iterator[str]:

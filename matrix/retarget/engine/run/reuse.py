@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shutil
 import sys
 import time
@@ -43,8 +44,11 @@ _FORMAT = "3"
 """Incremented when what the digest covers, or what is kept under it, changes."""
 
 _CORE = ("retarget.arrays", "retarget.engine.run", "retarget.model", "retarget.worker")
-_OF_LOADERS = ("LD_*", "DYLD_*", "*ICD*", "*VISIBLE_DEVICES", "*DRIVER_FILES*", "*LAYER*")
-_OF_DRIVERS = ("HSA_*", "LP_*", "MESA_*", "POCL_*", "QEMU_*")
+_OF_LOADERS = ("LD_*", "DYLD_*", "*ICD*", "*VISIBLE_DEVICES", "*DRIVER_FILES*", "*LAYER*", "OPENCL_*")
+_OF_MESA = ("ACO_*", "ANV_*", "GALLIUM_*", "INTEL_*", "LP_*", "MESA_*", "NIR_*", "NVK_*", "RADV_*", "TU_*", "VK_*")
+_OF_DRIVERS = (*_OF_MESA, "AMD_*", "CL_*", "CUDA_*", "GPU_*", "HIP_*", "HSA_*", "IGC_*", "IREE_*", "POCL_*", "QEMU_*")
+_MANIFESTS = frozenset({".icd", ".json"})
+_LIBRARY = re.compile(r'[^\s"]+\.(?:so|dylib|dll)[^\s"]*')
 _OF_ARRAYS = ("NPY_*", "OMP_*", "OPENBLAS_*", "MKL_*", LIMIT_VARIABLE)
 _VARIABLES = (*_OF_LOADERS, *_OF_DRIVERS, *_OF_ARRAYS)
 _OF_PYTHON = ("PYTHON*", "LANG", "LC_*", "TZ")
@@ -56,8 +60,8 @@ class RunDependencies:
 
     It covers the artifact, the case digest, the devices as their drivers report them, the builds of driver and runtime,
     the code and the packages that make and compare cases, the kind of host, the variables by which loaders choose
-    drivers and libraries of numbers their code, and the files that flags, variables and the command of `run_under`
-    name. Of what runs behind that command nothing is reported.
+    drivers and libraries of numbers their code, the files that flags, variables and the command of `run_under`
+    name, and the libraries of drivers (ICDs) that variables name. Of what runs behind that command nothing is reported.
     """
 
     def __init__(self, registry: Registry, extensions: Sequence[str]) -> None:
@@ -95,13 +99,25 @@ class RunDependencies:
             path = {**os.environ, **dict(worker_environment(self._registry, runtime))}.get("PATH")
             programs = filter(None, (shutil.which(word, path=path) for word in runtime.run_under))
             words = (*runtime.flags, *runtime.run_under, *programs)
-            files = self._inputs.of(words, env=runtime.env, only_files=True)
+            env = (*runtime.env, *variables)
+            files = self._inputs.of(words, env=env, files=[*_libraries(env)], only_files=True)
             self._known[runtime] = digest_of(json.dumps([drivers, build, variables, host, files]).encode())
         return self._known[runtime]
 
 
 def _variables(likes: Sequence[str]) -> list[tuple[str, str]]:
     return sorted(one for one in os.environ.items() if any(fnmatchcase(one[0], like) for like in likes))
+
+
+def _libraries(variables: Sequence[tuple[str, str]]) -> Iterator[Path]:
+    """Yield the files (ICDs, layers) that the variables of loaders name, or have in their folders, and the libraries
+    that these name."""
+    values = [value for name, value in variables if any(fnmatchcase(name, like) for like in _OF_LOADERS)]
+    for place in (Path(part) for value in values for part in value.split(os.pathsep) if part):
+        for file in sorted(place.iterdir()) if place.is_dir() else (place,):
+            if file.suffix in _MANIFESTS and file.is_file():
+                yield file
+                yield from (file.parent / name for name in _LIBRARY.findall(file.read_text(errors="replace")))
 
 
 def _identity(device: DeviceInfo) -> list[object]:

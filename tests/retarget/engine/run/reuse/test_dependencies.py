@@ -91,7 +91,13 @@ def test_the_content_of_a_folder_that_a_command_names_is_not_read(tmp_path: Path
 
 @pytest.mark.parametrize(
     ("variable", "counts"),
-    [("VK_ICD_FILENAMES", True), ("HIP_VISIBLE_DEVICES", True), ("QEMU_CPU", True), ("EDITOR", False)],
+    [
+        ("VK_ICD_FILENAMES", True),
+        ("HIP_VISIBLE_DEVICES", True),
+        ("QEMU_CPU", True),
+        ("RADV_DEBUG", True),
+        ("EDITOR", False),
+    ],
 )
 def test_variables_that_choose_drivers_and_devices_count(
     monkeypatch: pytest.MonkeyPatch, variable: str, counts: bool
@@ -99,3 +105,20 @@ def test_variables_that_choose_drivers_and_devices_count(
     before = digest()
     monkeypatch.setenv(variable, "another")
     assert (digest() != before) is counts
+
+
+@pytest.mark.parametrize("by", ["manifest", "folder", "config", "library"])
+def test_the_library_of_a_driver_that_a_variable_names_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    (library := tmp_path / "driver.so.1").write_text("one")
+    (manifest := tmp_path / "icd.d/mine.json").parent.mkdir()
+    manifest.write_text('{"ICD": {"library_path": "../driver.so.1"}}')
+    value = str({"library": library, "folder": manifest.parent}.get(by, manifest))
+    env = [("VK_DRIVER_FILES", value)] if by == "config" else []
+    monkeypatch.setenv("OCL_ICD_VENDORS" if by != "library" else "LD_PRELOAD", "" if env else f"/nowhere:{value}")
+    target = replace(RUN, runtime=replace(RUN.runtime, env=tuple(env)))
+    before = digest(target)
+    assert digest(target) == before != ""
+    library.write_text("two")
+    assert digest(target) != before
