@@ -69,8 +69,12 @@ def _opencl(modules: str, *tests: str) -> Part:
     )
 
 
-MORE_TESTS = {"pytest_retarget": ("tests/acceptance",)}
-"""Of packages, tests outside of their own folder. Whole sessions are those of the pytest plugin."""
+MORE_TESTS = {
+    "pytest_retarget": ("tests/acceptance",),
+    "retarget/worker": ("tests/retarget/engine/run", "tests/retarget_iree/runtime", "tests/acceptance"),
+}
+"""Of packages, tests outside of their own folder. Whole sessions are those of the pytest plugin; a worker is tested by
+those who give it work."""
 
 
 def parts() -> list[Part]:

@@ -113,6 +113,7 @@ def test_each_line_is_what_the_schema_says(tmp_path: Path, capsys: pytest.Captur
     assert main(["schema", "--for", "results"]) == 0
     schema = json.loads(capsys.readouterr().out)
     assert schema == json.loads(json.dumps(json_schema()))
+    assert [one["description"] for one in schema["$defs"].values() if "\n    " in one["description"]] == []
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
     lines = [json.loads(line) for line in written(tmp_path).read_text().splitlines()]
