@@ -24,6 +24,7 @@ from retarget.results.files import (
     read_results,
     results_of,
 )
+from retarget.results.history import Run
 from retarget.results.plan import Leg, Plan, digest_of_ids, read_plan, write_plan
 from retarget.results.record import CompileRecord, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
@@ -233,10 +234,17 @@ def test_nothing_is_known_of_the_duration_of_a_leg_that_does_not_say_it(tmp_path
     assert found.seconds == 0
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RetargetError, match=r"^cannot write results to .*file/.*: (Not a directory|File exists)$"):
         ResultsWriter(tmp_path / "file", new_session(selected=0, digest=""))
+
+    def refuse(*_: object, **_named: object) -> None:
+        raise OSError("no words of the system")  # noqa: EM101, TRY003
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(RetargetError, match=r": no words of the system$"):
+        ResultsWriter(tmp_path, new_session(selected=0, digest=""))
 
 
 @pytest.mark.parametrize(
@@ -262,3 +270,6 @@ def test_what_a_file_leaves_out_is_what_its_readers_take_for_it() -> None:
     record = CompileRecord(key="k")
     assert to_builtins(record) == {"key": "k"}
     assert (record.worker, record.started, record.size, record.dispatches) == (0, 0.0, 0, None)
+    run = Run(started=1.0, ended=2.0, sessions=())
+    assert to_builtins(run) == {"started": 1.0, "ended": 2.0, "sessions": ()}
+    assert (run.name, run.plans, run.legs, run.revisions, run.complete, run.targets) == ("", (), (), (), True, 0)

@@ -85,6 +85,7 @@ def test_ctrf_has_attempts_cases_digests_and_times() -> None:
     assert (test["device"], test["extra"], test["tags"]) == ("GPU 1", {"case_digest": "cd"}, ["a", "b"])
     assert (test["start"], test["stop"], test["duration"]) == (1500, 2000, 500)
     assert test["labels"]["signature"] == "values differ"
+    assert report(passed("t", 3.0, started=1.5, ended=1.5))["tests"][0]["duration"] == 3000
 
 
 def test_ctrf_says_that_a_session_was_killed() -> None:
