@@ -282,6 +282,20 @@ def test_a_glob_gives_way_to_names_where_one_of_its_modules_is_mended() -> None:
     assert changed(update(one, seen=seen)) == [(0, ("b", "a1", "a3"), "vulkan")]
 
 
+@pytest.mark.parametrize(("when", "left"), [("", []), ("vulkan", [(("a2",), "not vulkan")])])
+def test_a_name_in_place_of_a_glob_does_not_take_what_a_longer_glob_has(when: str, left: list[object]) -> None:
+    one = suite(("a1", "a2", "a3"), rules=[rule(0, "a*"), rule(1, "a2*", when)])
+    found = update(one, seen=observe(one, everywhere("a2", REFUSED) | everywhere("a3", REFUSED)))
+    assert changed(found) == [(0, ("a3",), "")]
+    assert [(new.match, new.when) for edit in found.edits for _, new in edit.new] == left
+
+
+def test_a_compile_that_passes_leaves_a_rule_of_compiles_and_runs_to_its_runs() -> None:
+    one = suite(rules=[rule(0, "a", stages=("compile", "compare"))])
+    failing = {f"a_{target}": WRONG for target in ("llvm-cpu_sync", "llvm-cpu_task", "vulkan_gpu")}
+    assert changed(update(one, seen=observe(one, failing))) == [(0, ("a",), "llvm-cpu or vulkan")]
+
+
 def test_a_rule_loses_the_configs_that_pass_now_and_goes_with_the_last() -> None:
     one = suite(rules=[rule(0, "a", "cpu or vulkan"), rule(1, "b"), rule(2, "c", "opencl")])
     seen = observe(one, everywhere("a", REFUSED, ["vulkan"]) | everywhere("c", OTHER, ["opencl"]))
