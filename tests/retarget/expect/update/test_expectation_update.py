@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from msgspec.structs import replace
 from retarget.expect.matching import COMPILE_STAGES, Assignment, Effect, RuleSet
 from retarget.expect.update.edited_rules import Key, key_of
-from retarget.expect.update.edits import put_in_place, rewritten
+from retarget.expect.update.edits import diff, expanded, put_in_place, rewritten
 from retarget.expect.update.plan import FileEdit, SuiteTargets, Update, plan_update
 from retarget.expect.update.text import RuleChange, rewrite, rule_text
 from retarget.expect.verdict import Ruling, Verdict, judge
@@ -788,3 +788,23 @@ def test_without_a_rule_there_is_nothing_to_decide() -> None:
     for ruling in Ruling:
         verdict = Verdict(ruling=ruling)
         assert (verdict.headline, verdict.lines("suite.toml:1")) == ("", ())
+
+
+@pytest.mark.parametrize("checks", [False, True])
+def test_the_kind_of_a_suite_says_whether_its_artifacts_are_checked(
+    monkeypatch: pytest.MonkeyPatch, checks: bool
+) -> None:
+    registry = Registry(compilers={}, drivers={}, case_loaders={}, origins={})
+    monkeypatch.setattr(Registry, "artifact_checker", lambda _, kind: kind if checks else None)
+    one = suite()
+    assert expanded(one.suite, registry) == SuiteTargets(suite=one.suite, targets=one.targets, checks_artifacts=checks)
+
+
+def test_a_byte_order_mark_stays_and_a_new_file_has_none_before(tmp_path: Path) -> None:
+    file, other = tmp_path / "expectations.toml", tmp_path / "new.toml"
+    file.write_text("\ufeff# ours\n")
+    new = ((None, rule(0, "a")),)
+    found = rewritten([FileEdit(file=one, changes=(), new=new, rules=1, targets=1) for one in (file, other)])
+    assert [one.before for one in found] == ["\ufeff# ours\n", ""]
+    assert found[0].after == f"\ufeff# ours\n\n{rule_text(rule(0, 'a'))}"
+    assert [diff(one)[:2] for one in found] == [[f"--- {file}", f"+++ {file}"], ["--- /dev/null", f"+++ {other}"]]
