@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from retarget.cli import main
 from retarget.extension import Case, CaseRequest, UnavailableError
 from retarget.support.errors import DiagnosticsError, RetargetError
+from retarget_cases.filecheck.loader import FileCheckLoader
 from retarget_cases.loader import CasesLoader
 from retarget_cases.models import ModelsLoader
 from retarget_cases.worker import evaluators
@@ -269,3 +270,7 @@ def test_a_written_dtype_wins_over_the_model(tmp_path: Path) -> None:
     text = '[[case]]\ninputs.x = { values = [[1, 2, 3, 4]], dtype = "f64" }\nexpected = [[[1, 2, 3]]]\n'
     (case,) = load(save(tmp_path / "m.onnx"), text)
     assert read(case).inputs[0].dtype == np.float64
+
+
+def test_the_kinds_are_asked_in_the_documented_order() -> None:
+    assert [kind.precedence for kind in (FileCheckLoader, ModelsLoader, CasesLoader)] == [20, 15, 10]

@@ -240,7 +240,8 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: p
         ResultsWriter(tmp_path / "file", new_session(selected=0, digest=""))
 
     def refuse(*_: object, **_named: object) -> None:
-        raise OSError("no words of the system")  # noqa: EM101, TRY003
+        msg = "no words of the system"
+        raise OSError(msg)
 
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(RetargetError, match=r": no words of the system$"):
