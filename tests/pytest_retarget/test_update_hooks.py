@@ -1,4 +1,4 @@
-"""How a session that updates its expectations reports outcomes, and when it writes rules. Parts of pytest are doubles."""
+"""How a session that updates its expectations reports outcomes, and when it writes rules. pytest is a double."""
 
 from __future__ import annotations
 
