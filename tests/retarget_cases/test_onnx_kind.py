@@ -78,6 +78,16 @@ def test_models_with_and_without_cases_and_cases_that_name_their_model(tmp_path:
         ("own", folder / "own.onnx", ["own.cases.toml"], ""),
         ("far", tmp_path / "elsewhere" / "far.onnx", ["far.cases.toml"], "make far"),
     ]
+    assert [one.entry for one in found] == ["", "", "", "far"]  # of a file that is not the suite's
+
+
+@pytest.mark.parametrize(("names", "found"), [((), "no function"), (("f", "g"), "f, g")])
+def test_an_artifact_of_a_model_exports_one_function(tmp_path: Path, names: tuple[str, ...], found: str) -> None:
+    functions = tuple(map(function, names))
+    request = CaseRequest(module="m", source=tmp_path / "m.onnx", folder=tmp_path, compiler="cc", functions=functions)
+    with pytest.raises(RetargetError) as caught:
+        ModelsLoader().load(request)
+    assert str(caught.value) == f"the artifact exports {found}; expected one function, the model's graph"
 
 
 def test_what_is_no_model_and_what_has_none_are_errors_together(tmp_path: Path) -> None:

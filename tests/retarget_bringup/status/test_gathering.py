@@ -115,7 +115,11 @@ def test_the_smallest_modules_of_targets_that_are_stuck_are_measured(
 
     def sizes(_: object, targets: Any) -> dict[tuple[str, str], ModuleSize]:
         measured.extend(target.module.name for target in targets)
-        return {("linalg", name): ModuleSize(dispatches=1, ops=(), types=(), elements=1) for name in measured if name != "refused"}
+        return {
+            ("linalg", name): ModuleSize(dispatches=1, ops=(), types=(), elements=1)
+            for name in measured
+            if name != "refused"
+        }
 
     def target(name: str, size: int | None) -> Target:
         path = tmp_path / f"{name}.mlir"
