@@ -169,3 +169,13 @@ def test_what_was_recorded_is_removed_at_the_end(monkeypatch: pytest.MonkeyPatch
     assert folder.is_dir()
     runs.close()
     assert not folder.exists()
+
+
+def test_a_run_whose_devices_are_not_here_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    def devices_of(_: object) -> None:
+        msg = "no GPU"
+        raise UnavailableError(msg)
+
+    engine: Any = SimpleNamespace(devices_of=devices_of, compile=pytest.fail)
+    with pytest.raises(UnavailableError, match=r"^no GPU$"):
+        ReferenceRuns(engine)._recorded(TARGET)
