@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from retarget.cli import main
 from retarget.extension import Case, CaseRequest, UnavailableError
 from retarget.support.errors import DiagnosticsError, RetargetError
+from retarget_cases.filecheck.loader import FileCheckLoader
 from retarget_cases.loader import CasesLoader
 from retarget_cases.models import ModelsLoader
 from retarget_cases.worker import evaluators
@@ -77,6 +78,16 @@ def test_models_with_and_without_cases_and_cases_that_name_their_model(tmp_path:
         ("own", folder / "own.onnx", ["own.cases.toml"], ""),
         ("far", tmp_path / "elsewhere" / "far.onnx", ["far.cases.toml"], "make far"),
     ]
+    assert [one.entry for one in found] == ["", "", "", "far"]  # of a file that is not the suite's
+
+
+@pytest.mark.parametrize(("names", "found"), [((), "no function"), (("f", "g"), "f, g")])
+def test_an_artifact_of_a_model_exports_one_function(tmp_path: Path, names: tuple[str, ...], found: str) -> None:
+    functions = tuple(map(function, names))
+    request = CaseRequest(module="m", source=tmp_path / "m.onnx", folder=tmp_path, compiler="cc", functions=functions)
+    with pytest.raises(RetargetError) as caught:
+        ModelsLoader().load(request)
+    assert str(caught.value) == f"the artifact exports {found}; expected one function, the model's graph"
 
 
 def test_what_is_no_model_and_what_has_none_are_errors_together(tmp_path: Path) -> None:
@@ -269,3 +280,7 @@ def test_a_written_dtype_wins_over_the_model(tmp_path: Path) -> None:
     text = '[[case]]\ninputs.x = { values = [[1, 2, 3, 4]], dtype = "f64" }\nexpected = [[[1, 2, 3]]]\n'
     (case,) = load(save(tmp_path / "m.onnx"), text)
     assert read(case).inputs[0].dtype == np.float64
+
+
+def test_the_kinds_are_asked_in_the_documented_order() -> None:
+    assert [kind.precedence for kind in (FileCheckLoader, ModelsLoader, CasesLoader)] == [20, 15, 10]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from build_files import FIRST, MODULE, import_here, write
 from retarget.cli import main
 from retarget.support.files import write_files
+from retarget_import.command import _shown, _words
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -98,6 +100,50 @@ def test_tags_that_the_original_lacks_are_a_difference(
         f"(a_llvm-cpu_local-task of suite {folder.name})",
         "1 difference from the original",
     ]
+
+
+def test_tags_that_the_result_lacks_are_a_difference(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def spoil(files: Iterable[tuple[Path, str]], **more: Any) -> list[Path]:
+        return write_files([(path, text.replace('["first", "second"]', '["first"]')) for path, text in files], **more)
+
+    tagged = FIRST.replace("    driver", '    tags = ["first", "second"],\n    driver')
+    write(folder, tagged.replace('"a.mlir", "b.mlir"', '"a.mlir"'), "a.mlir")
+    monkeypatch.setattr("retarget_import.command.write_files", spoil)
+    assert import_here("--verify") == 1
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "without the tags second: a.mlir llvm-cpu local-task (check_llvm-cpu_local-task) "
+        f"(a_llvm-cpu_local-task of suite {folder.name})",
+        "1 difference from the original",
+    ]
+
+
+def test_names_of_suite_configs_and_drivers_are_no_further_tags() -> None:
+    one: Any = SimpleNamespace(
+        name="s",
+        targets=[
+            SimpleNamespace(
+                name=target,
+                compilers=[SimpleNamespace(name=f"{target}-c")],
+                runtimes=[SimpleNamespace(name=f"{target}-r", driver=f"{target}-d")],
+            )
+            for target in ("t", "u")
+        ],
+    )
+    assert _words(one) == {"s", "t", "t-c", "t-r", "t-d", "u", "u-c", "u-r", "u-d"}
+    assert _words(SimpleNamespace(name="s", targets=[])) == {"s"}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        (("m", "b", "d", ("--x", "--y"), ("--z",), "arm"), "m b d --x --y --z arm"),
+        (("m", "", "", (), (), ""), "m no backend compile only"),
+    ],
+)
+def test_a_test_is_named_by_all_that_tells_it_from_others(key: Any, text: str) -> None:
+    assert _shown(key) == text
 
 
 def test_elsewhere_only_modules_of_tests_are_taken(folder: Path) -> None:

@@ -75,6 +75,33 @@ def test_expressions_know_a_target_by_its_tags_and_marks_and_a_column_without_re
     assert words(without[2]) == {"llvm-cpu", "compile", ("compiler", (("name", "llvm-cpu"),))}
 
 
+def test_stages_signatures_and_attempts_are_by_cell(tmp_path: Path) -> None:
+    records = [
+        failed("a", stage="compile", signature="no op"),
+        record("b", position=1),
+        failed("b", "vmvx", "sync", position=2, attempt=2, tags=("run", "linalg", "vmvx", "sync", "local-sync", "own")),
+        record("c", "vmvx", "sync", position=3, attempt=3),
+        failed("d", "vmvx", "sync", stage="crash", signature="", position=4),
+        failed("e", stage="compile", signature="no op", position=5),
+    ]
+    write_results(tmp_path, records)
+    whole = dict(matrix.data(read_report([tmp_path])))["matrix"]
+    (suite,) = whole["suites"]
+    assert suite["cells"] == "f pf p ff "
+    assert (suite["stages"], whole["stages"]) == ("1  2   31 ", ["compile", "compare", "crash"])
+    assert (suite["signed"], whole["signatures"]) == ([0, 0, 3, 1, 5, 0], ["no op", "values differ"])
+    assert suite["tries"] == [3, 0, 2, 5, 1, 3]
+    cell, words = suite["own"]
+    assert (cell, [whole["words"][word] for word in whole["wordsets"][words]]) == (3, ["own"])
+
+
+def test_the_command_needs_a_folder_to_write_to(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["report", "results"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.endswith("error: the following arguments are required: -o\n")
+
+
 def test_long_texts_are_cut_in_their_middle(tmp_path: Path) -> None:
     write_results(tmp_path, [failed("add", text="a" * 500_000 + "z" * 500_000, signature="s" * 1000)])
     files = dict(matrix.data(read_report([tmp_path])))

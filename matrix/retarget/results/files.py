@@ -99,8 +99,7 @@ def json_schema() -> dict[str, Any]:
     title = f"A line of retarget's results, version {VERSION}"
     schema = msgspec.json.schema(Line)
     for table in schema["$defs"].values():
-        if "description" in table:
-            table["description"] = inspect.cleandoc(table["description"])
+        table["description"] = inspect.cleandoc(table["description"])
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
 
 

@@ -266,3 +266,29 @@ def test_what_is_no_archive_of_arrays_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "c.npz", "w") as archive:
         archive.writestr("x.npy", b"text")
     assert error_of(read_npz, tmp_path / "c.npz", "x").startswith("data file c.npz is no .npz archive of arrays: ")
+
+
+@pytest.mark.parametrize(
+    ("count", "name", "message"),
+    [
+        (8, "", "data file a.npz holds 8 arrays, expected the name of one; it holds: a0, a1, a2, a3, a4, a5, a6, a7"),
+        (
+            9,
+            "",
+            "data file a.npz holds 9 arrays, expected the name of one; it holds: a0, a1, a2, a3, a4, a5, a6, a7 and 1 "
+            "more",
+        ),
+        (0, "", "data file a.npz holds 0 arrays, expected the name of one; it holds: none"),
+        (0, "x", "data file a.npz holds no array 'x'; it holds: none"),
+        (1, "x", "data file a.npz holds no array 'x'; it holds: a0"),
+    ],
+)
+def test_of_an_archive_eight_arrays_are_named(tmp_path: Path, count: int, name: str, message: str) -> None:
+    np.savez(tmp_path / "a.npz", **{f"a{number}": np.array([number]) for number in range(count)})  # type: ignore[arg-type]
+    assert error_of(read_npz, tmp_path / "a.npz", name) == message
+
+
+def test_the_one_array_of_an_archive_needs_no_name_and_a_name_is_shown_as_text(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", **{"x\ny": np.array([7])})  # type: ignore[arg-type]
+    assert read_npz(tmp_path / "a.npz").tolist() == [7]
+    assert error_of(read_npz, tmp_path / "a.npz", "z") == "data file a.npz holds no array 'z'; it holds: 'x\\ny'"

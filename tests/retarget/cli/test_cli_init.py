@@ -85,7 +85,7 @@ def test_modules_that_check_themselves_run_on_every_device_found(
     assert "#   opencl: a device: unknown CPU" in matrix
     assert 'name = "opencl"' not in matrix
     printed = capsys.readouterr().out
-    assert "wrote suite.toml" in printed
+    assert "wrote suite.toml\nsuite kernels (kind check): 2 files\nno device: " in printed
     assert "4 compile targets and 6 run targets; next:\n  pytest\n" in printed
     assert main(["check"]) == 0
 

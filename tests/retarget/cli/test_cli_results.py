@@ -1,4 +1,4 @@
-"""`retarget results`: merge, show, diff and export, with their texts and exit statuses."""
+"""`retarget results`: merge, show, diff, export and update, with their texts and exit statuses."""
 
 from __future__ import annotations
 
@@ -383,3 +383,39 @@ def test_export_says_that_a_session_is_not_whole(run: Run, write: Write, as_form
     write("a", passed("t"), killed=True)
     status, _, err = run("export", as_format, "a.jsonl", "-o", "out")
     assert (status, err) == (0, "a.jsonl: it was killed, or still runs\n")
+
+
+# update
+
+
+@pytest.mark.parametrize("left_over", [False, True])
+def test_update_takes_the_last_result_of_each_target_and_exits_with_1_where_something_is_left(
+    run: Run, write: Write, monkeypatch: pytest.MonkeyPatch, left_over: bool
+) -> None:
+    added = []
+
+    class Update:
+        def __init__(self) -> None:
+            self.left_over = False
+
+        def add(self, record: TargetRecord) -> None:
+            added.append((record.session, record.nodeid, record.outcome))
+
+        def write(self, _: object, *, in_full: bool) -> list[tuple[str, str]]:
+            self.left_over = left_over
+            return [(f"what was written, in full: {in_full}", "red")]
+
+    monkeypatch.setattr("retarget.cli.results.command.RuleUpdate", Update)
+    write("z", passed("u"), failed("t"), passed("t", attempt=2))
+    write("a", failed("u"))
+    assert run("update", "a.jsonl", "z.jsonl") == (int(left_over), "what was written, in full: False\n", "")
+    assert added == [("z", "t", Outcome.PASSED), ("z", "u", Outcome.PASSED), ("a", "u", Outcome.FAILED)]
+
+
+def test_update_refuses_a_session_that_may_say_too_little(run: Run, write: Write) -> None:
+    write("a", passed("t"), killed=True)
+    assert run("update", "a.jsonl") == (
+        1,
+        "",
+        "a.jsonl: found a session that did not end, which may say too little: run it again, or leave it out\n",
+    )

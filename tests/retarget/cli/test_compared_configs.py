@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from retarget.cli.compare.configs import _one, _recorded, _report, _verdict
+from model_targets import compile_target, run_target
+from retarget.cli.compare.configs import _available, _choose, _one, _recorded, _report, _run_targets, _verdict
 from retarget.cli.explain import _through
+from retarget.extension import UnavailableError
 from retarget.model.outcomes import (
     CaseOutcome,
     Failure,
@@ -19,6 +22,7 @@ from retarget.model.outcomes import (
     RunOutcome,
     Stage,
 )
+from retarget.support.errors import RetargetError
 
 
 def found(name: str) -> Any:
@@ -118,3 +122,154 @@ def test_outputs_without_a_value_are_not_equal(values: int, differing: int, said
     ran = RunOutcome(devices=())
     module: Any = SimpleNamespace(is_declared=True)
     assert [*_report(module, [target] * 2, [ran] * 2, compared)][-1] == said
+
+
+MISMATCH = Mismatch(summary="1 differs", report="1 of 2 elements differ\nmax abs error 1")
+
+
+def difference(place: str, ulp: int | None = None, report: str = MISMATCH.report) -> OutputDifference:
+    return OutputDifference(case="f", place=place, mismatch=replace(MISMATCH, report=report), max_ulp=ulp)
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({"arrays": 2}, ["equal: 7 values of 1 case compared"]),
+        ({"arrays": 0, "values": 0}, ["nothing to compare: no case returned or checked any value"]),
+        (
+            {"arrays": 2, "unmatched": (("g", "a/r"),)},
+            ["not compared: case g, which a/r did not finish", "equal: 7 values of 1 case compared"],
+        ),
+        (
+            {"arrays": 1, "differing": 1, "first": difference("check 2"), "worst": difference("check 2")},
+            [
+                "first difference: f, check 2:",
+                "  1 of 2 elements differ",
+                "  max abs error 1",
+                "1 of 1 array differs; 7 values of 1 case compared",
+            ],
+        ),
+        (
+            {
+                "arrays": 2,
+                "differing": 2,
+                "first": difference("check 1", 3, "no errors"),
+                "worst": difference("check 2", 0),
+            },
+            [
+                "first difference: f, check 1:",
+                "  no errors",
+                "worst difference: f, check 2:",
+                "  1 of 2 elements differ",
+                "  max abs error 1, 0 ulp",
+                "2 of 2 arrays differ; 7 values of 1 case compared",
+            ],
+        ),
+    ],
+)
+def test_a_comparison_says_what_differs_first_and_most(known: dict[str, Any], said: list[str]) -> None:
+    comparison = OutputComparison(**{"cases": 1, "values": 7, "judged": 1} | known)
+    passed = RunOutcome(devices=())
+    lines = list(_report(found("m"), [named("a", "r"), named("bb", "r")], [passed, passed], comparison))
+    agrees = "agrees with what the module expects"
+    assert lines == [f"  a/r   {agrees}", f"  bb/r  {agrees}", *said]
+
+
+def named(compiler: str, runtime: str, module: object = None) -> Any:
+    compiled = SimpleNamespace(compiler=SimpleNamespace(name=compiler), module=module)
+    return SimpleNamespace(compile=compiled, runtime=SimpleNamespace(name=runtime), name=f"m_{compiler}_{runtime}")
+
+
+@pytest.mark.parametrize(
+    ("judged", "is_declared", "said"),
+    [
+        (2, True, "agrees with what the module expects"),
+        (1, True, "agrees with what the module expects in 1 of 2 cases"),
+        (0, True, "ran; the module has no expected values of its own"),
+        (None, True, "agrees with what the module expects"),
+        (None, False, "ran; the module has no expected values of its own"),
+    ],
+)
+def test_a_side_that_passed_says_what_that_means(judged: int | None, is_declared: bool, said: str) -> None:
+    comparison = None if judged is None else OutputComparison(cases=2, arrays=2, values=2, judged=judged)
+    one: Any = SimpleNamespace(is_declared=is_declared)
+    assert _verdict(RunOutcome(devices=()), comparison, one) == said
+
+
+def engine_with(**reasons: str) -> Any:
+    """An engine on which each of these runtimes cannot run, for a reason; `tool` gives no outputs."""
+
+    def check_available(target: Any) -> None:
+        if reason := reasons.get(target.runtime.name):
+            raise UnavailableError(f"{reason}\nmore") if reason != "damaged" else RetargetError(reason)
+
+    registry = SimpleNamespace(gives_no_outputs=lambda runtime: runtime.name == "tool")
+    return SimpleNamespace(check_available=check_available, registry=registry)
+
+
+def test_the_first_target_that_can_run_here_is_taken() -> None:
+    targets = [named("a", name) for name in ("gone", "tool", "here", "there")]
+    assert _available(engine_with(gone="no device"), targets, "a") is targets[2]
+    with pytest.raises(RetargetError) as caught:
+        _available(engine_with(gone="no device", here="damaged"), targets[:3], "a")
+    assert str(caught.value) == (
+        "a cannot be compared here: a/gone: no device; a/tool: out of run_under come no outputs to compare; "
+        "a/here: damaged"
+    )
+    with pytest.raises(RetargetError, match=r"^a/gone cannot be compared here: no device$"):
+        _available(engine_with(gone="no device"), targets[:1], "a/gone")
+
+
+def in_suite(suite: str, *targets: Any, path: str = "m.mlir", entry: str = "") -> Any:
+    module = SimpleNamespace(name="m", path=Path(path), entry=entry)
+    return SimpleNamespace(suite=SimpleNamespace(name=suite, kind="check"), module=module, targets=targets)
+
+
+def test_the_suites_that_run_a_module_in_both_ways_are_taken() -> None:
+    both = in_suite("s", named("a", "r"), named("b", "r"))
+    also = in_suite("t", named("a", "q"), named("b", "q"))
+    one, none = in_suite("u", named("a", "r")), in_suite("v")
+    assert _choose([none, one, both, also], ["a", "b"]) == [both, also]
+    assert _choose([both, also], ["a/q", "b"]) == [also]
+
+
+@pytest.mark.parametrize(
+    ("candidates", "names", "message"),
+    [
+        (
+            [in_suite("s"), in_suite("t")],
+            ["a", "b"],
+            "module m is run nowhere: suite s (kind check), suite t (kind check) has compile targets only",
+        ),
+        (
+            [in_suite("s", named("a", "r")), in_suite("t", named("b", "r"))],
+            ["a", "b"],
+            "no suite runs module m as a and as b: a/r, b/r",
+        ),
+        (
+            [in_suite("s", named("llvm", "r"))],
+            ["llvm", "llvn"],
+            "found config 'llvn'; did you mean 'llvm'? module m runs as llvm/r",
+        ),
+        ([in_suite("s", named("llvm", "r"))], ["x", "y"], "found config 'x'; module m runs as llvm/r"),
+        (
+            [
+                in_suite("s", named("a", "r"), named("b", "r")),
+                in_suite("t", named("a", "r"), named("b", "r"), path="n.mlir"),
+            ],
+            ["a", "b"],
+            "found 2 modules 'm': m.mlir (suite s), n.mlir (suite t); expected the file of one, or the name and the "
+            "folder of its suite",
+        ),
+    ],
+)
+def test_what_no_suite_runs_is_said_with_what_there_is(candidates: list[Any], names: list[str], message: str) -> None:
+    with pytest.raises(argparse.ArgumentError) as caught:
+        _choose(candidates, names)
+    assert str(caught.value) == message
+
+
+def test_only_run_targets_of_the_module_are_compared() -> None:
+    compiled = compile_target("m")
+    targets = [compiled, run_target(compiled), run_target(compile_target("n"))]
+    assert _run_targets(targets, compiled.module) == (targets[1],)

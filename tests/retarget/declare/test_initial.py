@@ -8,9 +8,27 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from retarget.declare.initial import Survey, globs_for, plan_suites, survey
+from retarget.declare.initial import (
+    _MANY,
+    Plan,
+    PlannedSuite,
+    Survey,
+    globs_for,
+    matrix_text,
+    plan_suites,
+    suite_text,
+    survey,
+)
 from retarget.declare.sources import find_modules
-from retarget.extension import Case, CaseLoader, CaseRequest, ModulesRequest, SuggestedSuite, Suggestions
+from retarget.extension import (
+    Case,
+    CaseLoader,
+    CaseRequest,
+    ModulesRequest,
+    SuggestedSuite,
+    SuggestedTarget,
+    Suggestions,
+)
 from retarget.model import Module
 
 
@@ -133,3 +151,44 @@ def test_values_that_no_module_names_are_left_out_with_what_to_do(tmp_path: Path
     registry: Any = SimpleNamespace(case_loaders={"kind": Kind()})
     plan = plan_suites(survey(tmp_path), registry, reference="", taken=())
     assert plan.left_out == ((tmp_path / "other.npy", advice),)
+
+
+def test_the_text_of_a_matrix_has_each_config_and_runtime_once() -> None:
+    targets = [
+        SuggestedTarget(name="cpu", comment="the CPU", compiler_config="llvm", flags=("-a",), drivers=("sync", "task")),
+        SuggestedTarget(name="gpu", comment="a GPU", compiler_config="spirv", target_from=("p",), drivers=("vulkan",)),
+        SuggestedTarget(name="two", comment="both", compiler_config="x", target_from=("p", "q"), drivers=("task",)),
+    ]
+    compilers = {"llvm": "iree", "spirv": "iree", "x": "own"}
+    text = matrix_text(targets, compilers, ["cuda: gone", "hip: gone"])
+    assert text.split("\n\n")[1:] == [
+        '# the CPU\n[[compiler_config]]\nname = "llvm"\ncompiler = "iree"\nflags = ["-a"]',
+        '# a GPU\n[[compiler_config]]\nname = "spirv"\ncompiler = "iree"\ntarget_from = "p"',
+        '# both\n[[compiler_config]]\nname = "x"\ncompiler = "own"\ntarget_from = ["p", "q"]',
+        *(f'[[runtime_config]]\nname = "{name}"\ndriver = "{name}"' for name in ("sync", "task", "vulkan")),
+        "# The names that suites use: what is compiled how, and run where.\n[[target_config]]\n"
+        'name = "cpu"\ncompiler = "llvm"\nruntimes = ["sync", "task"]',
+        '[[target_config]]\nname = "gpu"\ncompiler = "spirv"\nruntimes = ["vulkan"]',
+        '[[target_config]]\nname = "two"\ncompiler = "x"\nruntimes = ["task"]',
+        "# Drivers that found no device here (`retarget devices` looks again):\n#   cuda: gone\n#   hip: gone\n",
+    ]
+    assert "Drivers that found" not in matrix_text(targets, compilers, [])
+
+
+@pytest.mark.parametrize("count", [0, 1, 12, 14])
+def test_the_text_of_a_suite_has_its_modules_and_what_is_in_none(count: int, tmp_path: Path) -> None:
+    suggestion = SuggestedSuite(files=(tmp_path / "a.mlir",), comment=("one", "two"), compiler_flags=("-x",))
+    found = Survey(
+        folder=tmp_path, files=(), unusable=(), present=("a.mlir", "b.mlir", "c.mlir"), skipped=(), declared=()
+    )
+    left_out = tuple((tmp_path / f"{number}.mlir", "is odd") for number in range(count))
+    plan = Plan(suites=(PlannedSuite(name="s", kind="check", suggestion=suggestion),), left_out=left_out)
+    parts = suite_text(plan, found, {"s": ("cpu", "gpu")}).split("\n\n")
+    assert parts[1].rstrip("\n") == (
+        '# one\n# two\n[[module_test_suite]]\nname = "s"\nsrcs = ["a.mlir"]\nkind = "check"\ntargets = ["cpu", "gpu"]\n'
+        'compiler_flags = ["-x"]'
+    )
+    shown = min(count, _MANY)
+    lines = ["# In no suite:", *(f"#   '{number}.mlir' is odd" for number in range(shown))]
+    lines += [f"#   and {count - _MANY} more files"] if count > _MANY else []
+    assert parts[2:] == (["\n".join(lines) + "\n"] if count else [])

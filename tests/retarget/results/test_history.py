@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import threading
 from pathlib import Path
 
+import fsspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,6 +57,7 @@ def test_a_run_reads_back_as_it_was_added(tmp_path: Path) -> None:
     assert (run.started, run.ended, run.complete, run.targets) == (1749913600.0, 1750000060.0, True, 2)
     assert found.at(0) == {"t1": PASSED, "t2": FAILED}
     assert [path.name for path in tmp_path.iterdir()] == [f"{run.name}{SUFFIX}"]
+    assert re.fullmatch(r"20250614T150640Z-[0-9a-f]{16}", run.name)
 
 
 @pytest.mark.parametrize(("status", "selected"), [(2, 1), (0, 2)], ids=["not collected", "lacking"])
@@ -119,6 +122,8 @@ def test_a_history_may_be_on_any_file_system_that_fsspec_knows() -> None:
     run, _ = add_run([session("a", passed("t"))], place)
     assert add_run([session("a", passed("t"))], place) == (run, False)
     assert read_history(place).runs == (run,)
+    fsspec.filesystem("memory").pipe_file(f"a-history/0{SUFFIX}", b"")
+    assert read_history(f"{place}/").damaged[0].startswith(f"{place}/0{SUFFIX}: found a damaged file")
 
 
 def test_a_url_that_cannot_be_opened_is_named() -> None:
@@ -193,7 +198,12 @@ def test_a_folder_without_a_history_is_named(tmp_path: Path) -> None:
             "found a damaged file, expected a run of `retarget history add`: ",
         ),
         (lambda data: edited(data, states=[7]), "found a damaged file: it has no such state as a target's"),
+        (lambda data: edited(data, states=[1]), "found a damaged file: it has no such state as a target's"),
+        (lambda data: edited(data, states=[-1]), "found a damaged file: it has no such state as a target's"),
         (lambda data: edited(data, milliseconds=[-1]), "found a damaged file: a target's duration is impossible"),
+        (lambda data: edited(data, milliseconds=[2**32]), "found a damaged file: a target's duration is impossible"),
+        (lambda data: edited(data, metrics={"m": [[1, 2.0]]}), "found a damaged file: a metric is of no such target"),
+        (lambda data: edited(data, metrics={"m": [[-1, 2.0]]}), "found a damaged file: a metric is of no such target"),
     ],
 )
 def test_a_damaged_file_is_named_and_the_others_are_read(tmp_path: Path, change: object, message: str) -> None:

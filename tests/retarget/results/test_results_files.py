@@ -24,6 +24,7 @@ from retarget.results.files import (
     read_results,
     results_of,
 )
+from retarget.results.history import Run
 from retarget.results.plan import Leg, Plan, digest_of_ids, read_plan, write_plan
 from retarget.results.record import CompileRecord, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
@@ -113,6 +114,7 @@ def test_each_line_is_what_the_schema_says(tmp_path: Path, capsys: pytest.Captur
     assert main(["schema", "--for", "results"]) == 0
     schema = json.loads(capsys.readouterr().out)
     assert schema == json.loads(json.dumps(json_schema()))
+    assert [one["description"] for one in schema["$defs"].values() if "\n    " in one["description"]] == []
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
     lines = [json.loads(line) for line in written(tmp_path).read_text().splitlines()]
@@ -232,10 +234,18 @@ def test_nothing_is_known_of_the_duration_of_a_leg_that_does_not_say_it(tmp_path
     assert found.seconds == 0
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RetargetError, match=r"^cannot write results to .*file/.*: (Not a directory|File exists)$"):
         ResultsWriter(tmp_path / "file", new_session(selected=0, digest=""))
+
+    def refuse(*_: object, **_named: object) -> None:
+        msg = "no words of the system"
+        raise OSError(msg)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(RetargetError, match=r": no words of the system$"):
+        ResultsWriter(tmp_path, new_session(selected=0, digest=""))
 
 
 @pytest.mark.parametrize(
@@ -261,3 +271,6 @@ def test_what_a_file_leaves_out_is_what_its_readers_take_for_it() -> None:
     record = CompileRecord(key="k")
     assert to_builtins(record) == {"key": "k"}
     assert (record.worker, record.started, record.size, record.dispatches) == (0, 0.0, 0, None)
+    run = Run(started=1.0, ended=2.0, sessions=())
+    assert to_builtins(run) == {"started": 1.0, "ended": 2.0, "sessions": ()}
+    assert (run.name, run.plans, run.legs, run.revisions, run.complete, run.targets) == ("", (), (), (), True, 0)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from retarget.support.checkout import incomplete, short
+from retarget.support.checkout import commits_of, content_at, incomplete, revision, short
 
 Git = Callable[..., None]
 
@@ -90,3 +90,28 @@ def test_without_git_nothing_is_reported(tmp_path: Path, monkeypatch: pytest.Mon
 )
 def test_a_revision_is_shown_with_twelve_digits_and_its_plus(revision: str, text: str) -> None:
     assert short(revision) == text
+
+
+def test_the_commits_of_a_file_and_what_it_held(git: Git) -> None:
+    file = Path.cwd() / "suites/a.mlir"
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b")
+    assert (revision(Path.cwd()), commits_of(file, 2), content_at(file, "HEAD")) == ("", (), None)
+    for text in ("one", "two", "three"):
+        file.write_text(text)
+        git("add", ".")
+        git(*identity, "commit", "-m", f"{text}: more\n\nnot this")
+    assert [one.subject for one in commits_of(file, 2)] == ["three: more", "two: more"]
+    newest, before = commits_of(file, 2)
+    assert (len(newest.revision), len(newest.date), newest.date[4::3]) == (40, 10, "--")
+    assert revision(Path.cwd()) == newest.revision
+    assert (content_at(file, before.revision), content_at(file, "HEAD")) == ("two", "three")
+    assert content_at(file.with_name("none"), "HEAD") is None
+    assert commits_of(file.parent / "deep/b.mlir", 9)[0].subject == "one: more"
+    file.write_text("four")
+    assert revision(Path.cwd()) == f"{newest.revision}+"
+
+
+def test_where_git_cannot_be_run_nothing_is_known(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert revision(tmp_path) == ""
+    assert incomplete(tmp_path, ()).startswith("git does not know which files belong to ")

@@ -53,6 +53,8 @@ def test_a_stack_dump_keeps_its_innermost_frames_without_those_of_the_signal_han
     assert [line.split()[0] for line in cut[1:9]] == [f"#{at}" for at in range(4, 12)]
     assert (len(cut[2]), cut[2][-3:]) == (162, "x …")
     assert cut[9:] == ["    … 32 more stack frames cut", "after"]
+    named = cut_stacks("\n".join(frames[:3] + frames[4:])).splitlines()  # where the kernel's own frame is left out
+    assert [line.split()[0] for line in named[:8]] == [f"#{at}" for at in range(4, 12)]
 
 
 def test_frames_of_a_library_with_and_without_names_are_one_stack() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from retarget.support import dependencies
-from retarget.support.dependencies import recording, state_of, watched
+from retarget.support.dependencies import _place, recording, state_of, watched
 
 
 def recorded(work: Callable[[], object]) -> dict[str, set[str]]:
@@ -140,3 +140,27 @@ def test_nothing_is_recorded_where_nothing_is_watched(tmp_path: Path) -> None:
     with recording() as recorder:
         (tmp_path / "x").touch()
     assert recorder.dependencies == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        (3, ""),
+        ("a/x.py", "/w/a/x.py"),
+        (b"a/x.py", "/w/a/x.py"),
+        ("/other/../x", "/other/../x"),
+        ("a/__pycache__/m.cpython-311.pyc", "/w/a/m.py"),
+        ("a/__pycache__/m.txt", "/w/a/__pycache__/m.txt"),
+        ("a/m.cpython-311.pyc", "/w/a/m.cpython-311.pyc"),
+        ("/lib/site-packages/p/m.py", ""),
+        ("/lib/dist-packages/p/m.py", ""),
+        ("/lib/site-packages/../m.py", "/lib/site-packages/../m.py"),
+        (os.__file__, ""),
+        (str(Path(os.__file__).parent), ""),
+    ],
+)
+def test_a_place_is_absolute_and_none_where_a_version_says_what_is_there(
+    monkeypatch: pytest.MonkeyPatch, path: object, place: str
+) -> None:
+    monkeypatch.setattr(Path, "cwd", lambda: Path("/w"))
+    assert _place(path) == place

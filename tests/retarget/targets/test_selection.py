@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from _pytest.mark.expression import Expression
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from retarget.model import CompileTarget, RunTarget
+from retarget.model.devices import DeviceTraits
 from retarget.support.errors import RetargetError
-from retarget.targets.selection import ExpressionError, compile_selector, terms
+from retarget.targets.selection import (
+    ExpressionError,
+    compile_rule,
+    compile_selector,
+    compile_selector_of,
+    names_devices,
+    rule_terms,
+    terms,
+)
 from retarget.targets.tags import marks
 from selection_table import COMPILED, ERRORS, RUN, SELECTED
 
@@ -75,6 +87,65 @@ def test_the_words_of_an_expression_are_reported_with_their_columns_and_what_eac
         ("x", 44, False, False),
     ]
     assert terms(" ") == ()
+
+
+GPU, CPU = DeviceTraits(driver="radv", version="25.1"), DeviceTraits(driver="llvmpipe")
+
+
+@pytest.mark.parametrize(
+    ("devices", "expression", "selected"),
+    [
+        ((GPU,), "on(driver='radv')", True),
+        ((GPU,), "on(driver='radv', version='25.*')", True),
+        ((GPU,), "on(driver='radv', version='26.*')", False),
+        ((GPU,), "not on(driver='radv')", False),
+        ((CPU, GPU), "on(driver='radv')", True),
+        ((), "on(driver='radv')", False),
+        ((), "not on(driver='radv')", True),
+        (None, "on(driver='radv')", True),
+        (None, "not on(driver='radv')", True),
+        (None, "vulkan and not (run and on(driver='radv'))", True),
+    ],
+)
+def test_a_rule_may_ask_for_devices_and_holds_of_unknown_ones_where_it_may(
+    devices: tuple[DeviceTraits, ...] | None, expression: str, selected: bool
+) -> None:
+    assert compile_rule(expression)(replace(RUN, devices=devices)) is selected
+    assert names_devices(expression)
+    assert not names_devices(f"vulkan and {expression.partition('on(')[0]}run")
+    with pytest.raises(RetargetError):
+        compile_selector(expression)
+
+
+def test_the_terms_of_a_rule_say_which_of_them_are_devices_and_negated() -> None:
+    found = rule_terms("vulkan and not on(driver='radv')")
+    assert [(term.text, term.column, term.negated, term.traits) for term in found] == [
+        ("vulkan", 1, False, frozenset()),
+        ("on(driver='radv')", 16, True, frozenset({("driver", "radv")})),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expression", "column", "message"),
+    [
+        ("on(colour='x')", 4, "found 'colour', expected one of driver, vendor, name, version, type"),
+        ("on(driver=1)", 11, "found 1 as the driver of a device, expected a text in quotes, such as a glob"),
+        ("on(driver='radv'", 17, "found the end of line, expected ',' or ')'"),
+        ("on(if='x')", 4, "found 'if', expected the name of an argument"),
+    ],
+)
+def test_an_error_in_a_device_has_the_column_of_what_is_wrong(expression: str, column: int, message: str) -> None:
+    with pytest.raises(ExpressionError) as caught:
+        rule_terms(expression)
+    assert caught.value.diagnostic == f"column {column}: {message}"
+
+
+def test_anything_with_tags_can_be_selected() -> None:
+    marked = compile_selector_of("fast and op(kind='conv')", lambda one: one.marks)
+    marks_of = (("op", (("kind", "conv"),)),)
+    assert marked(SimpleNamespace(tags=("fast",), marks=marks_of))
+    assert not marked(SimpleNamespace(tags=(), marks=marks_of))
+    assert not marked(SimpleNamespace(tags=("fast",), marks=()))
 
 
 def test_an_error_of_an_expression_can_be_reported_without_the_option() -> None:

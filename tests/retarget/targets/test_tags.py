@@ -9,7 +9,7 @@ import pytest
 from _pytest.mark.expression import Expression
 from msgspec.structs import replace
 from retarget.extension.registry import Registry
-from retarget.model import CompilerConfig, Module, Origin, RuntimeConfig, Suite, TargetConfig
+from retarget.model import CompilerConfig, Host, Module, Origin, RuntimeConfig, Suite, TargetConfig, Toolchain
 from retarget.model.names import as_config_name, config_name_error, is_tag, name_error, tag_error
 from retarget.targets.expansion import expand
 from retarget.targets.tags import MARK_FIELDS, marks, tag_sources
@@ -156,6 +156,27 @@ def test_the_config_name_nearest_to_a_text(text: str, name: str) -> None:
 def test_names(names: list[str], is_name: bool, is_config_name: bool) -> None:
     assert {name: name_error(name) is None for name in names} == dict.fromkeys(names, is_name)
     assert {name: config_name_error(name) is None for name in names} == dict.fromkeys(names, is_config_name)
+
+
+def test_words_of_toolchains_and_hosts_come_with_where_they_are_from() -> None:
+    own = Toolchain(name="own", path=None, tags=("nightly",), origin=ORIGIN)
+    board = Host(name="board", kind="ssh", tags=("arm",), origin=ORIGIN)
+    sources = tag_sources(
+        suite=SUITE,
+        compiler=replace(COMPILER, toolchain=own),
+        backends=(),
+        runtime=replace(RUNTIME, toolchain=replace(own, name="other", tags=()), host=board),
+        driver=(),
+        targets=(),
+    )
+    words = {
+        "own": "the toolchain of the compiler config",
+        "nightly": "tags of toolchain own",
+        "other": "the toolchain of the runtime config",
+        "board": "the host",
+        "arm": "tags of host board",
+    }
+    assert {word: sources.get(word) for word in words} == words
 
 
 def test_macos_is_selected_as_darwin_too() -> None:

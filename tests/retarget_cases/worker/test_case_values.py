@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from cases_support import function, load, read, value
+from retarget.model.element_types import parse_type
 from retarget.support.errors import DiagnosticsError
 from retarget.support.files import LIMIT_VARIABLE
-from retarget_cases.worker.arrays import default_seed
+from retarget_cases.worker.arrays import _misfit, default_seed
 
 NAN, INF = math.nan, math.inf
 
@@ -311,3 +312,21 @@ def test_what_would_take_several_gigabytes_is_refused_with_the_limit(folder: Pat
         ": argument 0 of f: found 100000x100000xf32, which takes 40000000000 bytes, over the limit of 1073741824; "
         f"to make it, set the environment variable {LIMIT_VARIABLE} to 40000000000 or more"
     )
+
+
+@pytest.mark.parametrize(
+    ("sizes", "declared", "expected"),
+    [
+        ((None, 3), "tensor<?x3xf32>", "tensor<?x3xf32>"),
+        ((2, None), "tensor<?x3xf32>", "2x?xf32"),
+        ((4, 3), None, "4x3xf32"),
+        ((), None, "f32"),
+        (None, None, "f32"),
+    ],
+)
+def test_a_misfit_says_the_sizes_that_are_wanted(
+    sizes: tuple[int | None, ...] | None, declared: str | None, expected: str
+) -> None:
+    of_function = None if declared is None else parse_type(declared)
+    found = _misfit((1, 2), np.dtype(np.float32), sizes, of_function)
+    assert found == f"found 1x2xf32, expected {expected}"

@@ -150,6 +150,19 @@ def test_a_scheduler_with_another_certificate_is_an_error_at_once(
         served(worker, monkeypatch, "drained", errors=[RetargetError("another certificate")])
 
 
+def test_an_extension_that_cannot_be_loaded_is_an_error_before_anything_is_waited_for(
+    worker: ClusterWorker, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(_: object) -> None:
+        msg = "no such extension"
+        raise RetargetError(msg)
+
+    monkeypatch.setattr(worker, "_engine", refuse)
+    with pytest.raises(RetargetError, match=r"^no such extension$"):
+        served(worker, monkeypatch, "drained")
+    assert said(capsys) == []
+
+
 # ---------------------------------------------------------------- the command
 
 

@@ -16,6 +16,7 @@ from retarget_opencl.artifact.file import (
     KernelSource,
     OpenClArtifact,
     Program,
+    joined,
     read_artifact,
     write_artifact,
 )
@@ -50,8 +51,12 @@ def artifact() -> OpenClArtifact:
 def test_an_instruction_without_a_name_is_refused(artifact: OpenClArtifact) -> None:
     function = replace(artifact.program.functions[0], blocks=(((),),))
     damaged = replace(artifact, program=replace(artifact.program, functions=(function,)))
-    with pytest.raises(ArtifactError, match="header is malformed"):
+    with pytest.raises(ArtifactError) as caught:
         read_artifact(write_artifact(damaged))
+    assert str(caught.value) == (
+        "the OpenCL artifact's header is malformed (ValueError: not enough values to unpack (expected at least 1, got "
+        "0)); compile it again"
+    )
 
 
 def test_an_operand_that_is_an_object_is_refused(artifact: OpenClArtifact) -> None:
@@ -81,6 +86,42 @@ def test_an_artifact_is_read_as_it_was_written(artifact: OpenClArtifact) -> None
         artifact.program,
         artifact.blobs,
     )
+
+
+@pytest.mark.parametrize("sizes", [(), (0,), (1, 63, 64, 65), (128, 0, 3)])
+def test_constants_are_read_each_from_a_multiple_of_64_bytes(artifact: OpenClArtifact, sizes: tuple[int, ...]) -> None:
+    blobs = tuple(bytes([number + 1]) * size for number, size in enumerate(sizes))
+    data = write_artifact(replace(artifact, blobs=blobs))
+    assert read_artifact(data).blobs == blobs
+    places = [data.index(blob, data.rindex(b"}")) for blob in blobs if blob]
+    assert [place % 64 for place in places] == [0] * len(places)
+    assert len(data) % 64 == 0
+
+
+def test_what_a_digest_does_not_tell_is_not_looked_at(artifact: OpenClArtifact) -> None:
+    data = bytearray(write_artifact(artifact))
+    data[-1] ^= 1
+    assert read_artifact(bytes(data), check_constants=False).blobs == artifact.blobs
+    other = write_artifact(replace(artifact, blobs=(b"abd", b"")))
+    digests = {read_artifact(one).digest for one in (write_artifact(artifact), other)}
+    assert [len(digest) for digest in digests] == [64, 64]
+
+
+def test_kernels_follow_what_they_share() -> None:
+    sources = [
+        KernelSource(prelude=prelude, text=text)
+        for prelude, text in (("// a", "k1"), ("// cl_khr_subgroups", "k2"), ("// a", "k3"))
+    ]
+    assert joined(sources) == "// a\nk1\nk3\n// cl_khr_subgroups\nk2"
+    assert joined([]) == ""
+    assert [one.uses_subgroups for one in sources] == [False, True, False]
+
+
+def test_an_older_artifact_is_refused(artifact: OpenClArtifact) -> None:
+    data = bytearray(write_artifact(artifact))
+    data[8:12] = struct.pack("<I", 4)
+    with pytest.raises(ArtifactError, match=r"has format version 4, older than the version 5 that is read here; comp"):
+        read_artifact(bytes(data))
 
 
 def test_what_has_no_known_place_or_declaration_names_none(artifact: OpenClArtifact) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -57,6 +58,17 @@ def test_what_a_session_that_has_ended_found_keeps_no_other_from_looking(tmp_pat
     known = sick(tmp_path).of(KEYS)
     assert known is not None
     assert 0 < known.until <= time.time()
+
+
+@pytest.mark.parametrize("change", [{}, {"pid": 0}, {"pid": -1}, {"pid": 1 << 70}])
+def test_a_note_of_no_process_keeps_nobody_from_looking(tmp_path: Path, change: dict[str, int]) -> None:
+    sick(tmp_path).lost(["gpu-1"], "GPU 1", after="a", found=FOUND)
+    (note,) = tmp_path.iterdir()
+    said = json.loads(note.read_bytes())
+    del said["pid"]
+    note.write_text(json.dumps(said | change))
+    known = sick(tmp_path).of(["gpu-1"])
+    assert known is None or 0 < known.until <= time.time()
 
 
 @pytest.mark.parametrize("text", [b"", b"\xff", b"[]", b'{"device": "x"}', b"{" * 100_000])

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from msgspec.structs import replace
 from retarget.expect.matching import COMPILE_STAGES, Assignment, Effect, RuleSet
 from retarget.expect.update.edited_rules import Key, key_of
-from retarget.expect.update.edits import put_in_place, rewritten
+from retarget.expect.update.edits import diff, expanded, put_in_place, rewritten
 from retarget.expect.update.plan import FileEdit, SuiteTargets, Update, plan_update
 from retarget.expect.update.text import RuleChange, rewrite, rule_text
 from retarget.expect.verdict import Ruling, Verdict, judge
@@ -280,6 +280,20 @@ def test_a_glob_gives_way_to_names_where_one_of_its_modules_is_mended() -> None:
     seen = observe(one, everywhere("a1", REFUSED, ["vulkan"]) | everywhere("b", REFUSED, ["vulkan"]))
     del seen["ops", "a3_vulkan"]
     assert changed(update(one, seen=seen)) == [(0, ("b", "a1", "a3"), "vulkan")]
+
+
+@pytest.mark.parametrize(("when", "left"), [("", []), ("vulkan", [(("a2",), "not vulkan")])])
+def test_a_name_in_place_of_a_glob_does_not_take_what_a_longer_glob_has(when: str, left: list[object]) -> None:
+    one = suite(("a1", "a2", "a3"), rules=[rule(0, "a*"), rule(1, "a2*", when)])
+    found = update(one, seen=observe(one, everywhere("a2", REFUSED) | everywhere("a3", REFUSED)))
+    assert changed(found) == [(0, ("a3",), "")]
+    assert [(new.match, new.when) for edit in found.edits for _, new in edit.new] == left
+
+
+def test_a_compile_that_passes_leaves_a_rule_of_compiles_and_runs_to_its_runs() -> None:
+    one = suite(rules=[rule(0, "a", stages=("compile", "compare"))])
+    failing = {f"a_{target}": WRONG for target in ("llvm-cpu_sync", "llvm-cpu_task", "vulkan_gpu")}
+    assert changed(update(one, seen=observe(one, failing))) == [(0, ("a",), "llvm-cpu or vulkan")]
 
 
 def test_a_rule_loses_the_configs_that_pass_now_and_goes_with_the_last() -> None:
@@ -774,3 +788,23 @@ def test_without_a_rule_there_is_nothing_to_decide() -> None:
     for ruling in Ruling:
         verdict = Verdict(ruling=ruling)
         assert (verdict.headline, verdict.lines("suite.toml:1")) == ("", ())
+
+
+@pytest.mark.parametrize("checks", [False, True])
+def test_the_kind_of_a_suite_says_whether_its_artifacts_are_checked(
+    monkeypatch: pytest.MonkeyPatch, checks: bool
+) -> None:
+    registry = Registry(compilers={}, drivers={}, case_loaders={}, origins={})
+    monkeypatch.setattr(Registry, "artifact_checker", lambda _, kind: kind if checks else None)
+    one = suite()
+    assert expanded(one.suite, registry) == SuiteTargets(suite=one.suite, targets=one.targets, checks_artifacts=checks)
+
+
+def test_a_byte_order_mark_stays_and_a_new_file_has_none_before(tmp_path: Path) -> None:
+    file, other = tmp_path / "expectations.toml", tmp_path / "new.toml"
+    file.write_text("\ufeff# ours\n")
+    new = ((None, rule(0, "a")),)
+    found = rewritten([FileEdit(file=one, changes=(), new=new, rules=1, targets=1) for one in (file, other)])
+    assert [one.before for one in found] == ["\ufeff# ours\n", ""]
+    assert found[0].after == f"\ufeff# ours\n\n{rule_text(rule(0, 'a'))}"
+    assert [diff(one)[:2] for one in found] == [[f"--- {file}", f"+++ {file}"], ["--- /dev/null", f"+++ {other}"]]

@@ -85,6 +85,7 @@ def test_ctrf_has_attempts_cases_digests_and_times() -> None:
     assert (test["device"], test["extra"], test["tags"]) == ("GPU 1", {"case_digest": "cd"}, ["a", "b"])
     assert (test["start"], test["stop"], test["duration"]) == (1500, 2000, 500)
     assert test["labels"]["signature"] == "values differ"
+    assert report(passed("t", 3.0, started=1.5, ended=1.5))["tests"][0]["duration"] == 3000
 
 
 def test_ctrf_says_that_a_session_was_killed() -> None:
@@ -165,8 +166,14 @@ def test_a_trace_names_the_legs_of_several_sessions() -> None:
         session(name, TargetRecord(nodeid="t", runtime="r", driver="d", run=run), leg=leg, day=day)
         for name, leg, day in (("s1", "cpu", 0), ("s2", "", 1))
     ]
-    named = [event["args"]["name"] for event in events(*sessions, phase="M") if event["name"] == "process_name"]
-    assert named == ["devices, cpu", "devices, session s2"]
+    named = {
+        event["args"]["name"]: event["pid"] for event in events(*sessions, phase="M") if event["name"] == "process_name"
+    }
+    assert named == {"devices, cpu": 1, "devices, session s2": 2}
+    places = [
+        (event["pid"], event["args"]) for event in events(*sessions, phase="M") if event["name"] == "process_sort_index"
+    ]
+    assert places == [(1, {"sort_index": 1}), (2, {"sort_index": 4})]
 
 
 def test_what_was_reused_or_did_not_run_has_no_span() -> None:

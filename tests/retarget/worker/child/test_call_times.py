@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from retarget.extension import Program
-from retarget.worker.child.timing import call_times
+from retarget.worker.child.timing import _samples, call_times
 from retarget.worker.messages import Timing
 
 if TYPE_CHECKING:
@@ -45,3 +46,17 @@ def test_the_clock_of_the_device_times_at_least_one_call() -> None:
     program = Sleeping()
     call_times(program, "f", (), Timing(seconds=1e-6), 0.0)
     assert program.asked == 1
+
+
+@pytest.mark.parametrize(
+    ("count", "samples"),
+    [
+        (1, [0.0]),
+        (63, [float(at) for at in range(63)]),
+        (64, [float(at) for at in range(0, 64, 2)]),
+        (65, [float(at) for at in range(0, 64, 2)]),
+        (100, [float(at) for at in range(0, 98, 3)]),
+    ],
+)
+def test_samples_are_the_shortest_of_groups_that_are_equally_long(count: int, samples: list[float]) -> None:
+    assert list(_samples([float(at) for at in range(count)])) == samples

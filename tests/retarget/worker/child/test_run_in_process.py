@@ -1,0 +1,412 @@
+"""How the cases of an artifact run in a worker's own process, on doubles of program and device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from model_targets import compile_target, run_target
+from retarget.extension import Case, CaseData, Check, DriverError, ExtensionError, FunctionInfo, Program, Tolerance
+from retarget.model.outcomes import CaseOutcome, DeviceInfo, Rung, RunOutcome, Stage
+from retarget.support.errors import RetargetError
+from retarget.worker.child.outputs import read_outputs
+from retarget.worker.child.run_external import run_external
+from retarget.worker.child.run_in_process import run_in_process
+from retarget.worker.messages import Progress, RunModule, Timing
+from retarget.worker.request import tolerances_of
+
+ONE, TWO = np.ones(2, np.float32), np.full(2, 2, np.float32)
+
+BROKEN = DriverError("it broke\nhere", "mend it")
+ERRORS = {
+    "fails": BROKEN,
+    "fails later": BROKEN,
+    "asserts": DriverError("it asserts", harmless=True),
+    "refused": DriverError("no such op", stage=Stage.LOAD),
+}
+NOT_RUN = "there are no results of compiler config 'o' to agree with: it is not run here; `retarget compare` runs both"
+NOT_ENDED = "there are no results of compiler config 'o' to agree with: its own run of case 'f' did not come to its end"
+
+
+class Doubles(Program):
+    """Doubles its inputs; does what a function's name says besides."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    @property
+    def functions(self) -> Sequence[FunctionInfo]:  # type: ignore[override]
+        return [FunctionInfo(name="f", arguments=1)]
+
+    def call(self, function: str, inputs: Sequence[Any], on_check: Callable[[Any], None]) -> Sequence[Any]:
+        self.calls.append(function)
+        if function in ERRORS and (function != "fails later" or self.calls.count(function) > 1):
+            raise ERRORS[function]
+        if function == "checks":
+            on_check(Check(kind="eq", actual=ONE, expected=ONE))
+            on_check(Check(kind="eq", actual=ONE, expected=TWO))
+        if function == "no check":
+            on_check("a text")
+        return [one * 2 for one in inputs]
+
+
+class Reporting(Doubles):
+    def report_work(self, started: Callable[[], None]) -> None:
+        self.started = started
+
+    def call(self, function: str, inputs: Sequence[Any], on_check: Callable[[Any], None]) -> Sequence[Any]:
+        if function != "refuses arguments":
+            self.started()
+            self.started()
+        return super().call("fails" if function == "refuses arguments" else function, inputs, on_check)
+
+
+class Counting(Doubles):
+    work: Sequence[int] = (3, 0)
+
+    def last_work(self) -> Sequence[int]:
+        return self.work
+
+
+class Commands(Doubles):
+    def last_command(self, artifact: Path) -> Sequence[str]:
+        return ("tool", artifact.name)
+
+
+INFOS = tuple(
+    DeviceInfo(driver="d", uri=f"d://{at}", ordinal=at, name=f"device {at}", physical_id=str(at)) for at in (0, 1)
+)
+
+
+class Ran:
+    """A run of cases: its outcome, and what was sent of it."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *cases: Case,
+        program: Program | None = None,
+        runtime: dict[str, Any] | None = None,
+        **known: Any,
+    ) -> None:
+        artifact = folder / "artifact"
+        artifact.write_bytes(b"a")
+        self.sent: list[Progress] = []
+        self.program = program or Doubles()
+        message = RunModule(
+            target=run_target(compile_target(config="c"), driver="d", **runtime or {}),
+            artifact=artifact,
+            digest="",
+            **known,
+        )
+        driver: Any = SimpleNamespace(maps_artifacts=False, needs=lambda _: ())
+        device: Any = SimpleNamespace(infos=INFOS, load=lambda _: self.program)
+        loader: Any = SimpleNamespace(parameters=lambda _: None, load=lambda _: cases)
+        self.outcome: RunOutcome = run_in_process(
+            driver, device, loader, message, self.sent.append, read_output=lambda: "printed"
+        )
+
+    @property
+    def case(self) -> CaseOutcome:
+        (case,) = self.outcome.cases
+        return case
+
+    def said(self) -> list[tuple[str, int, str]]:
+        return [(one.stage.name, one.rung, one.case) for one in self.sent]
+
+
+def case(function: str = "f", **fields: Any) -> Case:
+    return Case(**{"name": function, "function": function, "inputs": (ONE,), "expected": (TWO,)} | fields)
+
+
+def unreadable(error: Exception) -> Callable[[], CaseData]:
+    def read() -> CaseData:
+        raise error
+
+    return read
+
+
+def test_cases_that_pass_are_told_with_names_progress_and_times(tmp_path: Path) -> None:
+    ran = Ran(tmp_path, case(), case(name="g"), record=tmp_path / "outputs")
+    found = ran.outcome
+    assert (found.failure, found.loaded, found.suspect, found.output) == (None, True, False, "printed")
+    assert (found.devices, found.names) == (INFOS, ("f", "g"))
+    assert [(one.name, one.failure, one.rung, one.times) for one in found.cases] == [
+        ("f", None, Rung.MATCHES, None),
+        ("g", None, Rung.MATCHES, None),
+    ]
+    assert ran.said() == [
+        ("LOAD", Rung.COMPILES, ""),
+        ("RUN", Rung.DISPATCHES, "f"),
+        ("COMPARE", Rung.COMPLETES, "f"),
+        ("RUN", Rung.DISPATCHES, "g"),
+        ("COMPARE", Rung.COMPLETES, "g"),
+    ]
+    assert [(one.done, one.names) for one in ran.sent if one.done or one.names] == [
+        (None, ("f", "g")),
+        (found.cases[0], ()),
+    ]
+    assert 0 < found.load_seconds < 60
+    assert 0 < found.run_seconds < 60
+    assert 0 < found.compare_seconds < 60
+    assert [(one.name, one.judged) for one in read_outputs(tmp_path / "outputs")] == [("f", True), ("g", True)]
+
+
+@pytest.mark.parametrize(
+    ("one", "said", "rung", "suspect"),
+    [
+        (case("fails"), (Stage.RUN, "it broke"), Rung.DISPATCHES, True),
+        (case("asserts"), (Stage.RUN, "it asserts"), Rung.DISPATCHES, False),
+        (case("refused"), (Stage.LOAD, "no such op"), Rung.COMPILES, False),
+        (
+            case(expected=(ONE,)),
+            (Stage.COMPARE, "result 0: 2 of 2 elements differ, first at [0]: actual 2.0, expected 1.0"),
+            Rung.COMPLETES,
+            False,
+        ),
+        (
+            case("checks", expected=None),
+            (Stage.COMPARE, "check 2 of 2: 2 of 2 elements differ, first at [0]: actual 1.0, expected 2.0"),
+            Rung.COMPLETES,
+            False,
+        ),
+        (case(expected=None, must_check=True), (Stage.COMPARE, "function 'f' made no check"), Rung.COMPLETES, False),
+        (case(read=unreadable(RetargetError("no file\nx"))), (Stage.LOAD, "no file"), Rung.LOADS, False),
+        (case(agree_with="o"), (Stage.LOAD, NOT_RUN), Rung.COMPLETES, False),
+        (case("fails", agree_with="o"), (Stage.RUN, "it broke"), Rung.DISPATCHES, True),
+    ],
+)
+def test_a_case_that_fails_says_where_and_why(
+    tmp_path: Path, one: Case, said: tuple[Stage, str], rung: Rung, suspect: bool
+) -> None:
+    ran = Ran(tmp_path, one, case("g"))
+    failed, passed = ran.outcome.cases
+    assert passed.failure is None
+    assert failed.failure is not None
+    assert failed.failure == ran.outcome.failure
+    assert (failed.failure.stage, failed.failure.summary) == said
+    assert (failed.rung, ran.outcome.suspect) == (rung, suspect)
+    assert failed.command == ()
+
+
+def test_an_error_of_a_call_has_its_text_and_hint_and_a_case_of_a_tool_its_command(tmp_path: Path) -> None:
+    failure = Ran(tmp_path, case("fails")).case.failure
+    assert failure is not None
+    assert (failure.text, failure.hint) == ("it broke\nhere", "mend it")
+    assert Ran(tmp_path, case("fails"), program=Commands()).case.command == ("tool", "artifact")
+    assert Ran(tmp_path, case(), program=Commands()).case.command == ()
+
+
+def test_a_case_that_is_read_is_at_load_until_its_values_are_there(tmp_path: Path) -> None:
+    data = CaseData(inputs=(ONE,), expected=(TWO,))
+    ran = Ran(tmp_path, case(read=lambda: data, inputs=(), expected=None))
+    assert ran.case.failure is None
+    assert ran.said()[1:] == [
+        ("LOAD", Rung.LOADS, "f"),
+        ("RUN", Rung.DISPATCHES, "f"),
+        ("COMPARE", Rung.COMPLETES, "f"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("function", "rung"), [("f", Rung.MATCHES), ("fails", Rung.DISPATCHES), ("refuses arguments", Rung.LOADS)]
+)
+def test_a_program_that_reports_its_work_says_when_it_dispatches(tmp_path: Path, function: str, rung: Rung) -> None:
+    ran = Ran(tmp_path, case(function), program=Reporting())
+    assert ran.case.rung is rung
+    work = [("RUN", Rung.DISPATCHES, function)] * (rung > Rung.LOADS)
+    end = [("COMPARE", Rung.COMPLETES if rung is Rung.MATCHES else rung, function)]
+    assert ran.said()[1:] == [("RUN", Rung.LOADS, function), *work, *end]
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (lambda: case("no check"), r"^the device gave a str to on_check while 'no check' ran, expected a Check$"),
+        (lambda: case(read=unreadable(ExtensionError("a bug"))), "^a bug$"),
+    ],
+)
+def test_an_error_of_an_extension_is_no_failure_of_a_case(
+    tmp_path: Path, error: Callable[[], Case], message: str
+) -> None:
+    with pytest.raises(ExtensionError, match=message):
+        Ran(tmp_path, error())
+
+
+@pytest.mark.parametrize(
+    ("known", "summary", "lacking"),
+    [
+        ({}, NOT_RUN, "o"),
+        ({"missing_references": (("o", "o did not compile\nso"),)}, "o did not compile", "o"),
+        ({"references": ("o",)}, NOT_ENDED, "o"),
+        ({"references": ("o",), "name": "g"}, "", ""),
+        ({"references": ("o",), "name": "g", "function": "checks"}, "check 2 of 2: 2 of 2 elements differ", ""),
+        ({"record": "outputs"}, "", ""),
+    ],
+)
+def test_a_case_agrees_with_the_results_of_another_config(
+    tmp_path: Path, known: dict[str, Any], summary: str, lacking: str
+) -> None:
+    Ran(tmp_path, case(name="g"), record=tmp_path / "o")
+    fields = {name: known.pop(name) for name in ("name", "function") if name in known}
+    if "references" in known:
+        known["references"] = (("o", tmp_path / "o"),)
+    if "record" in known:
+        known["record"] = tmp_path / "p"
+    found = Ran(tmp_path, case(agree_with="o", expected=(ONE,), **fields), **known).case
+    failure = found.failure
+    assert (failure.summary if failure else "").startswith(summary)
+    assert (failure is None) is not summary
+    assert ((failure.lacking, failure.no_verdict) if failure else ("", False)) == (lacking, bool(lacking))
+    assert found.agree_with == "o"
+
+
+def test_results_that_differ_from_another_config_name_it(tmp_path: Path) -> None:
+    Ran(tmp_path, case(inputs=(TWO,), expected=None), record=tmp_path / "o")
+    failure = Ran(tmp_path, case(agree_with="o"), references=(("o", tmp_path / "o"),)).case.failure
+    assert failure is not None
+    assert (failure.stage, failure.lacking, failure.no_verdict) == (Stage.COMPARE, "", False)
+    assert "expected 4.0" in failure.summary
+
+
+@pytest.mark.parametrize(
+    ("used", "roles", "failed"),
+    [
+        ((True, False), (), ""),
+        ((True, None), (), ""),
+        ((None, None), (), ""),
+        ((True, True), (), "the device d://1 executed no work, expected some; dispatches: d://0 = 3, d://1 = 0"),
+        ((False, None), ("a", "b"), "the device a (d://0) executed work, expected none; dispatches: a = 3, b = 0"),
+    ],
+)
+def test_work_on_another_device_than_was_asked_for_is_a_failure(
+    tmp_path: Path, used: tuple[bool | None, ...], roles: tuple[str, ...], failed: str
+) -> None:
+    found = Ran(tmp_path, case(), program=Counting(), runtime={"used": used, "roles": roles}).case
+    failure = found.failure
+    assert ((failure.stage, failure.summary) if failure else ("", "")) == (Stage.RUN if failed else "", failed)
+    names = roles or ("d://0", "d://1")
+    assert found.dispatches == (() if used == (None, None) else ((names[0], 3), (names[1], 0)))
+
+
+def test_a_driver_that_does_not_count_work_cannot_say_where_it_was_done(tmp_path: Path) -> None:
+    failure = Ran(tmp_path, case(), runtime={"used": (True, None)}).case.failure
+    assert failure is not None
+    assert failure.summary == "the driver d does not count what a device executes"
+    assert failure.hint == "take `used` out of the devices of runtime config 'r'"
+
+
+def test_cases_that_pass_are_called_again_where_they_are_timed(tmp_path: Path) -> None:
+    timing = Timing(seconds=1e-6)
+    ran = Ran(tmp_path, case(), case("g"), timing=timing)
+    assert [one.times is not None and one.times.calls > 0 for one in ran.outcome.cases] == [True, True]
+    assert ran.said()[-2:] == [("RUN", Rung.DISPATCHES, "f"), ("RUN", Rung.DISPATCHES, "g")]
+    for others in ({"program": Commands()}, {"timing": None}):
+        assert Ran(tmp_path, case(), **{"timing": timing} | others).case.times is None
+    assert [one.times for one in Ran(tmp_path, case(), case("fails"), timing=timing).outcome.cases] == [None, None]
+
+
+def test_a_further_call_that_fails_is_the_failure_of_its_case(tmp_path: Path) -> None:
+    ran = Ran(tmp_path, case("fails later"), case("g"), timing=Timing(seconds=1e-6))
+    failed, passed = ran.outcome.cases
+    assert (passed.failure, passed.times is None) == (None, False)
+    assert failed.failure is not None
+    assert failed.failure.summary == "a further call failed: it broke"
+    assert (ran.outcome.failure, ran.outcome.suspect) == (failed.failure, True)
+
+
+def test_a_module_without_cases_or_of_which_none_is_selected(tmp_path: Path) -> None:
+    assert Ran(tmp_path).outcome.failure is not None
+    found = Ran(tmp_path, case(), case("g"), only=("g",)).outcome
+    assert ([one.name for one in found.cases], found.names) == (["g"], ("f", "g"))
+    found = Ran(tmp_path, case(), case("g"), skipping=(("*", True),), timing=Timing()).outcome
+    assert (found.cases, found.names, found.failure) == ((), ("f", "g"), None)
+
+
+def test_tolerances_are_the_cases_own_by_type_or_one_for_all() -> None:
+    by_type = {"float32": Tolerance(rtol=0.5)}
+    assert tolerances_of(case(tolerances=by_type, atol=1.0)) == by_type
+    assert tolerances_of(case(atol=1.0, rtol=2.0)) == {"": Tolerance(atol=1.0, rtol=2.0)}
+
+
+# Behind `run_under`, each case in a process of its own.
+
+
+def external(
+    folder: Path, *cases: Case, argv: Sequence[str] = ("true",), **known: Any
+) -> tuple[RunOutcome, list[Progress]]:
+    artifact = folder / "artifact"
+    artifact.write_bytes(b"a")
+    sent: list[Progress] = []
+    message = RunModule(
+        target=run_target(compile_target(config="c"), driver="d", run_under=tuple(argv)),
+        artifact=artifact,
+        digest="",
+        **known,
+    )
+    driver: Any = SimpleNamespace(functions=lambda _: [FunctionInfo(name="f", arguments=0)])
+    loader: Any = SimpleNamespace(load=lambda _: cases)
+    return run_external(driver, loader, message, sent.append), sent
+
+
+def test_a_process_that_ends_well_is_a_case_that_passes(tmp_path: Path) -> None:
+    data = CaseData(inputs=(), expected=None)
+    found, sent = external(tmp_path, case(), case("g", read=lambda: data), argv=("echo", "said"))
+    assert (found.failure, found.names, found.devices) == (None, ("f", "g"), ())
+    assert [one.rung for one in found.cases] == [Rung.MATCHES, Rung.MATCHES]
+    assert found.run_seconds == sum(one.seconds for one in found.cases) > 0
+    first, second = found.output.splitlines()
+    assert first.startswith("said ")
+    assert " --case=g " in second
+    assert [(one.stage.name, one.case, one.done, one.names, one.rung) for one in sent] == [
+        ("LOAD", "", None, (), Rung.COMPILES),
+        ("RUN", "f", None, ("f", "g"), Rung.DISPATCHES),
+        ("LOAD", "g", found.cases[0], (), Rung.COMPILES),
+        ("RUN", "g", None, (), Rung.DISPATCHES),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("argv", "stage", "summary"),
+    [
+        (("/no/such/tool",), Stage.RUN, "cannot start '/no/such/tool': No such file or directory"),
+        (("sh", "-c", "kill -SEGV $$"), Stage.RUN, "sh crashed: SIGSEGV"),
+        (("sh", "-c", "exit 3"), Stage.RUN, "sh exited with status 3"),
+        (("sh", "-c", "echo why; exit 3"), Stage.RUN, "sh exited with status 3: why"),
+    ],
+)
+def test_a_process_that_fails_says_how(tmp_path: Path, argv: Sequence[str], stage: Stage, summary: str) -> None:
+    (found,) = external(tmp_path, case(), argv=argv)[0].cases
+    assert found.failure is not None
+    assert (found.failure.stage, found.failure.summary, found.rung) == (stage, summary, Rung.DISPATCHES)
+    assert found.failure.signal == ("SIGSEGV" if "crashed" in summary else "")
+
+
+@pytest.mark.parametrize(
+    ("one", "summary", "lacking"),
+    [
+        (case(agree_with="o"), "o did not compile", "o"),
+        (case(read=unreadable(RetargetError("no file\nx"))), "no file", ""),
+    ],
+)
+def test_a_case_without_its_data_is_not_started(tmp_path: Path, one: Case, summary: str, lacking: str) -> None:
+    (found,) = external(tmp_path, one, missing_references=(("o", "o did not compile\nso"),))[0].cases
+    assert found.failure is not None
+    assert (found.failure.stage, found.failure.summary, found.rung) == (Stage.LOAD, summary, Rung.COMPILES)
+    assert (found.failure.lacking, found.failure.no_verdict) == (lacking, bool(lacking))
+
+
+def test_a_reference_of_a_process_is_given_to_it(tmp_path: Path) -> None:
+    found = external(tmp_path, case(agree_with="o"), argv=("echo",), references=(("o", Path("p")),))[0]
+    assert found.output.split()[-2:] == ["--compiler=c", "--reference=o=p"]
+    assert "--reference" not in external(tmp_path, case(), argv=("echo",), references=(("o", Path("p")),))[0].output
+
+
+def test_an_artifact_without_functions_has_nothing_to_run(tmp_path: Path) -> None:
+    found = external(tmp_path)[0]
+    assert found.failure is not None
+    assert (found.failure.stage, found.failure.summary) == (Stage.LOAD, "the module has no functions to run")

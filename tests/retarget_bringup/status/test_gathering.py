@@ -1,0 +1,257 @@
+"""What a bring-up selects, measures and runs. Sessions, drivers and the engine are doubles."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from model_targets import ORIGIN, compile_target, run_target
+from msgspec.structs import replace
+from retarget.extension import ModuleSize, UnavailableError
+from retarget.model import CompileTarget, Module, Suite, Target
+from retarget.model.outcomes import Rung
+from retarget.support.errors import DiagnosticsError, RetargetError
+from retarget.targets.collected import Declared, DeclaredTarget
+from retarget_bringup.ladder.settings import Settings
+from retarget_bringup.status import gather
+from retarget_bringup.status.gather import _config, _key, _runtimes, _selected, _sizes, new_folder, run_pytest
+
+SUITE = Suite(name="ops", folder=Path(), modules=(), kind="check", targets=(), origin=ORIGIN)
+
+
+def declared(
+    *targets: Target, drivers: tuple[str, ...] = ("cuda", "vulkan"), by_tool: tuple[str, ...] = ()
+) -> Declared:
+    registry: Any = SimpleNamespace(
+        drivers=dict.fromkeys(drivers), runs_by_tool=lambda config: config.name in by_tool, compilers={}
+    )
+    found = [DeclaredTarget(suite_id="s.toml::ops", suite=SUITE, target=target) for target in targets]
+    return Declared(registry=registry, targets=found)
+
+
+def settings(**known: Any) -> Settings:
+    values = {"select": "run", "reference": "", "stable": 2, "drivers": (), "paths": ("ops", "nets")}
+    values |= {"file": Path("p/bringup/npu.toml"), "text": 'select = "run"\ndrivers = ["a", "b", "c"]\n'}
+    return Settings(**values | known)
+
+
+COMPILED = compile_target("m", "cpu")
+RUN = run_target(COMPILED, "sync", tags=("run", "fast"))
+ON_GPU = run_target(compile_target("m", "gpu"), "vk", "vulkan", tags=("run",))
+
+
+def test_what_the_expression_selects_is_run() -> None:
+    found = _selected(settings(reference="cpu/sync", drivers=("vulkan",)), declared(COMPILED, RUN, ON_GPU))
+    assert [one.target for one in found.targets] == [RUN, ON_GPU]
+    assert [_config(target) for target in (COMPILED, RUN)] == ["cpu", "cpu/sync"]
+
+
+@pytest.mark.parametrize(
+    ("known", "messages"),
+    [
+        ({"select": "slow"}, ["select: found 'slow', which selects no target of ops, nets"]),
+        (
+            {"drivers": ("cuda", "vulcan", "zzzzzzzz")},
+            [
+                "drivers[1]: found 'vulcan', which is no driver here; did you mean 'vulkan'?",
+                "drivers[2]: found 'zzzzzzzz', which is no driver here; expected one of: cuda, vulkan",
+            ],
+        ),
+        ({"reference": "gpv"}, ["reference: found 'gpv', which no target has; did you mean 'gpu'?"]),
+        (
+            {"reference": "zzzzzzzz"},
+            ["reference: found 'zzzzzzzz', which no target has; expected one of: cpu/sync, gpu"],
+        ),
+    ],
+)
+def test_settings_that_mean_nothing_here_are_errors(known: dict[str, Any], messages: list[str]) -> None:
+    with pytest.raises(DiagnosticsError) as caught:
+        _selected(settings(**known), declared(RUN, compile_target("m", "gpu")))
+    assert [f"{one.key_path}: {one.message}" for one in caught.value.diagnostics] == messages
+
+
+@pytest.mark.parametrize(
+    ("drivers", "by_tool", "names"),
+    [
+        ((), (), ["sync", "vk"]),
+        ((), ("vk",), ["sync"]),
+        (("vulkan",), (), ["vk"]),
+        (("cuda", "vulkan"), (), ["vk", "cuda"]),
+        (("vulkan",), ("vk",), ["vulkan"]),
+    ],
+)
+def test_drivers_of_selected_targets_or_those_named_are_checked(
+    drivers: tuple[str, ...], by_tool: tuple[str, ...], names: list[str]
+) -> None:
+    found = _runtimes(settings(drivers=drivers), declared(COMPILED, RUN, RUN, ON_GPU, by_tool=by_tool))
+    assert [one.name for one in found] == names
+    assert [one.driver for one in found if one.name in {"cuda", "vulkan"}] == [
+        name for name in names if name in {"cuda", "vulkan"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("known", "key"),
+    [("k", "k"), (None, "refused"), (UnavailableError("gone"), ""), (RetargetError("no such flag"), "")],
+)
+def test_a_target_that_has_no_key_is_refused_and_one_of_no_known_key_has_none(known: object, key: str) -> None:
+    def compile_key(_: CompileTarget) -> object:
+        if isinstance(known, Exception):
+            raise known
+        return known
+
+    engine: Any = SimpleNamespace(compile_key=compile_key)
+    assert _key(engine, COMPILED) == key
+
+
+def test_the_smallest_modules_of_targets_that_are_stuck_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured: list[str] = []
+
+    def sizes(_: object, targets: Any) -> dict[tuple[str, str], ModuleSize]:
+        measured.extend(target.module.name for target in targets)
+        return {
+            ("linalg", name): ModuleSize(dispatches=1, ops=(), types=(), elements=1)
+            for name in measured
+            if name != "refused"
+        }
+
+    def target(name: str, size: int | None) -> Target:
+        path = tmp_path / f"{name}.mlir"
+        if size is not None:
+            path.write_bytes(bytes(size))
+        return replace(compile_target(name, "gpu"), module=Module(name=name, path=path))
+
+    def stuck(name: str, rung: Rung | None, **known: Any) -> Any:
+        values = {"id": f"s.toml::ops::{name}_gpu", "is_tried": True, "rung": rung, "top": Rung.MATCHES}
+        return SimpleNamespace(**values | {"is_permanent": False} | known)
+
+    monkeypatch.setattr(gather, "module_sizes", sizes)
+    monkeypatch.setattr(gather, "_MEASURED", 3)
+    names = {"large": 9, "generated": None, "small": 1, "refused": 2, "done": 1, "fixed": 1, "untried": 1, "unknown": 1}
+    every = declared(*(target(name, size) for name, size in names.items()))
+    found = [
+        *(stuck(name, Rung.LOADS) for name in ("large", "generated", "small", "refused")),
+        stuck("done", Rung.MATCHES),
+        stuck("fixed", Rung.LOADS, is_permanent=True),
+        stuck("untried", Rung.LOADS, is_tried=False),
+        stuck("unknown", None),
+    ]
+    engine: Any = None
+    sizes_of = _sizes(found, every, engine)
+    assert measured == ["generated", "small", "refused"]
+    assert [*sizes_of] == ["s.toml::ops::generated_gpu", "s.toml::ops::small_gpu"]
+
+
+def test_the_folders_of_the_last_five_sessions_of_a_ladder_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RETARGET_CACHE_DIR", str(tmp_path))
+    for number in range(6):
+        (tmp_path / "bringup/npu" / f"2020010{number}T000000-x").mkdir(parents=True)
+    (tmp_path / "bringup/other/19990101T000000-x").mkdir(parents=True)
+    made = new_folder("npu")
+    kept = sorted(path.name for path in (tmp_path / "bringup/npu").iterdir())
+    assert kept == [*(f"2020010{number}T000000-x" for number in range(2, 6)), made.name]
+    assert len(list((tmp_path / "bringup/other").iterdir())) == 1
+    (tmp_path / "bringup/file").touch()
+    with pytest.raises(RetargetError, match=rf"^cannot write results to {tmp_path}/bringup/file: File exists$"):
+        new_folder("file")
+
+
+class Session:
+    """In place of a session of pytest: how it was started, and the targets that it was given by a file."""
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+        self.command: list[str] = []
+        self.targets = ""
+
+    def __call__(self, command: list[str], root: Path, *, stdin: int, stdout: int) -> int:
+        assert (root, stdin, stdout) == (Path("root"), subprocess.DEVNULL, 2)
+        self.command = command
+        for word in command:
+            if word.startswith("@"):
+                self.targets = Path(word[1:]).read_text()
+        return self.status
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_session_writes_results_to_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], status: int
+) -> None:
+    session = Session(status)
+    monkeypatch.setattr(gather, "run_session", session)
+    run_pytest(Path("root"), tmp_path, ["-x"], targets=["a", "b"], extensions=["e", "f"], what="running it")
+    assert capsys.readouterr().err == "running it\n"
+    assert session.command[:2] == [sys.executable, "-c"]
+    assert session.command[3:-2] == [
+        *("-q", "--no-header", "--tb=no", "--no-summary", "--rootdir=."),
+        *(f"--retarget-results={tmp_path}", "--retarget-extension=e", "--retarget-extension=f"),
+    ]
+    assert (session.command[-1], session.targets) == ("-x", "a\nb\n")
+    run_pytest(Path("root"), tmp_path, [], what="")
+    assert not any(word.startswith("@") for word in session.command)
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (5, "pytest selects no target in root; it was given -m gpu"),
+        (2, "pytest ended with exit status 2, expected results; what it printed is above"),
+        (-9, "pytest ended by signal 9, expected results; what it printed is above"),
+    ],
+)
+def test_a_session_without_results_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, message: str
+) -> None:
+    monkeypatch.setattr(gather, "run_session", Session(status))
+    with pytest.raises(RetargetError) as caught:
+        run_pytest(Path("root"), tmp_path, ["-m", "gpu"], what="w")
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(("checks", "configs"), [(True, True), (True, False), (False, True)])
+def test_drivers_are_checked_before_targets_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], checks: bool, configs: bool
+) -> None:
+    steps: list[Any] = []
+
+    def check_drivers(found: Any, *, note: Any, **known: Any) -> str:
+        note("a note")
+        steps.append(([one.name for one in found], known["extensions"]))
+        return "reports"
+
+    monkeypatch.setattr(gather, "read_ladder", lambda _: steps.append("ladder"))
+    monkeypatch.setattr(gather, "collect", lambda *_: declared(RUN if configs else COMPILED))
+    monkeypatch.setattr(gather, "_selected", lambda _, found: found)
+    monkeypatch.setattr(gather, "new_folder", lambda _: Path("results"))
+    monkeypatch.setattr(gather, "check_drivers", check_drivers)
+    monkeypatch.setattr(gather, "write_checks", lambda *known: steps.append(known))
+    monkeypatch.setattr(gather, "run_pytest", lambda *_, **__: steps.append("run"))
+    monkeypatch.setattr(gather, "read_found", lambda *_, **known: known)
+    assert gather.run_found(settings(), extensions=("e",), checks_drivers=checks) == {"measures": True}  # type: ignore[comparison-overlap]
+    checked = [(["sync"], ("e",)), (Path("results"), "reports")] if checks and configs else []
+    assert steps == ["ladder", *checked, "run"]
+    assert capsys.readouterr().err == ("checking the drivers of sync\na note\n" if checked else "")
+
+
+def test_targets_of_the_reference_run_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[Any] = []
+
+    def run(root: Path, folder: Path, words: Any, **known: Any) -> None:
+        assert folder.is_dir()
+        ran.append((root, words, known))
+
+    monkeypatch.setattr(gather, "run_pytest", run)
+    monkeypatch.setattr(gather, "read_results", list)
+    monkeypatch.setattr(gather, "results_of", len)
+    found: Any = SimpleNamespace(settings=settings())
+    assert gather.run_others(found, ["a", "b"], ("e",)) == 1  # type: ignore[comparison-overlap]
+    what = "running 2 modules with the reference backend"
+    assert ran == [(Path("p"), (), {"targets": ["a", "b"], "extensions": ("e",), "what": what})]

@@ -1,0 +1,326 @@
+"""The status as text: each part of it alone, and the whole."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Any
+
+import pytest
+from retarget_bringup.status.model import (
+    Blocker,
+    Check,
+    Commit,
+    DriverStatus,
+    Excluded,
+    Move,
+    Moves,
+    Next,
+    Reference,
+    RungCount,
+    Status,
+)
+from retarget_bringup.status.text import (
+    _blockers,
+    _driver,
+    _left_out,
+    _log,
+    _moved,
+    _rungs,
+    heading,
+    move_lines,
+    next_lines,
+    status_lines,
+)
+
+NEXT = Next(what="add", why="it frees 3", command="pytest x")
+
+
+def status(**known: Any) -> Status:
+    return Status(**{"name": "npu", "next": NEXT} | known)
+
+
+def rungs(**counts: tuple[int, int]) -> tuple[RungCount, ...]:
+    return tuple(RungCount(rung=name, reach=reach, stop=stop) for name, (reach, stop) in counts.items())
+
+
+@pytest.mark.parametrize(
+    ("known", "line"),
+    [
+        ({"percentage": 66.6, "matches": 2, "counted": 3}, "npu: 66.6 %: 2 of 3 targets match"),
+        ({"percentage": 100.0, "matches": 1, "counted": 1}, "npu: 100.0 %: 1 of 1 target match"),
+        (
+            {
+                "rungs": rungs(none=(4, 1), matches=(3, 3)),
+                "excluded": (Excluded(state="unseen", reason="r", targets=("t",)),),
+            },
+            "npu: 3 of 4 targets match, and none is in the ladder yet",
+        ),
+        (
+            {"excluded": (Excluded(state="unseen", reason="r", targets=("t",)),)},
+            "npu: 0 of 0 targets match, and none is in the ladder yet",
+        ),
+        (
+            {
+                "rungs": rungs(none=(4, 1), compiles=(3, 3)),
+                "excluded": (
+                    Excluded(state="not tried", reason="r", targets=("t", "u")),
+                    Excluded(state="not tried", reason="s", targets=("v",)),
+                    Excluded(state="permanent", reason="s", targets=("w",)),
+                ),
+            },
+            "npu: none of 3 targets was tried; 3 compile",
+        ),
+        ({"rungs": rungs(compiles=(0, 0))}, "npu: none of 0 targets was tried"),
+    ],
+)
+def test_the_heading_is_the_status_in_one_line(known: dict[str, Any], line: str) -> None:
+    assert heading(status(**known)) == line
+
+
+@pytest.mark.parametrize(
+    ("driver", "lines"),
+    [
+        (DriverStatus(name="gpu", rung="none"), [f"  {'gpu':<24}  none"]),
+        (
+            DriverStatus(name="gpu", rung="transfers", checks=(Check(name="a", passed=True),), not_applicable=2),
+            [f"  {'gpu':<24}  transfers  1 of 1 check pass, 2 not applicable"],
+        ),
+        (
+            DriverStatus(
+                name="gpu",
+                rung="opens",
+                checks=(
+                    Check(name="a", passed=False, message="lost"),
+                    Check(name="b", passed=True),
+                    Check(name="c", passed=False, message="not here"),
+                    Check(name="d", passed=False, message="not here"),
+                ),
+            ),
+            [f"  {'gpu':<24}  opens  1 of 4 checks pass", "      a: lost", "      c: not here"],
+        ),
+    ],
+)
+def test_a_driver_has_its_rung_and_each_message_once(driver: DriverStatus, lines: list[str]) -> None:
+    assert list(_driver(driver)) == lines
+
+
+ALL = rungs(none=(200, 1), compiles=(199, 99), loads=(100, 0), completes=(1, 1), matches=(0, 0))
+
+
+def test_rungs_have_bars_that_hide_no_target() -> None:
+    assert list(_rungs(status(rungs=ALL), 72, False)) == [
+        f"{'rung':<12}{'reached by':<40}stopped there",
+        f"{'none':<12}{'':<40}  1",
+        f"{'compiles':<12}{'#' * 19}.  199 of 200   99 %   99",
+        f"{'loads':<12}{'#' * 10}{'.' * 10}  100 of 200   50 %",
+        f"{'completes':<12}#{'.' * 19}    1 of 200    0 %    1",
+        f"{'matches':<12}{'.' * 20}    0 of 200    0 %",
+    ]
+    whole = rungs(none=(2, 0), matches=(2, 2))
+    assert list(_rungs(status(rungs=whole, only_compiled=1), 0, False)) == [
+        f"{'rung':<12}{'reached by':<26}stopped there",
+        "none",
+        f"{'matches':<12}{'#' * 10}  2 of 2  100 %  2",
+        "1 target without a runtime config: compiled, they count as matching",
+    ]
+    assert list(_rungs(status(rungs=whole), 500, False))[2] == f"{'matches':<12}{'#' * 40}  2 of 2  100 %  2"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "is_terminal", "full"),
+    [("utf-8", True, "█"), ("UTF-8", True, "█"), ("utf-8", False, "#"), ("ascii", True, "#")],
+)
+def test_a_terminal_that_can_show_them_has_blocks(
+    monkeypatch: pytest.MonkeyPatch, encoding: str, is_terminal: bool, full: str
+) -> None:
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
+    lines = list(_rungs(status(rungs=rungs(none=(2, 0), matches=(1, 1))), 62, is_terminal))
+    assert lines[2].split()[1] == f"{full * 5}{'░' * 5 if full == '█' else '.' * 5}"
+
+
+def left_out(count: int, state: str = "permanent") -> tuple[Excluded, ...]:
+    return tuple(Excluded(state=state, reason=f"r{number}", targets=("t", "u")) for number in range(count))
+
+
+@pytest.mark.parametrize(("count", "limit", "shown"), [(5, 10, 5), (6, 10, 5), (7, None, 7), (7, 10, 5)])
+def test_five_reasons_of_each_state_are_shown(count: int, limit: int | None, shown: int) -> None:
+    lines = list(_left_out(status(excluded=(*left_out(count), *left_out(1, "unseen"))), limit))
+    hidden = {0: [], 1: ["        … and 1 more reason; --all shows them"]}.get(
+        count - shown, [f"        … and {count - shown} more reasons; --all shows them"]
+    )
+    assert lines == [
+        f"permanent, not in the percentage: {2 * count} targets",
+        *[f"     2  r{number}" for number in range(shown)],
+        *hidden,
+        "",
+        "unseen, not in the percentage until `retarget bringup npu --raise`: 2 targets",
+        "     2  r0",
+        "",
+    ]
+
+
+def blocker(**known: Any) -> Blocker:
+    values: dict[str, Any] = {
+        "rung": "loads",
+        "stage": "run",
+        "signature": "lost",
+        "frees": 2,
+        "targets": ("t", "u"),
+        "smallest": "t",
+        "command": "pytest t",
+    }
+    return Blocker(**values | known)
+
+
+SAME = Reference(config="cpu", outcome="fails", stage="run", signature="lost")
+OTHER = Reference(config="cpu", outcome="fails", stage="load", signature="lost")
+
+
+@pytest.mark.parametrize(
+    ("known", "lines"),
+    [
+        ({}, ["  1. frees 2  stop at loads: run: lost", "     smallest   t", "     run        pytest t", ""]),
+        (
+            {"rung": "none", "stage": "", "size": 12, "reference": SAME, "known": "a rule"},
+            [
+                "  1. frees 2  lost",
+                "     smallest   t  (12 bytes)",
+                "     reference  cpu fails at run: lost",
+                "     known      a rule",
+                "     run        pytest t",
+                "",
+            ],
+        ),
+        (
+            {"size": 12, "measure": "3 ops", "reference": SAME, "diagnostic": ("one", "two")},
+            [
+                "  1. frees 2  stop at loads: run: lost",
+                "     smallest   t  (3 ops)",
+                "     reference  cpu fails in the same way",
+                "     says       one",
+                "                two",
+                "     run        pytest t",
+                "",
+            ],
+        ),
+        (
+            {"reference": OTHER},
+            [
+                "  1. frees 2  stop at loads: run: lost",
+                "     smallest   t",
+                "     reference  cpu fails at load: lost",
+                "     run        pytest t",
+                "",
+            ],
+        ),
+    ],
+)
+def test_a_blocker_has_what_is_known_of_it(known: dict[str, Any], lines: list[str]) -> None:
+    assert list(_blockers([blocker(**known)], 10, 0)) == [
+        "what blocks: 1 signature, 2 targets below matches",
+        "",
+        *lines,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("limit", "more"), [(None, []), (3, []), (2, ["     … and 1 more signature, 2 targets; --all shows them", ""])]
+)
+def test_blockers_beyond_the_limit_are_counted(limit: int | None, more: list[str]) -> None:
+    lines = list(_blockers([blocker()] * 3, limit, 0))
+    assert lines[0] == "what blocks: 3 signatures, 6 targets below matches"
+    assert sum("frees" in line for line in lines) == (limit or 3)
+    assert lines[len(lines) - len(more) :] == more
+    assert any("more signature" in line for line in lines) is bool(more)
+
+
+def test_lines_of_a_blocker_are_cut_to_the_width() -> None:
+    lines = list(_blockers([blocker(signature="x" * 90, known="y" * 90, diagnostic=("z" * 90, "w" * 24))], 10, 40))
+    assert [len(line) for line in lines[2:]] == [40, 17, 40, 40, 40, 24, 0]
+    assert lines[2].endswith("x…")
+
+
+MOVES = tuple(Move(target=f"t{number}", before="none", after="loads") for number in range(3))
+
+
+@pytest.mark.parametrize(
+    ("moved", "lines"),
+    [
+        (Moves(unknown="no git"), ["moved: not known: no git", ""]),
+        (Moves(revision="abc", subject="a commit"), ["moved since abc (a commit): nothing", ""]),
+        (
+            Moves(revision="abc", subject="s", up=MOVES, down=MOVES[:1], new=(Move(target="n", after="loads"),) * 2),
+            [
+                "moved since abc (s): 3 up, 1 down, 2 new",
+                "  down  t0  none → loads",
+                "  up    t0  none → loads",
+                "  up    t1  none → loads",
+                "  up    … and 1 more; --all shows them",
+                "",
+            ],
+        ),
+    ],
+)
+def test_what_moved_comes_with_how_it_moved(moved: Moves, lines: list[str]) -> None:
+    assert list(_moved(moved, 2)) == lines
+
+
+def test_what_is_new_has_no_rung_before_and_all_are_shown_without_a_limit() -> None:
+    assert list(move_lines([Move(target="n", after="loads")], "new", 1)) == ["  new   n  → loads"]
+    assert len(list(move_lines(MOVES, "up", None))) == 3
+    assert len(list(move_lines(MOVES, "up", 3))) == 3
+
+
+def test_the_log_has_a_line_for_each_commit() -> None:
+    commits = [
+        Commit(revision="a", date="2026-01-02", subject="first", up=1, new=2, targets=4, percentage=75.0),
+        Commit(revision="b", date="2026-01-01", subject="second", down=3, gone=4),
+        Commit(revision="c", date="2025-12-31", subject="third", error="no TOML"),
+        Commit(revision="d", date="2025-12-30", subject="fourth", targets=1, percentage=100.0),
+    ]
+    assert list(_log(commits)) == [
+        "commits of the ladder",
+        "  2026-01-02  a   75.0 % of 4  1 up, 2 new  first",
+        "  2026-01-01  b          of 0  3 down, 4 gone  second",
+        "  2025-12-31  c  cannot be read: no TOML  third",
+        "  2025-12-30  d  100.0 % of 1  nothing moved  fourth",
+    ]
+
+
+def test_the_next_step_has_a_command_where_there_is_one() -> None:
+    assert list(next_lines(NEXT)) == ["next: add", "  why  it frees 3", "  run  pytest x"]
+    assert list(next_lines(Next(what="w", why="y"))) == ["next: w", "  why  y"]
+
+
+def test_the_parts_of_which_there_is_something_are_set_apart() -> None:
+    whole = status(
+        percentage=50.0,
+        drivers=(DriverStatus(name="gpu", rung="found"),),
+        rungs=rungs(none=(2, 1), matches=(1, 1)),
+        excluded=left_out(6),
+        blockers=(blocker(),) * 11,
+        moved=Moves(unknown="x"),
+        log=(Commit(revision="a", date="d", subject="s"),),
+    )
+    lines = list(status_lines(whole))
+    assert lines[:5] == [heading(whole), "", "drivers, without a compiler (rungs 0 to 2)", f"  {'gpu':<24}  found", ""]
+    assert lines[-8:] == [
+        "moved: not known: x",
+        "",
+        "commits of the ladder",
+        "  d  a          of 0  nothing moved  s",
+        "",
+        *next_lines(NEXT),
+    ]
+    assert lines[7].startswith(f"{'matches':<12}{'#' * 20}{'.' * 20}  1 of 2")
+    assert (len([line for line in lines if "frees" in line]), sum("--all" in line for line in lines)) == (11, 2)
+    in_full = list(status_lines(whole, everything=True))
+    assert (len([line for line in in_full if "frees" in line]), sum("--all" in line for line in in_full)) == (12, 0)
+    assert list(status_lines(status(rungs=rungs(none=(0, 0)), moved=Moves(unknown="x")))) == [
+        "npu: none of 0 targets was tried",
+        "",
+        "moved: not known: x",
+        "",
+        *next_lines(NEXT),
+    ]

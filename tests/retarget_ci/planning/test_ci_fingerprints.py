@@ -1,0 +1,127 @@
+"""Which targets have a fingerprint, what is in it, and why others have none. The engine is a double."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from model_targets import ORIGIN, compile_target, run_target
+from retarget.extension import UnavailableError
+from retarget.model import CompileTarget, Suite, Target
+from retarget.targets.collected import Declared, DeclaredTarget
+from retarget_ci.planning import fingerprints as module
+from retarget_ci.planning.fingerprints import Fingerprints, _code, _references
+
+SUITE = Suite(name="ops", folder=Path(), modules=(), kind="check", targets=(), origin=ORIGIN)
+COMPILED, OTHER = compile_target("m", "c"), compile_target("m", "d")
+RUN = run_target(COMPILED)
+ID = "s.toml::ops"
+
+
+class Registry:
+    """Extensions that have a code of their own each, but for a driver that is not here."""
+
+    def __init__(self, *references: str) -> None:
+        def named(found: object, folder: Path, compiler: str) -> tuple[str, ...]:
+            assert (found, folder, compiler) == (COMPILED.module, COMPILED.folder, "c")
+            return references
+
+        self.compilers = {"iree": "the compiler"}
+        self.drivers = {"local-sync": "the driver"}
+        self.case_loaders = {"check": SimpleNamespace(references=named)}
+
+    def artifact_checker(self, _: str) -> None:
+        return None
+
+    def code_of(self, product: object) -> str:
+        return f"code of {product if isinstance(product, str) else 'the kind'}"
+
+
+def found_of(
+    *targets: Target,
+    monkeypatch: pytest.MonkeyPatch,
+    references: tuple[str, ...] = (),
+    files: Any = None,
+    keys: Any = None,
+    rules: str = "",
+) -> Fingerprints:
+    def digests(_: object) -> Any:
+        return SimpleNamespace(named_files=lambda _: files, of=lambda target, _: f"{target.name} {rules}")
+
+    def generated(target: CompileTarget) -> CompileTarget:
+        if target.name == "gone_c":
+            msg = "no compiler here"
+            raise UnavailableError(msg)
+        return target
+
+    monkeypatch.setattr(module, "CaseDigests", digests)
+    engine: Any = SimpleNamespace(
+        generated=generated, compile_key=lambda target: (keys or {}).get(target.name, f"key of {target.name}")
+    )
+    declared = [DeclaredTarget(suite_id=ID, suite=SUITE, target=target) for target in targets]
+    registry: Any = Registry(*references)
+    return module.fingerprints(Declared(registry=registry, targets=declared), engine)
+
+
+def test_a_fingerprint_is_that_of_key_code_and_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = found_of(COMPILED, RUN, monkeypatch=monkeypatch)
+    assert [*first.of] == [f"{ID}::m_c", f"{ID}::m_c_r"]
+    assert (first.unknown, len({*first.of.values()})) == ({}, 2)
+    assert found_of(COMPILED, RUN, monkeypatch=monkeypatch) == first
+    for changed in ({"keys": {"m_c": "another"}}, {"rules": "other rules"}):
+        found = found_of(COMPILED, RUN, monkeypatch=monkeypatch, **changed)  # type: ignore[arg-type]
+        assert not {*found.of.values()} & {*first.of.values()}
+
+
+def test_the_artifacts_that_cases_agree_with_decide_for_runs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    targets = (COMPILED, RUN, OTHER)
+    first, second = (
+        found_of(*targets, monkeypatch=monkeypatch, references=("d",), keys={"m_d": key}).of for key in ("k", "l")
+    )
+    assert [name for name in first if first[name] != second[name]] == [f"{ID}::m_c_r", f"{ID}::m_d"]
+
+
+@pytest.mark.parametrize(
+    ("targets", "known", "named", "unknown"),
+    [
+        (
+            (COMPILED, RUN),
+            {"files": [Path("data.npy"), Path("reference.py")]},
+            ["m_c"],
+            {"their cases name a Python file, which may read anything": 1},
+        ),
+        ((COMPILED, RUN), {"files": [Path("data.npy")]}, ["m_c", "m_c_r"], {}),
+        ((COMPILED, RUN), {"keys": {"m_c": ""}}, [], {"flags are refused, or a module cannot be read": 2}),
+        ((COMPILED, RUN), {"references": ("none",)}, ["m_c"], {"flags are refused, or a module cannot be read": 1}),
+        ((compile_target("gone"), COMPILED), {}, ["m_c"], {"no compiler here": 1}),
+    ],
+)
+def test_what_is_not_known_of_a_target_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+    targets: tuple[Target, ...],
+    known: dict[str, Any],
+    named: list[str],
+    unknown: dict[str, int],
+) -> None:
+    found = found_of(*targets, monkeypatch=monkeypatch, **known)
+    assert ([name.rpartition("::")[2] for name in found.of], found.unknown) == (named, unknown)
+
+
+def test_the_code_of_what_compiles_judges_and_runs_counts() -> None:
+    registry: Any = Registry()
+    assert _code(COMPILED, registry) == ["code of the compiler", "code of the kind"]
+    assert _code(RUN, registry) == ["code of the compiler", "code of the kind", "code of the driver"]
+    assert _code(run_target(COMPILED, driver="absent"), registry) == ["code of the compiler", "code of the kind"]
+
+
+def test_only_runs_of_known_kinds_have_references() -> None:
+    registry: Any = Registry("d", "e")
+
+    def of(target: Target) -> object:
+        return _references(DeclaredTarget(suite_id=ID, suite=SUITE, target=target), registry)
+
+    assert of(RUN) == ["m_d", "m_e"]
+    assert of(COMPILED) == ()
+    assert of(run_target(compile_target("m", "c", kind="none"))) == ()
