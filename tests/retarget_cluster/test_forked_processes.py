@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import threading
 from collections.abc import Callable
@@ -26,6 +27,7 @@ class EndedError(BaseException):
 def arguments(monkeypatch: pytest.MonkeyPatch, *more: str) -> None:
     words = ["forked", "--workers", "2", "--cores", "3", "--cache-dir", "cache", *more]
     monkeypatch.setattr("sys.argv", words)
+    monkeypatch.setattr(forked, "new_certificate", lambda: "PEM")
 
 
 def test_an_extension_that_cannot_be_loaded_is_said_and_nothing_is_forked(
@@ -75,7 +77,11 @@ def test_workers_are_told_the_address_and_waited_for_at_the_end(
         os.close(reader)
     assert told == [b"tcp://127.0.0.1:0", b""] * 2
     assert waited == [(41, 0), (42, 0)]
-    assert capsys.readouterr().out == "tcp://127.0.0.1:0 41 42\n"
+    assert json.loads(capsys.readouterr().out) == {
+        "address": "tcp://127.0.0.1:0",
+        "pids": [41, 42],
+        "certificate": "PEM",
+    }
 
 
 def test_a_forked_process_is_a_worker_that_has_only_its_own_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +101,8 @@ def test_a_forked_process_is_a_worker_that_has_only_its_own_pipe(monkeypatch: py
             return False
         return True
 
-    def work(_: object, name: str, reading: int) -> None:
+    def work(_: object, name: str, reading: int, security: Any) -> None:
+        assert security.tls_worker_key == "PEM"
         made.append((name, [one for one in opened if is_open(one)]))
         os.close(reading)
         raise EndedError
@@ -135,10 +142,9 @@ def test_a_worker_starts_when_it_has_an_address_and_ends_the_process(
     )
     monkeypatch.setattr(forked, "os", given)
     monkeypatch.setattr(forked, "serve_worker", serve)
-    monkeypatch.setattr(forked, "security_for", lambda *known: known)
     chosen = argparse.Namespace(cores=3, cache_dir=Path("cache"), retarget_extension=["e"])
     with pytest.raises(EndedError) as ended:
-        forked._work(chosen, "local-1", 9)
+        forked._work(chosen, "local-1", 9, "security")
     assert ended.value.args == (status,)
     assert steps == ["session", 1]
     options = WorkerOptions(
@@ -151,7 +157,7 @@ def test_a_worker_starts_when_it_has_an_address_and_ends_the_process(
         probes=False,
         patience=60.0,
     )
-    assert served == ([(options, (options.address, "worker"), True)] if address else [])
+    assert served == ([(options, "security", True)] if address else [])
 
 
 def test_a_process_cleans_up_and_ends_at_the_end_of_its_input(monkeypatch: pytest.MonkeyPatch) -> None:
