@@ -159,10 +159,7 @@ def _security(scheme: str, host: str, role: str, address: str) -> Any:
 
     if scheme == "tcp":
         if not _is_loopback(host):
-            msg = (
-                f"found {address}, which is not on this machine, without TLS: whoever reaches a scheduler or a worker "
-                f"can run code there; {_HOW}"
-            )
+            msg = f"found {address}, which is not on this machine; between machines {_HOW}"
             raise RetargetError(msg)
         return security_of(_users_certificate())
     names = [f"distributed.comm.tls.{name.format(role=role)}" for name in _FILES]

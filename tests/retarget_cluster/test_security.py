@@ -120,8 +120,7 @@ def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch: 
 def test_other_machines_need_tls(address: str) -> None:
     with pytest.raises(RetargetError) as caught:
         security_for(address, "worker")
-    reason = "without TLS: whoever reaches a scheduler or a worker can run code there"
-    assert str(caught.value) == f"found {address}, which is not on this machine, {reason}; {HOW}"
+    assert str(caught.value) == f"found {address}, which is not on this machine; between machines {HOW}"
 
 
 def test_tls_without_certificates_says_which_are_missing() -> None:
