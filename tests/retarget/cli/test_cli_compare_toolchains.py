@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from retarget.cli import main
 from retarget.cli.compare import toolchains
+from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, RunTarget
 from retarget.model.outcomes import Artifact, CompileOutcome, Failure, RunOutcome, Stage
@@ -239,6 +240,24 @@ def test_the_report_says_what_changed_and_by_how_much(
         ("mended_tiny", "fixed", {"passed": True, "failure": ""}),
         ("mended_tiny_flat", "not compared", None),
     ]
+
+
+def test_what_only_the_first_toolchain_can_run_is_no_success(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class WithoutDriver(InProcess):
+        def run(self, target: RunTarget, artifact: Artifact, *, record: Path, **_: object) -> RunOutcome:
+            if target.runtime.toolchain is not None:
+                msg = "this build has no driver 'toy'"
+                raise UnavailableError(msg)
+            return super().run(target, artifact, record=record)
+
+    monkeypatch.setattr(toolchains, "Engine", WithoutDriver)
+    none = SimpleNamespace(of=lambda *_: ((), ""), close=lambda: None)
+    monkeypatch.setattr(toolchains, "ReferenceRuns", lambda _: none)
+    assert compared("--toolchains", "environment,new", "-k", "same") == 1
+    said = "no longer run (1):\n  toys::same_tiny_flat  passed → skipped: this build has no driver 'toy'\n"
+    assert said in capsys.readouterr().out
 
 
 @pytest.mark.slow

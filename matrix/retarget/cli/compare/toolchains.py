@@ -39,8 +39,8 @@ ENVIRONMENT = "environment"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare and print. Return 1 if a target that passed with the first toolchain fails with the second, or if none
-    could be compared; else 0.
+    """Compare and print. Return 1 if a target that passed with the first toolchain fails or cannot run with the second,
+    or if none could be compared; else 0.
 
     Raises `argparse.ArgumentError` for a toolchain that is not declared and a selection without targets.
     """
@@ -205,7 +205,14 @@ def _compared_runs(
     others: Sequence[Target],
     outcomes: Sequence[CompileOutcome],
 ) -> Compared:
-    before, after = (side.ran(target, others, outcome) for side, outcome in zip(sides, outcomes, strict=True))
+    before = sides[0].ran(target, others, outcomes[0])
+    try:
+        after = sides[1].ran(target, others, outcomes[1])
+    except UnavailableError as error:
+        if before.failure is not None or outcomes[1].artifact is None:
+            raise
+        lost = State(Outcome.SKIPPED, signature=first_line(str(error)))
+        return replace(nothing, states=(_state(None), lost))
     values = ""
     folders = (sides[0].folder, sides[1].folder)
     if before.failure is None and after.failure is None and all(map(is_recorded, folders)):
@@ -232,7 +239,12 @@ _MOST = 5
 """How many of the largest changes of size and time are printed as text."""
 
 
-_CHANGES = {Change.BROKEN: "regressed", Change.MENDED: "fixed", Change.OTHER: "fails otherwise"}
+_CHANGES = {
+    Change.BROKEN: "regressed",
+    Change.STOPPED: "no longer run",
+    Change.MENDED: "fixed",
+    Change.OTHER: "fails otherwise",
+}
 _VALUES, _SAME, _NOT_COMPARED = "different values", "same", "not compared"
 """A target's outcome with the second toolchain, compared with the first."""
 
@@ -274,7 +286,7 @@ class Compared(Struct, frozen=True, kw_only=True):
         """Its failures, empty where it passed; None where it was not tried."""
         if self.states is None:
             return None, None
-        before, after = ("" if one.is_good else f"{one.stage}: {one.signature}" for one in self.states)
+        before, after = ("" if one.is_good else f"{one.stage or one.outcome}: {one.signature}" for one in self.states)
         return before, after
 
 
@@ -287,9 +299,10 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
     @property
     def is_bad(self) -> bool:
-        """Whether a target that passed fails, or nothing at all was compared."""
+        """Whether a target that passed fails or cannot run, or nothing at all was compared."""
         changes = {one.change for one in self.targets}
-        return _CHANGES[Change.BROKEN] in changes or changes == {_NOT_COMPARED}
+        worse = {_CHANGES[change] for change in (Change.BROKEN, Change.STOPPED)}
+        return bool(worse & changes) or changes == {_NOT_COMPARED}
 
     def text(self) -> Iterator[str]:
         """Yield the lines of the report: what matters most first."""
