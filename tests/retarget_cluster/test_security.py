@@ -20,7 +20,14 @@ import dask.config
 import distributed
 from distributed.comm.core import FatalCommClosedError, connect, listen
 from retarget_cluster import command, register
-from retarget_cluster.security import check_listener, new_certificate, security_for, security_of, worker_host
+from retarget_cluster.security import (
+    check_listener,
+    expect_distributed,
+    new_certificate,
+    security_for,
+    security_of,
+    worker_host,
+)
 from retarget_cluster.session.link import Link
 
 HOW = (
@@ -211,3 +218,27 @@ def test_distributed_is_not_imported_before_it_is_looked_for_and_its_log_is_quie
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(
+    ("imports", "own", "logs"), [(True, None, True), (True, {"mine": "info"}, False), (False, None, False)]
+)
+def test_the_log_of_distributed_is_left_out_where_it_is_imported_and_nothing_else_was_said(
+    imports: bool, own: object, logs: bool
+) -> None:
+    with dask.config.set({"logging": own, "distributed.admin.large-graph-warning-threshold": "1 B"}):
+        expect_distributed("it", imports=imports)
+        found = dask.config.get("logging")
+        assert found == ({**found, "distributed": "critical"} if logs else own)
+        is_set = dask.config.get("distributed.admin.large-graph-warning-threshold") == "4 GiB"
+        assert is_set is imports
+        dask.config.set({"logging": None})
+
+
+@pytest.mark.parametrize("imports", [False, True])
+def test_where_distributed_is_not_installed_it_is_said_what_needs_it(
+    monkeypatch: pytest.MonkeyPatch, imports: bool
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(RetargetError, match=r"^it needs the package distributed, which is not installed; install it "):
+        expect_distributed("it", imports=imports)

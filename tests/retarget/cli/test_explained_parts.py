@@ -296,3 +296,41 @@ def test_builds_are_asked_for_once_and_left_out_where_nothing_is_known(monkeypat
         assert list(made._builds(target.compile, target.runtime)) == [("compiler  IREE 3.13", "")]
     assert list(made._builds(target.compile, None)) == [("compiler  IREE 3.13", "")]
     assert asked == ["c", "r"]
+
+
+def test_what_is_known_of_a_target_is_in_sections(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_Explainer, "_parts", lambda *_: iter([("module", "m", "m.mlir")]))
+    monkeypatch.setattr(_Explainer, "_compiled_for", lambda *_: iter(["the profile"]))
+    for name in (
+        "compiler_flags",
+        "requirements",
+        "tags",
+        "expectation",
+        "goldens",
+        "builds",
+        "availability",
+        "by_hand",
+    ):
+        monkeypatch.setattr(
+            _Explainer, f"_{name}", lambda *_, name=name: iter([(f"{name} 1", "x"), (f"{name} 22", "y")])
+        )
+    config = CompilerConfig(name="c", compiler="iree", devices=(("a", "local"),), env=(("E", "1"),), origin=ORIGIN)
+    compiled = compile_target(compiler=config)
+    target = run_target(
+        compiled, flags=("-r",), flag_origins=(origin("r"),), env=(("R", "2"),), deps=("//d",), defines=(("D", "ON"),)
+    )
+    lines = list(explainer().target(suite(), target))
+    assert lines[:2] == ["m_c_r (run target)", "  module  m  m.mlir"]
+    assert [line for line in lines[2:] if not line.startswith(" ")] == [
+        *("compiler flags", "compiled for", "compile devices", "compiler environment", "runtime flags"),
+        *("runtime environment", "a build of the runtime needs", "requirements", "tags", "expectation", "golden"),
+        *("builds", "on this host", "by hand"),
+    ]
+    assert lines[lines.index("compiled for") + 1] == "  the profile"
+    assert lines[lines.index("tags") + 1 :][:2] == ["  tags 1   x", "  tags 22  y"]
+    assert lines[lines.index("a build of the runtime needs") + 1 :][:2] == ["  //d", "  D    ON"]
+    alone = list(explainer().target(suite(), compile_target()))
+    assert [line for line in alone if not line.startswith(" ")] == [
+        *("m_c (compile target)", "compiler flags", "compiled for", "tags", "expectation", "golden"),
+        *("builds", "on this host", "by hand"),
+    ]

@@ -54,6 +54,8 @@ def test_a_config_that_extends_another_runs_on_its_host(tmp_path: Path) -> None:
     [
         ({"kind": "shh", "address": "b"},
          "kind: found 'shh', expected one of ssh, adb, command; did you mean 'ssh'?"),
+        ({"kind": "adb", "tags": ["a b"]},
+         "tags[0]: found 'a b', expected a word for -m: letters, digits and any of _ : + - . [ ] / \\"),
         ({"kind": "ssh"}, "address: found no address, which a host of the kind 'ssh' needs"),
         ({"kind": "ssh", "address": "b", "run": ["x"]},
          "run: found run in a host of the kind 'ssh', expected it for 'command' only"),

@@ -192,3 +192,37 @@ def test_the_text_of_a_suite_has_its_modules_and_what_is_in_none(count: int, tmp
     lines = ["# In no suite:", *(f"#   '{number}.mlir' is odd" for number in range(shown))]
     lines += [f"#   and {count - _MANY} more files"] if count > _MANY else []
     assert parts[2:] == (["\n".join(lines) + "\n"] if count else [])
+
+
+def test_folders_without_sources_and_folders_of_other_suites_are_not_entered(tmp_path: Path) -> None:
+    for name in (
+        *(
+            "a.mlir",
+            "ops/b.mlir",
+            "ops/suite.toml",
+            "ops/deep/c.mlir",
+            "build/d.mlir",
+            "x/build/e.mlir",
+            "builder/f.mlir",
+        ),
+        *(
+            "env/pyvenv.cfg",
+            "env/lib/g.mlir",
+            ".git/h.mlir",
+            "x/suite.toml.txt",
+            "matrix.toml",
+            "x/.hidden",
+            "dist/y/z.mlir",
+        ),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    found = survey(tmp_path)
+    names = [path.relative_to(tmp_path).as_posix() for path in found.files]
+    assert names == ["a.mlir", "builder/f.mlir", "x/suite.toml.txt"]
+    assert found.skipped == ("build", "dist", "env", "ops", "x/build")
+    assert found.declared == ("ops",)
+    assert {*found.present} - {*names} == {
+        *("build/d.mlir", "dist/y/z.mlir", "env/lib/g.mlir", "env/pyvenv.cfg", "ops/b.mlir", "ops/deep/c.mlir"),
+        "x/build/e.mlir",
+    }

@@ -118,6 +118,12 @@ def test_other_forms_are_errors(texts: list[str], found: str) -> None:
             ":19: runtime_config[0].toolchain: found 'her', expected the name of a toolchain declared in this file or "
             "above; did you mean 'here'?",
         ),
+        (
+            'tags = ["nightly"]',
+            'tags = ["ok", "a b"]',
+            ":5: toolchain[0].tags[1]: found 'a b', expected a word for -m: letters, digits and any of _ : + - . [ ] "
+            "/ \\",
+        ),
         ('path = "PATH"', 'path = ""', ":9: toolchain[1].path: found an empty path, expected a folder, or PATH"),
         (
             'name = "here"',

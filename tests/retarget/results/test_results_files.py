@@ -22,6 +22,7 @@ from retarget.results.files import (
     latest,
     new_session,
     read_results,
+    result_files,
     results_of,
 )
 from retarget.results.history import Run
@@ -274,3 +275,28 @@ def test_what_a_file_leaves_out_is_what_its_readers_take_for_it() -> None:
     run = Run(started=1.0, ended=2.0, sessions=())
     assert to_builtins(run) == {"started": 1.0, "ended": 2.0, "sessions": ()}
     assert (run.name, run.plans, run.legs, run.revisions, run.complete, run.targets) == ("", (), (), (), True, 0)
+
+
+def test_files_of_results_are_those_named_and_those_below_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("b.jsonl", "a/z.jsonl", "a/y.jsonl", "a/x.txt", "other.txt", "empty/x"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    paths = [tmp_path / name for name in ("other.txt", "a", "b.jsonl", "a/y.jsonl")]
+    assert [str(path.relative_to(tmp_path)) for path in result_files(paths)] == [
+        *("other.txt", "a/y.jsonl", "a/z.jsonl", "b.jsonl")
+    ]
+    for name, message in (
+        (
+            "empty",
+            "empty: found no results (*.jsonl) in this folder; write some with `pytest --retarget-results empty`",
+        ),
+        ("none", "none: found no such file or folder, expected results of `pytest --retarget-results`"),
+    ):
+        for read in (result_files, read_results):
+            with pytest.raises(RetargetError) as caught:
+                read([tmp_path / name])
+            assert str(caught.value) == message
+            assert list(read([tmp_path / name], if_any=True)) == []

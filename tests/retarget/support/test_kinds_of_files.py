@@ -47,10 +47,16 @@ def test_a_path_that_cannot_be_is_not_there(tmp_path: Path) -> None:
     assert not is_there(tmp_path / ("x" * 300))
 
 
-def test_a_folder_can_be_written_where_the_nearest_that_is_there_can(tmp_path: Path) -> None:
+def test_a_folder_can_be_written_where_the_nearest_that_is_there_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert can_be_written(tmp_path / "new" / "newer")
     (tmp_path / "file").touch()
     assert not can_be_written(tmp_path / "file" / "below")
+    (tmp_path / "file").chmod(0o755)
+    assert not can_be_written(tmp_path / "file" / "below")
+    monkeypatch.setattr(os, "access", lambda path, mode: (path, mode) != (tmp_path, os.W_OK | os.X_OK))
+    assert not can_be_written(tmp_path / "new")
 
 
 def test_a_digest_is_of_the_content_or_says_why_there_is_none(tmp_path: Path) -> None:

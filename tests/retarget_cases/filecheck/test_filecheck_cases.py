@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from typing import Any
 
 import pytest
 from retarget.extension import ArtifactRequest, CheckedCase, UnavailableError
@@ -202,3 +203,8 @@ def test_a_source_that_is_not_there_is_an_error_that_names_it(folder: Path) -> N
     request = ArtifactRequest(module="a", source=folder / "a.mlir", artifact=b"", compiler="cc")
     with pytest.raises(RetargetError, match=r"^a\.mlir: cannot be read: No such file or directory$"):
         FileCheckLoader().check(request)
+
+
+def test_a_text_has_no_cases_to_run() -> None:
+    request: Any = None
+    assert FileCheckLoader().load(request) == ()

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from retarget.support.errors import DiagnosticsError
-from retarget_cases.files.read import CasesFile, read_cases_file
+from retarget_cases.files.read import CasesFile, default_generator, read_cases_file
 from retarget_cases.files.tolerances import DEFAULT_TOLERANCES
 
 CASE = "[[case]]\n"
@@ -271,3 +272,19 @@ def test_every_default_is_wide_enough_for_its_type_and_too_narrow_for_the_next_s
     unit = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
     for dtype, smaller in unit_of_smaller.items():
         assert 2 * unit[dtype] <= DEFAULT_TOLERANCES[dtype].rtol < smaller
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values"),
+    [
+        ("bool", ("integers", 0, 2)),
+        ("int4", ("integers", 0, 2)),
+        ("uint64", ("integers", 0, 2)),
+        ("float32", ("uniform", -1.0, 1.0)),
+        ("complex64", ("uniform", -1.0, 1.0)),
+        ("float8_e8m0fnu", ("uniform", 1.0, 4.0)),
+    ],
+)
+def test_inputs_of_which_nothing_is_said_are_small_numbers_of_their_type(dtype: str, values: object) -> None:
+    found: Any = default_generator(dtype)
+    assert (found.random, found.low, found.high) == values

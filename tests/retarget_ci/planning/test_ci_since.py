@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite
 from retarget.cli import main
 from retarget.results.plan import Plan, read_plan
 from retarget.support.errors import RetargetError
+from retarget_ci.planning import since
+from retarget_ci.planning.fingerprints import Fingerprints
 from retarget_ci.planning.since import _paths_at, changes_since
 
 MODULE = """\
@@ -234,3 +237,99 @@ def test_a_target_with_another_golden_rule_has_changed(checkout: Path) -> None:
     unchanged = changes_since("HEAD", checkout, ["old"]).unchanged
     assert len(unchanged) == 5
     assert "old/suite.toml::s::same_vmvx" not in unchanged
+
+
+def fingerprints_of(monkeypatch: pytest.MonkeyPatch, before: object, now: Fingerprints) -> list[Path]:
+    """Let the checkout of a revision have these fingerprints (or fail so), and today's folder those; return where."""
+    folders: list[Path] = []
+
+    def found(folder: Path, paths: Sequence[str], extensions: Sequence[str]) -> Fingerprints:
+        assert [*extensions] == ["e"]
+        folders.append(folder)
+        if folder.name == "tree":
+            assert [*paths] == ["old"]
+            assert (folder / "old" / "same.mlir").is_file()
+            if isinstance(before, str):
+                raise RetargetError(before.format(tree=folder))
+            assert isinstance(before, Fingerprints)
+            return before
+        return now
+
+    monkeypatch.setattr(since, "_fingerprints", found)
+    return folders
+
+
+NOW = Fingerprints(of={"a": "1", "b": "2", "c": "3"}, unknown={"gone": 2})
+GONE = "2 without a fingerprint, which count as changed: gone"
+
+
+@pytest.mark.parametrize(
+    ("before", "unchanged", "warnings"),
+    [
+        (Fingerprints(of={"x": "1", "c": "9", "y": "3"}, unknown={"z": 1}), {"a", "c"}, (GONE,)),
+        (Fingerprints(of={}, unknown={}), set(), (GONE,)),
+        (
+            "{tree}/old/suite.toml: found x",
+            set(),
+            (GONE, "the declarations of HEAD cannot be read, so that all count as changed: old/suite.toml: found x"),
+        ),
+    ],
+)
+def test_what_has_a_fingerprint_that_the_revision_had_is_unchanged_and_its_checkout_is_removed(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, before: object, unchanged: set[str], warnings: tuple[str, ...]
+) -> None:
+    folders = fingerprints_of(monkeypatch, before, NOW)
+    found = changes_since("HEAD", checkout, ["old"], ["e"])
+    assert (found.unchanged, found.warnings) == (unchanged, warnings)
+    assert sorted(folder.name for folder in folders) == ["checkout", "tree"]
+    assert not any(folder.exists() for folder in folders if folder.name == "tree")
+    listed = subprocess.run(["git", "worktree", "list"], cwd=checkout, check=True, capture_output=True, text=True)
+    assert len(listed.stdout.splitlines()) == 1
+
+
+def test_of_a_revision_without_the_paths_nothing_is_unchanged(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (checkout / "new").mkdir()
+    folders = fingerprints_of(monkeypatch, "never asked", NOW)
+    assert changes_since("HEAD", checkout, ["new"], ["e"]).unchanged == frozenset()
+    assert [folder.name for folder in folders] == ["checkout"]
+
+
+class Ran:
+    """In place of `subprocess.run`: what it is asked, and what it gives."""
+
+    def __init__(self, status: int, out: bytes = b"", err: bytes = b"") -> None:
+        self.returncode, self.stdout, self.stderr = status, out, err
+
+    def __call__(self, command: list[str], **known: object) -> Ran:
+        self.command, self.folder = command, known["cwd"]
+        return self
+
+
+def test_fingerprints_come_from_a_process_of_their_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    process = Ran(0, b'{"of":{"a":"1"},"unknown":{}}')
+    monkeypatch.setattr(since.subprocess, "run", process)
+    assert since._fingerprints(tmp_path, ["x", "y"], ["e"]) == Fingerprints(of={"a": "1"}, unknown={})
+    assert process.folder == tmp_path
+    assert process.command[1:] == [
+        *("-P", "-m", "retarget.cli", "ci", "--retarget-extension=e", "fingerprints", "--format=json", "--", "x", "y")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("process", "message"),
+    [
+        (Ran(1, err=b" a.toml: found x\n"), "a.toml: found x"),
+        (Ran(-9), "exit status -9"),
+        (
+            Ran(0, b"hello"),
+            "`retarget.cli ci fingerprints --format=json -- x` printed something else than fingerprints; ",
+        ),
+    ],
+)
+def test_a_process_that_gives_no_fingerprints_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, process: Ran, message: str
+) -> None:
+    monkeypatch.setattr(since.subprocess, "run", process)
+    with pytest.raises(RetargetError) as caught:
+        since._fingerprints(tmp_path, ["x"], [])
+    assert str(caught.value).startswith(message)

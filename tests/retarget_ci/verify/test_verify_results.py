@@ -240,6 +240,7 @@ def test_a_target_that_did_not_run_or_not_all_of_its_cases_is_an_error(tmp_path:
         (1, "1, but no target failed; see the log of the leg"),
         (2, "2: it was interrupted, or a collection failed"),
         (3, "3: an internal error"),
+        (4, "4: wrong usage, or invalid declarations"),
         (5, "5: it collected no target"),
         (-9, "-9: a signal"),
     ],

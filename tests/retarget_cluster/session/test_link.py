@@ -429,3 +429,11 @@ def test_what_is_submitted_after_the_end_is_an_error(bench: Bench) -> None:
     bench.link.gone = "the scheduler is gone"
     with pytest.raises(GoneError, match=r"^the scheduler is gone$"):
         bench.link.submit(work())
+
+
+def test_a_scheduler_that_always_forgets_is_given_up(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(links, "range", lambda count: range(2) if count == 1000 else range(count), raising=False)
+    with pytest.raises(GoneError, match=r"^the scheduler at tcp://1 forgets tasks$"):
+        bench.do(lambda _: bench.attempt("lost", "lost"))
+    assert len(bench.tasks) == 2
+    assert bench.link._attempts == {}

@@ -1,0 +1,188 @@
+"""What the options of `retarget bringup NAME` make of a status. What runs and judges is a double."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from retarget_bringup.status import command
+from retarget_bringup.status.model import Blocker, Next, Status
+
+NEXT = Next(what="w", why="y")
+BLOCKERS = tuple(
+    Blocker(rung="loads", stage="run", signature=f"s{at}", frees=1, targets=("t",), smallest="t", command="c")
+    for at in range(12)
+)
+
+
+class Steps:
+    """What was done, in order; and the command."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, reference: str = "") -> None:
+        self.done: list[Any] = []
+        self.settings = SimpleNamespace(
+            name="npu", root=Path("p"), stable=2, ladder_file=Path("npu.ladder"), reference=reference
+        )
+        found = SimpleNamespace(
+            settings=self.settings, states=(), ladder=SimpleNamespace(unsettled=()), sizes={}, results={}, declared=()
+        )
+
+        def read(_: object, folders: object, extensions: object) -> Any:
+            self.done.append(("read", folders, extensions))
+            return found
+
+        def ran(_: object, **known: object) -> Any:
+            self.done.append(("run", known))
+            return found
+
+        def status(name: str, _: object, **known: Any) -> Status:
+            self.done.append(("status", known["is_raised"], known["log"]))
+            return Status(name=name, next=NEXT, blockers=BLOCKERS)
+
+        def log(_: object, limit: int, __: object) -> str:
+            return f"log of {limit}"
+
+        def apply(*_: object, **known: object) -> int:
+            self.done.append(("ladder", known))
+            return 1
+
+        def with_references(blockers: Any, config: str, *, run: Any, **_: object) -> Any:
+            self.done.append(("references", len(blockers), config, run(["t"])))
+            return [blockers[0]] * len(blockers)
+
+        for name, value in (
+            ("find_settings", lambda *_: Path("npu.toml")),
+            ("read_settings", lambda _: self.settings),
+            ("read_found", read),
+            ("run_found", ran),
+            ("status_of", status),
+            ("lines_of", lambda _: ()),
+            ("moves_since_commit", lambda *_: None),
+            ("raised", lambda *_: SimpleNamespace(changes={})),
+            ("log", log),
+            ("apply_options", apply),
+            ("with_references", with_references),
+            ("run_others", lambda *_: "others"),
+            ("status_lines", lambda status, *, everything: [f"{len(status.blockers)} blockers, all: {everything}"]),
+            ("next_lines", lambda _: ["next"]),
+            ("_watch", lambda *_: 7),
+        ):
+            monkeypatch.setattr(command, name, value)
+
+    def run(self, *words: str) -> int:
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--retarget-extension", action="append", default=[])
+        command.add(parser.add_subparsers())
+        arguments = parser.parse_args(["status", "npu", *words])
+        status: int = arguments.act(arguments)
+        return status
+
+
+RUN = ("run", {"runs": 1, "pytest_args": [], "extensions": [], "checks_drivers": True})
+
+
+@pytest.mark.parametrize(
+    ("words", "done", "printed"),
+    [
+        ((), [RUN, ("status", True, ())], "12 blockers, all: False\n"),
+        (("--all",), [RUN, ("status", True, ())], "12 blockers, all: True\n"),
+        (("--log",), [RUN, ("status", True, "log of 10")], "12 blockers, all: False\n"),
+        (("--log", "--all"), [RUN, ("status", True, "log of 1000")], "12 blockers, all: True\n"),
+        (("--next",), [RUN, ("status", True, ())], "next\n"),
+        (
+            ("--results", "a", "b"),
+            [("read", [Path("a"), Path("b")], []), ("status", True, ())],
+            "12 blockers, all: False\n",
+        ),
+        (
+            ("--runs", "3", "--pytest-args=-k 'a b'"),
+            [("run", {**RUN[1], "runs": 3, "pytest_args": ["-k", "a b"]}), ("status", True, ())],  # type: ignore[dict-item]
+            "12 blockers, all: False\n",
+        ),
+    ],
+)
+def test_a_status_is_run_or_read_and_shown(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    done: list[object],
+    printed: str,
+) -> None:
+    steps = Steps(monkeypatch)
+    assert steps.run(*words) == 0
+    assert (steps.done, capsys.readouterr().out) == (done, printed)
+
+
+def test_as_json_it_is_whole(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    steps = Steps(monkeypatch)
+    assert steps.run("--json") == 0
+    assert steps.done[-1] == ("status", True, "log of 1000")
+    out = capsys.readouterr().out
+    assert out.startswith('{\n "version": ')
+    assert out.count('"signature"') == 12
+
+
+@pytest.mark.parametrize(
+    ("words", "references"),
+    [
+        ((), [("references", 10, "cpu", "others")]),
+        (("--all",), [("references", 12, "cpu", "others")]),
+        (("--results", "a"), [("references", 10, "cpu", {})]),
+        (("--next",), []),
+    ],
+)
+def test_the_reference_backend_is_asked_about_the_blockers_that_are_shown(
+    monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], references: list[object]
+) -> None:
+    steps = Steps(monkeypatch, reference="cpu")
+    assert steps.run(*words) == 0
+    assert [one for one in steps.done if one[0] == "references"] == references
+
+
+@pytest.mark.parametrize(
+    ("words", "known"),
+    [
+        (("--check",), {"raises": False, "lower": "", "reason": ""}),
+        (("--raise",), {"raises": True, "lower": "", "reason": ""}),
+        (("--lower", "t", "--reason", " a  b "), {"raises": False, "lower": "t", "reason": "a b"}),
+    ],
+)
+def test_the_ladder_is_checked_or_written(
+    monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], known: dict[str, object]
+) -> None:
+    steps = Steps(monkeypatch)
+    assert steps.run(*words) == 1
+    assert steps.done == [RUN, ("ladder", known)]
+
+
+def test_changes_are_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = Steps(monkeypatch)
+    assert steps.run("--watch") == 7
+    assert steps.done == []
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("--results", "a", "--runs", "2"),
+            "--results: found it with an option that runs targets, expected one or the",
+        ),
+        (("--results", "a", "--pytest-args", "x"), "--results: found it with an option that runs targets"),
+        (("--results", "a", "--watch"), "--results: found it with an option that runs targets"),
+        (("--lower", "t"), "found --lower 't' and --reason '', expected both, the reason in one line"),
+        (("--reason", "r"), "found --lower '' and --reason 'r', expected both"),
+        (("--lower", "t", "--reason", "a\nb"), "found --lower 't' and --reason 'a\\nb', expected both"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str
+) -> None:
+    steps = Steps(monkeypatch)
+    with pytest.raises(argparse.ArgumentError) as caught:
+        steps.run(*words)
+    assert str(caught.value).startswith(message)
+    assert steps.done == []

@@ -1,0 +1,207 @@
+"""What a worker compiles and runs with: builds, toolchains where they lie here, and run services that are lent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from model_targets import ORIGIN, compile_target, run_target
+from msgspec.structs import replace
+from retarget.extension import UnavailableError
+from retarget.model import CompilerConfig, RuntimeConfig, Toolchain
+from retarget.support.errors import RetargetError
+from retarget_cluster.jobs import AskBuild
+from retarget_cluster.worker import engine as module
+from retarget_cluster.worker.engine import LocalEngine, _files
+
+
+class Service:
+    """A run service: what it was asked, and whether it has ended."""
+
+    def __init__(self, **known: Any) -> None:
+        self.known = known
+        self.asked: list[Any] = []
+        self.notes: tuple[str, ...] = ("before",)
+
+    def devices(self, config: RuntimeConfig) -> tuple[str, ...]:
+        self.asked.append(config)
+        return (f"device of {config.name}",)
+
+    def run(self, target: Any, artifact: Any, *, record: Path | None, **known: Any) -> str:
+        self.asked.append((target, artifact, known))
+        self.notes += ("it was lost",)
+        if record is not None:
+            (record / "deep").mkdir(parents=True)
+            (record / "deep/b").write_bytes(b"2")
+            (record / "a").write_bytes(b"1")
+        return "outcome"
+
+    def kill(self) -> None:
+        self.asked.append("killed")
+
+    def close(self) -> None:
+        self.asked.append("closed")
+
+
+class Pool:
+    """Compile workers, whose resolved build is given, or an error."""
+
+    def __init__(self, resolved: Any = None) -> None:
+        self.resolved = resolved
+        self.asked: list[Any] = []
+
+    def resolve(self, env: object, config: CompilerConfig, flags: object, *, timeout: float) -> Any:
+        self.asked.append((env, config, flags))
+        if isinstance(self.resolved, Exception):
+            raise self.resolved
+        return SimpleNamespace(resolved=self.resolved)
+
+    def compile(self, env: object, message: object, *, timeout: float) -> tuple[object, ...]:
+        return env, message, timeout
+
+    def close(self) -> None:
+        self.asked.append("closed")
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> LocalEngine:
+    compiler = SimpleNamespace(fingerprint=lambda _: "print")
+    spawned: list[str] = []
+    spawner = SimpleNamespace(
+        kill=lambda: spawned.append("killed"), close=lambda: spawned.append("closed"), ended=spawned
+    )
+    monkeypatch.setattr(module, "load_extensions", lambda _: SimpleNamespace(compiler=lambda _: compiler))
+    monkeypatch.setattr(module, "Spawner", lambda: spawner)
+    monkeypatch.setattr(module, "RunService", Service)
+    monkeypatch.setattr(
+        module, "worker_environment", lambda _, config: {"of": config.toolchain and str(config.toolchain.path)}
+    )
+    made = LocalEngine(extensions=["e"], cores=2, toolchains={"own": Path("/here")})
+    made._pool = Pool()  # type: ignore[assignment]
+    return made
+
+
+OWN = Toolchain(name="own", path=Path("/there"), origin=ORIGIN)
+COMPILER = CompilerConfig(name="c", compiler="iree", flags=("-x",), origin=ORIGIN)
+
+
+def resolved(build: str = "1", build_id: str = "one", front: str = "") -> Any:
+    front_end = SimpleNamespace(build_id=front) if front else None
+    return SimpleNamespace(build=build, build_id=build_id, front_end=front_end)
+
+
+@pytest.mark.parametrize(
+    ("found", "ask", "lacks"),
+    [
+        (RetargetError("never asked"), AskBuild(config=COMPILER, fingerprint="print", build_ids=("one",)), ""),
+        (resolved(), AskBuild(config=COMPILER, fingerprint="other", build_ids=("one",)), ""),
+        (resolved(), AskBuild(config=COMPILER, fingerprint="", build_ids=("one",)), ""),
+        (resolved(front="two"), AskBuild(config=COMPILER, fingerprint="", build_ids=("one", "two")), ""),
+        (
+            resolved("IREE 3.1"),
+            AskBuild(config=COMPILER, fingerprint="", build_ids=("one", "two")),
+            "it has IREE 3.1, another build than the session",
+        ),
+        (
+            resolved(""),
+            AskBuild(config=COMPILER, fingerprint="", build_ids=("two",)),
+            "it has one, another build than the session",
+        ),
+        (
+            RetargetError("no iree"),
+            AskBuild(config=replace(COMPILER, env=(("A", "1"),)), fingerprint="print", build_ids=("one",)),
+            "no iree",
+        ),
+        (UnavailableError("gone"), AskBuild(config=COMPILER, fingerprint="", build_ids=("one",)), "gone"),
+    ],
+)
+def test_a_worker_has_a_build_or_says_why_not(engine: LocalEngine, found: Any, ask: AskBuild, lacks: str) -> None:
+    engine._pool = Pool(found)  # type: ignore[assignment]
+    assert [engine.lacks_build(ask), engine.lacks_build(ask)] == [lacks, lacks]
+    assert len(engine._pool.asked) == (0 if str(found) == "never asked" else 1)  # type: ignore[attr-defined]
+
+
+def test_toolchains_are_where_they_lie_on_this_machine(engine: LocalEngine) -> None:
+    with_own = replace(COMPILER, toolchain=OWN)
+    engine._pool = pool = Pool(resolved())  # type: ignore[assignment]
+    engine.lacks_build(AskBuild(config=with_own, fingerprint="", build_ids=()))
+    ((env, config, flags),) = pool.asked
+    assert (env, config.toolchain.path, flags) == ({"of": "/here"}, Path("/here"), ("-x",))
+    job: Any = SimpleNamespace(config=with_own, message="m", timeout=3.0)
+    assert engine.compile(job) == ({"of": "/here"}, "m", 3.0)  # type: ignore[comparison-overlap]
+    elsewhere = replace(OWN, name="other")
+    assert engine._here(replace(COMPILER, toolchain=elsewhere)).toolchain is elsewhere
+    assert engine._here(COMPILER) is COMPILER
+
+
+def runtime(name: str, **known: Any) -> RuntimeConfig:
+    return RuntimeConfig(name=name, driver="local-sync", origin=ORIGIN, **known)
+
+
+def test_a_service_that_has_the_devices_open_is_lent_and_two_at_a_time_are_two(engine: LocalEngine) -> None:
+    one, two = runtime("one"), runtime("two")
+    assert (engine.opened(one), engine.devices(one), engine.opened(one)) == ((), ("device of one",), ("device of one",))
+    with engine._lent(two) as first, engine._lent(one) as second:
+        assert first is not second
+    with engine._lent(one) as again:
+        assert again is second
+    with engine._lent(two) as again:
+        assert again is first
+    third = runtime("three")
+    with engine._lent(third) as again:
+        assert len(engine._all) == 2
+        with engine._lent(third):
+            assert len(engine._all) == 2
+    assert len(engine._idle) == 2
+
+
+@pytest.mark.parametrize(("digest", "record"), [("d", None), ("", Path("wanted"))])
+def test_a_run_returns_what_it_recorded_and_which_devices_were_lost(
+    engine: LocalEngine, tmp_path: Path, digest: str, record: Path | None
+) -> None:
+    (tmp_path / "a").write_bytes(b"1234")
+    target = run_target(compile_target(), toolchain=OWN)
+    message = SimpleNamespace(
+        target=target,
+        artifact=tmp_path / "a",
+        digest=digest,
+        record=record,
+        references=(("o", Path("p")),),
+        missing_references=(),
+        seed=None,
+        only=("x",),
+        skipping=(),
+    )
+    job: Any = SimpleNamespace(message=message, timeout=9.0)
+    outcome, recorded, notes = engine.run(job)
+    assert (outcome, notes) == ("outcome", ("it was lost",))  # type: ignore[comparison-overlap]
+    assert recorded == ((("a", b"1"), ("deep/b", b"2")) if record else ())
+    service: Any = engine._all[0].service
+    ((ran, artifact, known),) = service.asked
+    assert (ran.timeout, ran.runtime.toolchain.path) == (9.0, Path("/here"))
+    assert known == {
+        "references": (("o", Path("p")),),
+        "missing_references": (),
+        "seed": None,
+        "only": ("x",),
+        "skipping": (),
+    }
+    found = (artifact.digest, artifact.size, artifact.path) if digest else artifact
+    assert found == (("d", 4, str(tmp_path / "a")) if digest else tmp_path / "a")
+
+
+def test_all_processes_end_with_the_engine(engine: LocalEngine) -> None:
+    engine.devices(runtime("one"))
+    service: Any = engine._all[0].service
+    service.asked.clear()
+    engine.kill()
+    engine.close()
+    pool: Any = engine._pool
+    spawner: Any = engine._spawner
+    assert (service.asked, pool.asked, spawner.ended) == (["killed", "closed"], ["closed"], ["killed", "closed"])
+
+
+def test_files_of_a_folder_that_is_not_there_are_none(tmp_path: Path) -> None:
+    assert list(_files(tmp_path / "none")) == []
