@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -12,6 +13,7 @@ from retarget.cli import main
 from retarget.model.driver_checks import CheckState, DriverCheckOutcome, DriverReport
 from retarget.model.outcomes import DeviceInfo, Rung
 from retarget.results.files import read_results
+from retarget_bringup import driver
 from retarget_bringup.driver import is_good, outcome_lines, report_lines
 
 DEVICE = DeviceInfo(driver="npu", uri="npu://0", ordinal=0, name="NPU 1", physical_id="npu-0")
@@ -175,3 +177,69 @@ def test_a_name_that_means_nothing_is_refused(
         r"below this folder use; did you mean 'one-thread'\?",
         capsys.readouterr().err,
     )
+
+
+def commanded(
+    monkeypatch: pytest.MonkeyPatch, reports: list[DriverReport], *words: str
+) -> tuple[int, list[Any], list[Any]]:
+    """The exit status of the command where the checks end so; what was asked, and what was written."""
+    asked: list[Any] = []
+    written: list[Any] = []
+
+    def check(configs: Any, *, done: Any, ended: Any, note: Any, **known: Any) -> list[DriverReport]:
+        note("a note")
+        asked.append(([one.name for one in configs], known["globs"], known["timeout"], known["extensions"]))
+        for report in reports if done is not None else ():
+            for outcome in report.outcomes:
+                done(outcome)
+            ended(report)
+        return reports
+
+    monkeypatch.setattr(driver, "check_drivers", check)
+    monkeypatch.setattr(driver, "write_checks", lambda *known: written.append(known))
+    return main(["bringup", "driver", *words]), asked, written
+
+
+def test_outcomes_and_reports_are_printed_as_they_come(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("local-sync", "--check", "fill*", "--check", "map*", "--timeout", "7")
+    status, asked, written = commanded(monkeypatch, [replace(REPORT, outcomes=(PASSED, FAILED))], *words)
+    (configs, globs, timeout, _) = asked[0]
+    assert (status, configs, [*globs], timeout, written) == (0, ["local-sync"], ["fill*", "map*"], 7.0, [])
+    out, err = capsys.readouterr()
+    report = replace(REPORT, outcomes=(PASSED, FAILED))
+    assert out.splitlines() == [*outcome_lines(PASSED), *outcome_lines(FAILED), *report_lines(report)]
+    assert err == "a note\n"
+
+
+def test_as_json_it_is_whole_and_alone(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, written = commanded(monkeypatch, [REPORT, ABSENT], "--json", "--results", "out")
+    found, absent = json.loads(capsys.readouterr().out)
+    assert (status, written) == (0, [(Path("out"), [REPORT, ABSENT])])
+    assert (found["config"], found["driver"], found["rung"], [one["name"] for one in found["devices"]]) == (
+        *("my npu", "npu", "transfers"),
+        ["NPU 1"],
+    )
+    assert found["checks"][0] | {"proves": ""} == {
+        "check": "fill.ranges",
+        "proves": "",
+        "state": "passed",
+        "rung": "transfers",
+        "detail": "",
+        "text": "",
+        "seconds": 0.25,
+        "digest": "0" * 12,
+        "command": "retarget bringup driver 'my npu' --check fill.ranges",
+    }
+    assert (absent["checks"], absent["reason"], absent["rung"]) == ([], "no NPU", "none")
+
+
+@pytest.mark.parametrize(
+    ("report", "words", "status"),
+    [(ABSENT, (), 0), (ABSENT, ("local-sync",), 1), (replace(REPORT, rung=Rung.OPENS), (), 0)],
+)
+def test_the_exit_status_is_that_of_the_drivers(
+    monkeypatch: pytest.MonkeyPatch, report: DriverReport, words: tuple[str, ...], status: int
+) -> None:
+    assert commanded(monkeypatch, [REPORT, report], *words)[0] == status

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from declaration_texts import compiler, suite, target
 from jsonschema import Draft202012Validator
 from retarget.cli import main
 from retarget.extension import Case, CaseRequest, UnavailableError
-from retarget.support.errors import DiagnosticsError, RetargetError
+from retarget.model import Module
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget_cases.filecheck.loader import FileCheckLoader
 from retarget_cases.loader import CasesLoader
 from retarget_cases.models import ModelsLoader
@@ -284,3 +286,19 @@ def test_a_written_dtype_wins_over_the_model(tmp_path: Path) -> None:
 
 def test_the_kinds_are_asked_in_the_documented_order() -> None:
     assert [kind.precedence for kind in (FileCheckLoader, ModelsLoader, CasesLoader)] == [20, 15, 10]
+
+
+@pytest.mark.parametrize(
+    ("is_there", "install", "checked"),
+    [(True, "", True), (True, "make m", True), (False, "", True), (False, "make m", False)],
+)
+def test_a_model_that_is_yet_to_be_installed_is_not_held_against_its_cases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool, install: str, checked: bool
+) -> None:
+    found = Diagnostic(file=tmp_path, message="checked")
+    monkeypatch.setattr(CasesLoader, "data_diagnostics", lambda *_: (found,))
+    if is_there:
+        (tmp_path / "m.onnx").touch()
+    module = Module(name="m", path=tmp_path / "m.onnx", install=install)
+    suite: Any = None
+    assert ModelsLoader().data_diagnostics(module, suite) == ((found,) if checked else ())

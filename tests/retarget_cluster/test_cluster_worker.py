@@ -113,8 +113,10 @@ def test_a_device_on_which_nothing_runs_is_not_offered(
     monkeypatch.setattr("retarget_cluster.worker.cluster_worker.find_devices", lambda *_, **__: found)
     worker._options = replace(worker._options, probes=True)
 
+    said: list[bool] = []
+
     async def advertised() -> None:
-        pass
+        said.append(worker._probing)
 
     async def probe() -> None:
         worker._connected = asyncio.Event()
@@ -123,6 +125,7 @@ def test_a_device_on_which_nothing_runs_is_not_offered(
         await worker._probe()
 
     asyncio.run(probe())
+    assert said == [False]  # once, when it has ended
     assert worker._devices == {"double": (device("gpu-1"),)}
     assert "device double://1 (a device) is unusable: unknown CPU\n" in capsys.readouterr().err
 

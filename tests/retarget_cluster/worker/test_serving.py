@@ -150,6 +150,36 @@ def test_a_scheduler_with_another_certificate_is_an_error_at_once(
         served(worker, monkeypatch, "drained", errors=[RetargetError("another certificate")])
 
 
+@pytest.mark.parametrize(("connected", "error"), [(True, None), (True, OSError("lost")), (False, None)])
+def test_a_worker_that_drains_says_so_and_ends_when_nothing_runs(
+    worker: ClusterWorker, monkeypatch: pytest.MonkeyPatch, connected: bool, error: Exception | None
+) -> None:
+    steps: list[str] = []
+
+    async def advertise() -> None:
+        steps.append("advertised")
+        if error is not None:
+            raise error
+
+    async def work() -> None:
+        await asyncio.sleep(0)
+        steps.append("done")
+
+    async def whole() -> None:
+        worker._ended, worker._connected = asyncio.Event(), asyncio.Event()
+        if connected:
+            worker._connected.set()
+        task = asyncio.ensure_future(work())
+        worker._tasks.add(task)
+        task.add_done_callback(worker._tasks.discard)
+        await worker._drained()
+        assert worker._ended.is_set()
+
+    monkeypatch.setattr(worker, "_advertise", advertise)
+    asyncio.run(whole())
+    assert steps == [*(["advertised"] if connected else []), "done"]
+
+
 def test_an_extension_that_cannot_be_loaded_is_an_error_before_anything_is_waited_for(
     worker: ClusterWorker, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,0 +1,174 @@
+"""Where the tool runs: on this machine, or on a host to which it is pushed. The connection is a double."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from model_targets import ORIGIN, compile_target, run_target
+from retarget.extension import UnavailableError
+from retarget.model import Host, RuntimeConfig
+from retarget_iree.runtime.tool import places
+from retarget_iree.runtime.tool.places import HostPlace, LocalPlace, _machine, _pushed
+
+
+def elf(number: int) -> bytes:
+    return b"\x7fELF" + bytes(14) + number.to_bytes(2, "little") + bytes(4)
+
+
+@pytest.mark.parametrize(
+    ("head", "machine"),
+    [
+        (elf(3), "x86"),
+        (elf(40), "arm"),
+        (elf(62), "x86_64"),
+        (elf(183), "arm64"),
+        (elf(243), "riscv64"),
+        (elf(258), "loongarch64"),
+        (elf(999), ""),
+        (b"#!/bin/sh\n" + bytes(20), ""),
+    ],
+)
+def test_an_elf_file_is_built_for_a_machine(tmp_path: Path, head: bytes, machine: str) -> None:
+    (tmp_path / "tool").write_bytes(head)
+    assert _machine(tmp_path / "tool") == machine
+
+
+def test_a_tool_is_pushed_with_its_libraries_into_a_folder_named_by_all_of_them(tmp_path: Path) -> None:
+    for name, text in (
+        ("bin/tool", "t"),
+        ("bin/liba.so", "a"),
+        ("lib/libb.so.1", "b"),
+        ("lib/other", "o"),
+        ("bin/x", "x"),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    files, tool = _pushed(tmp_path / "bin/tool")
+    folder = tool.removesuffix("bin/tool")
+    assert files == {
+        f"{folder}bin/tool": tmp_path / "bin/tool",
+        f"{folder}bin/liba.so": tmp_path / "bin/liba.so",
+        f"{folder}lib/libb.so.1": tmp_path / "bin/../lib/libb.so.1",
+    }
+    assert (len(folder), folder[:6], folder[-6:]) == (6 + 64 + 6, "store/", ".tool/")
+    assert _pushed(tmp_path / "bin/tool")[1] == tool
+    (tmp_path / "lib/libb.so.1").write_text("another")
+    assert _pushed(tmp_path / "bin/tool")[1] != tool
+
+
+class Calls:
+    """A connection to an arm64 host."""
+
+    error: Exception | None = None
+
+    def __init__(self, host: Host) -> None:
+        if self.error is not None:
+            raise self.error
+        self.host, self.platform = host, SimpleNamespace(system="Linux", machine="aarch64")
+        self.closed = 0
+
+    def digest(self, path: str) -> str:
+        return hashlib.sha256(path.encode()).hexdigest()
+
+    def run(self, argv: Any, **known: Any) -> Any:
+        return argv, known
+
+    def by_hand(self, argv: Any, **known: Any) -> Any:
+        return argv, known
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Make the place of a config, whose tool is built for a machine of this number."""
+
+    def make(number: int, *, run_with: str = "", **known: Any) -> HostPlace:
+        tool = tmp_path / "iree-run-module"
+        tool.write_bytes(elf(number))
+        build = SimpleNamespace(tool=tool, describe=lambda: "IREE 3.1")
+        monkeypatch.setattr(places, "find_tool", lambda _: build)
+        monkeypatch.setattr(places, "RemoteCalls", Calls)
+        host = Host(name="board", kind="ssh", address="b", run_with=run_with, env=(("H", "1"),), origin=ORIGIN)
+        return HostPlace(config(env=(("C", "2"),), **known), host)
+
+    return make
+
+
+def config(**known: Any) -> RuntimeConfig:
+    return run_target(compile_target(), **known).runtime
+
+
+def test_a_tool_for_the_hosts_machine_is_pushed(place: Any, tmp_path: Path) -> None:
+    for number in (183, 40, 999):  # arm64 runs arm, and what is not known is tried
+        made = place(number)
+        assert made.build == "IREE 3.1"
+        assert made.tool.endswith(".tool/bin/iree-run-module")
+    argv, known = made.run(["x"], inputs=[tmp_path / "iree-run-module"], outputs=[Path("o")])
+    assert (argv, known["env"], known["outputs"]) == (["x"], (("H", "1"), ("C", "2")), [Path("o")])
+    assert len(known["needs"]) == 2
+    argv, known = made.by_hand(["x"], {tmp_path / "iree-run-module": None})
+    assert (argv, known["env"], len(known["needs"])) == (["x"], (("H", "1"), ("C", "2")), 1)
+    made.close()
+    assert made._calls.closed == 1
+
+
+def test_a_host_may_have_its_own_tool(place: Any) -> None:
+    made = place(62, run_with="/opt/tool")
+    digest = hashlib.sha256(b"/opt/tool").hexdigest()
+    assert (made.tool, made.build) == ("/opt/tool", f"/opt/tool of host 'board' (SHA-256 {digest[:12]})")
+    assert made.run(["x"])[1]["needs"] == {}
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        ({}, "iree-run-module (IREE 3.1) is built for x86_64; host 'board' is arm64"),
+        ({"host_arch": ("riscv64",)}, "host 'board' is linux on arm64"),
+    ],
+)
+def test_what_a_host_cannot_run_is_not_available(place: Any, known: dict[str, Any], message: str) -> None:
+    with pytest.raises(UnavailableError) as caught:
+        place(62, **known)
+    assert message in str(caught.value)
+
+
+def test_behind_run_under_a_tool_may_be_built_for_another_machine(place: Any) -> None:
+    assert place(62, run_under=("qemu",)).build == "IREE 3.1"
+
+
+def test_a_host_that_is_not_reached_is_not_available(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Calls, "error", places.HostError("no route", "switch it on"))
+    with pytest.raises(UnavailableError, match=r"^no route$") as caught:
+        place(183)
+    assert caught.value.hint == "switch it on"
+    monkeypatch.setattr(Calls, "error", None)
+
+    def lost(*_: object) -> None:
+        raise places.HostError("lost", "again")  # noqa: EM101
+
+    monkeypatch.setattr(Calls, "digest", lost)
+    with pytest.raises(UnavailableError, match=r"^lost$"):
+        place(183, run_with="/opt/tool")
+
+
+def test_on_this_machine_the_tool_runs_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build = SimpleNamespace(tool=Path(sys.executable), describe=lambda: "IREE 3.1")
+    monkeypatch.setattr(places, "find_tool", lambda _: build)
+    monkeypatch.setattr(places, "keep_file", lambda folder, content: Path(f"/kept/{folder}/{content.decode()}"))
+    made = LocalPlace(config())
+    assert (made.tool, made.build) == (sys.executable, "IREE 3.1")
+    done = made.run(
+        [sys.executable, "-c", "import sys; print('out'); print(sys.stdin.read(), file=sys.stderr); sys.exit(3)"]
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "\n")
+    (tmp_path / "in").write_text("x")
+    files = {tmp_path / "in": None, tmp_path / "a": Path("/store/a")}
+    argv = made.by_hand(["tool", f"--input=@{tmp_path / 'in'}", f"--module={tmp_path / 'a'}"], files)
+    assert list(argv) == ["tool", "--input=@/kept/inputs/x", "--module=/store/a"]
