@@ -43,13 +43,15 @@ class _AddressError(RetargetError, argparse.ArgumentTypeError):
 
 
 def expect_distributed(what: str, *, imports: bool = True) -> None:
-    """Raise `RetargetError` where Dask distributed is not installed, which `what` needs.
+    """Raise `RetargetError` where Dask distributed is not installed, or what it makes certificates with, which `what`
+    needs.
 
     If it `imports` it, its log is left out unless Dask's configuration says otherwise: what a user is to know, we say.
     """
-    if importlib.util.find_spec("distributed") is None:
-        msg = f"{what} needs the package distributed, which is not installed; {install_hint('cluster')}"
-        raise RetargetError(msg)
+    for package in ("distributed", "cryptography"):
+        if importlib.util.find_spec(package) is None:
+            msg = f"{what} needs the package {package}, which is not installed; {install_hint('cluster')}"
+            raise RetargetError(msg)
     if not imports:
         return
     import dask.config
@@ -121,7 +123,8 @@ def security_of(certificate: str) -> Any:
 def _users_certificate() -> str:
     path = user_path(os.environ.get("XDG_CONFIG_HOME") or "~/.config") / "retarget" / "cluster.pem"
     how = (
-        "it is to be a file of this user that nobody else can read (chmod 600); retarget writes one where there is none"
+        "it is to be a file of this user that nobody else can read (chmod 600), which retarget writes where there is "
+        "none; XDG_CONFIG_HOME names another folder"
     )
     if not path.is_absolute():
         msg = (

@@ -39,7 +39,7 @@ _ARCHITECTURES |= {"riscv_64": "riscv64", "riscv_32": "riscv32"}
 _OF_TOOL = ("--expect_failure", "--gtest_")
 _WITHOUT_EFFECT = {"deps", "visibility", "testonly", "licenses", "features"}
 _OF_LIT = {"cfg", "tools"}
-"""What a lit rule is told besides, which says where tools are."""
+"""Arguments of lit rules that only say where tools are."""
 
 _MAKE_VARIABLE = re.compile(r"\$\((?:\w+ )?[^)]*\)")
 _SAYS_NOTHING = {"", "check", "test", "tests", "suite", "e2e"}

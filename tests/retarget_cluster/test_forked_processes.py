@@ -1,4 +1,4 @@
-"""The processes of `local:N` as they are made: what each is told, and how all end. No process is made."""
+"""The processes of `local:N`: their arguments, and how they end. `os.fork` is replaced: no process starts."""
 
 from __future__ import annotations
 

@@ -236,9 +236,10 @@ def test_the_log_of_distributed_is_left_out_where_it_is_imported_and_nothing_els
 
 
 @pytest.mark.parametrize("imports", [False, True])
-def test_where_distributed_is_not_installed_it_is_said_what_needs_it(
-    monkeypatch: pytest.MonkeyPatch, imports: bool
+@pytest.mark.parametrize("missing", ["distributed", "cryptography"])
+def test_where_a_package_is_not_installed_it_is_said_what_needs_it(
+    monkeypatch: pytest.MonkeyPatch, imports: bool, missing: str
 ) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(RetargetError, match=r"^it needs the package distributed, which is not installed; install it "):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == missing else name)
+    with pytest.raises(RetargetError, match=rf"^it needs the package {missing}, which is not installed; install it "):
         expect_distributed("it", imports=imports)

@@ -12,15 +12,15 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import msgspec
 from msgspec import Struct
 from retarget.support.errors import RetargetError
-from retarget.support.files import content_digest
+from retarget.support.files import content_digest, is_inside, read_regular
 from retarget.support.text import first_line
 from retarget.support.toml import read_toml
 
@@ -30,8 +30,8 @@ from retarget_ci.planning.fingerprints import Fingerprints
 _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TREE"})
 """The variables by which git tells its hooks of their checkout. A worktree is another one."""
 
-_CONFIGURATION = ("conftest.py", "pyproject.toml", "pytest.ini", "setup.cfg", "setup.py", "tox.ini")
-_WORD = re.compile(r"""[^\s"'=,\[\]{}]+""")
+_CONFIGURATION = ("pyproject.toml", "pytest.ini", "setup.cfg", "setup.py", "tox.ini")
+_WORD = re.compile(r"""[^\s"'=,;()<>|&\[\]{}]+""")
 
 
 class Changes(Struct, frozen=True, kw_only=True):
@@ -51,13 +51,13 @@ def changes_since(revision: str, folder: Path, paths: Sequence[str], extensions:
     with _worktree(top, commit) as tree, ThreadPoolExecutor() as pool:
         before = tree / folder.resolve().relative_to(top)
         both_say = all((one / CI_FILE).is_file() for one in (before, folder))
-        said = f"setup, env or pytest in {CI_FILE} are others" * (
-            both_say and _surroundings(before) != _surroundings(folder)
-        )
-        changed = (
-            name for name in _files(folder, paths) if content_digest(before / name) != content_digest(folder / name)
-        )
-        if said := said or next((f"{name} is another" for name in changed), ""):
+        files = (*_CONFIGURATION, *_conftests((before, folder), paths), *_named(folder, paths))
+        changed = (name for name in files if content_digest(before / name) != content_digest(folder / name))
+        if both_say and _surroundings(before) != _surroundings(folder):
+            said = f"setup, env or pytest in {CI_FILE} are others"
+        else:
+            said = next((f"{name} is another" for name in changed), "")
+        if said:
             warning = f"{said} than in {revision}, so that all count as changed"
             return Changes(unchanged=frozenset(), warnings=(warning,))
         there = _paths_at(before, paths)
@@ -91,13 +91,33 @@ def _surroundings(folder: Path) -> object:
     return kept(data), *([*map(kept, one)] if isinstance(one, list) else one for one in lists)
 
 
-def _files(folder: Path, paths: Sequence[str]) -> Iterator[str]:
-    """Yield the names of files that may say how targets are run: those of pytest and of packages, and what `ci.toml`
-    names in `setup`, `env` and `pytest`."""
-    yield from _CONFIGURATION
-    yield from (f"{path.partition('::')[0]}/conftest.py" for path in paths)
-    if (folder / CI_FILE).is_file():
-        yield from _WORD.findall(str(_surroundings(folder)))
+def _conftests(trees: Iterable[Path], paths: Sequence[str]) -> Iterator[str]:
+    """Yield the names of the `conftest.py` in the trees that pytest reads for the paths."""
+    places = [PurePath(path.partition("::")[0]) for path in paths]
+    for tree in trees:
+        listed = _git(tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", "*conftest.py")
+        for file in map(PurePath, filter(None, listed.split("\0"))):
+            near = (place.is_relative_to(file.parent) or file.is_relative_to(place) for place in places)
+            if file.name == "conftest.py" and any(near):
+                yield str(file)
+
+
+def _named(folder: Path, paths: Sequence[str]) -> Iterator[str]:
+    """Yield what `ci.toml` names in `setup`, `env` and `pytest`, such as files of requirements and scripts, and what
+    these name; below the paths are declarations, which have fingerprints."""
+    waiting = _WORD.findall(str(_surroundings(folder))) if (folder / CI_FILE).is_file() else []
+    declared = [path for path in paths if PurePath(path).parts]
+    seen: set[str] = set()
+    while waiting:
+        name = os.path.normpath(waiting.pop())
+        if name in seen or any(map(PurePath(name).is_relative_to, declared)):
+            continue
+        seen.add(name)
+        with suppress(OSError, ValueError):  # no file, or no text
+            if is_inside(folder / name, folder):
+                yield name
+                words = _WORD.findall(read_regular(folder / name).decode())
+                waiting += [one for word in words for one in (word, str(PurePath(name).parent / word))]
 
 
 def _paths_at(folder: Path, paths: Sequence[str]) -> Sequence[str]:

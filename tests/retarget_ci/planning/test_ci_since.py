@@ -212,11 +212,20 @@ def test_where_targets_are_run_in_another_way_all_have_changed(checkout: Path, b
     assert found.warnings == ("setup, env or pytest in ci.toml are others than in HEAD, so that all count as changed",)
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "pyproject.toml", "old/conftest.py"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("requirements/ci.txt", "requirements/base.txt", "pyproject.toml"),
+        *("conftest.py", "old/conftest.py", "old/below/conftest.py"),
+    ],
+)
 def test_where_a_file_that_says_how_targets_are_run_is_another_all_have_changed(checkout: Path, name: str) -> None:
     (checkout / "ci.toml").write_text(
-        (CI % "old").replace("paths", 'setup = ["pip install -r requirements.txt"]\npaths')
+        (CI % "old").replace("paths", 'setup = ["pip install -r requirements/ci.txt"]\npaths')
     )
+    for folder in ("requirements", "old/below"):
+        (checkout / folder).mkdir(parents=True, exist_ok=True)
+    (checkout / "requirements" / "ci.txt").write_text("-r base.txt\n")
     (checkout / name).write_text("# iree==3.12\n")
     _git(checkout, "add", "-A")
     _git(checkout, "commit", "-q", "-m", "ci")

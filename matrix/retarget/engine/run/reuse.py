@@ -18,6 +18,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from fnmatch import fnmatchcase
@@ -37,7 +38,7 @@ from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig,
 from retarget.model.outcomes import Artifact, CaseOutcome, DeviceInfo, Failure, RunOutcome
 from retarget.support.dependencies import Dependency, state_of, versions_of_arrays
 from retarget.support.errors import RetargetError
-from retarget.support.files import LIMIT_VARIABLE
+from retarget.support.files import LIMIT_VARIABLE, read_regular
 from retarget.targets.selection import names_devices
 
 _FORMAT = "3"
@@ -114,10 +115,13 @@ def _libraries(variables: Sequence[tuple[str, str]]) -> Iterator[Path]:
     that these name."""
     values = [value for name, value in variables if any(fnmatchcase(name, like) for like in _OF_LOADERS)]
     for place in (Path(part) for value in values for part in value.split(os.pathsep) if part):
-        for file in sorted(place.iterdir()) if place.is_dir() else (place,):
-            if file.suffix in _MANIFESTS and file.is_file():
+        for file in sorted(place.glob("*")) if place.is_dir() else (place,):
+            if file.suffix not in _MANIFESTS:
+                continue
+            with suppress(OSError):  # what cannot be read here is not read by a loader either
+                text = read_regular(file).decode(errors="replace")
                 yield file
-                yield from (file.parent / name for name in _LIBRARY.findall(file.read_text(errors="replace")))
+                yield from (file.parent / name for name in _LIBRARY.findall(text))
 
 
 def _identity(device: DeviceInfo) -> list[object]:

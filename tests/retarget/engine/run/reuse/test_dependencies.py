@@ -113,6 +113,7 @@ def test_the_library_of_a_driver_that_a_variable_names_counts(
 ) -> None:
     (library := tmp_path / "driver.so.1").write_text("one")
     (manifest := tmp_path / "icd.d/mine.json").parent.mkdir()
+    (manifest.parent / "folder.json").mkdir()  # which nothing can read, and comes before
     manifest.write_text('{"ICD": {"library_path": "../driver.so.1"}}')
     value = str({"library": library, "folder": manifest.parent}.get(by, manifest))
     env = [("VK_DRIVER_FILES", value)] if by == "config" else []
