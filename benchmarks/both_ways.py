@@ -16,14 +16,11 @@ from collections import Counter
 from collections.abc import Mapping
 
 from msgspec.structs import replace
-from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, request_of
-from retarget.engine.cache.folder import cache_of_command
-from retarget.engine.engine import Engine
-from retarget.engine.references import ReferenceRuns
+from retarget.cli import add_expression_arguments, add_path_arguments, read_declared, request_of
 from retarget.extension import UnavailableError
-from retarget.model import RunTarget
-from retarget.model.outcomes import Failure
-from retarget.support.errors import RetargetError
+from retarget.model import Failure, RunTarget
+from retarget.session import Engine, ReferenceRuns, cache_of_command
+from retarget.support import RetargetError
 
 _COMPILERS = ("llvm-cpu", "vmvx")
 

@@ -17,10 +17,9 @@ import time
 from pathlib import Path
 
 from collection import COMPILERS, PER_MODULE, RUNTIMES, collect, write_matrix
-from retarget.results.files import SessionResults, new_session
+from retarget.results import SessionResults, TargetRecord, new_session, read_plan
 from retarget.results.history import add_run
-from retarget.results.plan import read_plan
-from retarget.results.record import CompileRecord, RunRecord, TargetRecord
+from retarget.results.record import CompileRecord, RunRecord
 
 RUNNERS = 10
 

@@ -37,12 +37,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from retarget.engine.cache.generated import GENERATED_FOLDER
-from retarget.engine.engine import Engine
 from retarget.extension import CompileRequest, CompilerError, UnavailableError
-from retarget.extension.registry import Registry
 from retarget.model import CompileTarget
-from retarget.support.errors import RetargetError
-from retarget.targets.collected import Declared, DeclaredTarget, collect
+from retarget.session import Declared, DeclaredTarget, Engine, Registry, collect
+from retarget.support import RetargetError
 from retarget_cases.onnx.manifest_file import read_manifest
 from timed_project import quoted
 

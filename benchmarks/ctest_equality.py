@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from retarget.results.files import latest, read_results
+from retarget.results import latest, read_results
 from retarget_ctest.emit import CHECK
 
 __all__ = ["NOT_RUN", "by_ctest", "by_pytest", "compare", "emitted", "main"]

@@ -28,8 +28,7 @@ from typing import Any
 
 import pytest
 from retarget.cli.main import main as retarget
-from retarget.results.files import read_results
-from retarget.results.record import TargetRecord
+from retarget.results import TargetRecord, read_results
 from retarget_opencl.clc.ops import RULES
 from retarget_opencl.hostprog.rules import HOST_RULES
 

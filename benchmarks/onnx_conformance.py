@@ -18,8 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from xml.etree import ElementTree
 
-from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import write_atomically
+from retarget.support import RetargetError, display_path, write_atomically
 from retarget_cases.onnx.manifest_file import Manifest, read_manifest
 
 __all__ = ["Result", "conformance_page", "main", "read_results"]

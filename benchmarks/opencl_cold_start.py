@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 from retarget.model import Origin, RuntimeConfig
-from retarget.worker.artifact import kept_folder
+from retarget.worker import kept_folder
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.devices import find_device, list_devices, profile_of
 from retarget_opencl.device.profile import compile_profile

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retarget.extension import CompileRequest, CompilerError, Resolved
-from retarget.profiles.files import find_profile
+from retarget.profiles import find_profile
 from retarget_opencl.compile.constants import resources_of
 from retarget_opencl.compile.frontend import bytecode_of, compiled_module
 from retarget_opencl.compile.target import target_attribute

@@ -8,11 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from retarget.declare.load import load_all
-from retarget.engine.executor import RunJob
-from retarget.extension.registry import load_extensions
-from retarget.model import RunTarget
-from retarget.model.outcomes import CaseOutcome, RunOutcome
-from retarget.targets.expansion import expand
+from retarget.model import CaseOutcome, RunOutcome, RunTarget
+from retarget.session import RunJob, expand, load_extensions
 from retarget.worker.messages import RunModule
 from retarget_cluster.jobs import Answer, Job, encoded
 

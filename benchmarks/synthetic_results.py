@@ -12,10 +12,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from retarget.model.outcomes import Observation
-from retarget.results.files import ResultsWriter, new_session
-from retarget.results.plan import digest_of_ids
-from retarget.results.record import CaseRecord, CompileRecord, DeviceRecord, Outcome, Result, RunRecord, TargetRecord
+from retarget.model import Observation
+from retarget.results import (
+    CaseRecord,
+    DeviceRecord,
+    Outcome,
+    Result,
+    ResultsWriter,
+    TargetRecord,
+    digest_of_ids,
+    new_session,
+)
+from retarget.results.record import CompileRecord, RunRecord
 
 __all__ = ["records", "write"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from retarget.extension import CompileRequest, CompilerError, DriverError, UnavailableError
 from retarget.model import CompilerConfig, Origin
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 
 from retarget_opencl.artifact.file import ArtifactError
 from retarget_opencl.artifact.show import show_artifact

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from retarget.model.element_types import ELEMENT_TYPES
+from retarget.model import ELEMENT_TYPES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +64,7 @@ def walk(op: Ir) -> Iterator[Ir]:
 @cache
 def element_dtype(name: str) -> np.dtype[np.generic] | None:
     """Return the NumPy dtype of an MLIR element type; None where it has none."""
-    from retarget.arrays.dtypes import dtype_named  # imports NumPy, which pytest's process does not need
+    from retarget.arrays import dtype_named  # imports NumPy, which pytest's process does not need
 
     known = ELEMENT_TYPES.get(name)
     return None if known is None else dtype_named(known.dtype)

@@ -17,8 +17,8 @@ import pytest
 from pytest_retarget.options.settings import OF_ONE_ID, SETTINGS, Settings, add_options, register_markers
 
 if TYPE_CHECKING:
-    from retarget.targets.collected import FoundFiles, PytestConfiguration, RunRequest, Selection, SelectionRequest
-    from retarget.worker.spare import SpareWorker
+    from retarget.session import FoundFiles, PytestConfiguration, RunRequest, Selection, SelectionRequest
+    from retarget.worker import SpareWorker
 
 SUITE_FILE = "suite.toml"
 MATRIX_FILE = "matrix.toml"
@@ -78,7 +78,7 @@ def _spare_worker(config: pytest.Config) -> SpareWorker | None:
         return None
     if settings.cluster or settings.extensions or config.stash.get(OF_ONE_ID, False):
         return None
-    from retarget.worker.spare import SpareWorker
+    from retarget.worker import SpareWorker
 
     return SpareWorker()
 
@@ -90,7 +90,7 @@ def activate(config: pytest.Config) -> ModuleType:
     from pytest_retarget.collect import suite_files
 
     if not config.pluginmanager.has_plugin(NAME):
-        from retarget.support.github import on_github
+        from retarget.support import on_github
 
         from pytest_retarget.collect.hooks import CollectionHooks
         from pytest_retarget.items.hooks import ServiceHooks

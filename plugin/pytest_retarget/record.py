@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 from msgspec.structs import replace
-from retarget.results.record import BAD, Outcome, TargetRecord, from_plain
-from retarget.support.text import first_line
+from retarget.results import BAD, Outcome, TargetRecord, from_plain
+from retarget.support import first_line
 
 RECORD = "retarget_record"
 """The attribute of a target's report that holds the record."""

@@ -14,14 +14,10 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from retarget.declare.sources import SUITE_FILE
-from retarget.engine.trial.record import declared_record, session_start
-from retarget.model import Target
-from retarget.model.locations import suite_line
-from retarget.results.files import Attribution, Line, ResultsWriter
-from retarget.results.record import Outcome, TargetRecord
-from retarget.support.errors import RetargetError
-from retarget.support.text import strip_colour
+from retarget.model import Target, suite_line
+from retarget.results import Attribution, Line, Outcome, ResultsWriter, TargetRecord
+from retarget.session import SUITE_FILE, declared_record, session_start
+from retarget.support import RetargetError, strip_colour
 
 from pytest_retarget.collect.planned import PlannedLeg
 from pytest_retarget.items.targets import MatrixItem

@@ -14,11 +14,10 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from retarget.model.names import is_glob
-from retarget.results.record import BAD, Outcome
-from retarget.support.errors import RetargetError, did_you_mean, display_path
-from retarget.support.text import counted, shown
-from retarget.targets.collected import RunRequest, SelectionUsageError
+from retarget.model import is_glob
+from retarget.results import BAD, Outcome
+from retarget.session import RunRequest, SelectionUsageError
+from retarget.support import RetargetError, counted, did_you_mean, display_path, shown
 
 from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.collect.requirements import Requirements

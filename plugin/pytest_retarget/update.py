@@ -12,12 +12,10 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from retarget.expect.verdict import is_expired, observed_text, today
-from retarget.model import Expectation
-from retarget.model.outcomes import Stage
-from retarget.results.record import CaseRecord, Outcome, Result, TargetRecord
-from retarget.results.rule_update import RuleUpdate
-from retarget.support.errors import DiagnosticsError, RetargetError
+from retarget.model import Expectation, Stage
+from retarget.results import CaseRecord, Outcome, Result, RuleUpdate, TargetRecord
+from retarget.session import is_expired, observed_text, today
+from retarget.support import DiagnosticsError, RetargetError
 
 from pytest_retarget.items.targets import MatrixItem
 from pytest_retarget.record import record_of

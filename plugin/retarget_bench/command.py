@@ -9,14 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
-from retarget.cli.results.show import selected
-from retarget.cli.support import input_path
-from retarget.model.metrics import Metric, parse_percent, quantity_text
-from retarget.results.files import read_results
-from retarget.results.measurements import Key, Measurement, baseline_of
-from retarget.results.record import TargetRecord
-from retarget.support.errors import RetargetError
-from retarget.support.text import counted, shown
+from retarget.cli import input_path, selected
+from retarget.model import Metric, parse_percent, quantity_text
+from retarget.results import Key, Measurement, TargetRecord, baseline_of, read_results
+from retarget.support import RetargetError, counted, shown
 
 from retarget_bench.statistics import LEVEL, Comparison, Finding, compare_series, compare_values
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
-from retarget.expect.matching import bound_text
-from retarget.expect.verdict import is_expired, today
-from retarget.model import Golden
-from retarget.model.metrics import Metric, quantity_text
-from retarget.results.measurements import Key, Measurement, machine_of, measurements
-from retarget.results.record import GoldenRecord, TargetRecord
+from retarget.model import Golden, Metric, quantity_text
+from retarget.results import GoldenRecord, Key, Measurement, TargetRecord, machine_of, measurements
+from retarget.session import bound_text, is_expired, today
 
 from retarget_bench.statistics import LEVEL, Comparison, Finding, compare_series, compare_values
 

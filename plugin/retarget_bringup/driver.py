@@ -11,15 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from retarget.cli.support import seconds_above_0
-from retarget.engine.limits import CHECK_TIMEOUT
-from retarget.engine.run.service import check_drivers
-from retarget.extension.registry import Registry, load_extensions
-from retarget.model import Origin, RunTarget, RuntimeConfig
-from retarget.model.driver_checks import DriverCheckOutcome, DriverReport
-from retarget.model.outcomes import Rung
-from retarget.support.errors import RetargetError, did_you_mean
-from retarget.targets.collected import collect
+from retarget.cli import seconds_above_0
+from retarget.model import DriverCheckOutcome, DriverReport, Origin, Rung, RunTarget, RuntimeConfig
+from retarget.session import CHECK_TIMEOUT, Registry, check_drivers, collect, load_extensions
+from retarget.support import RetargetError, did_you_mean
 
 from retarget_bringup.ladder.drivers import write_checks
 

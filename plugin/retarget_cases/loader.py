@@ -21,8 +21,7 @@ from retarget.extension import (
     run_case_plan,
 )
 from retarget.model import Module, RuntimeConfig, Suite
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
-from retarget.support.files import is_inside
+from retarget.support import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, is_inside
 
 from retarget_cases.files.paths import SUFFIX, cases_file_of, module_stem
 

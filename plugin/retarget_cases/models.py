@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from retarget.extension import Case, CaseRequest, ModulesRequest, RunPlan, Suggestions
 from retarget.model import Module, RuntimeConfig, Suite
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
+from retarget.support import Diagnostic, DiagnosticsError, RetargetError, display_path
 
 from retarget_cases.files.paths import SUFFIX, cases_file_of, data_sets, module_stem
 from retarget_cases.loader import CasesLoader

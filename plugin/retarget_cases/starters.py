@@ -14,9 +14,8 @@ from pathlib import Path
 
 from msgspec import Struct
 from retarget.extension import ModulesRequest, SuggestedSuite, Suggestions
-from retarget.model.element_types import DeclaredType, brackets, mlir_name, parse_type, split_types
-from retarget.support.errors import RetargetError
-from retarget.support.installing import install_hint
+from retarget.model import DeclaredType, brackets, mlir_name, parse_type, split_types
+from retarget.support import RetargetError, install_hint
 
 from retarget_cases.files.paths import SUFFIX, cases_file_of, data_sets
 from retarget_cases.onnx.models import has_tensors_elsewhere, model_function

@@ -21,12 +21,9 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 from retarget.model import RunTarget
-from retarget.results.plan import Plan
-from retarget.support.errors import Diagnostic
-from retarget.support.files import read_regular
-from retarget.support.text import counted
-from retarget.targets.collected import Declared, DeclaredTarget
-from retarget.targets.selection import compile_selector
+from retarget.results import Plan
+from retarget.session import Declared, DeclaredTarget, compile_selector
+from retarget.support import Diagnostic, counted, read_regular
 
 from retarget_ci.model import CiConfig, Waiver
 from retarget_ci.planning.assign import Placement, Refused

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from msgspec import Struct
-from retarget.model import Origin
-from retarget.model.declared import PartlyCompared
-from retarget.support.errors import RetargetError, did_you_mean
+from retarget.model import Origin, PartlyCompared
+from retarget.support import RetargetError, did_you_mean
 
 CI_FILE = "ci.toml"
 

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from retarget.cli.support import run_session, words_for_pytest
-from retarget.results.plan import Leg, Plan, read_plan
-from retarget.support.errors import RetargetError, did_you_mean, display_path
+from retarget.cli import run_session, words_for_pytest
+from retarget.results import Leg, Plan, read_plan
+from retarget.support import RetargetError, did_you_mean, display_path
 
 from retarget_ci.schema import add_file_argument, declared_ci
 

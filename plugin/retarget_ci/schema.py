@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 
 from retarget_ci.model import CI_FILE, CiConfig
 

@@ -14,13 +14,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from retarget.results.files import SessionResults, faulty, read_results, results_of
-from retarget.results.overview import FailureGroup, failure_groups
-from retarget.results.plan import Plan, read_plan
-from retarget.results.record import Outcome, TargetRecord
-from retarget.support.errors import RetargetError
-from retarget.support.github import MAX_ANNOTATIONS, on_github, workflow_command
-from retarget.support.text import counted, strip_colour
+from retarget.results import (
+    FailureGroup,
+    Outcome,
+    Plan,
+    SessionResults,
+    TargetRecord,
+    failure_groups,
+    faulty,
+    read_plan,
+    read_results,
+    results_of,
+)
+from retarget.support import MAX_ANNOTATIONS, RetargetError, counted, on_github, strip_colour, workflow_command
 
 _MAX_BYTES = 1_000_000
 """GitHub refuses a summary above 1 MiB. https://docs.github.com/actions/reference/workflow-commands-for-github-actions"""

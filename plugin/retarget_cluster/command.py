@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from retarget.cli.support import table
-from retarget.support.errors import RetargetError
+from retarget.cli import table
+from retarget.support import RetargetError
 
 from retarget_cluster.security import address_of, check_listener, dialled, expect_distributed, security_for
 

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from retarget.extension.registry import load_extensions
-from retarget.support.errors import RetargetError
+from retarget.session import load_extensions
+from retarget.support import RetargetError
 
 from retarget_cluster.command import serve_scheduler
 from retarget_cluster.security import expect_distributed, new_certificate, security_of

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-from retarget.engine.cache.key import Inputs
-from retarget.engine.executor import CompileJob, RunJob
-from retarget.model import CompilerConfig, RuntimeConfig
-from retarget.model.outcomes import DeviceInfo, RunOutcome
-from retarget.worker.messages import CompiledModule, Refused
+from retarget.model import CompilerConfig, DeviceInfo, RunOutcome, RuntimeConfig
+from retarget.session import CompileJob, Inputs, RunJob
+from retarget.worker import CompiledModule, Refused
 
 __all__ = [
     "Answer",

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 
 from retarget_cluster.security import dialled
 

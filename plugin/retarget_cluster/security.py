@@ -15,9 +15,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import user_path
-from retarget.support.installing import install_hint
+from retarget.support import RetargetError, display_path, install_hint, user_path
 
 _ADDRESS = re.compile(r"(?P<scheme>tcp|tls)://(?P<host>\[[0-9a-fA-F:.]+\]|[\w.-]+):(?P<port>\d+)")
 _RENEWED = 300 * 86400

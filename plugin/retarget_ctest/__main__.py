@@ -8,7 +8,7 @@ import sys
 if __name__ == "__main__":
     gc.disable()  # a tenth of the CPU time of one target, which leaves no garbage worth it
 
-    from retarget.cli.main import run_alone
+    from retarget.cli import run_alone
 
     from retarget_ctest.extension import RUN
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
-from retarget.cli.support import (
+from retarget.cli import (
     add_expression_arguments,
     add_path_arguments,
     add_toolchain_argument,
@@ -17,15 +17,10 @@ from retarget.cli.support import (
     read_declared,
     request_of,
 )
-from retarget.engine.engine import Engine
-from retarget.expect.matching import RuleSet
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
-from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import write_files
-from retarget.support.text import cmake_list, cmake_text, counted
-from retarget.targets.collected import CollectedSuite, Selection
-from retarget.targets.expansion import expand
+from retarget.session import CollectedSuite, Engine, RuleSet, Selection, expand
+from retarget.support import RetargetError, cmake_list, cmake_text, counted, display_path, write_files
 
 _HEADER = "# Written by `retarget emit ctest`: write it again where declarations change."
 """The first line, by which a later `retarget emit` knows its own file."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from retarget.cli.support import (
+from retarget.cli import (
     add_expression_arguments,
     add_path_arguments,
     add_toolchain_argument,
@@ -13,9 +13,8 @@ from retarget.cli.support import (
     output_folder,
     seconds_above_0,
 )
-from retarget.declare.sources import SUITE_FILE
-from retarget.support.errors import RetargetError
-from retarget.targets.collected import RunRequest, SelectionUsageError, pytest_plugin
+from retarget.session import SUITE_FILE, RunRequest, SelectionUsageError, pytest_plugin
+from retarget.support import RetargetError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -111,7 +110,7 @@ def _is_id(word: str) -> bool:
 
 def _check_toolchains(given: list[str]) -> None:
     if given:
-        from retarget.declare.scope import redirections
+        from retarget.session import redirections
 
         try:
             redirections(given, Path.cwd())

@@ -10,15 +10,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from retarget.cli.support import input_path, output_folder, refuse_collisions
-from retarget.declare.load import DeclarationLoader
-from retarget.declare.sources import MATRIX_FILE, SUITE_FILE
-from retarget.extension.registry import Registry, load_extensions
+from retarget.cli import input_path, output_folder, refuse_collisions
 from retarget.model import CompileTarget, RunTarget, Suite, Target
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
-from retarget.support.files import read_regular, write_files
-from retarget.support.text import counted
-from retarget.targets.expansion import expand
+from retarget.session import MATRIX_FILE, SUITE_FILE, DeclarationLoader, Registry, expand, load_extensions
+from retarget.support import (
+    Diagnostic,
+    DiagnosticsError,
+    RetargetError,
+    counted,
+    display_path,
+    read_regular,
+    write_files,
+)
 
 from retarget_import.declarations import declarations_of
 from retarget_import.evaluate import BUILD_FILES, CHECK_RULES, LIT_RULES, BuildFile, read_build_file

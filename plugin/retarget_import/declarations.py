@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
-from retarget.declare.sources import MATRIX_FILE, SUITE_FILE
-from retarget.model.names import as_config_name, name_error
-from retarget.support.toml import toml_table
+from retarget.model import as_config_name, name_error
+from retarget.session import MATRIX_FILE, SUITE_FILE
+from retarget.support import toml_table
 
 from retarget_import.read import INPUT_TYPE, CheckTest, Folder, backend_flags, sorted_flags
 

@@ -16,9 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
-from retarget.support.files import read_regular
-from retarget.support.installing import install_hint
+from retarget.support import Diagnostic, DiagnosticsError, RetargetError, display_path, install_hint, read_regular
 
 BUILD_FILES = ("BUILD.bazel", "BUILD")
 CHECK_RULES = ("iree_check_single_backend_test_suite", "iree_check_test_suite", "iree_check_test")

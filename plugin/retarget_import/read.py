@@ -17,9 +17,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from retarget.model.names import as_config_name, is_tag
-from retarget.support.errors import Diagnostic, DiagnosticsError, display_path
-from retarget.support.files import read_regular
+from retarget.model import as_config_name, is_tag
+from retarget.support import Diagnostic, DiagnosticsError, display_path, read_regular
 
 from retarget_import.evaluate import CHECK_RULES, BuildFile, Call, package_of
 

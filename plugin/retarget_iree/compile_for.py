@@ -15,7 +15,7 @@ from pathlib import Path
 
 from retarget.extension import CompilerError, UnavailableError
 from retarget.model import CompilerConfig, Origin
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 
 from retarget_iree.compile_onnx import main as compile_onnx
 from retarget_iree.compiler.compiler import IreeCompiler

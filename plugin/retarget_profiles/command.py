@@ -6,11 +6,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from retarget.cli.support import part_lines
+from retarget.cli import part_lines
 from retarget.extension import CompilerError, overrides
-from retarget.extension.registry import Registry, load_extensions
-from retarget.profiles.files import Profile, find_profile, profile_text, read_profile, shipped_profiles, write_profile
-from retarget.support.errors import RetargetError
+from retarget.profiles import Profile, find_profile, profile_text, read_profile, shipped_profiles, write_profile
+from retarget.session import Registry, load_extensions
+from retarget.support import RetargetError
 
 from retarget_profiles.importers import import_profile
 

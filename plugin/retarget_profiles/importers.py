@@ -15,12 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
-from retarget.model.outcomes import FeatureValue
-from retarget.profiles.files import Capability, Profile
-from retarget.profiles.names import OPENCL_EXTENSIONS, known_names, value_error
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
-from retarget.support.files import read_regular
-from retarget.support.toml import KeyPath, format_key_path
+from retarget.model import FeatureValue
+from retarget.profiles import OPENCL_EXTENSIONS, Capability, Profile, known_names, value_error
+from retarget.support import (
+    Diagnostic,
+    DiagnosticsError,
+    KeyPath,
+    RetargetError,
+    display_path,
+    format_key_path,
+    read_regular,
+)
 
 _EXPECTED = (
     "expected the output of vulkaninfo --json, clinfo --json, iree-cpuinfo, clang -### or "

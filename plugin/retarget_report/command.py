@@ -7,8 +7,7 @@ import gc
 import importlib.util
 from pathlib import Path
 
-from retarget.support.errors import RetargetError
-from retarget.support.installing import install_hint
+from retarget.support import RetargetError, install_hint
 
 from retarget_report.read import read_report
 from retarget_report.site import write_site

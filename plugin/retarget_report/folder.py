@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from retarget.support.errors import RetargetError, display_path
+from retarget.support import RetargetError, display_path
 
 _MARK = b'<meta name="generator" content="retarget report">'
 

@@ -12,11 +12,19 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct, field
-from retarget.results.files import SessionResults, attempts_of, read_results
-from retarget.results.history import History, read_history
-from retarget.results.plan import Plan, Waived, read_plan
-from retarget.results.record import Outcome, TargetRecord
-from retarget.support.errors import RetargetError, display_path
+from retarget.results import (
+    History,
+    Outcome,
+    Plan,
+    SessionResults,
+    TargetRecord,
+    Waived,
+    attempts_of,
+    read_history,
+    read_plan,
+    read_results,
+)
+from retarget.support import RetargetError, display_path
 
 LAST_RUNS = 60
 """How many runs before this one the page shows."""

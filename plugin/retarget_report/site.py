@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from retarget.results.files import faulty
-from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import write_atomically
+from retarget.results import faulty
+from retarget.support import RetargetError, display_path, write_atomically
 
 from retarget_report.folder import expect_free
 from retarget_report.read import LOOKS, Report, State

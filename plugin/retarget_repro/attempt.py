@@ -11,19 +11,24 @@ from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
-from retarget.cli.support import add_path_arguments, add_toolchain_argument, read_declared, request_of
-from retarget.engine.commands import Commands
-from retarget.engine.engine import Engine
-from retarget.engine.references import ReferenceRuns
-from retarget.expect.matching import RuleSet
-from retarget.expect.verdict import expected_text, today
+from retarget.cli import add_path_arguments, add_toolchain_argument, read_declared, request_of
 from retarget.extension import UnavailableError
-from retarget.extension.registry import Registry, named_extensions
-from retarget.model import CompileTarget, RunTarget, Suite, Target
-from retarget.model.outcomes import Artifact, CaseOutcome, CompileOutcome, Failure, Observation, RunOutcome
-from retarget.model.signatures import observe, observe_all
-from retarget.support.errors import RetargetError, did_you_mean, display_path
-from retarget.support.text import counted, first_line, strip_colour
+from retarget.model import (
+    Artifact,
+    CaseOutcome,
+    CompileOutcome,
+    CompileTarget,
+    Failure,
+    Observation,
+    RunOutcome,
+    RunTarget,
+    Suite,
+    Target,
+    observe,
+    observe_all,
+)
+from retarget.session import Commands, Engine, ReferenceRuns, Registry, RuleSet, expected_text, named_extensions, today
+from retarget.support import RetargetError, counted, did_you_mean, display_path, first_line, strip_colour
 
 
 class Chosen(Struct, frozen=True, kw_only=True):

@@ -26,17 +26,11 @@ from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from retarget.cli.support import note, whole_number
-from retarget.engine.cache.folder import cache_of_command
-from retarget.engine.commands import BY_HAND
-from retarget.engine.engine import Engine
-from retarget.engine.toolchains import with_toolchain
+from retarget.cli import note, whole_number
 from retarget.extension import Compiler, Driver, UnavailableError, overrides
 from retarget.model import Origin, RunTarget, Target, Toolchain
-from retarget.support.errors import RetargetError, did_you_mean
-from retarget.support.files import UNFINISHED
-from retarget.support.locks import hold
-from retarget.support.text import error_line, first_line
+from retarget.session import BY_HAND, Engine, cache_of_command, with_toolchain
+from retarget.support import UNFINISHED, RetargetError, did_you_mean, error_line, first_line, hold
 
 from retarget_repro.attempt import Attempt, Chosen, add_target_arguments, attempt, by_hand, chosen_target
 

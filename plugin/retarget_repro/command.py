@@ -9,13 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
-from retarget.cli.support import note, whole_number
-from retarget.engine.cache.folder import cache_of_command
-from retarget.engine.engine import Engine
+from retarget.cli import note, whole_number
 from retarget.model import RunTarget
-from retarget.support.errors import display_path
-from retarget.support.scratch import ScratchFolder
-from retarget.support.text import shown
+from retarget.session import Engine, cache_of_command
+from retarget.support import ScratchFolder, display_path, shown
 
 from retarget_repro.attempt import Chosen, add_target_arguments, attempt, chosen_target, find_failure
 from retarget_repro.bundle.archive import unpack

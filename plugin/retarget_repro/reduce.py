@@ -19,16 +19,10 @@ from pathlib import Path
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from retarget.engine.engine import Engine
-from retarget.engine.limits import COMPILE_TIMEOUT
-from retarget.engine.toolchains import worker_environment
 from retarget.extension import Compiler, overrides
-from retarget.extension.registry import extensions_environment
-from retarget.model import CompileTarget, RunTarget, Target
-from retarget.model.outcomes import Stage
-from retarget.model.signatures import TIMEOUT
-from retarget.support.errors import RetargetError
-from retarget.support.text import first_line
+from retarget.model import TIMEOUT, CompileTarget, RunTarget, Stage, Target
+from retarget.session import COMPILE_TIMEOUT, Engine, extensions_environment, worker_environment
+from retarget.support import RetargetError, first_line
 
 from retarget_repro.attempt import Attempt, Chosen, attempt
 

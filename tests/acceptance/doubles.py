@@ -39,8 +39,7 @@ from retarget.extension import (
     UnavailableError,
     hookimpl,
 )
-from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig
-from retarget.model.outcomes import DeviceInfo
+from retarget.model import CompilerConfig, CompileTarget, DeviceInfo, RuntimeConfig
 
 MODEL = os.environ.get("DOUBLE_MODEL", "9000")
 

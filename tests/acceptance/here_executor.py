@@ -11,18 +11,22 @@ from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
-from retarget.engine.compile.pool import CompilePool
-from retarget.engine.executor import CompileJob, ExecutorSession, RunJob, Working
-from retarget.engine.run.service import RunService
-from retarget.engine.toolchains import worker_environment
 from retarget.extension import UnavailableError
-from retarget.extension.registry import load_extensions
-from retarget.model import RuntimeConfig
-from retarget.model.outcomes import DeviceInfo, RunOutcome
-from retarget.support.errors import RetargetError
-from retarget.targets.availability import host_mismatch, host_platform
-from retarget.worker.messages import CompiledModule, Refused
-from retarget.worker.process import Spawner
+from retarget.model import DeviceInfo, RunOutcome, RuntimeConfig
+from retarget.session import (
+    CompileJob,
+    CompilePool,
+    ExecutorSession,
+    RunJob,
+    RunService,
+    Working,
+    host_platform,
+    load_extensions,
+    worker_environment,
+)
+from retarget.support import RetargetError
+from retarget.targets.availability import host_mismatch
+from retarget.worker import CompiledModule, Refused, Spawner
 
 __all__ = ["connect_to"]
 

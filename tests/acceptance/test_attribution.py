@@ -8,7 +8,7 @@ import pytest
 from acceptance_support import DOUBLES_FILE, TWO_BACKENDS, Project, hooks, matrix, suite
 from declaration_texts import compiler, runtime, target
 from mlir_modules import GOOD
-from retarget.engine.commands import program
+from retarget.session import program
 from session_output import block, commands, properties, shell
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-slow

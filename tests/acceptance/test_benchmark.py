@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from acceptance_support import LLVM_CPU, Project, matrix, suite
 from declaration_texts import runtime, target
-from retarget.results.files import latest, read_results
-from retarget.results.record import Outcome, TargetRecord
+from retarget.results import Outcome, TargetRecord, latest, read_results
 
 MODULE = """\
 func.func @sum() {

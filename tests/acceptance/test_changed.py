@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 from acceptance_support import DOUBLES, Project, alone_and_xdist, expecting, matrix
 from declaration_texts import compiler, runtime, target
-from retarget.engine.compile.pool import CompilePool
-from retarget.engine.run.service import RunService
-from retarget.model import RunTarget
-from retarget.model.outcomes import RunOutcome
-from retarget.results.files import read_results
+from retarget.model import RunOutcome, RunTarget
+from retarget.results import read_results
+from retarget.session import CompilePool, RunService
 
 CHANGED = (*DOUBLES, "--retarget-changed")
 REUSE = (*DOUBLES, "--retarget-reuse-results")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from acceptance_support import DOUBLES, Project, expecting
-from retarget.results.files import read_results
+from retarget.results import read_results
 
 HERE = (*DOUBLES, "--retarget-cluster=here:1")
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from acceptance_support import DOUBLES, VMVX, Project, expecting, matrix
 from declaration_texts import compiler, declarations, runtime, suite, table, target
-from retarget.model.devices import vendor_name
+from retarget.model import vendor_name
 from session_output import section
 
 WRONG = """\

@@ -7,9 +7,7 @@ from typing import Any, Literal
 
 import pytest
 from acceptance_support import DOUBLES, Project, alone_and_xdist
-from retarget.results.files import latest, read_results
-from retarget.results.plan import Leg, Plan, digest_of_ids, write_plan
-from retarget.results.record import Outcome
+from retarget.results import Leg, Outcome, Plan, digest_of_ids, latest, read_results, write_plan
 
 SUITE = "suites/suite.toml::twice::"
 PLAN = ("--retarget-plan", "plan.json")

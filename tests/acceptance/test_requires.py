@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from acceptance_support import DOUBLE, DOUBLES, Project, suite
-from retarget.results.files import read_results
+from retarget.results import read_results
 from session_output import block
 
 TWICE = suite("twice", kind="double", targets="doubles")

@@ -12,9 +12,8 @@ import jsonschema
 import pytest
 from acceptance_support import DOUBLES, Project, alone_and_xdist, expecting, matrix, suite
 from declaration_texts import compiler, runtime, target
-from retarget.results.files import SessionResults, json_schema, latest, read_results
-from retarget.results.plan import digest_of_ids
-from retarget.results.record import Outcome, Result, TargetRecord
+from retarget.results import Outcome, Result, SessionResults, TargetRecord, digest_of_ids, latest, read_results
+from retarget.results.files import json_schema
 
 RESULTS = ("--retarget-results", "out")
 FLAKY = '[[expectation]]\nmatch = "flaky"\nstage = "compare"\noutcome = "flaky"\nretries = 2\nreason = "known"'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from acceptance_support import VMVX, Project, matrix, suite
 from declaration_texts import runtime, target
-from retarget.results.files import read_results
+from retarget.results import read_results
 
 pytestmark = pytest.mark.slow  # three sessions of the real compiler in each test
 

@@ -6,8 +6,7 @@ import pytest
 from acceptance_support import DOUBLES, Project, alone_and_xdist, matrix
 from declaration_texts import compiler, runtime, target
 from retarget.engine import limits
-from retarget.results.files import latest, read_results
-from retarget.results.record import Outcome, TargetRecord
+from retarget.results import Outcome, TargetRecord, latest, read_results
 
 LOST = matrix(
     compiler("dc", "double"),

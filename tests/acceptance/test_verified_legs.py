@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from acceptance_support import DOUBLES, Project
 from msgspec.structs import replace
-from retarget.results.files import read_results
-from retarget.results.plan import Leg, Plan, digest_of_ids, write_plan
-from retarget.support.errors import RetargetError
+from retarget.results import Leg, Plan, digest_of_ids, read_results, write_plan
+from retarget.support import RetargetError
 from retarget_ci.verify.results import verify_results
 
 SUITE = "suites/suite.toml::twice::"

@@ -17,8 +17,8 @@ from xml.etree import ElementTree
 
 from machine_setup import Place, run_in
 from machine_table import Machine, Slice
-from retarget.results.files import SessionStart, read_results
-from retarget.results.record import TargetRecord
+from retarget.results import TargetRecord, read_results
+from retarget.results.files import SessionStart
 
 __all__ = ["Counts", "Demo", "Outcome", "SliceOfTests", "cpu_seconds", "faults_of", "opencl_of", "run_machine"]
 

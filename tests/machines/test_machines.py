@@ -18,8 +18,8 @@ from machine_runs import Outcome as Row
 from machine_setup import NotHereError, Place, Workshop, _emulated, run_in
 from machine_table import MACHINES, Machine, Slice
 from pip_indexes import as_uv_variables
+from retarget.results import DeviceRecord, Outcome, TargetRecord
 from retarget.results.files import SessionStart
-from retarget.results.record import DeviceRecord, Outcome, TargetRecord
 
 CHECKOUT = Path(__file__).parents[2]
 PART = Slice(suites=("control-flow",), tests=("tests/x",), drivers=("opencl",))

@@ -7,22 +7,19 @@ import json
 import pytest
 from msgspec.structs import fields, replace
 from pytest_retarget.record import RECORD, record_of
-from retarget.model.outcomes import Observation, Stage
-from retarget.results.export.properties import properties
-from retarget.results.record import (
+from retarget.model import Observation, Stage
+from retarget.results import (
     CaseRecord,
-    CompileRecord,
     DeviceRecord,
     GoldenRecord,
     Outcome,
     Result,
-    ReusedRecord,
-    RunRecord,
-    Sibling,
     TargetRecord,
     from_plain,
+    properties,
     to_plain,
 )
+from retarget.results.record import CompileRecord, ReusedRecord, RunRecord, Sibling
 
 BARE = TargetRecord(file="f", suite="s", compiler="c")
 

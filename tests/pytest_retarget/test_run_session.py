@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pytest_retarget.attribution.reports import _to_run
 from pytest_retarget.run import _arguments, _counts, _Session, _with_front
-from retarget.results.record import Outcome, TargetRecord
-from retarget.targets.collected import RunRequest
+from retarget.results import Outcome, TargetRecord
+from retarget.session import RunRequest
 
 
 @pytest.fixture(autouse=True)

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
-from retarget.results.files import latest, read_results
-from retarget.results.plan import Leg, Plan, digest_of_ids, write_plan
-from retarget.results.record import Outcome
+from retarget.results import Leg, Outcome, Plan, digest_of_ids, latest, read_results, write_plan
 
 Session = Callable[..., tuple[int, list[str]]]
 

@@ -12,10 +12,9 @@ import pytest
 from pytest_retarget import update
 from pytest_retarget.record import RECORD
 from pytest_retarget.update import UpdateExpectations
-from retarget.model import Expectation, Origin
-from retarget.model.outcomes import Observation, Stage
-from retarget.results.record import CaseRecord, Outcome, Result, TargetRecord
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
+from retarget.model import Expectation, Observation, Origin, Stage
+from retarget.results import CaseRecord, Outcome, Result, TargetRecord
+from retarget.support import Diagnostic, DiagnosticsError, RetargetError
 
 REFUSED = Observation(stage="compile", signature="no op")
 WRONG = Observation(stage="compare", signature="values differ")

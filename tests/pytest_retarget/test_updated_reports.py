@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from pytest_retarget.update import UpdateExpectations
-from retarget.results.record import Outcome, Result, TargetRecord
+from retarget.results import Outcome, Result, TargetRecord
 
 
 @pytest.mark.parametrize(

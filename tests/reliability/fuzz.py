@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fuzzed_readers import Kind, kinds
-from retarget.engine.cache.key import digest_of
-from retarget.support.errors import RetargetError
+from retarget.session import digest_of
+from retarget.support import RetargetError
 from watching import TooLong, Watch, bound_memory
 
 _LONGEST_TEXT = 100_000

@@ -23,15 +23,11 @@ from pathlib import Path
 from fuzzed_readers import sealed_opencl
 from mutations import mutated
 from retarget.declare.load import load_all
-from retarget.engine.engine import Engine
 from retarget.engine.limits import CoolDowns
-from retarget.engine.run.service import RunService
 from retarget.extension import UnavailableError
-from retarget.extension.registry import load_extensions
-from retarget.model import CompileTarget, RunTarget
-from retarget.model.outcomes import Artifact, RunOutcome
-from retarget.support.errors import RetargetError
-from retarget.targets.expansion import expand
+from retarget.model import Artifact, CompileTarget, RunOutcome, RunTarget
+from retarget.session import Engine, RunService, expand, load_extensions
+from retarget.support import RetargetError
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
@@ -116,7 +112,7 @@ def _fuzz(
 
 
 def _run(service: RunService, target: RunTarget, folder: Path, data: bytes) -> RunOutcome:
-    from retarget.engine.cache.key import digest_of
+    from retarget.session import digest_of
 
     path = folder / "mutated"
     path.write_bytes(data)

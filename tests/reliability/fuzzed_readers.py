@@ -19,28 +19,42 @@ import msgspec
 import numpy as np
 import zstandard
 from mutations import mutated, mutated_json
-from retarget.arrays.datafiles import read_npy, read_npz
-from retarget.declare.load import DeclarationLoader
-from retarget.engine.cache.key import digest_of
-from retarget.engine.cache.store import Store
+from retarget.arrays import read_npy, read_npz
 from retarget.engine.cache.transfer import ArtifactFolder, export_artifact
-from retarget.engine.run.lease import DeviceLeases, Lease, current_holder
+from retarget.engine.run.lease import DeviceLeases, Lease
 from retarget.extension import CaseLoader, CaseRequest, FunctionInfo
-from retarget.extension.registry import Registry, load_extensions
-from retarget.model import CompilerConfig, CompileTarget, Module, Origin
-from retarget.model.outcomes import Failure, Stage
-from retarget.profiles.files import find_profile, profile_text, read_profile
+from retarget.model import CompilerConfig, CompileTarget, Failure, Module, Origin, Stage
+from retarget.profiles import find_profile, profile_text, read_profile
+from retarget.results import (
+    Leg,
+    Outcome,
+    Plan,
+    ResultsWriter,
+    TargetRecord,
+    digest_of_ids,
+    new_session,
+    plan_text,
+    read_history,
+    read_plan,
+    read_results,
+)
 from retarget.results.export.ctrf import ctrf
 from retarget.results.export.junit import junit
 from retarget.results.export.trace import trace
-from retarget.results.files import ResultsWriter, new_session, read_results
-from retarget.results.history import add_run, read_history
+from retarget.results.history import add_run
 from retarget.results.merge import check_agreement
-from retarget.results.plan import Leg, Plan, digest_of_ids, plan_text, read_plan
-from retarget.results.record import CompileRecord, Outcome, RunRecord, TargetRecord
-from retarget.support.errors import DiagnosticsError, RetargetError
-from retarget.targets.expansion import expand
-from retarget.targets.selection import compile_selector
+from retarget.results.record import CompileRecord, RunRecord
+from retarget.session import (
+    DeclarationLoader,
+    Registry,
+    Store,
+    compile_selector,
+    current_holder,
+    digest_of,
+    expand,
+    load_extensions,
+)
+from retarget.support import DiagnosticsError, RetargetError
 from retarget_bringup.ladder.files import read_ladder
 from retarget_bringup.ladder.settings import read_settings
 from retarget_cases.filecheck.directives import directive_diagnostics

@@ -16,8 +16,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from retarget.extension import CheckSink, Device, Driver, FunctionInfo, Program, hookimpl
-from retarget.model import RuntimeConfig
-from retarget.model.outcomes import DeviceInfo
+from retarget.model import DeviceInfo, RuntimeConfig
 from retarget_iree.runtime.drivers import IreeDriver
 
 _SECONDS = 0.03

@@ -27,10 +27,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from retarget.engine.cache.store import Store
-from retarget.results.files import read_results
-from retarget.results.record import TargetRecord
-from retarget.support.errors import RetargetError
+from retarget.results import TargetRecord, read_results
+from retarget.session import Store
+from retarget.support import RetargetError
 
 HERE = Path(__file__).parent
 MARK = "RETARGET_KILLED_SESSION"

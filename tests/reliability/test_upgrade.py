@@ -20,10 +20,10 @@ from pathlib import Path
 
 import pytest
 from retarget.cli import main
-from retarget.engine.cache.store import Store
+from retarget.results import read_results
 from retarget.results.export.ctrf import ctrf
 from retarget.results.export.junit import junit
-from retarget.results.files import read_results
+from retarget.session import Store
 
 ARCHIVE = Path(__file__).with_name("release-0.2.0.tar.xz")
 

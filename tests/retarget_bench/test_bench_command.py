@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from retarget.cli import main
-from retarget.results.files import ResultsWriter, new_session
-from retarget.results.record import CaseRecord, CompileRecord, Outcome, TargetRecord, TimesRecord
+from retarget.results import CaseRecord, Outcome, ResultsWriter, TargetRecord, new_session
+from retarget.results.record import CompileRecord, TimesRecord
 
 
 @pytest.fixture(autouse=True)

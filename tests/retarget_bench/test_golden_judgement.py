@@ -8,19 +8,9 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from retarget.model import Golden, Origin
-from retarget.model.metrics import Metric
-from retarget.results.files import SessionResults, new_session
-from retarget.results.measurements import baseline_of
-from retarget.results.record import (
-    CaseRecord,
-    CompileRecord,
-    DeviceRecord,
-    Outcome,
-    ReusedRecord,
-    TargetRecord,
-    TimesRecord,
-)
+from retarget.model import Golden, Metric, Origin
+from retarget.results import CaseRecord, DeviceRecord, Outcome, SessionResults, TargetRecord, baseline_of, new_session
+from retarget.results.record import CompileRecord, ReusedRecord, TimesRecord
 from retarget_bench.golden import judge_goldens
 
 ORIGIN = Origin(file=Path("suite.toml"), key_path="golden[0]")

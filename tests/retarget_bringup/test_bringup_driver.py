@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from retarget.cli import main
-from retarget.model.driver_checks import CheckState, DriverCheckOutcome, DriverReport
-from retarget.model.outcomes import DeviceInfo, Rung
-from retarget.results.files import read_results
+from retarget.model import CheckState, DeviceInfo, DriverCheckOutcome, DriverReport, Rung
+from retarget.results import read_results
 from retarget_bringup import driver
 from retarget_bringup.driver import is_good, outcome_lines, report_lines
 

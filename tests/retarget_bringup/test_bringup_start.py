@@ -9,16 +9,10 @@ from pathlib import Path
 
 import pytest
 from retarget.cli import main
-from retarget.declare.load import DeclarationLoader
-from retarget.declare.sources import discover
-from retarget.engine.engine import Engine
-from retarget.engine.run.service import RunService, check_driver, selected_checks
+from retarget.engine.run.service import check_driver, selected_checks
 from retarget.extension import CompileRequest, CompilerError, DriverError, Resolved
-from retarget.extension.registry import load_extensions
-from retarget.model import CompileTarget, Origin, RuntimeConfig
-from retarget.model.driver_checks import CheckState
-from retarget.model.outcomes import Rung
-from retarget.targets.expansion import expand
+from retarget.model import CheckState, CompileTarget, Origin, Rung, RuntimeConfig
+from retarget.session import DeclarationLoader, Engine, RunService, discover, expand, load_extensions
 from retarget_bringup.ladder.files import read_ladder
 from retarget_bringup.ladder.settings import read_settings
 from retarget_bringup.start.command import STARTER

@@ -12,7 +12,7 @@ from model_targets import compile_target
 from msgspec.structs import replace
 from retarget.extension import Compiler, ModuleSize
 from retarget.model import CompileTarget
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 from retarget_bringup.status.gather import module_sizes, size_text
 
 SIZE = ModuleSize(dispatches=2, ops=("arith.addf",), types=("f32", "i8"), elements=4)

@@ -11,7 +11,7 @@ import pytest
 from cases_support import function, load, read
 from retarget.extension import CaseRequest, NoCasesError, Tolerance
 from retarget.model import Module, Origin, Suite
-from retarget.support.errors import DiagnosticsError, RetargetError
+from retarget.support import DiagnosticsError, RetargetError
 from retarget_cases.loader import CasesLoader
 
 PLAIN = "[[case]]\nexpected = [1]\n"

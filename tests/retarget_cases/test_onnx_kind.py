@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from retarget.cli import main
 from retarget.extension import Case, CaseRequest, UnavailableError
 from retarget.model import Module
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
+from retarget.support import Diagnostic, DiagnosticsError, RetargetError
 from retarget_cases.filecheck.loader import FileCheckLoader
 from retarget_cases.loader import CasesLoader
 from retarget_cases.models import ModelsLoader

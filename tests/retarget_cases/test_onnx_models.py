@@ -13,7 +13,7 @@ from cases_support import function, read
 from declaration_texts import compiler, suite, target
 from retarget.cli import main
 from retarget.extension import CaseRequest, FunctionInfo
-from retarget.support.errors import DiagnosticsError, RetargetError
+from retarget.support import DiagnosticsError, RetargetError
 from retarget_cases.loader import CasesLoader
 from retarget_cases.onnx.models import element_name, model_function
 from retarget_cases.starters import onnx_functions

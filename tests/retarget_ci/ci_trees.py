@@ -7,12 +7,8 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
-from retarget.declare.load import DeclarationLoader
-from retarget.declare.sources import discover
-from retarget.extension.registry import Registry, load_extensions
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
-from retarget.targets.collected import Declared, DeclaredTarget
-from retarget.targets.expansion import expand
+from retarget.session import DeclarationLoader, Declared, DeclaredTarget, Registry, discover, expand, load_extensions
+from retarget.support import Diagnostic, DiagnosticsError, RetargetError
 from retarget_ci.emit.files import emitted_files, emitted_problems
 from retarget_ci.files.read import read_ci
 from retarget_ci.lock import LOCK_FILE, coverage_of, lock_of

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from msgspec.structs import replace
-from retarget.results.files import ResultsWriter, new_session
-from retarget.results.plan import Leg, Plan, digest_of_ids
-from retarget.results.record import CompileRecord, Outcome, TargetRecord
+from retarget.results import Leg, Outcome, Plan, ResultsWriter, TargetRecord, digest_of_ids, new_session
+from retarget.results.record import CompileRecord
 
 __all__ = ["BUILD", "PLAN", "RUN", "TARGETS", "compile_id", "id_of", "records_of", "write_leg"]
 

@@ -15,8 +15,7 @@ import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, table, target
 from mlir_modules import GOOD
 from retarget.cli import main
-from retarget.results.files import read_results
-from retarget.results.plan import read_plan
+from retarget.results import read_plan, read_results
 from retarget_ci.emit.github import _ACTIONS
 from ruamel.yaml import YAML
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 from retarget.model import Origin
-from retarget.support.errors import DiagnosticsError, RetargetError
+from retarget.support import DiagnosticsError, RetargetError
 from retarget_ci.files.read import ci_schema, find_ci, read_ci
 from retarget_ci.model import CiConfig, Event, Runner, Waiver
 

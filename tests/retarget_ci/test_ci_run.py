@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from retarget.cli import main
-from retarget.results.plan import Leg, Plan, write_plan
+from retarget.results import Leg, Plan, write_plan
 
 CI = """
 labels = ["ubuntu", "gpu"]

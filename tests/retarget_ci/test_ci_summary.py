@@ -7,11 +7,23 @@ from pathlib import Path
 
 import pytest
 from retarget.cli import main
-from retarget.model.outcomes import Observation
-from retarget.results.files import ResultsWriter, SessionResults, SessionStart, latest, new_session
-from retarget.results.overview import failure_groups
-from retarget.results.plan import Leg, Plan, Waived, digest_of_ids, write_plan
-from retarget.results.record import Outcome, Result, TargetRecord
+from retarget.model import Observation
+from retarget.results import (
+    Leg,
+    Outcome,
+    Plan,
+    Result,
+    ResultsWriter,
+    SessionResults,
+    TargetRecord,
+    Waived,
+    digest_of_ids,
+    failure_groups,
+    latest,
+    new_session,
+    write_plan,
+)
+from retarget.results.files import SessionStart
 from retarget_ci.summary import annotations_of, markdown
 
 HOSTILE = "<script>alert(1)</script> ``` [a](javascript:b) | @team\n::error::forged\x1b[31m\x07 100%"

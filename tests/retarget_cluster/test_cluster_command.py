@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("distributed")
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 from retarget_cluster import command, jobs, register, relay
 from retarget_cluster.jobs import decoded, encoded
 

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from retarget.engine.cache.key import Inputs
 from retarget.engine.cache.remote.objects import RemoteSettings
-from retarget.engine.cache.remote.store import RemoteStore
-from retarget.engine.executor import CompileJob, RunJob
 from retarget.extension import CompileRequest, Resolved
-from retarget.model.outcomes import Failure, RunOutcome, Stage
-from retarget.support.errors import RetargetError
-from retarget.worker.messages import CompileModule, RunModule
+from retarget.model import Failure, RunOutcome, Stage
+from retarget.session import CompileJob, Inputs, RemoteStore, RunJob
+from retarget.support import RetargetError
+from retarget.worker import CompileModule
+from retarget.worker.messages import RunModule
 from retarget_cluster.jobs import Job, file_view
 from retarget_cluster.worker.content import Content, translated
 from targets_of_doubles import compile_target, run_target, runtime_config

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 pytest.importorskip("distributed")
-from retarget.engine.run.sick_devices import SickDeviceError
 from retarget.extension import UnavailableError
+from retarget.session import SickDeviceError
 from retarget_cluster.session.executor import ClusterExecutor
 from targets_of_doubles import runtime_config
 

@@ -11,11 +11,9 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from retarget.engine.engine import Engine
-from retarget.engine.executor import ExecutorSession, connect
-from retarget.extension.registry import load_extensions
 from retarget.model import RunTarget
-from retarget.support.errors import RetargetError
+from retarget.session import Engine, ExecutorSession, connect, load_extensions
+from retarget.support import RetargetError
 from retarget_cluster.session import link, local
 from retarget_cluster.session.executor import ClusterExecutor
 from targets_of_doubles import EXTENSIONS, compile_target, has_ended, lines_of, run_target, runtime_config, wait_until

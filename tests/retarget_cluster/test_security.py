@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from retarget.cli.main import main
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 
 pytest.importorskip("distributed")
 import dask.config

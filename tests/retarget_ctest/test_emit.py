@@ -9,7 +9,7 @@ import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from mlir_modules import GOOD
 from retarget.cli.main import main
-from retarget.support.text import cmake_text
+from retarget.support import cmake_text
 
 
 @pytest.fixture

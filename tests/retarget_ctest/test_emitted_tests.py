@@ -11,9 +11,8 @@ import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
-from retarget.model import Host, RunTarget
-from retarget.model.outcomes import DeviceInfo
-from retarget.support.errors import RetargetError
+from retarget.model import DeviceInfo, Host, RunTarget
+from retarget.support import RetargetError
 from retarget_ctest import emit
 
 SETTINGS: Any = SimpleNamespace(compile_timeout=100, run_timeout=10)

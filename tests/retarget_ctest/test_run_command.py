@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from retarget.cli.main import main
-from retarget.results.files import read_results
+from retarget.results import read_results
 
 SUITE = "linalg/suite.toml::linalg"
 

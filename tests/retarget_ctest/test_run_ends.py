@@ -10,11 +10,10 @@ import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, suite, target
 from mlir_modules import GOOD
 from retarget.cli.main import main
-from retarget.engine.trial.failures import AsExpected, Blocked, NotTried, Skip, StageFailedError, Unavailable
-from retarget.engine.trial.run_trial import CompileTrial
-from retarget.model.outcomes import Failure, Stage
-from retarget.results.files import read_results
-from retarget.support.errors import RetargetError
+from retarget.model import Failure, Stage
+from retarget.results import read_results
+from retarget.session import AsExpected, Blocked, CompileTrial, NotTried, Skip, StageFailedError, Unavailable
+from retarget.support import RetargetError
 
 ID = "suite.toml::s"
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from retarget.cli import main
-from retarget.declare.load import DeclarationLoader
-from retarget.extension.registry import load_extensions
 from retarget.model import RunTarget, Target
-from retarget.targets.expansion import expand
+from retarget.session import DeclarationLoader, expand, load_extensions
 
 __all__ = ["CHECK", "FIRST", "MODULE", "import_here", "names", "suite_text", "targets", "write"]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from build_files import FIRST, MODULE, import_here, write
 from retarget.cli import main
-from retarget.support.files import write_files
+from retarget.support import write_files
 from retarget_import.command import _shown, _words
 
 

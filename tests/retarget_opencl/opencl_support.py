@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 from retarget.extension import UnavailableError
 from retarget.model import CompilerConfig, Origin, RuntimeConfig
-from retarget.profiles.files import find_profile
+from retarget.profiles import find_profile
 from retarget_opencl.device.devices import OCLGRIND, FoundDevice, find_device, list_devices
 from retarget_opencl.device.profile import DeviceProfile, compile_profile
 from retarget_opencl.run.program import OpenClProgram

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 from opencl_support import ADD_ONE, Compile, compiler_config, runtime_config, shipped
-from retarget.declare.load import DeclarationLoader
 from retarget.extension import UnavailableError
-from retarget.extension.registry import load_extensions
-from retarget.support.errors import DiagnosticsError
-from retarget.support.installing import install_hint
+from retarget.session import DeclarationLoader, load_extensions
+from retarget.support import DiagnosticsError, install_hint
 from retarget.worker.run_case import main as run_case
 from retarget_opencl.__main__ import main
 from retarget_opencl.artifact.file import read_artifact

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from retarget.cli import main
-from retarget.profiles.files import read_profile
-from retarget.support.errors import RetargetError
+from retarget.profiles import read_profile
+from retarget.support import RetargetError
 from retarget_profiles.importers import frozen_list, import_profile
 
 DATA = Path(__file__).parent / "data"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.profiles.files import profile_text, read_profile, shipped_profiles
+from retarget.profiles import profile_text, read_profile, shipped_profiles
 
 
 @pytest.mark.parametrize("file", shipped_profiles().values(), ids=shipped_profiles())

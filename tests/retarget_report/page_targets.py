@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from retarget.model.outcomes import Observation
-from retarget.results.files import SessionResults, SessionStart
-from retarget.results.record import Outcome, TargetRecord
+from retarget.model import Observation
+from retarget.results import Outcome, SessionResults, TargetRecord
+from retarget.results.files import SessionStart
 from retarget_report.read import Target, state_of
 
 __all__ = ["SUITE", "nodeid_of", "record", "session", "target"]

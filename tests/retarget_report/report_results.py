@@ -7,10 +7,23 @@ from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
-from retarget.model.outcomes import Observation
-from retarget.results.files import ResultsWriter, SessionStart, new_session
-from retarget.results.plan import Leg, Plan, Waived, digest_of_ids, write_plan
-from retarget.results.record import CaseRecord, CompileRecord, DeviceRecord, Outcome, Result, RunRecord, TargetRecord
+from retarget.model import Observation
+from retarget.results import (
+    CaseRecord,
+    DeviceRecord,
+    Leg,
+    Outcome,
+    Plan,
+    Result,
+    ResultsWriter,
+    TargetRecord,
+    Waived,
+    digest_of_ids,
+    new_session,
+    write_plan,
+)
+from retarget.results.files import SessionStart
+from retarget.results.record import CompileRecord, RunRecord
 
 __all__ = ["failed", "node_id", "record", "some_records", "write_leg_plan", "write_results"]
 

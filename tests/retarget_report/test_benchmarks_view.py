@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from page_targets import record
 from report_results import write_results
-from retarget.results.files import read_results
+from retarget.results import CaseRecord, Outcome, TargetRecord, read_results
 from retarget.results.history import add_run
-from retarget.results.record import CaseRecord, Outcome, TargetRecord, TimesRecord
+from retarget.results.record import TimesRecord
 from retarget_report.read import Report, read_report
 from retarget_report.site import write_site
 from retarget_report.views.benchmarks import rows

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from report_results import some_records, write_results
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 from retarget_report.read import read_report
 from retarget_report.site import write_site
 

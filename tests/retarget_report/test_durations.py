@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from page_targets import nodeid_of, record, session
-from retarget.results.record import CompileRecord, DeviceRecord, Outcome, ReusedRecord, RunRecord
+from retarget.results import DeviceRecord, Outcome
+from retarget.results.record import CompileRecord, ReusedRecord, RunRecord
 from retarget_report.views.durations import COMPILE, RUN, WAIT, Durations, durations
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from page_targets import SUITE, nodeid_of, target
-from retarget.model.outcomes import Observation
-from retarget.results.record import Outcome
+from retarget.model import Observation
+from retarget.results import Outcome
 from retarget_report.read import State, Target
 from retarget_report.views.failures import Failures, failures, module_sizes
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from page_targets import target
-from retarget.results.record import Outcome
+from retarget.results import Outcome
 from retarget_report.read import Report
 from retarget_report.views.matrix import data, numbered
 

@@ -6,8 +6,8 @@ import pytest
 from page_targets import nodeid_of, record, session
 from report_results import write_results
 from retarget.cli import main
-from retarget.results.history import History, add_run, pack, read_history, unpack
-from retarget.results.record import Outcome, TargetRecord
+from retarget.results import History, Outcome, TargetRecord, read_history
+from retarget.results.history import add_run, pack, unpack
 from retarget_report.read import Report
 from retarget_report.views.history import Past, data, past
 

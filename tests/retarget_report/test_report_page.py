@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from report_results import failed, node_id, record, some_records, write_leg_plan, write_results
-from retarget.results.files import Attribution
+from retarget.results import Attribution
 from retarget_report.read import read_report
 from retarget_report.site import write_site
 

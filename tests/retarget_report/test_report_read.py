@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from report_results import failed, node_id, record, some_records, write_leg_plan, write_results
-from retarget.results.record import Outcome
+from retarget.results import Outcome
 from retarget_report.read import LOOKS, State, read_report, state_of
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from report_results import record, write_results
-from retarget.targets.tags import marks
+from retarget.session import marks
 from retarget_report.read import read_report
 from retarget_report.site import write_site
 from selection_table import COMPILED, ERRORS, RUN, SELECTED
@@ -40,7 +40,7 @@ MORE_ERRORS = [
 
 @pytest.mark.slow
 def test_the_browser_selects_what_the_command_line_selects(show: Open, tmp_path: Path) -> None:
-    from retarget.targets.selection import ExpressionError, compile_selector
+    from retarget.session import ExpressionError, compile_selector
 
     write_results(tmp_path / "results", [record("add")])
     write_site(read_report([tmp_path / "results"]), tmp_path / "site")

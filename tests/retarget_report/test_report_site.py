@@ -12,9 +12,8 @@ import pytest
 from msgspec.structs import replace
 from report_results import failed, node_id, record, some_records, write_leg_plan, write_results
 from retarget.cli import main
-from retarget.results.plan import Plan, write_plan
-from retarget.results.record import Outcome
-from retarget.support.errors import RetargetError
+from retarget.results import Outcome, Plan, write_plan
+from retarget.support import RetargetError
 from retarget_report.read import read_report
 from retarget_report.site import as_script, write_site
 from retarget_report.views import matrix

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 from report_results import failed, node_id, record, some_records, write_leg_plan, write_results
-from retarget.results.files import read_results
+from retarget.results import DeviceRecord, Outcome, TargetRecord, read_results
 from retarget.results.history import add_run
-from retarget.results.record import CompileRecord, DeviceRecord, Outcome, RunRecord, TargetRecord
+from retarget.results.record import CompileRecord, RunRecord
 from retarget_report.read import read_report
 from retarget_report.site import write_site
 

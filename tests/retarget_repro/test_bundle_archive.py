@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 from retarget_repro.bundle import archive
 from retarget_repro.bundle.archive import pack, unpack
 from retarget_repro.bundle.format import Bundle, CompileStep, Observed, Reproduced, read_bundle, write_json

@@ -14,11 +14,20 @@ import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.cli import main
-from retarget.extension.registry import load_extensions
-from retarget.model import Expectation, Suite
-from retarget.model.outcomes import Artifact, CaseOutcome, CompileOutcome, DeviceInfo, Failure, RunOutcome, Stage
-from retarget.model.signatures import observe_all
-from retarget.support.errors import RetargetError
+from retarget.model import (
+    Artifact,
+    CaseOutcome,
+    CompileOutcome,
+    DeviceInfo,
+    Expectation,
+    Failure,
+    RunOutcome,
+    Stage,
+    Suite,
+    observe_all,
+)
+from retarget.session import load_extensions
+from retarget.support import RetargetError
 from retarget_repro import attempt as attempts
 from retarget_repro.attempt import Attempt, Chosen, FailedTarget, failed_target, find_failure
 from retarget_repro.bundle import format as bundle_format

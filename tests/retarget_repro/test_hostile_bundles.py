@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import zstandard
 from retarget.cli import main
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 from retarget_repro.bundle.archive import unpack
 
 GOOD = {

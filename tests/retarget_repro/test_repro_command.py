@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
-from retarget.model import Suite, Target
-from retarget.model.outcomes import Failure, Stage
+from retarget.model import Failure, Stage, Suite, Target
 from retarget_repro import command
 from retarget_repro.attempt import Attempt, Chosen
 from retarget_repro.bundle.format import Bundle, CompileStep, Digest, Observed, Reproduced

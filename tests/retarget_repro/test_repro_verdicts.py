@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from retarget.model.outcomes import Failure, Stage
+from retarget.model import Failure, Stage
 from retarget_repro.bundle import repro
 from retarget_repro.bundle.repro import BAD, CANNOT_TELL, GOOD, CannotTell
 

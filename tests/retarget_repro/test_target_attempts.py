@@ -12,10 +12,19 @@ import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
-from retarget.model import Expectation, Suite
+from retarget.model import (
+    Artifact,
+    CaseOutcome,
+    CompileOutcome,
+    DeviceInfo,
+    Expectation,
+    Failure,
+    RunOutcome,
+    Stage,
+    Suite,
+)
 from retarget.model.devices import DeviceTraits
-from retarget.model.outcomes import Artifact, CaseOutcome, CompileOutcome, DeviceInfo, Failure, RunOutcome, Stage
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 from retarget_repro import attempt as attempts
 from retarget_repro.attempt import Attempt, Chosen, add_target_arguments, attempt, by_hand, chosen_target, find_failure
 

@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 
 from retarget.declare.load import load_all
-from retarget.extension.registry import load_extensions
 from retarget.model import Suite
+from retarget.session import load_extensions
 
 __all__ = ["SUITES", "all_suites"]
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from retarget.extension.registry import load_extensions
 from retarget.model import CompileTarget, RunTarget, Suite, Target
-from retarget.targets.expansion import expand
+from retarget.session import expand, load_extensions
 from shipped_suites import SUITES, all_suites
 
 

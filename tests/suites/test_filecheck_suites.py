@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 from retarget.extension import ArtifactRequest
-from retarget.extension.registry import load_extensions
 from retarget.model import CompileTarget, Target
-from retarget.targets.expansion import expand
+from retarget.session import expand, load_extensions
 from retarget_cases.filecheck.loader import FileCheckLoader
 from shipped_suites import SUITES, all_suites
 

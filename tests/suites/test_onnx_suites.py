@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from retarget.declare.load import load_all
-from retarget.extension.registry import load_extensions
 from retarget.model import Suite
+from retarget.session import load_extensions
 
 ONNX = Path(__file__).resolve().parents[2] / "suites" / "onnx"
 

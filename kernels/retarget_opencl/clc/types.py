@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import cache
 
 import msgspec
-from retarget.model.element_types import split_types
+from retarget.model import split_types
 
 from retarget_opencl.translation import Ir
 

@@ -24,11 +24,9 @@ from retarget.extension import (
     TargetPart,
     UnavailableError,
 )
-from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig, Toolchain
-from retarget.model.outcomes import DeviceInfo
-from retarget.profiles.files import Profile, find_profile, profile_of_device, shipped_profiles
-from retarget.support.errors import RetargetError
-from retarget.support.installing import install_hint
+from retarget.model import CompilerConfig, CompileTarget, DeviceInfo, RuntimeConfig, Toolchain
+from retarget.profiles import Profile, find_profile, profile_of_device, shipped_profiles
+from retarget.support import RetargetError, install_hint
 from retarget_iree.builds import COMPILER_PACKAGE
 from retarget_iree.compiler.compiler import front_half
 from retarget_iree.compiler.flags import not_inputs

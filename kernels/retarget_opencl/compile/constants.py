@@ -8,8 +8,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from retarget.arrays.dtypes import is_packed
-from retarget.model.element_types import parse_type
+from retarget.arrays import is_packed
+from retarget.model import parse_type
 
 from retarget_opencl.translation import Ir, element_dtype
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from retarget.extension import TargetPart
-from retarget.profiles.files import Profile
+from retarget.profiles import Profile
 from retarget_iree.compiler.targets.combined import source_of
 from retarget_iree.compiler.targets.vulkan import GpuTarget, device_target, spirv_executable
 

@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
-from retarget.model.devices import vendor_name
-from retarget.model.outcomes import DeviceInfo, FeatureValue
-from retarget.profiles.files import Profile, profile_of_device
-from retarget.profiles.names import OPENCL_EXTENSIONS
+from retarget.model import DeviceInfo, FeatureValue, vendor_name
+from retarget.profiles import OPENCL_EXTENSIONS, Profile, profile_of_device
 from retarget_iree.runtime.apis.features import host_memory
 
 from retarget_opencl.builds import runtime_build

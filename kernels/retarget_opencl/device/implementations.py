@@ -28,13 +28,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.engine.cache.key import host_identity
 from retarget.extension import UnavailableError
-from retarget.support.files import can_be_written
-from retarget.support.installing import install_hint
-from retarget.support.text import error_line, first_line
-from retarget.worker.artifact import kept_folder, read_kept, write_kept
-from retarget.worker.process import available_cores, signal_name
+from retarget.session import host_identity
+from retarget.support import can_be_written, error_line, first_line, install_hint
+from retarget.worker import available_cores, kept_folder, read_kept, signal_name, write_kept
 
 from retarget_opencl.internals import kernel_object
 

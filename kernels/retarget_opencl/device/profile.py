@@ -14,9 +14,9 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import asdict
-from retarget.model.outcomes import FeatureValue
-from retarget.profiles.files import Profile, profile_label
-from retarget.support.errors import RetargetError
+from retarget.model import FeatureValue
+from retarget.profiles import Profile, profile_label
+from retarget.support import RetargetError
 
 DRIVER = "opencl"
 HALF_MODES = ("native", "emulated")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from retarget.model.element_types import split_types
+from retarget.model import split_types
 
 from retarget_opencl.artifact.file import Scalar
 from retarget_opencl.hostprog.writer import FunctionWriter, HostRule, HostRules, instruction, number_of

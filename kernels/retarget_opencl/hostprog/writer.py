@@ -19,8 +19,8 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
-from retarget.arrays.dtypes import bits_of, is_packed, kind_of, pack, packed_size
-from retarget.model.element_types import parse_type, split_types
+from retarget.arrays import bits_of, is_packed, kind_of, pack, packed_size
+from retarget.model import parse_type, split_types
 
 from retarget_opencl.artifact.file import Constant, Function, Instruction, Scalar
 from retarget_opencl.translation import Buffer, Ir, TranslationError, describe, element_dtype

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from retarget.arrays.dtypes import kind_of, pack, packed_size, unpack
+from retarget.arrays import kind_of, pack, packed_size, unpack
 from retarget.extension import Check, CheckSink
-from retarget.model.element_types import mlir_name
+from retarget.model import mlir_name
 from retarget_iree.runtime.elements import ELEMENT_CODES, element_type_code, element_type_name
 
 from retarget_opencl.artifact.file import Kernel

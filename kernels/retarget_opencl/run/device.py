@@ -17,10 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from retarget.extension import Device, DriverError
-from retarget.profiles.files import Profile
-from retarget.profiles.requirements import Status, answer, parse_requirement
-from retarget.worker.artifact import kept_folder, read_kept, write_kept
-from retarget.worker.process import available_cores
+from retarget.profiles import Profile, Status, answer, parse_requirement
+from retarget.worker import available_cores, kept_folder, read_kept, write_kept
 
 from retarget_opencl.artifact.file import ArtifactError, Kernel, KernelSource, OpenClArtifact, joined, read_artifact
 from retarget_opencl.device.devices import OCLGRIND, FoundDevice, info_of, profile_of

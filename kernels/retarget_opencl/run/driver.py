@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from retarget.extension import Driver, DriverError, FunctionInfo, UnavailableError
-from retarget.model import RuntimeConfig, Toolchain
-from retarget.model.outcomes import DeviceInfo
-from retarget.support.installing import install_hint
+from retarget.model import DeviceInfo, RuntimeConfig, Toolchain
+from retarget.support import install_hint
 
 from retarget_opencl.artifact import ARTIFACT_SUFFIX
 from retarget_opencl.builds import runtime_build

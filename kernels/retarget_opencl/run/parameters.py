@@ -11,7 +11,7 @@ from typing import Any
 import iree.runtime as rt
 import numpy as np
 from msgspec import Struct
-from retarget.support.errors import did_you_mean, display_path
+from retarget.support import did_you_mean, display_path
 from retarget_iree.runtime.parameters import NO_PARAMETERS, load_archive
 
 from retarget_opencl.run.commands import Commands

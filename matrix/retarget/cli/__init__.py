@@ -1,7 +1,7 @@
-"""The command `retarget`: one module per subcommand."""
+"""The command `retarget`: one module per subcommand; and what further subcommands are made with."""
 
 from __future__ import annotations
 
-from retarget.cli.main import main
+from retarget.support.doors import door
 
-__all__ = ["main"]
+__getattr__ = door(__name__, __file__)

@@ -11,9 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
-from retarget.model.outcomes import Observation
-from retarget.model.signatures import CRASH, TIMEOUT
-from retarget.results.record import CaseRecord, Outcome, TargetRecord
+from retarget.model import CRASH, TIMEOUT, Observation
+from retarget.results import CaseRecord, Outcome, TargetRecord
 
 _PASSED = frozenset({Outcome.PASSED, Outcome.PARTIAL, Outcome.FLAKY, Outcome.XPASSED})
 _FAILED = frozenset({Outcome.FAILED, Outcome.XFAILED})

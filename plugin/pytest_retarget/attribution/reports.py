@@ -19,15 +19,11 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 from msgspec.structs import asdict
-from retarget.engine.commands import COMPARE, program
 from retarget.extension import UnavailableError
-from retarget.extension.registry import EXTENSIONS_VARIABLE
-from retarget.model import RunTarget
-from retarget.model.outcomes import OutputComparison, Stage
-from retarget.results.record import TargetRecord
-from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import replacing, user_path
-from retarget.support.scratch import ScratchFolder
+from retarget.model import OutputComparison, RunTarget, Stage
+from retarget.results import TargetRecord
+from retarget.session import COMPARE, EXTENSIONS_VARIABLE, program
+from retarget.support import RetargetError, ScratchFolder, display_path, replacing, user_path
 
 from pytest_retarget.attribution.reasoning import conclusion, fails, listing, reference, stage_of, unrun
 from pytest_retarget.internals import ExceptionRepr

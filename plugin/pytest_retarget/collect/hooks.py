@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Sequence
 
 import pytest
-from retarget.support.errors import did_you_mean, display_path
-from retarget.support.text import counted
-from retarget.targets.selection import ExpressionError, terms
+from retarget.session import ExpressionError, terms
+from retarget.support import counted, did_you_mean, display_path
 
 from pytest_retarget.collect.preselection import preselection
 from pytest_retarget.collect.requirements import Refusing

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from retarget.results.plan import Leg, Plan, read_plan
-from retarget.support.errors import RetargetError, did_you_mean, display_path
+from retarget.results import Leg, Plan, read_plan
+from retarget.support import RetargetError, did_you_mean, display_path
 
 from pytest_retarget.collect.requirements import Refusing
 from pytest_retarget.items.targets import MatrixItem

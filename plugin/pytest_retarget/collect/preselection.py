@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 import pytest
 from retarget.model import Target
-from retarget.targets.selection import ExpressionError, terms
+from retarget.session import ExpressionError, terms
 
 from pytest_retarget.internals import Expression, KeywordMatcher, MarkMatcher, count_collected
 

@@ -22,10 +22,9 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from retarget.engine.trial.failures import Blocked, Excused, NotTried, Skip, Unavailable, Unselected
-from retarget.results.record import Outcome, TargetRecord
-from retarget.support.errors import RetargetError, did_you_mean
-from retarget.targets.selection import terms
+from retarget.results import Outcome, TargetRecord
+from retarget.session import Blocked, Excused, NotTried, Skip, Unavailable, Unselected, terms
+from retarget.support import RetargetError, did_you_mean
 
 from pytest_retarget.internals import Expression, KeywordMatcher, Skipped, TerminalRepr
 from pytest_retarget.items.targets import MatrixItem, error_repr

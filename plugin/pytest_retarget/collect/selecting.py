@@ -14,10 +14,18 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from retarget.declare.sources import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.model import Suite, Target
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
-from retarget.targets.collected import CollectedSuite, FoundFiles, Selection, SelectionRequest, SelectionUsageError
+from retarget.session import (
+    EXPECTATIONS_FILE,
+    MATRIX_FILE,
+    SUITE_FILE,
+    CollectedSuite,
+    FoundFiles,
+    Selection,
+    SelectionRequest,
+    SelectionUsageError,
+)
+from retarget.support import Diagnostic, DiagnosticsError, RetargetError, display_path
 
 from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.collect.suite_files import MatrixFile, SuiteCollector, SuiteFile

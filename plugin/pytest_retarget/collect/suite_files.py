@@ -12,12 +12,9 @@ from functools import cached_property
 from pathlib import Path
 
 import pytest
-from retarget.declare.sources import MATRIX_FILE, SUITE_FILE
-from retarget.expect.cases import TargetRules
-from retarget.expect.matching import Assignment
-from retarget.model import CompileTarget, Module, RunTarget, Suite, Target
-from retarget.model.locations import suite_line
-from retarget.support.errors import display_path
+from retarget.model import CompileTarget, Module, RunTarget, Suite, Target, suite_line
+from retarget.session import MATRIX_FILE, SUITE_FILE, Assignment, TargetRules
+from retarget.support import display_path
 
 from pytest_retarget.collect.preselection import Indices, preselection
 from pytest_retarget.internals import TerminalRepr

@@ -10,18 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from retarget.expect.verdict import excuse
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget
-from retarget.support.errors import RetargetError
-from retarget.support.text import counted
+from retarget.session import excuse
+from retarget.support import RetargetError, counted
 
 from pytest_retarget.options.settings import SETTINGS
 
 if TYPE_CHECKING:
-    from retarget.engine.trial.trial import Trial
-    from retarget.expect.matching import GoldenAssignment
-    from retarget.results.record import TargetRecord
+    from retarget.results import TargetRecord
+    from retarget.session import GoldenAssignment, Trial
     from retarget_bench.golden import Baseline
 
 _SHOWN = 10
@@ -92,7 +90,7 @@ class Benchmark:
                 trial.update_record(compile=replace(compiled, dispatches=found.dispatches, transient=found.transient))
 
     def _rules(self, path: Path, name: str) -> GoldenAssignment:
-        from retarget.expect.matching import assign_goldens
+        from retarget.session import assign_goldens
 
         from pytest_retarget.session.declared import declared
 
@@ -107,8 +105,7 @@ class Benchmark:
     @cached_property
     def _baseline(self) -> Baseline:
         """The measurements of earlier sessions. Raises `RetargetError` for results that cannot be read."""
-        from retarget.results.files import read_results
-        from retarget.results.measurements import baseline_of
+        from retarget.results import baseline_of, read_results
 
         baseline = self._settings.benchmark.baseline if self._settings.benchmark else None
         place = baseline or self._settings.results
@@ -118,8 +115,8 @@ class Benchmark:
         return baseline_of([one for one in sessions if one.start.started < self._began])
 
     def _count(self, record: TargetRecord) -> None:
-        from retarget.model.metrics import Metric, quantity_text
-        from retarget.results.measurements import measurements
+        from retarget.model import Metric, quantity_text
+        from retarget.results import measurements
 
         for one in measurements(record):
             if one.metric is Metric.LATENCY:

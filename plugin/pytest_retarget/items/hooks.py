@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from retarget.extension import UnavailableError
 from retarget.model import RunTarget
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 
 from pytest_retarget.items.targets import MatrixItem, RunItem
 from pytest_retarget.options.settings import OF_ONE_ID
 from pytest_retarget.session.services import SERVICES, Services
 
 if TYPE_CHECKING:
-    from retarget.worker.spare import SpareWorker
+    from retarget.worker import SpareWorker
 
 
 def queue_compiles(services: Services, items: Sequence[MatrixItem]) -> None:
@@ -127,7 +127,7 @@ class ServiceHooks:
         if not items or failed or config.getoption("collectonly"):
             return
         if config.stash.get(OF_ONE_ID, False) and isinstance(items[0].target, RunTarget):
-            from retarget.worker.spare import SpareWorker
+            from retarget.worker import SpareWorker
 
             self._spare = SpareWorker(forks=True)
         config.stash[SERVICES] = services = Services(config, self._spare)

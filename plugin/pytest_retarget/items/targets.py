@@ -8,16 +8,23 @@ from contextlib import contextmanager, suppress
 from typing import Any, ClassVar
 
 import pytest
-from retarget.engine.trial.failures import AsExpected, Skip, StageFailedError, first_line
-from retarget.engine.trial.run_trial import CompileTrial, RunTrial
-from retarget.engine.trial.services import NO_RULES, RulesInForce
-from retarget.engine.trial.trial import SuiteContext, Trial
-from retarget.expect.cases import TargetRules
-from retarget.expect.matching import Assignment
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
-from retarget.support.errors import RetargetError
-from retarget.support.text import strip_colour
+from retarget.session import (
+    NO_RULES,
+    AsExpected,
+    Assignment,
+    CompileTrial,
+    RulesInForce,
+    RunTrial,
+    Skip,
+    StageFailedError,
+    SuiteContext,
+    TargetRules,
+    Trial,
+    first_line,
+)
+from retarget.support import RetargetError, strip_colour
 
 from pytest_retarget.internals import (
     ExceptionRepr,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from retarget.targets.collected import PytestConfiguration
+from retarget.session import PytestConfiguration
 
 from pytest_retarget.internals import determine_setup, parse_override_ini
 

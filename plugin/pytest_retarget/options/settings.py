@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import pytest
 from msgspec import Struct, field
-from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
+from retarget.session import COMPILE_TIMEOUT, RUN_TIMEOUT
 
 from pytest_retarget.internals import Expression, MarkMatcher
 
@@ -351,8 +351,8 @@ def _cluster(config: pytest.Config) -> str:
             "leave -n out (`-n 0` where the ini file has it)"
         )
         raise pytest.UsageError(msg)
-    from retarget.engine.executor import check_address  # imported only with the option
-    from retarget.support.errors import RetargetError
+    from retarget.session import check_address  # imported only with the option
+    from retarget.support import RetargetError
 
     try:
         return check_address(address)
@@ -371,8 +371,8 @@ def _requirement(text: str) -> Requirement:
 
 def _check_cache_size() -> None:
     if os.environ.get(_CACHE_SIZE_VARIABLE):
-        from retarget.engine.cache.store import default_max_bytes  # imported only if it is set
-        from retarget.support.errors import RetargetError
+        from retarget.session import default_max_bytes  # imported only if it is set
+        from retarget.support import RetargetError
 
         try:
             default_max_bytes()
@@ -382,8 +382,8 @@ def _check_cache_size() -> None:
 
 def _check_remote_store() -> None:
     if any(name.startswith("RETARGET_REMOTE_STORE") for name in os.environ):
-        from retarget.engine.cache.remote.objects import remote_settings  # as above
-        from retarget.support.errors import RetargetError
+        from retarget.session import remote_settings  # as above
+        from retarget.support import RetargetError
 
         try:
             remote_settings()
@@ -395,8 +395,8 @@ def _toolchains(config: pytest.Config) -> Mapping[str, Path | None]:
     texts = config.getoption("retarget_toolchain")
     if not texts:
         return {}
-    from retarget.declare.scope import redirections  # imported only with the option
-    from retarget.support.errors import RetargetError
+    from retarget.session import redirections  # imported only with the option
+    from retarget.support import RetargetError
 
     try:
         return redirections(texts, config.invocation_params.dir)
@@ -490,7 +490,7 @@ def _baseline(config: pytest.Config) -> Path | None:
 
 
 def _percent(text: str) -> float:
-    from retarget.model.metrics import parse_percent  # a project without matrix files must not import the model
+    from retarget.model import parse_percent  # a project without matrix files must not import the model
 
     return parse_percent(text)
 
@@ -582,7 +582,7 @@ def path_of_option(config: pytest.Config, name: str, expected: str) -> Path | No
     if not text:
         msg = f"--retarget-{name.replace('_', '-')}: found an empty text, expected {expected}"
         raise pytest.UsageError(msg)
-    from retarget.support.files import user_path  # a project without matrix files imports nothing but options
+    from retarget.support import user_path  # a project without matrix files imports nothing but options
 
     base = config.invocation_params.dir
     return Path(os.path.abspath(base / user_path(text)))  # noqa: PTH100  (a symbolic link stays as it is)

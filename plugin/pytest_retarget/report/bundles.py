@@ -16,12 +16,9 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from retarget.extension.registry import extensions_environment
-from retarget.results.overview import FailureGroup, failure_groups
-from retarget.results.record import Outcome, Result, TargetRecord
-from retarget.support.errors import display_path
-from retarget.support.installing import install_hint
-from retarget.support.text import counted, first_line
+from retarget.results import FailureGroup, Outcome, Result, TargetRecord, failure_groups
+from retarget.session import extensions_environment
+from retarget.support import counted, display_path, first_line, install_hint
 
 from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.record import record_of

@@ -14,11 +14,10 @@ from collections.abc import Generator, Iterable
 from typing import Any
 
 import pytest
-from retarget.engine.commands import BY_HAND
-from retarget.model.outcomes import Stage
-from retarget.model.signatures import CRASH
-from retarget.results.record import Result
-from retarget.support.text import strip_colour
+from retarget.model import CRASH, Stage
+from retarget.results import Result
+from retarget.session import BY_HAND
+from retarget.support import strip_colour
 
 from pytest_retarget.internals import ReprEntryNative, ReprExceptionInfo
 from pytest_retarget.record import record_of

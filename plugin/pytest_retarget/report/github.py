@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 from msgspec import Struct
-from retarget.support.github import MAX_ANNOTATIONS, group, workflow_command
-from retarget.support.text import counted, first_line
+from retarget.support import MAX_ANNOTATIONS, counted, first_line, group, workflow_command
 
 from pytest_retarget.internals import ExceptionRepr
 from pytest_retarget.record import record_of

@@ -7,7 +7,7 @@ import copy
 from typing import Any
 
 import pytest
-from retarget.results.record import Outcome
+from retarget.results import Outcome
 
 from pytest_retarget.record import record_of
 

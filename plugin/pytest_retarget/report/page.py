@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from retarget.results.files import SUFFIX
-from retarget.support.errors import RetargetError
-from retarget.support.installing import install_hint
+from retarget.results import SUFFIX
+from retarget.support import RetargetError, install_hint
 from retarget_report.folder import expect_free
 
 

@@ -12,10 +12,8 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from retarget.engine.trial.failures import AsExpected, Blocked, Skip
-from retarget.engine.trial.finish import finished, outcome_of
-from retarget.results.export.properties import properties
-from retarget.results.record import CaseRecord, Outcome, TargetRecord, to_plain
+from retarget.results import CaseRecord, Outcome, TargetRecord, properties, to_plain
+from retarget.session import AsExpected, Blocked, Skip, finished, outcome_of
 
 from pytest_retarget.internals import SubtestContext, junit_log
 from pytest_retarget.items.targets import MatrixItem, end_of, error_repr

@@ -17,11 +17,10 @@ from typing import Any
 
 import pytest
 from msgspec import Struct, field
-from retarget.engine.trial.session import PlainUse, SessionErrors, plain_uses
-from retarget.model.signatures import CRASH, TIMEOUT
-from retarget.results.record import Outcome, Result, TargetRecord
-from retarget.support.github import group, on_github
-from retarget.support.text import counted, size_text
+from retarget.model import CRASH, TIMEOUT
+from retarget.results import Outcome, Result, TargetRecord
+from retarget.session import PlainUse, SessionErrors, plain_uses
+from retarget.support import counted, group, on_github, size_text
 
 from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.internals import ReprExceptionInfo, terminal_writer

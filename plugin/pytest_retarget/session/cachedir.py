@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.engine.cache.folder import INI_KEY, choose_cache
-from retarget.support.scratch import ScratchFolder
+from retarget.session import INI_KEY, choose_cache
+from retarget.support import ScratchFolder
 
 from pytest_retarget.options.settings import SETTINGS
 

@@ -6,15 +6,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from retarget.declare.load import DeclarationLoader
-from retarget.declare.sources import SUITE_FILE
-from retarget.engine.cache.store import Store
-from retarget.expect.diagnostics import CaseUse, RuleUsage, contradiction_diagnostics
-from retarget.expect.matching import Assignment, RuleSet
-from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Module, Suite, Target, Toolchain
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path, grouped
-from retarget.targets.expansion import expand
+from retarget.session import (
+    SUITE_FILE,
+    Assignment,
+    CaseUse,
+    DeclarationLoader,
+    Registry,
+    RuleSet,
+    RuleUsage,
+    Store,
+    contradiction_diagnostics,
+    expand,
+    load_extensions,
+)
+from retarget.support import Diagnostic, DiagnosticsError, RetargetError, display_path, grouped
 
 from pytest_retarget.options.settings import OF_ONE_ID, SETTINGS
 from pytest_retarget.session.cachedir import cache_dir

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 import pytest
 from msgspec import Struct
-from retarget.declare.sources import MATRIX_FILE, SUITE_FILE, discover
 from retarget.model import CompileTarget, Target
-from retarget.targets.tags import marks as keyword_marks
+from retarget.session import MATRIX_FILE, SUITE_FILE, discover
+from retarget.session import marks as keyword_marks
 
 
 class _FieldName(str):

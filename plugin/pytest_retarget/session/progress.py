@@ -15,8 +15,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from typing import Any
 
 import pytest
-from retarget.engine.compile.service import BuildActivity
-from retarget.support.text import printable
+from retarget.session import BuildActivity
+from retarget.support import printable
 
 from pytest_retarget.internals import terminal_file, terminal_writer, wcwidth
 

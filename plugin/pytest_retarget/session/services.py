@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import asdict
-from retarget.engine.commands import Commands
-from retarget.engine.compile.service import BuildActivity
-from retarget.engine.trial.services import TrialServices
-from retarget.support.errors import RetargetError
-from retarget.worker.process import available_cores
+from retarget.session import BuildActivity, Commands, TrialServices
+from retarget.support import RetargetError
+from retarget.worker import available_cores
 
 from pytest_retarget.options.settings import SETTINGS, BenchmarkSettings, Settings
 from pytest_retarget.session.cachedir import cache_dir
@@ -26,9 +24,8 @@ from pytest_retarget.session.progress import Progress
 from pytest_retarget.session.workers import publish
 
 if TYPE_CHECKING:
-    from retarget.engine.executor import Executor
-    from retarget.worker.messages import Timing
-    from retarget.worker.spare import SpareWorker
+    from retarget.session import Executor
+    from retarget.worker import SpareWorker, Timing
 
 
 def compiles_at_a_time(settings: Settings, processes: int) -> int:
@@ -42,8 +39,10 @@ class Services(TrialServices):
     settings: Settings
 
     def __init__(self, config: pytest.Config, spare: SpareWorker | None = None) -> None:
-        from retarget.engine.engine import Engine  # only a session that runs targets needs it
-        from retarget.engine.run.lease import current_holder
+        from retarget.session import (
+            Engine,  # only a session that runs targets needs it
+            current_holder,
+        )
 
         workerinput = getattr(config, "workerinput", {})
         self._progress = progress = Progress(config)
@@ -97,14 +96,14 @@ class Services(TrialServices):
 
 
 def _timing(benchmark: BenchmarkSettings) -> Timing:
-    from retarget.worker.messages import Timing
+    from retarget.worker import Timing
 
     return Timing(spread=benchmark.spread, seconds=benchmark.seconds)
 
 
 def _executor(settings: Settings, cache: Path) -> Executor:
     """Connect to the cluster. Raises `pytest.UsageError`."""
-    from retarget.engine.executor import ExecutorSession, connect
+    from retarget.session import ExecutorSession, connect
 
     session = ExecutorSession(extensions=settings.extensions, cache=cache, jobs=settings.jobs or None)
     try:

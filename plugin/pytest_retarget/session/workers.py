@@ -12,9 +12,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from retarget.engine.compile.service import BuildActivity
-from retarget.support.scratch import ScratchFolder, shared_folder
-from retarget.support.text import counted
+from retarget.session import BuildActivity
+from retarget.support import ScratchFolder, counted, shared_folder
 
 from pytest_retarget.internals import local_workers
 from pytest_retarget.session.progress import Progress, Ticker

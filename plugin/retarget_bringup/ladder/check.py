@@ -16,14 +16,10 @@ from fnmatch import fnmatchcase
 
 from msgspec import Struct
 from msgspec.structs import replace
-from retarget.expect.matching import COMPILE_STAGES
-from retarget.expect.verdict import is_expired, today
-from retarget.model import Expectation
-from retarget.model.locations import SourceLocations
-from retarget.model.outcomes import Rung
-from retarget.results.record import BAD
-from retarget.support.errors import RetargetError, did_you_mean, display_path, grouped
-from retarget.support.text import counted, shown
+from retarget.model import Expectation, Rung, SourceLocations
+from retarget.results import BAD
+from retarget.session import COMPILE_STAGES, is_expired, today
+from retarget.support import RetargetError, counted, did_you_mean, display_path, grouped, shown
 
 from retarget_bringup.ladder.files import Ladder, Line, committed_lines, read_ladder, write_ladder
 from retarget_bringup.ladder.settings import Settings

@@ -9,12 +9,17 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
-from retarget.model.driver_checks import CheckState, DriverCheckOutcome, DriverReport
-from retarget.model.outcomes import Observation, Rung
-from retarget.model.signatures import normalise
-from retarget.results.files import ResultsWriter, SessionResults, new_session
-from retarget.results.plan import digest_of_ids
-from retarget.results.record import DeviceRecord, Outcome, Result, TargetRecord
+from retarget.model import CheckState, DriverCheckOutcome, DriverReport, Observation, Rung, normalise
+from retarget.results import (
+    DeviceRecord,
+    Outcome,
+    Result,
+    ResultsWriter,
+    SessionResults,
+    TargetRecord,
+    digest_of_ids,
+    new_session,
+)
 
 from retarget_bringup.ladder.files import Ladder
 from retarget_bringup.ladder.states import DRIVER, LadderTarget

@@ -16,10 +16,17 @@ from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
-from retarget.model.outcomes import Rung
-from retarget.support.checkout import content_at
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
-from retarget.support.files import read_regular, write_atomically
+from retarget.model import Rung
+from retarget.support import (
+    Diagnostic,
+    DiagnosticsError,
+    RetargetError,
+    content_at,
+    did_you_mean,
+    display_path,
+    read_regular,
+    write_atomically,
+)
 
 VERSION = 1
 DIGITS = 12

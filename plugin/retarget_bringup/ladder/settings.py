@@ -8,12 +8,19 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from retarget.declare.schema.errors import schema_problems
-from retarget.model.names import name_error
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
-from retarget.support.files import is_there
-from retarget.support.toml import Problem, diagnostics_of, read_toml
-from retarget.targets.selection import ExpressionError, compile_selector
+from retarget.model import name_error
+from retarget.session import ExpressionError, compile_selector, schema_problems
+from retarget.support import (
+    Diagnostic,
+    DiagnosticsError,
+    Problem,
+    RetargetError,
+    diagnostics_of,
+    did_you_mean,
+    display_path,
+    is_there,
+    read_toml,
+)
 
 ACTIONS = ("start", "driver", "status")
 """The words after `retarget bringup` that are no name of a ladder."""

@@ -16,22 +16,33 @@ from pathlib import Path
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from retarget.engine.engine import Engine
-from retarget.engine.run.reuse import CaseDigests
-from retarget.expect.cases import TargetRules
-from retarget.expect.matching import RuleSet
-from retarget.expect.verdict import excuse, is_expired, today
 from retarget.extension import UnavailableError
-from retarget.model import CompileTarget, Expectation, RunTarget
-from retarget.model.outcomes import Rung
-from retarget.results.files import SessionResults, by_target
-from retarget.results.overview import State, state_of
-from retarget.results.record import BAD, INCOMPLETE, DeviceRecord, Outcome, Result, TargetRecord
-from retarget.support.checkout import short
-from retarget.support.dependencies import state_of as state_of_file
-from retarget.support.errors import RetargetError
-from retarget.support.text import counted, first_line
-from retarget.targets.collected import Declared, DeclaredTarget
+from retarget.model import CompileTarget, Expectation, Rung, RunTarget
+from retarget.results import (
+    BAD,
+    INCOMPLETE,
+    DeviceRecord,
+    Outcome,
+    Result,
+    SessionResults,
+    State,
+    TargetRecord,
+    by_target,
+    state_of,
+)
+from retarget.session import (
+    CaseDigests,
+    Declared,
+    DeclaredTarget,
+    Engine,
+    RuleSet,
+    TargetRules,
+    excuse,
+    is_expired,
+    today,
+)
+from retarget.support import RetargetError, counted, first_line, short
+from retarget.support import state_of as state_of_file
 
 from retarget_bringup.ladder.files import DIGITS, Ladder, Line
 

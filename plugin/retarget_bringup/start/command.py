@@ -13,16 +13,19 @@ from pathlib import Path
 from string import Template
 
 from msgspec import Struct
-from retarget.declare.load import DeclarationLoader
-from retarget.declare.scope import Scope
-from retarget.declare.sources import MATRIX_FILE, SUITE_FILE, discover
 from retarget.extension import SuggestedTarget
-from retarget.extension.registry import Registry, load_extensions
-from retarget.model.names import config_name_error
-from retarget.support.errors import RetargetError, did_you_mean, display_path
-from retarget.support.files import write_files
-from retarget.support.text import counted
-from retarget.support.toml import toml_list, toml_string, toml_table
+from retarget.model import config_name_error
+from retarget.session import MATRIX_FILE, SUITE_FILE, DeclarationLoader, Registry, Scope, discover, load_extensions
+from retarget.support import (
+    RetargetError,
+    counted,
+    did_you_mean,
+    display_path,
+    toml_list,
+    toml_string,
+    toml_table,
+    write_files,
+)
 
 from retarget_bringup.ladder.files import ladder_text
 from retarget_bringup.ladder.settings import ACTIONS

@@ -10,13 +10,11 @@ from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
-from retarget.engine.commands import BY_HAND
 from retarget.extension import ModuleSize
-from retarget.model.outcomes import Rung
-from retarget.results.overview import state_of
-from retarget.results.record import Result, TargetRecord
-from retarget.support.errors import display_path
-from retarget.support.text import counted, first_line, shown
+from retarget.model import Rung
+from retarget.results import Result, TargetRecord, state_of
+from retarget.session import BY_HAND
+from retarget.support import counted, display_path, first_line, shown
 
 from retarget_bringup.ladder.states import DRIVER, LadderTarget, Standing, TargetState
 from retarget_bringup.status.gather import size_text

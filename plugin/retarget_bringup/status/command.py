@@ -14,12 +14,10 @@ from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
-from retarget.cli.support import whole_number, words_for_pytest
+from retarget.cli import whole_number, words_for_pytest
 from retarget.model import RunTarget, Toolchain
-from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import user_path
-from retarget.support.installing import install_hint
-from retarget.targets.collected import collect
+from retarget.session import collect
+from retarget.support import RetargetError, display_path, install_hint, user_path
 
 from retarget_bringup.ladder.check import add_arguments, apply_options, raised
 from retarget_bringup.ladder.settings import Settings, find_settings, read_settings

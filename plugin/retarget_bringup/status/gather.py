@@ -15,21 +15,12 @@ from pathlib import Path
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from retarget.cli.support import run_session
-from retarget.engine.cache.folder import cache_of_command
-from retarget.engine.engine import Engine
-from retarget.engine.run.service import check_drivers
+from retarget.cli import run_session
 from retarget.extension import Compiler, ModuleSize, UnavailableError, overrides
-from retarget.model import CompileTarget, Origin, RunTarget, RuntimeConfig, Target
-from retarget.model.outcomes import Rung
-from retarget.results.files import SessionResults, read_results, results_of
-from retarget.results.record import TargetRecord
-from retarget.support.checkout import revision
-from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean
-from retarget.support.text import counted
-from retarget.support.toml import Problem
-from retarget.targets.collected import Declared, collect
-from retarget.targets.selection import compile_selector
+from retarget.model import CompileTarget, Origin, Rung, RunTarget, RuntimeConfig, Target
+from retarget.results import SessionResults, TargetRecord, read_results, results_of
+from retarget.session import Declared, Engine, cache_of_command, check_drivers, collect, compile_selector
+from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean, revision
 
 from retarget_bringup.ladder.drivers import driver_targets, write_checks
 from retarget_bringup.ladder.files import Ladder, read_ladder

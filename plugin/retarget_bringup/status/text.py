@@ -9,10 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
-from retarget.model.outcomes import Rung
-from retarget.support.checkout import commits_of, short
-from retarget.support.errors import RetargetError, display_path
-from retarget.support.text import counted, first_line, shown
+from retarget.model import Rung
+from retarget.support import RetargetError, commits_of, counted, display_path, first_line, short, shown
 
 from retarget_bringup.ladder.check import holds
 from retarget_bringup.ladder.files import Line, lines_at

@@ -19,10 +19,7 @@ from retarget.extension import (
     UnavailableError,
 )
 from retarget.model import Module, Suite
-from retarget.support.errors import Diagnostic, RetargetError, display_path
-from retarget.support.files import read_regular
-from retarget.support.installing import install_hint
-from retarget.support.text import decoded
+from retarget.support import Diagnostic, RetargetError, decoded, display_path, install_hint, read_regular
 
 from retarget_cases.filecheck.directives import directive_diagnostics, other_prefixes, prefixes
 

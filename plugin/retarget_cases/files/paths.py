@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from retarget.support.errors import RetargetError
-from retarget.support.files import DataFiles
+from retarget.support import DataFiles, RetargetError
 
 SUFFIX = ".cases.toml"
 _SURELY_READ = 1 << 28

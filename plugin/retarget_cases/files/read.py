@@ -15,12 +15,19 @@ from typing import Any
 
 from msgspec import Struct, field
 from pydantic import ValidationError
-from retarget.declare.schema.errors import describe_value
-from retarget.model.element_types import DTYPE_NAMES, ELEMENT_TYPES, element_dtype
-from retarget.model.names import is_glob, known_words
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
-from retarget.support.files import DataFiles
-from retarget.support.toml import KeyPath, Problem, diagnostics_of, read_toml
+from retarget.model import DTYPE_NAMES, ELEMENT_TYPES, element_dtype, is_glob, known_words
+from retarget.session import describe_value
+from retarget.support import (
+    DataFiles,
+    Diagnostic,
+    DiagnosticsError,
+    KeyPath,
+    Problem,
+    RetargetError,
+    diagnostics_of,
+    did_you_mean,
+    read_toml,
+)
 
 from retarget_cases.files.paths import path_problem
 from retarget_cases.files.tables import (

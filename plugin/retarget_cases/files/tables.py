@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from retarget.declare.schema.errors import schema_problems
-from retarget.declare.schema.export import model_schema
-from retarget.model.element_types import DTYPE_NAMES, ELEMENT_TYPES
-from retarget.support.toml import KeyPath, Problem
+from retarget.model import DTYPE_NAMES, ELEMENT_TYPES
+from retarget.session import model_schema, schema_problems
+from retarget.support import KeyPath, Problem
 
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 _NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]

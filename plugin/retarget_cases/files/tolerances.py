@@ -21,11 +21,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from msgspec import Struct, field
-from retarget.declare.schema.errors import describe_value
 from retarget.extension import Tolerance
-from retarget.model.element_types import DTYPE_NAMES, ELEMENT_TYPES, element_dtype
-from retarget.support.errors import did_you_mean
-from retarget.support.toml import KeyPath, Problem
+from retarget.model import DTYPE_NAMES, ELEMENT_TYPES, element_dtype
+from retarget.session import describe_value
+from retarget.support import KeyPath, Problem, did_you_mean
 
 from retarget_cases.files.tables import ToleranceTable, read_table
 

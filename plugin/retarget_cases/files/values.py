@@ -7,10 +7,9 @@ import math
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
-from retarget.declare.schema.errors import describe_value
-from retarget.model.element_types import DTYPE_NAMES, ELEMENT_TYPES, element_dtype
-from retarget.support.errors import did_you_mean
-from retarget.support.toml import KeyPath, Problem
+from retarget.model import DTYPE_NAMES, ELEMENT_TYPES, element_dtype
+from retarget.session import describe_value
+from retarget.support import KeyPath, Problem, did_you_mean
 
 from retarget_cases.files.tables import (
     DISTRIBUTIONS,

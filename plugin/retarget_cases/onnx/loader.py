@@ -9,8 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from retarget.extension import Case, CaseLoader, CaseRequest, RunPlan, UnavailableError, run_case_plan
 from retarget.model import Module, RuntimeConfig
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path
-from retarget.support.installing import install_hint
+from retarget.support import Diagnostic, DiagnosticsError, RetargetError, display_path, install_hint
 
 from retarget_cases.onnx.manifest_file import CASES_FILE, MODEL_FILE
 

@@ -11,8 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import write_atomically
+from retarget.support import RetargetError, display_path, write_atomically
 
 from retarget_cases.onnx.manifest_file import Manifest, manifest_text, read_manifest
 from retarget_cases.onnx.stored import installed_manifest

@@ -20,9 +20,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
-from retarget.model.names import tag_error
-from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean, display_path
-from retarget.support.toml import KeyPath, Problem, diagnostics_of, read_toml
+from retarget.model import tag_error
+from retarget.support import (
+    Diagnostic,
+    DiagnosticsError,
+    KeyPath,
+    Problem,
+    diagnostics_of,
+    did_you_mean,
+    display_path,
+    read_toml,
+)
 
 _FORMAT = 1
 _HEADER = """\

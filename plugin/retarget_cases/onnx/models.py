@@ -12,9 +12,8 @@ from typing import Any
 
 from msgspec import Struct
 from retarget.extension import FunctionInfo
-from retarget.model.element_types import ELEMENT_TYPES
-from retarget.support.errors import RetargetError, display_path
-from retarget.support.installing import install_hint
+from retarget.model import ELEMENT_TYPES
+from retarget.support import RetargetError, display_path, install_hint
 
 SUFFIX = ".onnx"
 

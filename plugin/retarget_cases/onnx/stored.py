@@ -24,12 +24,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from retarget.arrays.datafiles import read_bin
-from retarget.arrays.dtypes import dtype_named, pack
+from retarget.arrays import dtype_named, pack, read_bin
 from retarget.extension import Case, CaseData, Tolerance
-from retarget.model.element_types import ELEMENT_TYPES, Kind
-from retarget.support.errors import RetargetError
-from retarget.support.installing import install_hint
+from retarget.model import ELEMENT_TYPES, Kind
+from retarget.support import RetargetError, install_hint
 
 from retarget_cases.onnx.manifest_file import CASES_FILE, MODEL_FILE, Entry, Manifest
 from retarget_cases.onnx.models import element_name

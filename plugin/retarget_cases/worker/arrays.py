@@ -17,11 +17,9 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 from msgspec import Struct
-from retarget.arrays.datafiles import read_bin, read_npy, read_npz
-from retarget.arrays.dtypes import bits_of, dtype_named, fit, kind_of, type_text
-from retarget.model.element_types import DeclaredType, mlir_name, shape_fits
-from retarget.support.errors import RetargetError
-from retarget.support.files import LIMIT_VARIABLE, DataFiles, data_limit
+from retarget.arrays import bits_of, dtype_named, fit, kind_of, read_bin, read_npy, read_npz, type_text
+from retarget.model import DeclaredType, mlir_name, shape_fits
+from retarget.support import LIMIT_VARIABLE, DataFiles, RetargetError, data_limit
 
 from retarget_cases.files.tables import (
     BinTable,

@@ -11,12 +11,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
-from retarget.arrays.dtypes import dtype_of, fit
+from retarget.arrays import dtype_of, fit
 from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo
-from retarget.model.element_types import DeclaredType, parse_type
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
-from retarget.support.files import DataFiles
-from retarget.support.toml import KeyPath, Problem, diagnostics_of
+from retarget.model import DeclaredType, parse_type
+from retarget.support import (
+    DataFiles,
+    Diagnostic,
+    DiagnosticsError,
+    KeyPath,
+    Problem,
+    RetargetError,
+    diagnostics_of,
+    did_you_mean,
+)
 
 from retarget_cases.files.read import CasesFile, Reference, WrittenCase, agreed_config, read_cases_file
 from retarget_cases.files.tables import FillTable, ValuesTable

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from retarget.extension import UnavailableError, watched
-from retarget.support.errors import RetargetError, display_path
-from retarget.support.installing import install_hint
+from retarget.support import RetargetError, display_path, install_hint
 
 if TYPE_CHECKING:
     from retarget.extension import Array

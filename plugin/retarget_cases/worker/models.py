@@ -11,9 +11,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 from retarget.extension import CaseRequest, FunctionInfo
-from retarget.model.element_types import element_dtype
-from retarget.support.errors import RetargetError, did_you_mean, display_path
-from retarget.support.toml import KeyPath, Problem, diagnostics_of
+from retarget.model import element_dtype
+from retarget.support import KeyPath, Problem, RetargetError, diagnostics_of, did_you_mean, display_path
 
 from retarget_cases.files.paths import SUFFIX, cases_file_of
 from retarget_cases.files.read import (

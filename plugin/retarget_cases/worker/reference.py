@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import Struct, field
 from retarget.extension import watched
-from retarget.support.errors import RetargetError, did_you_mean, display_path
+from retarget.support import RetargetError, did_you_mean, display_path
 
 if TYPE_CHECKING:
     from retarget.extension import Array

@@ -8,11 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from retarget.cli.support import table
-from retarget.results.plan import read_plan
-from retarget.support.errors import DiagnosticsError, did_you_mean, display_path
-from retarget.support.files import write_files
-from retarget.targets.collected import collect
+from retarget.cli import table
+from retarget.results import read_plan
+from retarget.session import collect
+from retarget.support import DiagnosticsError, did_you_mean, display_path, write_files
 
 from retarget_ci.emit.files import SYSTEMS, emitted_files, emitted_problems, left_over_files
 from retarget_ci.emit.gitlab import child_pipeline

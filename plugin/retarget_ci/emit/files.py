@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from retarget.support.errors import Diagnostic
+from retarget.support import Diagnostic
 
 from retarget_ci.emit.github import github_workflow
 from retarget_ci.emit.gitlab import gitlab_pipeline

@@ -13,8 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retarget.support.errors import RetargetError
-from retarget.support.installing import install_hint
+from retarget.support import RetargetError, install_hint
 
 from retarget_ci.emit.jobs import FOLDER, home_of, jobs_of, leg_minutes
 from retarget_ci.model import CiConfig, Event

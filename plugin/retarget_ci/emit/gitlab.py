@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from retarget.results.plan import Leg, Plan
+from retarget.results import Leg, Plan
 
 from retarget_ci.emit.jobs import FOLDER, home_of, leg_minutes
 from retarget_ci.model import CiConfig, Event

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct
-from retarget.results.plan import Leg, Plan
-from retarget.support.errors import RetargetError
+from retarget.results import Leg, Plan
+from retarget.support import RetargetError
 
 from retarget_ci.model import CiConfig, Event, Runner
 

@@ -9,16 +9,29 @@ from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
-from retarget.declare.schema.errors import schema_problems
-from retarget.declare.schema.export import model_schema
-from retarget.model import Origin
-from retarget.model.names import name_error
-from retarget.profiles.files import located, reference_error
-from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path
-from retarget.support.files import is_there
-from retarget.support.toml import KeyPath, Problem, diagnostics_of, format_key_path, read_toml
-from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, word_error
-from retarget.targets.selection import ExpressionError, compile_selector
+from retarget.model import Origin, name_error
+from retarget.profiles import located, reference_error
+from retarget.session import (
+    HOST_ARCHITECTURES,
+    HOST_SYSTEMS,
+    ExpressionError,
+    compile_selector,
+    model_schema,
+    schema_problems,
+    word_error,
+)
+from retarget.support import (
+    DiagnosticsError,
+    KeyPath,
+    Problem,
+    RetargetError,
+    diagnostics_of,
+    did_you_mean,
+    display_path,
+    format_key_path,
+    is_there,
+    read_toml,
+)
 
 from retarget_ci.files.tables import CiFileTable, EventTable, RunnerTable, WaiverTable
 from retarget_ci.model import CI_FILE, CiConfig, Event, Runner, Waiver

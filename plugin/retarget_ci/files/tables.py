@@ -6,7 +6,7 @@ from datetime import date
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-from retarget.declare.schema.tables import Glob
+from retarget.session import Glob
 
 
 class _Table(BaseModel):

@@ -21,13 +21,10 @@ from pathlib import Path
 
 from msgspec import Struct
 from retarget.extension import overrides
-from retarget.model import CompilerConfig, CompileTarget, Host, RunTarget, RuntimeConfig, Toolchain
-from retarget.model.locations import SourceLocations
-from retarget.profiles.files import Profile, find_profile, profile_file
-from retarget.profiles.requirements import Status, answer, parse_requirement
-from retarget.support.errors import RetargetError, did_you_mean
-from retarget.targets.availability import is_of_family
-from retarget.targets.collected import Declared, DeclaredTarget
+from retarget.model import CompilerConfig, CompileTarget, Host, RunTarget, RuntimeConfig, SourceLocations, Toolchain
+from retarget.profiles import Profile, Status, answer, find_profile, parse_requirement, profile_file
+from retarget.session import Declared, DeclaredTarget, is_of_family
+from retarget.support import RetargetError, did_you_mean
 
 from retarget_ci.model import CiConfig, Runner
 

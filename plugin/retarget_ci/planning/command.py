@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
-from retarget.cli.support import table
-from retarget.results.history import durations, read_history
-from retarget.results.plan import Plan, plan_text, write_plan
-from retarget.support.checkout import revision
-from retarget.support.errors import display_path
-from retarget.support.text import counted
-from retarget.targets.collected import collect
+from retarget.cli import table
+from retarget.results import Plan, durations, plan_text, read_history, write_plan
+from retarget.session import collect
+from retarget.support import counted, display_path, revision
 
 from retarget_ci.model import Event
 from retarget_ci.planning.plan import make_plan

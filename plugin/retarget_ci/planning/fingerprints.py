@@ -17,17 +17,22 @@ from typing import Any
 
 import msgspec
 from msgspec.structs import replace
-from retarget.cli.support import table
-from retarget.engine.cache.folder import cache_of_command
-from retarget.engine.engine import Engine
-from retarget.engine.run.reuse import CaseDigests
-from retarget.expect.matching import RuleSet, golden_rules
+from retarget.cli import table
 from retarget.extension import UnavailableError
-from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, RunTarget, Target
-from retarget.support.text import counted
-from retarget.targets.collected import Declared, DeclaredTarget, collect
-from retarget.targets.expansion import compile_target_name
+from retarget.session import (
+    CaseDigests,
+    Declared,
+    DeclaredTarget,
+    Engine,
+    Registry,
+    RuleSet,
+    cache_of_command,
+    collect,
+    compile_target_name,
+    golden_rules,
+)
+from retarget.support import counted
 
 _SHOWN = 16
 

@@ -9,14 +9,10 @@ from datetime import date
 from typing import Literal
 
 from msgspec import Struct, field
-from retarget.model import CompileTarget
-from retarget.model.locations import SourceLocations, diagnostics_at
-from retarget.results.plan import Leg, Plan, Waived, digest_of_ids
-from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean
-from retarget.support.text import counted
-from retarget.support.toml import Problem
-from retarget.targets.collected import Declared, DeclaredTarget
-from retarget.targets.selection import Selector, compile_selector, terms
+from retarget.model import CompileTarget, SourceLocations, diagnostics_at
+from retarget.results import Leg, Plan, Waived, digest_of_ids
+from retarget.session import Declared, DeclaredTarget, Selector, compile_selector, terms
+from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean
 
 from retarget_ci.model import CiConfig, Event, Waiver
 from retarget_ci.planning.assign import Place, Placement, Refused

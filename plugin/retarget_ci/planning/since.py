@@ -19,10 +19,7 @@ from pathlib import Path, PurePath
 
 import msgspec
 from msgspec import Struct
-from retarget.support.errors import RetargetError
-from retarget.support.files import content_digest, is_inside, read_regular
-from retarget.support.text import first_line
-from retarget.support.toml import read_toml
+from retarget.support import RetargetError, content_digest, first_line, is_inside, read_regular, read_toml
 
 from retarget_ci.model import CI_FILE
 from retarget_ci.planning.fingerprints import Fingerprints

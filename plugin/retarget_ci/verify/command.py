@@ -13,20 +13,23 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from retarget.engine.trial.services import RulesInForce
-from retarget.expect.diagnostics import RuleUsage
-from retarget.expect.matching import Assignment, RuleSet
-from retarget.expect.verdict import today
-from retarget.model import Origin, RunTarget, Suite, Target
-from retarget.model.locations import diagnostics_at
-from retarget.results.files import read_results
-from retarget.results.plan import read_plan
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
-from retarget.support.text import counted, printable
-from retarget.support.toml import Problem
-from retarget.targets.collected import Declared, DeclaredTarget, collect
-from retarget.targets.selection import Selector, compile_selector, terms
-from retarget.targets.tags import marks
+from retarget.model import Origin, RunTarget, Suite, Target, diagnostics_at
+from retarget.results import read_plan, read_results
+from retarget.session import (
+    Assignment,
+    Declared,
+    DeclaredTarget,
+    RuleSet,
+    RulesInForce,
+    RuleUsage,
+    Selector,
+    collect,
+    compile_selector,
+    marks,
+    terms,
+    today,
+)
+from retarget.support import Diagnostic, DiagnosticsError, Problem, RetargetError, counted, did_you_mean, printable
 
 from retarget_ci.emit.files import emitted_files, emitted_problems
 from retarget_ci.lock import LOCK_FILE, Coverage, coverage_of, lock_of, lock_problems
@@ -102,7 +105,7 @@ def _durations(history: str) -> Mapping[str, float]:
     """Return seconds by target id, as a history has them; none where none is given."""
     if not history:
         return {}
-    from retarget.results.history import durations, read_history
+    from retarget.results import durations, read_history
 
     found = read_history(history)
     sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in found.damaged)

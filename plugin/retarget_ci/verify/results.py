@@ -11,13 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
-from retarget.expect.verdict import observed_text
-from retarget.results.files import SessionResults, latest
-from retarget.results.plan import Leg, Plan
-from retarget.results.record import BAD, Outcome, TargetRecord
-from retarget.support.checkout import short
-from retarget.support.errors import did_you_mean, display_path
-from retarget.support.text import counted, first_line, listed, shown
+from retarget.results import BAD, Leg, Outcome, Plan, SessionResults, TargetRecord, latest
+from retarget.session import observed_text
+from retarget.support import counted, did_you_mean, display_path, first_line, listed, short, shown
 
 _LONGEST = 200
 """Characters of a signature or reason that are shown."""

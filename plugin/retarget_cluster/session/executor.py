@@ -16,17 +16,23 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
-from retarget.engine.cache.key import InputDigests, Inputs, digest_of, files_below
-from retarget.engine.executor import CompileJob, ExecutorSession, RunJob, Working
-from retarget.engine.limits import OPEN_TIMEOUT
-from retarget.engine.run.sick_devices import SickDeviceError
 from retarget.extension import UnavailableError
-from retarget.model import RuntimeConfig
-from retarget.model.outcomes import DeviceInfo, Failure, RunOutcome, Stage
-from retarget.support.errors import RetargetError
-from retarget.support.files import write_atomically
-from retarget.targets.availability import host_platform
-from retarget.worker.messages import CompiledModule, CompileModule, Refusal, Refused
+from retarget.model import DeviceInfo, Failure, RunOutcome, RuntimeConfig, Stage
+from retarget.session import (
+    OPEN_TIMEOUT,
+    CompileJob,
+    ExecutorSession,
+    InputDigests,
+    Inputs,
+    RunJob,
+    SickDeviceError,
+    Working,
+    digest_of,
+    files_below,
+    host_platform,
+)
+from retarget.support import RetargetError, write_atomically
+from retarget.worker import CompiledModule, CompileModule, Refusal, Refused
 
 from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, compiles_at_hand, encoded, file_view
 from retarget_cluster.security import expect_distributed, security_for, security_of

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from msgspec import Struct
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 
 from retarget_cluster.jobs import Answer, decoded, perform
 from retarget_cluster.register import at_scheduler

@@ -16,9 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
-from retarget.support.errors import RetargetError
-from retarget.support.text import first_line
-from retarget.worker.process import available_cores
+from retarget.support import RetargetError, first_line
+from retarget.worker import available_cores
 
 _MOST = 256
 _START_SECONDS = 60.0

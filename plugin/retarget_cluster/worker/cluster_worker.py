@@ -17,20 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-from retarget.cli.devices import Finding, find_devices
-from retarget.engine.cache.key import host_identity
-from retarget.engine.cache.remote.objects import remote_settings
-from retarget.engine.cache.remote.store import RemoteStore
-from retarget.engine.cache.store import default_max_bytes
-from retarget.engine.executor import CompileJob, RunJob
-from retarget.engine.limits import OPEN_TIMEOUT
-from retarget.engine.run.sick_devices import SickDeviceError
+from retarget.cli import Finding, find_devices
 from retarget.extension import UnavailableError
-from retarget.model import RuntimeConfig
-from retarget.model.outcomes import DeviceInfo
-from retarget.support.errors import RetargetError
-from retarget.support.scratch import ScratchFolder
-from retarget.targets.availability import host_platform
+from retarget.model import DeviceInfo, RuntimeConfig
+from retarget.session import (
+    OPEN_TIMEOUT,
+    CompileJob,
+    RemoteStore,
+    RunJob,
+    SickDeviceError,
+    default_max_bytes,
+    host_identity,
+    host_platform,
+    remote_settings,
+)
+from retarget.support import RetargetError, ScratchFolder
 
 from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, compiles_at_hand, decoded, encoded
 from retarget_cluster.register import SilentError, at_scheduler

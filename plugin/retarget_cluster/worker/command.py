@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.cli.support import add_toolchain_argument, seconds_above_0, whole_number
-from retarget.engine.cache.folder import cache_of_command
-from retarget.support.errors import RetargetError
-from retarget.worker.process import available_cores
+from retarget.cli import add_toolchain_argument, seconds_above_0, whole_number
+from retarget.session import cache_of_command
+from retarget.support import RetargetError
+from retarget.worker import available_cores
 
 from retarget_cluster.security import address_of, expect_distributed, security_for
 

@@ -14,12 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
-from retarget.engine.cache.key import InputDigests
-from retarget.engine.cache.remote.store import RemoteStore
-from retarget.engine.executor import CompileJob, RunJob
-from retarget.support.errors import RetargetError
-from retarget.support.files import read_regular, replacing, write_atomically
-from retarget.worker.messages import CompileModule
+from retarget.session import CompileJob, InputDigests, RemoteStore, RunJob
+from retarget.support import RetargetError, read_regular, replacing, write_atomically
+from retarget.worker import CompileModule
 
 from retarget_cluster.jobs import Job, file_view
 

@@ -11,21 +11,20 @@ from typing import TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from retarget.engine.compile.pool import CompilePool
-from retarget.engine.compile.resolution import NotBuiltError
-from retarget.engine.executor import CompileJob, RunJob
-from retarget.engine.limits import RUN_TIMEOUT
-from retarget.engine.run.service import RunService
-from retarget.engine.toolchains import worker_environment
 from retarget.extension import UnavailableError
-from retarget.extension.registry import load_extensions
-from retarget.model import CompilerConfig, RuntimeConfig
-from retarget.model.outcomes import Artifact, DeviceInfo, RunOutcome
-from retarget.support.errors import RetargetError
-from retarget.support.files import read_regular
-from retarget.support.scratch import ScratchFolder
-from retarget.worker.messages import CompiledModule, Refused
-from retarget.worker.process import Spawner
+from retarget.model import Artifact, CompilerConfig, DeviceInfo, RunOutcome, RuntimeConfig
+from retarget.session import (
+    RUN_TIMEOUT,
+    CompileJob,
+    CompilePool,
+    NotBuiltError,
+    RunJob,
+    RunService,
+    load_extensions,
+    worker_environment,
+)
+from retarget.support import RetargetError, ScratchFolder, read_regular
+from retarget.worker import CompiledModule, Refused, Spawner
 
 from retarget_cluster.jobs import AskBuild
 

@@ -11,7 +11,7 @@ from contextlib import chdir
 from typing import Any
 
 from retarget.extension import CompilerError
-from retarget.support.scratch import ScratchFolder
+from retarget.support import ScratchFolder
 
 from retarget_iree.checks.returned import REFLECTION, ReturnedCheck, checks_text
 from retarget_iree.toolchain import compiler_api

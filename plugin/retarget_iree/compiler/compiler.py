@@ -21,10 +21,9 @@ from retarget.extension import (
     TargetPart,
     UnavailableError,
 )
-from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig, Toolchain
-from retarget.model.outcomes import DeviceInfo
-from retarget.profiles.files import Profile
-from retarget.support.errors import did_you_mean
+from retarget.model import CompilerConfig, CompileTarget, DeviceInfo, RuntimeConfig, Toolchain
+from retarget.profiles import Profile
+from retarget.support import did_you_mean
 
 from retarget_iree.builds import COMPILER_PACKAGE, CompilerBuild
 from retarget_iree.compiler.flags import (

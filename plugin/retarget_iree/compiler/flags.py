@@ -17,7 +17,7 @@ from pathlib import Path
 from msgspec import Struct
 from retarget.extension import CompilerError
 from retarget.model import CompilerConfig
-from retarget.support.errors import did_you_mean
+from retarget.support import did_you_mean
 
 from retarget_iree.runtime.devices.hal import HAL_DRIVERS
 

@@ -16,8 +16,7 @@ from pathlib import Path
 
 from retarget.extension import Compiled, CompileRequest, CompilerError, UnavailableError
 from retarget.model import CompileTarget
-from retarget.support.errors import RetargetError
-from retarget.support.text import decoded
+from retarget.support import RetargetError, decoded
 
 from retarget_iree.builds import CompilerBuild, compiler_hint, locate, runtime_hint
 from retarget_iree.compiler.flags import PHASE_FLAG, phase_of, with_devices, with_one_phase

@@ -22,10 +22,18 @@ from retarget.extension import (
     Suggestions,
     Tolerance,
 )
-from retarget.model import Module, RuntimeConfig
-from retarget.model.outcomes import Stage
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path
-from retarget.support.files import DataFiles, OutsideError, is_inside, resolve_inside
+from retarget.model import Module, RuntimeConfig, Stage
+from retarget.support import (
+    DataFiles,
+    Diagnostic,
+    DiagnosticsError,
+    OutsideError,
+    RetargetError,
+    did_you_mean,
+    display_path,
+    is_inside,
+    resolve_inside,
+)
 
 from retarget_iree.flagfile.parse import Flag, FlagFile, flags_of, load_flagfile, parse_flagfile, read_text
 from retarget_iree.flagfile.values import Location, Written, packed_text, parse_value, quoted

@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct, field
-from retarget.arrays.datafiles import RawFile, StoredArrays
-from retarget.arrays.dtypes import bits_of, dtype_named, dtype_of, fit, kind_of, type_text
+from retarget.arrays import RawFile, StoredArrays, bits_of, dtype_named, dtype_of, fit, kind_of, type_text
 from retarget.extension import CaseData, FunctionInfo
-from retarget.model.element_types import parse_type
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
-from retarget.support.files import LIMIT_VARIABLE, DataFiles, data_limit
+from retarget.model import parse_type
+from retarget.support import LIMIT_VARIABLE, DataFiles, Diagnostic, DiagnosticsError, RetargetError, data_limit
 
 from retarget_iree.flagfile.parse import FlagFile
 from retarget_iree.flagfile.values import ELEMENTS, Form, Location, Value

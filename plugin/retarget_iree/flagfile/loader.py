@@ -12,7 +12,7 @@ from pathlib import Path
 
 from retarget.extension import Case, CaseLoader, CaseRequest, ModulesRequest, RunPlan, Suggestions
 from retarget.model import Module, RuntimeConfig, Suite
-from retarget.support.errors import Diagnostic
+from retarget.support import Diagnostic
 
 
 class RunModuleCaseLoader(CaseLoader):

@@ -30,8 +30,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean
-from retarget.support.files import OutsideError, resolve_inside
+from retarget.support import Diagnostic, DiagnosticsError, OutsideError, did_you_mean, resolve_inside
 
 from retarget_iree.flagfile.values import Location, Value, Written, parse_number, parse_value, quoted, shortened
 from retarget_iree.runtime.devices.hal import HAL_DRIVERS

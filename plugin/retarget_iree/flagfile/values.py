@@ -12,8 +12,8 @@ from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
-from retarget.model.element_types import ELEMENT_TYPES, ElementType, Kind
-from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean
+from retarget.model import ELEMENT_TYPES, ElementType, Kind
+from retarget.support import Diagnostic, DiagnosticsError, did_you_mean
 
 from retarget_iree.runtime.elements import ELEMENT_CODES
 

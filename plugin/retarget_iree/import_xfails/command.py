@@ -16,13 +16,10 @@ from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
-from retarget.cli.support import output_folder
-from retarget.declare.sources import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
-from retarget.model.names import as_config_name, config_name_error, name_error
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
-from retarget.support.files import write_files
-from retarget.support.text import counted
-from retarget.support.toml import toml_table
+from retarget.cli import output_folder
+from retarget.model import as_config_name, config_name_error, name_error
+from retarget.session import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
+from retarget.support import Diagnostic, DiagnosticsError, RetargetError, counted, toml_table, write_files
 
 from retarget_iree.import_xfails.read import ConfigLists, GoldenValue, read_config_file
 

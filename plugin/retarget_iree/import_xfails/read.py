@@ -43,9 +43,8 @@ from typing import Annotated, Any
 
 import msgspec
 from msgspec import Struct
-from retarget.model.names import is_glob
-from retarget.support.errors import Diagnostic, DiagnosticsError
-from retarget.support.files import read_regular
+from retarget.model import is_glob
+from retarget.support import Diagnostic, DiagnosticsError, read_regular
 
 from retarget_iree.runtime.devices.hal import HAL_DRIVERS
 

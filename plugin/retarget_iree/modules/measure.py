@@ -8,7 +8,7 @@ import re
 from collections.abc import Hashable, Iterable, Iterator
 
 from retarget.extension import ModuleSize, ProgramStatistics
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 
 FLOW_FLAGS = ("--compile-to=flow",)
 STREAM_FLAGS = ("--compile-to=stream", "--iree-scheduling-dump-statistics-format=json")

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from retarget.extension import CompilerError, UnavailableError
-from retarget.support.installing import install_hint
-from retarget.support.scratch import ScratchFolder
+from retarget.support import ScratchFolder, install_hint
 
 from retarget_iree.toolchain import VARIABLE, compiler_api, find_compiler
 

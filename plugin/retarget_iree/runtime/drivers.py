@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from retarget.extension import Device, Driver, DriverError, FunctionInfo, RunPlan, UnavailableError
-from retarget.model import CompilerConfig, RuntimeConfig, Toolchain
-from retarget.model.outcomes import DeviceInfo
+from retarget.model import CompilerConfig, DeviceInfo, RuntimeConfig, Toolchain
 
 from retarget_iree.builds import RUNTIME_PACKAGE
 from retarget_iree.noise import clean_status

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from retarget.model.metrics import Metric
-from retarget.results.history import History
-from retarget.results.measurements import totals
+from retarget.model import Metric
+from retarget.results import History, totals
 
 from retarget_report.read import Report
 from retarget_report.views.matrix import numbered

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
-from retarget.results.files import SessionResults
-from retarget.results.record import TargetRecord
+from retarget.results import SessionResults, TargetRecord
 
 from retarget_report.read import Report
 from retarget_report.views.matrix import numbered

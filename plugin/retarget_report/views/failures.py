@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
-from retarget.results.overview import state_of
+from retarget.results import state_of
 
 from retarget_report.read import Report, State, Target
 from retarget_report.views.matrix import numbered

@@ -10,10 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct, field
-from retarget.results.history import History, Run
-from retarget.results.overview import State, change_of
-from retarget.results.record import BAD, GOOD, Outcome
-from retarget.results.timeline import timeline
+from retarget.results import BAD, GOOD, History, Outcome, Run, State, change_of, timeline
 
 from retarget_report.read import STATES, Report
 from retarget_report.views.matrix import numbered

@@ -34,7 +34,7 @@ from functools import reduce
 from typing import Any
 
 import msgspec
-from retarget.results.record import Result, TargetRecord
+from retarget.results import Result, TargetRecord
 
 from retarget_report.read import LOOKS, Report, Target
 

@@ -22,10 +22,7 @@ from typing import Any, BinaryIO, Protocol
 
 import msgspec
 from msgspec import Struct
-from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import irregular, replacing
-from retarget.support.installing import install_hint
-from retarget.support.text import shown
+from retarget.support import RetargetError, display_path, install_hint, irregular, replacing, shown
 
 from retarget_repro.bundle.format import Bundle, Digest, Reproduced, read_bundle, write_json
 

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from retarget.extension import ArtifactRequest, CompileRequest, CompilerError, Device, Resolved
-from retarget.extension.registry import load_extensions
 from retarget.model import Origin, RuntimeConfig
-from retarget.support.errors import RetargetError
-from retarget.support.text import first_line
+from retarget.session import load_extensions
+from retarget.support import RetargetError, first_line
 
 
 def open_devices(run: Mapping[str, Any], uris: Sequence[str]) -> Device:

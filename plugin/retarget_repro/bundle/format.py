@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-from retarget.support.errors import RetargetError
-from retarget.support.files import write_atomically
-from retarget.support.text import shown
+from retarget.support import RetargetError, shown, write_atomically
 
 FORMAT = 1
 """Raised when a bundle of today would be read wrongly."""

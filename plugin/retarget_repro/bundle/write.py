@@ -18,15 +18,10 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
-from retarget.engine.engine import Engine
-from retarget.engine.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
-from retarget.engine.references import ReferenceRuns
-from retarget.model import CompileTarget, RunTarget
-from retarget.model.outcomes import DeviceInfo
-from retarget.profiles.files import profile_of_device, profile_text
-from retarget.support.errors import RetargetError
-from retarget.support.scratch import ScratchFolder
-from retarget.support.text import first_line, strip_colour
+from retarget.model import CompileTarget, DeviceInfo, RunTarget
+from retarget.profiles import profile_of_device, profile_text
+from retarget.session import COMPILE_TIMEOUT, RUN_TIMEOUT, Engine, ReferenceRuns
+from retarget.support import RetargetError, ScratchFolder, first_line, strip_colour
 
 from retarget_repro.attempt import FailedTarget
 from retarget_repro.bundle.archive import default_runs, pack, reproduce, unpack

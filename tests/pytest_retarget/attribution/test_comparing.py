@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from pytest_retarget.attribution.reports import _Comparer
 from pytest_retarget.options.settings import SETTINGS, Settings
-from retarget.model.outcomes import OutputComparison
-from retarget.results.record import TargetRecord
-from retarget.support.errors import RetargetError
+from retarget.model import OutputComparison
+from retarget.results import TargetRecord
+from retarget.support import RetargetError
 
 FAILED, PASSING = (
     TargetRecord(file="s.toml", suite="s", compiler="c", runtime=runtime, module="m") for runtime in "xy"

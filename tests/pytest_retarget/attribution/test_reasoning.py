@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 from pytest_retarget.attribution.reasoning import conclusion, listing, reference, unrun
-from retarget.model.outcomes import Observation
-from retarget.results.record import CaseRecord, Outcome, TargetRecord
+from retarget.model import Observation
+from retarget.results import CaseRecord, Outcome, TargetRecord
 
 COMPARE = {"stage": "compare", "signature": "values differ", "message": "compare: 1 of 3 elements differ"}
 CRASH = {"stage": "crash", "signature": "SIGSEGV", "message": "run: device worker crashed: SIGSEGV"}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pytest_retarget.report.bundles import to_pack
-from retarget.model.outcomes import Observation
-from retarget.results.record import CompileRecord, Outcome, Result, TargetRecord
+from retarget.model import Observation
+from retarget.results import Outcome, Result, TargetRecord
+from retarget.results.record import CompileRecord
 
 
 def _record(name: str, outcome: Outcome, signature: str = "", seconds: float = 1.0, **more: object) -> TargetRecord:

@@ -8,8 +8,8 @@ import pytest
 from pytest_retarget.items.targets import text_repr
 from pytest_retarget.record import RECORD
 from pytest_retarget.report.equal_failures import _key, without_chance, without_names
-from retarget.model.outcomes import Observation
-from retarget.results.record import Outcome, Result, TargetRecord
+from retarget.model import Observation
+from retarget.results import Outcome, Result, TargetRecord
 
 DUMPS = ("%0 = foo.conv(%a) : tensor<3xf32>", "%7 = foo.conv(%b, %c) : tensor<9xi8>")
 CRASHED = "compile: iree crashed: SIGABRT in {}\n\nwhile it read {}"

@@ -17,8 +17,8 @@ from pytest_retarget.report import bundles, github, recording
 from pytest_retarget.report.bundles import Bundles
 from pytest_retarget.report.github import EndOfFailures, GitHub
 from pytest_retarget.report.lastfailed import RememberBlocked
-from retarget.model.outcomes import Observation
-from retarget.results.record import BAD, CaseRecord, Outcome, Result, TargetRecord
+from retarget.model import Observation
+from retarget.results import BAD, CaseRecord, Outcome, Result, TargetRecord
 
 
 class Terminal:

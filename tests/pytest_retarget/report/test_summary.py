@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from pytest_retarget.report.terminal import Tally, count_text
-from retarget.model.outcomes import DeviceInfo, Observation
-from retarget.results.record import CompileRecord, DeviceRecord, Result, TargetRecord
+from retarget.model import DeviceInfo, Observation
+from retarget.results import DeviceRecord, Result, TargetRecord
+from retarget.results.record import CompileRecord
 
 RUNTIMES = ("", "local-sync", "local-task")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from pytest_retarget.session.cachedir import cache_dir
-from retarget.engine.cache.folder import cache_of_command
+from retarget.session import cache_of_command
 
 INI = "[pytest]\nretarget_cache_dir = from-ini\n"
 

@@ -14,7 +14,7 @@ from _pytest._io import TerminalWriter
 from _pytest._io.wcwidth import wcswidth
 from pytest_retarget.session.progress import Progress, _fitting, status
 from pytest_retarget.session.workers import WorkersProgress, publish
-from retarget.engine.compile.service import BuildActivity
+from retarget.session import BuildActivity
 
 
 def activity(done: int, total: int, *running: tuple[str, float], spent: float = 0.0) -> BuildActivity:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pytest_retarget.options.settings import Settings
 from pytest_retarget.session.services import _executor, compiles_at_a_time
-from retarget.engine.executor import ExecutorSession
-from retarget.worker.process import available_cores
+from retarget.session import ExecutorSession
+from retarget.worker import available_cores
 
 
 @pytest.mark.parametrize(

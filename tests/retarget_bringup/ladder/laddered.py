@@ -7,11 +7,11 @@ from typing import Any
 
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
-from retarget.model import CompileTarget, Expectation, Suite
-from retarget.model.outcomes import Observation, Rung
-from retarget.results.files import SessionEnd, SessionResults, SessionStart
-from retarget.results.record import CompileRecord, Outcome, Result, TargetRecord
-from retarget.targets.collected import DeclaredTarget
+from retarget.model import CompileTarget, Expectation, Observation, Rung, Suite
+from retarget.results import Outcome, Result, SessionResults, TargetRecord
+from retarget.results.files import SessionEnd, SessionStart
+from retarget.results.record import CompileRecord
+from retarget.session import DeclaredTarget
 from retarget_bringup.ladder.files import Ladder, Line
 from retarget_bringup.ladder.states import LadderTarget
 

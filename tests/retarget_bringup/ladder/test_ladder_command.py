@@ -12,12 +12,10 @@ from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite
 from mlir_modules import DIFFERS, GOOD, REFUSED
 from msgspec.structs import replace
 from retarget.cli.main import main
-from retarget.engine.engine import Engine
 from retarget.extension import UnavailableError
-from retarget.model import CompileTarget
-from retarget.model.outcomes import Observation
-from retarget.results.files import ResultsWriter, new_session
-from retarget.results.record import Outcome, Result, TargetRecord
+from retarget.model import CompileTarget, Observation
+from retarget.results import Outcome, Result, ResultsWriter, TargetRecord, new_session
+from retarget.session import Engine
 from retarget_bringup.ladder.files import read_ladder
 from retarget_bringup.ladder.settings import read_settings
 from retarget_bringup.ladder.states import DRIVER

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from laddered import fails, ladder, passes, session, target
-from retarget.results.record import DeviceRecord
+from retarget.results import DeviceRecord
 from retarget_bringup.ladder.check import apply_options
 from retarget_bringup.ladder.files import Ladder, read_ladder, write_ladder
 from retarget_bringup.ladder.settings import Settings, read_settings

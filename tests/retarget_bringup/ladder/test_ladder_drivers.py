@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from laddered import ladder
 from msgspec.structs import replace
-from retarget.model.driver_checks import CheckState, DriverCheckOutcome, DriverReport
-from retarget.model.outcomes import Rung
-from retarget.results.files import SessionResults, read_results
+from retarget.model import CheckState, DriverCheckOutcome, DriverReport, Rung
+from retarget.results import SessionResults, read_results
 from retarget_bringup.ladder.check import summary
 from retarget_bringup.ladder.drivers import driver_targets, write_checks
 from retarget_bringup.ladder.files import Ladder, Line

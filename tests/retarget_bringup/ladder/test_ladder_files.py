@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from retarget.model.outcomes import Rung
-from retarget.support.errors import DiagnosticsError
+from retarget.model import Rung
+from retarget.support import DiagnosticsError
 from retarget_bringup.ladder.check import raised
 from retarget_bringup.ladder.files import Line, ladder_text, parse_ladder, read_ladder, write_ladder
 from retarget_bringup.ladder.states import LadderTarget, TargetState

@@ -12,13 +12,11 @@ from laddered import compiles, fails, ladder, passes, record, rule, session, tar
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from msgspec.structs import replace as replace_struct
-from retarget.expect.cases import TargetRules
-from retarget.expect.matching import RuleSet
-from retarget.model import CompilerConfig, RunTarget
-from retarget.model.outcomes import Rung
-from retarget.results.files import SessionResults
-from retarget.results.record import CaseRecord, CompileRecord, DeviceRecord, Outcome, RunRecord, TargetRecord
-from retarget.support.dependencies import state_of
+from retarget.model import CompilerConfig, Rung, RunTarget
+from retarget.results import CaseRecord, DeviceRecord, Outcome, SessionResults, TargetRecord
+from retarget.results.record import CompileRecord, RunRecord
+from retarget.session import RuleSet, TargetRules
+from retarget.support import state_of
 from retarget_bringup.ladder.states import LadderTarget, Standing, TargetState, _digest, rung_of, states
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from model_targets import ORIGIN, compile_target, run_target
-from retarget.model import Suite
-from retarget.model.outcomes import Observation, Rung
-from retarget.results.record import CompileRecord, Outcome, Result, TargetRecord
-from retarget.targets.collected import DeclaredTarget
+from retarget.model import Observation, Rung, Suite
+from retarget.results import Outcome, Result, TargetRecord
+from retarget.results.record import CompileRecord
+from retarget.session import DeclaredTarget
 from retarget_bringup.ladder.files import Line
 from retarget_bringup.ladder.states import LadderTarget, TargetState
 

@@ -12,10 +12,9 @@ import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.extension import ModuleSize, UnavailableError
-from retarget.model import CompileTarget, Module, Suite, Target
-from retarget.model.outcomes import Rung
-from retarget.support.errors import DiagnosticsError, RetargetError
-from retarget.targets.collected import Declared, DeclaredTarget
+from retarget.model import CompileTarget, Module, Rung, Suite, Target
+from retarget.session import Declared, DeclaredTarget
+from retarget.support import DiagnosticsError, RetargetError
 from retarget_bringup.ladder.settings import Settings
 from retarget_bringup.status import gather
 from retarget_bringup.status.gather import _config, _key, _runtimes, _selected, _sizes, new_folder, run_pytest

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from retarget.model.outcomes import Rung
+from retarget.model import Rung
 from retarget_bringup.ladder.files import Line, ladder_text
 from retarget_bringup.status.text import log, moves, moves_since_commit
 

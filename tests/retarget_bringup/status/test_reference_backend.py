@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
-from retarget.model.outcomes import Rung
-from retarget.results.record import Outcome, TargetRecord
+from retarget.model import Rung
+from retarget.results import Outcome, TargetRecord
 from retarget_bringup.status.assemble import blockers, with_references
 from status_states import failed, matches, node_id, not_compiled
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from retarget.model.outcomes import Rung
+from retarget.model import Rung
 from retarget_bringup.status import gather
 
 STATES = [

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 from retarget.extension import ModuleSize
-from retarget.model.outcomes import Rung
+from retarget.model import Rung
 from retarget_bringup.ladder.states import TargetState
 from retarget_bringup.status.assemble import status_of
 from retarget_bringup.status.model import Move, Moves, Status

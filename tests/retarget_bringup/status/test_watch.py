@@ -10,8 +10,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from retarget.model.outcomes import Rung
-from retarget.support.errors import RetargetError
+from retarget.model import Rung
+from retarget.support import RetargetError
 from retarget_bringup.ladder.files import Line
 from retarget_bringup.ladder.states import TargetState
 from retarget_bringup.status import command

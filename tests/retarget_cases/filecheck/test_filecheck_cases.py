@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 from retarget.extension import ArtifactRequest, CheckedCase, UnavailableError
-from retarget.support.errors import RetargetError
-from retarget.support.installing import install_hint
+from retarget.support import RetargetError, install_hint
 from retarget_cases.filecheck.loader import FileCheckLoader
 
 TEXT = """\

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 from retarget.cli import main
-from retarget.declare.load import DeclarationLoader
-from retarget.extension.registry import load_extensions
-from retarget.support.errors import DiagnosticsError
+from retarget.session import DeclarationLoader, load_extensions
+from retarget.support import DiagnosticsError
 
 MATRIX = """\
 root = true

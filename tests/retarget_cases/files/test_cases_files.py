@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from retarget.support.errors import DiagnosticsError
+from retarget.support import DiagnosticsError
 from retarget_cases.files.read import CasesFile, default_generator, read_cases_file
 from retarget_cases.files.tolerances import DEFAULT_TOLERANCES
 

@@ -10,7 +10,7 @@ import tomlkit
 from cases_support import function, load, read
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from retarget.support.errors import DiagnosticsError
+from retarget.support import DiagnosticsError
 
 SCALARS = (
     st.none()

@@ -15,7 +15,7 @@ from ml_dtypes import bfloat16, float8_e4m3fn
 from node_tests import TESTS
 from retarget.extension import Case, CaseRequest, FunctionInfo, Tolerance
 from retarget.model import Module
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 from retarget_cases.onnx.loader import OnnxBackendLoader
 from retarget_cases.onnx.manifest_file import Entry, Manifest, manifest_text
 from retarget_cases.onnx.stored import installed_manifest, installed_tests, installed_version

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from retarget.support.errors import DiagnosticsError, RetargetError
+from retarget.support import DiagnosticsError, RetargetError
 from retarget_cases.onnx.manifest import differences, main
 from retarget_cases.onnx.manifest_file import Entry, Manifest, manifest_text, read_manifest
 from retarget_cases.onnx.stored import installed_manifest, installed_version

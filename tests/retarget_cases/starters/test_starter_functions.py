@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 from retarget_cases.starters import mlir_functions, onnx_functions
 
 

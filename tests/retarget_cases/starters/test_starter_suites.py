@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from retarget.extension import ModulesRequest, Suggestions
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 from retarget_cases import starters
 from retarget_cases.starters import Function, cases_suites, model_suites, onnx_functions
 

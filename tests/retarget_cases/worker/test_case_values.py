@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from cases_support import function, load, read, value
-from retarget.model.element_types import parse_type
-from retarget.support.errors import DiagnosticsError
-from retarget.support.files import LIMIT_VARIABLE
+from retarget.model import parse_type
+from retarget.support import LIMIT_VARIABLE, DiagnosticsError
 from retarget_cases.worker.arrays import _misfit, default_seed
 
 NAN, INF = math.nan, math.inf

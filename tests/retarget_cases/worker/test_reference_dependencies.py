@@ -11,10 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from retarget.arrays.dtypes import dtype_named
-from retarget.support import dependencies
-from retarget.support.dependencies import Recorder, recording, state_of
-from retarget.support.errors import RetargetError
+from retarget.arrays import dtype_named
+from retarget.support import RetargetError, dependencies, state_of
+from retarget.support.dependencies import Recorder, recording
 from retarget_cases.worker.evaluators import evaluate
 from retarget_cases.worker.reference import References
 

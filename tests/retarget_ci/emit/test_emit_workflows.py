@@ -11,8 +11,8 @@ import check_jsonschema
 import pytest
 from click.testing import CliRunner
 from retarget.cli import main
-from retarget.results.plan import Leg, Plan, write_plan
-from retarget.support.errors import DiagnosticsError, RetargetError
+from retarget.results import Leg, Plan, write_plan
+from retarget.support import DiagnosticsError, RetargetError
 from retarget_ci.emit.files import emitted_files, emitted_problems, left_over_files
 from retarget_ci.emit.gitlab import child_pipeline
 from retarget_ci.emit.jobs import jobs_of, legs_of_jobs

@@ -9,9 +9,8 @@ from typing import Any
 
 from model_targets import ORIGIN, run_target
 from msgspec.structs import replace
-from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompilerConfig, CompileTarget, Module, RunTarget, Suite, Target
-from retarget.targets.collected import Declared, DeclaredTarget
+from retarget.session import Declared, DeclaredTarget, Registry, load_extensions
 from retarget_ci.model import CiConfig, Event, Runner, Waiver
 
 __all__ = ["CPU", "HOST", "VULKAN", "ci", "declared", "ids", "registry", "runner", "waiver"]

@@ -9,7 +9,7 @@ import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.model import CompilerConfig, Host, Origin, Requirement, RunTarget, Toolchain
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 from retarget_ci.model import Runner
 from retarget_ci.planning.assign import Assigner, Refused, is_bound
 

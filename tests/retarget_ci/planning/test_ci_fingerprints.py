@@ -10,7 +10,7 @@ import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Suite, Target
-from retarget.targets.collected import Declared, DeclaredTarget
+from retarget.session import Declared, DeclaredTarget
 from retarget_ci.planning import fingerprints as module
 from retarget_ci.planning.fingerprints import Fingerprints, _code, _references
 

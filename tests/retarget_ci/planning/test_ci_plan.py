@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from planned_targets import CPU, HOST, VULKAN, ci, declared, ids, registry, runner, waiver
 from retarget.model import Module, RunTarget
-from retarget.results.plan import Leg, Plan, Waived, digest_of_ids
-from retarget.support.errors import DiagnosticsError, RetargetError
+from retarget.results import Leg, Plan, Waived, digest_of_ids
+from retarget.support import DiagnosticsError, RetargetError
 from retarget_ci.planning.command import summary
 from retarget_ci.planning.plan import COMPILE_SECONDS, RUN_SECONDS, Durations, make_plan
 

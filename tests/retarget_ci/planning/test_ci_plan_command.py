@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from retarget.cli import main
-from retarget.engine.engine import Engine
-from retarget.results.files import SessionResults, new_session
+from retarget.results import SessionResults, TargetRecord, new_session, read_plan
 from retarget.results.history import add_run
-from retarget.results.plan import read_plan
-from retarget.results.record import CompileRecord, TargetRecord
+from retarget.results.record import CompileRecord
+from retarget.session import Engine
 
 CI = """\
 labels = ["x"]

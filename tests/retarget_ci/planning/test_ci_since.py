@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from retarget.cli import main
-from retarget.results.plan import Plan, read_plan
-from retarget.support.errors import RetargetError
+from retarget.results import Plan, read_plan
+from retarget.support import RetargetError
 from retarget_ci.planning import since
 from retarget_ci.planning.fingerprints import Fingerprints
 from retarget_ci.planning.since import _paths_at, changes_since

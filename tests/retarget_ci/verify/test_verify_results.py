@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from planned_results import BUILD, PLAN, RUN, compile_id, id_of, records_of, write_leg
-from retarget.model.outcomes import Observation
-from retarget.results.files import read_results
-from retarget.results.plan import Leg
-from retarget.results.record import CaseRecord, CompileRecord, Outcome, TargetRecord
-from retarget.support.errors import RetargetError
+from retarget.model import Observation
+from retarget.results import CaseRecord, Leg, Outcome, TargetRecord, read_results
+from retarget.results.record import CompileRecord
+from retarget.support import RetargetError
 from retarget_ci.verify.results import Verified, verify_results
 
 FAILURES = {Outcome.FAILED, Outcome.ERROR, Outcome.XPASSED}

@@ -15,14 +15,12 @@ import pytest
 from msgspec.structs import replace
 
 pytest.importorskip("distributed")
-from retarget.engine.cache.key import InputDigests
-from retarget.engine.executor import CompileJob, ExecutorSession, RunJob
-from retarget.engine.run.sick_devices import SickDeviceError
 from retarget.extension import CompileRequest, Resolved, UnavailableError
-from retarget.model.outcomes import DeviceInfo, RunOutcome
-from retarget.support.errors import RetargetError
-from retarget.targets.availability import host_platform
-from retarget.worker.messages import CompiledModule, CompileModule, Refusal, Refused, RunModule
+from retarget.model import DeviceInfo, RunOutcome
+from retarget.session import CompileJob, ExecutorSession, InputDigests, RunJob, SickDeviceError, host_platform
+from retarget.support import RetargetError
+from retarget.worker import CompiledModule, CompileModule, Refusal, Refused
+from retarget.worker.messages import RunModule
 from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, decoded
 from retarget_cluster.session import executor as executors
 from retarget_cluster.session.executor import ClusterExecutor, _Turns

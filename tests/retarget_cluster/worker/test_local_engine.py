@@ -11,7 +11,7 @@ from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import CompilerConfig, RuntimeConfig, Toolchain
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 from retarget_cluster.jobs import AskBuild
 from retarget_cluster.worker import engine as module
 from retarget_cluster.worker.engine import LocalEngine, _files

@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 pytest.importorskip("distributed")
-from retarget.engine.executor import RunJob
-from retarget.engine.run.sick_devices import SickDeviceError
 from retarget.extension import UnavailableError
-from retarget.model.outcomes import DeviceInfo, RunOutcome
-from retarget.support.errors import RetargetError
+from retarget.model import DeviceInfo, RunOutcome
+from retarget.session import RunJob, SickDeviceError
+from retarget.support import RetargetError
 from retarget.worker.messages import RunModule
 from retarget_cluster.jobs import Answer, AskDevices, Failed, Job, decoded, encoded
 from retarget_cluster.worker import cluster_worker

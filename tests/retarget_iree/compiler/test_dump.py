@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from retarget.cli import main
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 from retarget_iree.compiler.tool import dump_module
 
 MATRIX = declarations(

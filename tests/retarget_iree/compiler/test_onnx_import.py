@@ -13,7 +13,7 @@ import pytest
 from iree_support import VMVX, Compile, OpenDevice
 from onnx import TensorProto, helper
 from retarget.extension import Check, CompilerError, UnavailableError
-from retarget.support.installing import install_hint
+from retarget.support import install_hint
 from retarget_iree.modules.onnx_import import import_onnx
 
 

@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from retarget.extension import CaseData, FunctionInfo
-from retarget.support.errors import DiagnosticsError
+from retarget.support import DiagnosticsError
 from retarget_iree.flagfile.data import read_case
 from retarget_iree.flagfile.parse import parse_flagfile
 

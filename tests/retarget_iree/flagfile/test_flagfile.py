@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from retarget.support.errors import DiagnosticsError
+from retarget.support import DiagnosticsError
 from retarget_iree.flagfile.parse import FlagFile, parse_flagfile, read_text, split_flags
 from retarget_iree.flagfile.values import Form, packed_text
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from retarget.support.errors import DiagnosticsError
+from retarget.support import DiagnosticsError
 from retarget_iree.flagfile.loader import RunModuleCaseLoader
 from retarget_iree.flagfile.parse import FlagFile, load_flagfile
 

@@ -15,7 +15,7 @@ from mlir_modules import SCALE
 from retarget.cli import main
 from retarget.extension import CaseRequest, Device, DriverError, FunctionInfo
 from retarget.model import Module, Origin, Suite
-from retarget.support.errors import DiagnosticsError
+from retarget.support import DiagnosticsError
 from retarget_iree.flagfile.loader import RunModuleCaseLoader
 
 LOADER = RunModuleCaseLoader()

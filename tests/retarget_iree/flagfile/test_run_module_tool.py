@@ -16,8 +16,7 @@ from iree_support import VMVX, Compile, driver_named, runtime_config
 from model_targets import compile_target, run_target
 from msgspec.structs import replace
 from retarget.extension import Device
-from retarget.model import Module
-from retarget.model.outcomes import RunOutcome
+from retarget.model import Module, RunOutcome
 from retarget.worker.child.run_in_process import run_in_process
 from retarget.worker.messages import RunModule
 from retarget_iree.flagfile.loader import RunModuleCaseLoader

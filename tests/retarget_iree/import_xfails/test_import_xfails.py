@@ -12,11 +12,8 @@ import tomli
 from declaration_texts import compiler, declarations, runtime, target
 from hypothesis import given
 from retarget.cli import main
-from retarget.declare.load import DeclarationLoader
-from retarget.expect.matching import RuleSet
-from retarget.extension.registry import Registry
 from retarget.model import CompileTarget
-from retarget.targets.expansion import expand
+from retarget.session import DeclarationLoader, Registry, RuleSet, expand
 from retarget_iree.import_xfails.read import LISTS
 
 CPU = """\

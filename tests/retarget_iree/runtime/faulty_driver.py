@@ -24,8 +24,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from retarget.extension import CheckSink, Device, Driver, DriverError, FunctionInfo, Program, Transfers, hookimpl
-from retarget.model import RuntimeConfig
-from retarget.model.outcomes import DeviceInfo
+from retarget.model import DeviceInfo, RuntimeConfig
 from retarget_iree.runtime.drivers import DRIVERS
 
 REAL = next(driver for driver in DRIVERS if driver.name == "local-sync")

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from iree_support import VMVX, Compile
 from retarget.engine.limits import CoolDowns
-from retarget.engine.run.service import RunService, check_driver, selected_checks
-from retarget.engine.run.sick_devices import SickDeviceError
-from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig
-from retarget.model.outcomes import Rung, RunOutcome
+from retarget.engine.run.service import check_driver, selected_checks
+from retarget.model import CompilerConfig, CompileTarget, Module, Origin, Rung, RunOutcome, RunTarget, RuntimeConfig
+from retarget.session import RunService, SickDeviceError
 
 ORIGIN = Origin(file=Path("matrix.toml"), key_path="")
 TWO = "".join(

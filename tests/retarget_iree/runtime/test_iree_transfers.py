@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from iree_support import OpenDevice
 from retarget.extension import BufferRange, DriverError
-from retarget.model.driver_checks import CheckState
+from retarget.model import CheckState
 from retarget.worker.child.conformance.run import CHECKS, run_check
 
 NOT_APPLICABLE = {

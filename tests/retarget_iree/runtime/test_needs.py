@@ -6,7 +6,7 @@ import struct
 
 import pytest
 from iree_support import Compile
-from retarget.profiles.requirements import parse_requirement
+from retarget.profiles import parse_requirement
 from retarget_iree.runtime.needs import artifact_needs
 
 SUM = """\

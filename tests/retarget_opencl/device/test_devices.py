@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from opencl_support import find_or_skip
 from retarget.extension import UnavailableError
-from retarget.model.outcomes import DeviceInfo
-from retarget.profiles.files import profile_of_device
-from retarget.profiles.names import name_error, value_error
-from retarget.profiles.requirements import Status, answer, parse_requirement
+from retarget.model import DeviceInfo
+from retarget.profiles import Status, answer, parse_requirement, profile_of_device, value_error
+from retarget.profiles.names import name_error
 from retarget_opencl.device.devices import FoundDevice, find_device, info_of, list_devices, profile_of
 from retarget_opencl.device.profile import compile_profile
 

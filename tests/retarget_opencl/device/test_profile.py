@@ -7,8 +7,8 @@ import re
 import pytest
 from msgspec.structs import replace
 from opencl_support import shipped
-from retarget.profiles.files import Capability, Profile, shipped_profiles
-from retarget.support.errors import RetargetError
+from retarget.profiles import Capability, Profile, shipped_profiles
+from retarget.support import RetargetError
 from retarget_opencl.artifact.file import Kernel
 from retarget_opencl.compile.target import device_needs, target_attribute
 from retarget_opencl.device.profile import DeviceProfile, compile_profile, nvidia_arch

@@ -10,9 +10,8 @@ import pytest
 from model_targets import compile_target, run_target
 from msgspec.structs import replace
 from opencl_support import ADD_ONE, Compile, find_or_skip
-from retarget.engine.run.service import RunService
-from retarget.model import Module, RunTarget
-from retarget.model.outcomes import RunOutcome, Stage
+from retarget.model import Module, RunOutcome, RunTarget, Stage
+from retarget.session import RunService
 from retarget_opencl.artifact.file import Constant, OpenClArtifact, Scalar, read_artifact, write_artifact
 
 Change = Callable[[OpenClArtifact], OpenClArtifact]

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 from opencl_support import find_or_skip, skip_on_oclgrind
-from retarget.engine.cache.store import Store
 from retarget.extension import DriverError
-from retarget.profiles.files import Profile
-from retarget.worker.artifact import is_damaged, kept_folder, read_kept, write_kept
+from retarget.profiles import Profile
+from retarget.session import Store
+from retarget.worker import kept_folder, read_kept, write_kept
+from retarget.worker.artifact import is_damaged
 from retarget_opencl.artifact.file import KernelSource, joined
 from retarget_opencl.device.devices import FoundDevice, profile_of
 from retarget_opencl.internals import kernel_object

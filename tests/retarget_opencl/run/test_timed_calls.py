@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from opencl_support import Compile, Load
 from retarget.extension import DriverError
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.run.commands import Commands
 from retarget_opencl.run.device import OpenClDevice

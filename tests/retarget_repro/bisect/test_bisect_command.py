@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from retarget.cli import main
-from retarget.support.errors import RetargetError
+from retarget.support import RetargetError
 from retarget_repro.bisect import Releases
 
 EXTENSION = """\

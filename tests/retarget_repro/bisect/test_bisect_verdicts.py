@@ -15,11 +15,9 @@ from typing import Any
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from retarget.extension import Driver, UnavailableError
-from retarget.extension.registry import load_extensions
-from retarget.model import RunTarget, Suite
-from retarget.model.outcomes import Failure, Stage
-from retarget.model.signatures import observe_all
-from retarget.support.errors import RetargetError
+from retarget.model import Failure, RunTarget, Stage, Suite, observe_all
+from retarget.session import load_extensions
+from retarget.support import RetargetError
 from retarget_repro import bisect
 from retarget_repro.attempt import Attempt, Chosen
 from retarget_repro.bisect import Bisection, Releases, Result, Tried, Verdict

@@ -15,11 +15,21 @@ import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.extension import CompilerError, Resolved
-from retarget.extension.registry import load_extensions
-from retarget.model import Module, Suite, Target, Toolchain
-from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, RunOutcome, Stage
-from retarget.model.signatures import observe
-from retarget.support.errors import RetargetError
+from retarget.model import (
+    Artifact,
+    CompileOutcome,
+    DeviceInfo,
+    Failure,
+    Module,
+    RunOutcome,
+    Stage,
+    Suite,
+    Target,
+    Toolchain,
+    observe,
+)
+from retarget.session import load_extensions
+from retarget.support import RetargetError
 from retarget_repro.attempt import Chosen, FailedTarget
 from retarget_repro.bundle import extended, write
 from retarget_repro.bundle.format import CheckStep, read_bundle

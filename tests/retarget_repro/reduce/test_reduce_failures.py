@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from retarget.engine.engine import Engine
+from retarget.session import Engine
 from retarget_repro.attempt import attempt, chosen_target
 from retarget_repro.reduce import Reduced, reduce_failure
 

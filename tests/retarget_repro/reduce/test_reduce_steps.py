@@ -12,12 +12,22 @@ from typing import Any
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
-from retarget.engine.limits import COMPILE_TIMEOUT
 from retarget.extension import Compiler
-from retarget.model import CompileTarget, Module, RunTarget, Suite, Target
-from retarget.model.outcomes import CaseOutcome, Failure, Observation, Stage
-from retarget.model.signatures import TIMEOUT, observe_all
-from retarget.support.errors import RetargetError
+from retarget.model import (
+    TIMEOUT,
+    CaseOutcome,
+    CompileTarget,
+    Failure,
+    Module,
+    Observation,
+    RunTarget,
+    Stage,
+    Suite,
+    Target,
+    observe_all,
+)
+from retarget.session import COMPILE_TIMEOUT
+from retarget.support import RetargetError
 from retarget_repro import reduce
 from retarget_repro.attempt import Attempt, Chosen
 from retarget_repro.reduce import Reduced, reduce_failure

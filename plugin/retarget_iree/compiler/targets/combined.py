@@ -13,11 +13,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from retarget.extension import CompilerError, ProfileTarget, TargetPart, UnavailableError
-from retarget.model import CompilerConfig
-from retarget.model.names import tag_error
-from retarget.model.outcomes import DeviceInfo
-from retarget.profiles.files import Profile, find_profile, profile_label, profile_of_device
-from retarget.support.errors import did_you_mean
+from retarget.model import CompilerConfig, DeviceInfo, tag_error
+from retarget.profiles import Profile, find_profile, profile_label, profile_of_device
+from retarget.support import did_you_mean
 
 from retarget_iree.compiler.flags import CPU_FLAG, FEATURES_FLAG, TRIPLE_FLAG, flag_values, split_flag, target_words
 from retarget_iree.compiler.targets.vulkan import CAPABILITIES, device_target, spirv_executable, vulkan_target

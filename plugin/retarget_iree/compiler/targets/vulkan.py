@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
-from retarget.model.outcomes import FeatureValue
-from retarget.profiles.files import Profile
+from retarget.model import FeatureValue
+from retarget.profiles import Profile
 
 _NVIDIA, _AMD = 0x10DE, 0x1002
 _VENDORS = {_NVIDIA: "sm_80", _AMD: "rdna3", 0x13B5: "valhall1", 0x5143: "adreno", 0x106B: "apple", 0x8086: "arc"}

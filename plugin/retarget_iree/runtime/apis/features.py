@@ -15,8 +15,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from retarget.model.devices import vendor_name
-from retarget.model.outcomes import FeatureValue
+from retarget.model import FeatureValue, vendor_name
 
 from retarget_iree.runtime.apis.cuda import cuda_features
 from retarget_iree.runtime.apis.vulkan import vulkan_features

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from ctypes import POINTER, Structure, c_char, c_int32, c_uint8, c_uint32, c_uint64, c_void_p
 from typing import Any
 
-from retarget.model.outcomes import FeatureValue
+from retarget.model import FeatureValue
 
 _LIBRARIES = {"win32": ("vulkan-1.dll",), "darwin": ("libvulkan.dylib", "libvulkan.1.dylib")}
 _DEVICE_TYPES = {1: "gpu", 2: "gpu", 3: "gpu", 4: "cpu"}

@@ -6,9 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from retarget.extension import DriverError, UnavailableError
-from retarget.model import RuntimeConfig
-from retarget.model.devices import vendor_name
-from retarget.model.outcomes import DeviceInfo
+from retarget.model import DeviceInfo, RuntimeConfig, vendor_name
 
 from retarget_iree.runtime.devices.hal import HAL_DRIVERS, HOST_DRIVERS
 

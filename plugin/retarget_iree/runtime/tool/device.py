@@ -20,14 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from retarget.arrays.dtypes import dtype_of, is_packed, pack, unpack
+from retarget.arrays import dtype_of, is_packed, pack, unpack
 from retarget.extension import Check, CheckSink, Device, DriverError, Program, UnavailableError
-from retarget.model import RuntimeConfig
-from retarget.model.element_types import parse_type
-from retarget.model.outcomes import DeviceInfo, Stage
-from retarget.support.scratch import ScratchFolder
-from retarget.support.text import cut_stacks, first_line
-from retarget.worker.hosts.connection import HostError
+from retarget.model import DeviceInfo, RuntimeConfig, Stage, parse_type
+from retarget.support import ScratchFolder, cut_stacks, first_line
+from retarget.worker import HostError
 
 from retarget_iree.checks.returned import ReturnedCheck, checks_in
 from retarget_iree.noise import clean_status

@@ -11,10 +11,9 @@ from typing import Protocol
 
 from retarget.extension import UnavailableError
 from retarget.model import Host, RuntimeConfig
-from retarget.support.scratch import keep_file
-from retarget.targets.availability import platform_mismatch, platform_words
-from retarget.worker.hosts.calls import RemoteCalls, pushed_name, with_paths
-from retarget.worker.hosts.connection import HostError
+from retarget.session import platform_mismatch, platform_words
+from retarget.support import keep_file
+from retarget.worker import HostError, RemoteCalls, pushed_name, with_paths
 
 from retarget_iree.builds import RuntimeBuild
 from retarget_iree.toolchain import find_tool

@@ -12,10 +12,9 @@ import pytest
 from declaration_texts import compiler
 from iree_support import OpenDevice
 from retarget.cli import main
-from retarget.declare.load import DeclarationLoader
 from retarget.extension import CompileRequest, CompilerError, TargetPart
-from retarget.extension.registry import load_extensions
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin
+from retarget.session import DeclarationLoader, load_extensions
 from retarget_iree.compile_for import main as compile_for
 from retarget_iree.compiler.compiler import IreeCompiler
 from retarget_iree.compiler.targets.combined import profiles_fact

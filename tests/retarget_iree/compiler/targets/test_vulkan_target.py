@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.profiles.files import read_profile
+from retarget.profiles import read_profile
 from retarget_iree.compiler.targets.vulkan import CAPABILITIES, vulkan_target
 
 LAVAPIPE = """

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iree_support import driver_named
 from retarget.extension import UnavailableError
-from retarget.profiles.names import name_error, value_error
+from retarget.profiles import value_error
+from retarget.profiles.names import name_error
 from retarget_iree.runtime.apis.cuda import cuda_features
 from retarget_iree.runtime.apis.features import host_memory, host_triple, live_features
 

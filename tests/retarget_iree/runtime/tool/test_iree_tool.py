@@ -14,8 +14,7 @@ import pytest
 from iree_modules import ARITHMETIC, ELEMENT_TYPES, FAILING, element_types_module
 from iree_support import ORIGIN, VMVX, Compile, OpenDevice, checks_of, driver_named, runtime_config
 from retarget.extension import Check, Device, DriverError, UnavailableError
-from retarget.model import RuntimeConfig, Toolchain
-from retarget.model.outcomes import Stage
+from retarget.model import RuntimeConfig, Stage, Toolchain
 from retarget_iree.checks.rewrite import return_checks
 from retarget_iree.runtime.tool.device import open_tool
 
