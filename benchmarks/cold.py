@@ -39,7 +39,7 @@ from typing import TypeVar
 from retarget.engine.cache.generated import GENERATED_FOLDER
 from retarget.extension import CompileRequest, CompilerError, UnavailableError
 from retarget.model import CompileTarget
-from retarget.session import Declared, DeclaredTarget, Engine, Registry, collect
+from retarget.session import Declared, DeclaredTarget, Engine, Registry, collect_targets
 from retarget.support import RetargetError
 from retarget_cases.onnx.manifest_file import read_manifest
 from timed_project import quoted
@@ -237,7 +237,7 @@ def onnx(*, configs: int, sample: int) -> Iterator[tuple[Path, Declared, Sequenc
     names = spread([entry.name for entry in read_manifest(MANIFEST).entries], sample)
     with tempfile.TemporaryDirectory(prefix="retarget-benchmark-") as name:
         folder = write_project(Path(name, "onnx"), names, configs)
-        declared = collect(folder, ["."])
+        declared = collect_targets(folder, ["."])
         yield folder, declared, declared.targets
 
 
@@ -252,7 +252,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.path:
         folder = Path.cwd()
-        declared = collect(folder, options.path, mark=options.mark)
+        declared = collect_targets(folder, options.path, mark=options.mark)
         modules = defaultdict(list)
         for one in declared.targets:
             if isinstance(one.target, CompileTarget) and not one.target.returns_checks:  # a session rewrites these

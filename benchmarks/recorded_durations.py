@@ -9,7 +9,7 @@ from pathlib import Path
 
 from retarget.declare.load import load_all
 from retarget.model import CaseOutcome, RunOutcome, RunTarget
-from retarget.session import RunJob, expand, load_extensions
+from retarget.session import RunJob, expand_suite, load_extensions
 from retarget.worker.messages import RunModule
 from retarget_cluster.jobs import Answer, Job, encoded
 
@@ -29,7 +29,7 @@ def record(results: Path, cache: Path | None, file: Path) -> None:
     sources = [path.stat().st_size for path in SUITES.rglob("*.mlir")]
     registry = load_extensions((), folders=[SUITES])
     suite = next(one for one in load_all([SUITES / "linalg"], registry) if one.kind == "cases" or one.modules)
-    target = next(one for one in expand(suite, registry) if isinstance(one, RunTarget))
+    target = next(one for one in expand_suite(suite, registry) if isinstance(one, RunTarget))
     message = RunModule(target=target, artifact=Path("/var/cache/retarget/v1/artifacts") / ("0" * 64), digest="0" * 64)
     work = RunJob(message=message, files=((str(target.compile.module.path), "0" * 64),), timeout=60.0)
     job = Job(work=work, extensions=(), folder=SUITES, files=work.files)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from retarget.model import Target, suite_line
-from retarget.results import Attribution, Line, Outcome, ResultsWriter, TargetRecord
+from retarget.results import Attribution, Outcome, ResultsLine, ResultsWriter, TargetRecord
 from retarget.session import SUITE_FILE, declared_record, session_start
 from retarget.support import RetargetError, strip_colour
 
@@ -112,7 +112,7 @@ class Results:
                 self._places[path] = Path(os.path.relpath(root / path, root)).as_posix()
         return self._places[path]
 
-    def _write(self, line: Line) -> None:
+    def _write(self, line: ResultsLine) -> None:
         """Write a line. After one that cannot be written there is no other: the file says that it is incomplete."""
         if self._writer is not None:
             try:

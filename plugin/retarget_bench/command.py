@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
-from retarget.cli import input_path, selected
+from retarget.cli import input_path, record_filter
 from retarget.model import Metric, parse_percent, quantity_text
-from retarget.results import Key, Measurement, TargetRecord, baseline_of, read_results
+from retarget.results import Measurement, MeasurementKey, TargetRecord, baseline_of, read_results
 from retarget.support import RetargetError, counted, shown
 
 from retarget_bench.statistics import LEVEL, Comparison, Finding, compare_series, compare_values
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the comparison. Raises `RetargetError` for results that cannot be read or have no benchmark."""
-    choose = selected(arguments)
+    choose = record_filter(arguments)
     try:
         within = parse_percent(arguments.within)
     except ValueError as error:
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if lost or any(row.found.finding is Finding.LARGER for row in rows) else 0
 
 
-def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> Mapping[Key, Sequence[Measurement]]:
+def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> Mapping[MeasurementKey, Sequence[Measurement]]:
     """Return the measurements of all sessions in results, oldest first."""
     known = baseline_of(read_results([path]), last=0, choose=choose)
     if not any(metric in {Metric.LATENCY, Metric.DISPATCHES} for _, metric, _ in known):
@@ -96,7 +96,7 @@ def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> Mapping[Key
     return {key: [one for _, one in found] for key, found in known.items()}
 
 
-def _row(key: Key, before: Sequence[Measurement], after: Sequence[Measurement], within: float) -> _Row:
+def _row(key: MeasurementKey, before: Sequence[Measurement], after: Sequence[Measurement], within: float) -> _Row:
     target, metric, case = key
     if any(one.samples for one in after):
         series = [value for one in after for value in one.samples]

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from retarget.model import Golden, Metric, quantity_text
-from retarget.results import GoldenRecord, Key, Measurement, TargetRecord, machine_of, measurements
+from retarget.results import GoldenRecord, Measurement, MeasurementKey, TargetRecord, machine_of, measurements_of
 from retarget.session import bound_text, is_expired, today
 
 from retarget_bench.statistics import LEVEL, Comparison, Finding, compare_series, compare_values
 
-Baseline = Mapping[Key, Sequence[tuple[tuple[str, ...], Measurement]]]
+Baseline = Mapping[MeasurementKey, Sequence[tuple[tuple[str, ...], Measurement]]]
 """As `retarget.results.measurements.baseline_of` returns it."""
 
 _WORDS = {
@@ -40,7 +40,7 @@ def judge_goldens(
 ) -> Iterator[GoldenResult]:
     """Yield the verdict of each rule in force for a target on each case that has its metric. `host` is this
     session's."""
-    found = tuple(measurements(record))
+    found = tuple(measurements_of(record))
     for rule in rules:
         if is_expired(rule, today()):
             yield _result(rule, "", "not judged", f"{bound_text(rule)}: the rule is past its `until`, {rule.until}")

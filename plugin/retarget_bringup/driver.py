@@ -13,7 +13,7 @@ from typing import Any
 
 from retarget.cli import seconds_above_0
 from retarget.model import DriverCheckOutcome, DriverReport, Origin, Rung, RunTarget, RuntimeConfig
-from retarget.session import CHECK_TIMEOUT, Registry, check_drivers, collect, load_extensions
+from retarget.session import CHECK_TIMEOUT, Registry, check_drivers, collect_targets, load_extensions
 from retarget.support import RetargetError, did_you_mean
 
 from retarget_bringup.ladder.drivers import write_checks
@@ -114,7 +114,7 @@ def _configs(names: Sequence[str], registry: Registry, extensions: Sequence[str]
 def _declared(extensions: Sequence[str]) -> tuple[Mapping[str, RuntimeConfig], str]:
     """Return the runtime configs that suites below the current folder use, and why they could not be read."""
     try:
-        targets = [one.target for one in collect(Path.cwd(), ["."], extensions).targets]
+        targets = [one.target for one in collect_targets(Path.cwd(), ["."], extensions).targets]
     except RetargetError as error:
         return {}, f" (they cannot be read: {error})"
     return {one.runtime.name: one.runtime for one in targets if isinstance(one, RunTarget)}, ""

@@ -21,7 +21,7 @@ from retarget.results import (
     SessionResults,
     TargetRecord,
     failure_groups,
-    faulty,
+    faulty_sessions,
     read_plan,
     read_results,
     results_of,
@@ -59,7 +59,7 @@ def _run(arguments: argparse.Namespace) -> int:
     # A run of which no leg got as far as writing results has a summary, too: all that is planned is missing.
     sessions = read_results(arguments.results, if_any=plan is not None)
     records = results_of(sessions)
-    text = markdown(records, plan, faulty(sessions))
+    text = markdown(records, plan, faulty_sessions(sessions))
     page = os.environ.get("GITHUB_STEP_SUMMARY")
     if page:
         try:

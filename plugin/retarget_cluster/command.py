@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from retarget.cli import table
+from retarget.cli import text_table
 from retarget.support import RetargetError
 
 from retarget_cluster.security import address_of, check_listener, dialled, expect_distributed, security_for
@@ -120,7 +120,7 @@ def _lines(address: str, status: dict[str, Any]) -> Iterator[str]:
         state = "draining" if one["draining"] else "probing devices" if one["probing"] else "ready"
         load = f"{len(one['running'])} + {one['queued']}"
         rows.append((one["name"], state, f"{one['system']} {one['architecture']}", str(one["cores"]), load))
-    yield table(("worker", "state", "machine", "cores", "runs + queued"), rows)
+    yield text_table(("worker", "state", "machine", "cores", "runs + queued"), rows)
     for one in workers:
         yield ""
         yield f"{one['name']} ({one['hostname']}, {one['address']})"

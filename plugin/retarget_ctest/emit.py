@@ -19,7 +19,7 @@ from retarget.cli import (
 )
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
-from retarget.session import CollectedSuite, Engine, RuleSet, Selection, expand
+from retarget.session import CollectedSuite, Engine, RuleSet, Selection, expand_suite
 from retarget.support import RetargetError, cmake_list, cmake_text, counted, display_path, write_files
 
 _HEADER = "# Written by `retarget emit ctest`: write it again where declarations change."
@@ -207,7 +207,7 @@ def _retries(one: CollectedSuite, selection: Selection) -> Mapping[str, int]:
     """Return how many further attempts the targets of a suite have, those that have any."""
     checks = selection.registry.artifact_checker(one.suite.kind) is not None
     rules = RuleSet(one.suite.expectations, checks_artifacts=checks)
-    assignment = rules.assign(expand(one.suite, selection.registry))
+    assignment = rules.assign(expand_suite(one.suite, selection.registry))
     return {name: found.retries for name, found in assignment.rules.items() if found.retries}
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from retarget.cli import input_path, output_folder, refuse_collisions
 from retarget.model import CompileTarget, RunTarget, Suite, Target
-from retarget.session import MATRIX_FILE, SUITE_FILE, DeclarationLoader, Registry, expand, load_extensions
+from retarget.session import MATRIX_FILE, SUITE_FILE, DeclarationLoader, Registry, expand_suite, load_extensions
 from retarget.support import (
     Diagnostic,
     DiagnosticsError,
@@ -178,7 +178,7 @@ def verify(output: Path, folders: Sequence[Folder], registry: Registry) -> list[
             raise DiagnosticsError(diagnostics)
         for suite in suites:
             vocabulary -= _words(suite)
-            for target in expand(suite, registry):
+            for target in expand_suite(suite, registry):
                 found[_key_of_target(output, target)] = (f"{target.name} of suite {suite.name}", set(target.tags))
     runs = {key[:2] + key[3:4] for key in found if key[2]}
     differences = []

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from retarget.results import faulty
+from retarget.results import faulty_sessions
 from retarget.support import RetargetError, display_path, write_atomically
 
 from retarget_report.folder import expect_free
@@ -101,7 +101,7 @@ def _index(report: Report) -> str:
         good=sum(number for state, number in counts.items() if LOOKS[state].sort == "good"),
         missing=counts.get(State.MISSING, 0),
         incomplete=[session for session in report.sessions if not session.is_complete],
-        failed=[session for session in faulty(report.sessions) if session.is_complete],
+        failed=[session for session in faulty_sessions(report.sessions) if session.is_complete],
         written=datetime.now(UTC).timestamp(),
     )
 

@@ -26,11 +26,11 @@ from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from retarget.cli import note, whole_number
+from retarget.cli import print_note, whole_number
 from retarget.extension import Compiler, Driver, UnavailableError, overrides
 from retarget.model import Origin, RunTarget, Target, Toolchain
 from retarget.session import BY_HAND, Engine, cache_of_command, with_toolchain
-from retarget.support import UNFINISHED, RetargetError, did_you_mean, error_line, first_line, hold
+from retarget.support import UNFINISHED, RetargetError, did_you_mean, error_line, first_line, hold_lock
 
 from retarget_repro.attempt import Attempt, Chosen, add_target_arguments, attempt, by_hand, chosen_target
 
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     releases = Releases(
         packages=tuple(dict.fromkeys(package for packages in parts.values() for package in packages)),
         folder=cache_of_command().folder / RELEASES_FOLDER,
-        note=note,
+        note=print_note,
     )
     known = releases.versions(pre=arguments.pre)
     versions = _between(known, arguments.good, known[-1] if arguments.bad is None else arguments.bad)
@@ -352,7 +352,7 @@ class Releases(Struct, frozen=True, kw_only=True):
         try:
             if not folder.is_dir():
                 self.folder.mkdir(parents=True, exist_ok=True)
-                lock = hold(folder.with_name(f".{folder.name}.lock"))
+                lock = hold_lock(folder.with_name(f".{folder.name}.lock"))
                 with lock or nullcontext():
                     if not folder.is_dir():
                         self._install(version, folder)

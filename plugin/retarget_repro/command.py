@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
-from retarget.cli import note, whole_number
+from retarget.cli import print_note, whole_number
 from retarget.model import RunTarget
 from retarget.session import Engine, cache_of_command
 from retarget.support import ScratchFolder, display_path, shown
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
             chosen, cases = replace(chosen, target=reduced.target), reduced.cases or cases
         with _engine(arguments, chosen, cases) as engine:
             failed = find_failure(engine, chosen)
-            note(f"{chosen.id} fails at {failed.failure.stage}: {failed.failure.summary}")
+            print_note(f"{chosen.id} fails at {failed.failure.stage}: {failed.failure.summary}")
             try:
                 bundle = write_bundle(
                     failed,
@@ -89,10 +89,10 @@ def run(arguments: argparse.Namespace) -> int:
                     runs=arguments.runs,
                     keep=arguments.keep,
                     without_env=arguments.without_env,
-                    note=note,
+                    note=print_note,
                 )
             except NotReproducedError as error:
-                note(str(error))
+                print_note(str(error))
                 return NOT_REPRODUCED
     sys.stdout.write(f"{display_path(output)}: {output.stat().st_size} bytes, {len(bundle.files) + 1} files\n")
     sys.stdout.write("".join(f"{line}\n" for line in (reduced.text() if reduced is not None else ())))
@@ -116,13 +116,13 @@ def _expect_variables(chosen: Chosen, names: Sequence[str]) -> None:
 
 def _engine(arguments: argparse.Namespace, chosen: Chosen, cases: Sequence[str]) -> Engine:
     cache, extensions = cache_of_command().folder, arguments.retarget_extension
-    return Engine(registry=chosen.registry, cache=cache, extensions=extensions, cases=cases, note=note)
+    return Engine(registry=chosen.registry, cache=cache, extensions=extensions, cases=cases, note=print_note)
 
 
 def _reduced(arguments: argparse.Namespace, chosen: Chosen, folder: Path) -> Reduced:
     with _engine(arguments, chosen, arguments.case) as engine:
         found = attempt(engine, chosen)
-    note(f"reducing {chosen.id}: {found}")
+    print_note(f"reducing {chosen.id}: {found}")
     return reduce_failure(
         chosen,
         found,
@@ -130,7 +130,7 @@ def _reduced(arguments: argparse.Namespace, chosen: Chosen, folder: Path) -> Red
         extensions=arguments.retarget_extension,
         cases=arguments.case,
         seconds=arguments.reduce_seconds,
-        note=note,
+        note=print_note,
     )
 
 

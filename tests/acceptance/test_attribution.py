@@ -8,7 +8,7 @@ import pytest
 from acceptance_support import DOUBLES_FILE, TWO_BACKENDS, Project, hooks, matrix, suite
 from declaration_texts import compiler, runtime, target
 from mlir_modules import GOOD
-from retarget.session import program
+from retarget.session import shell_program
 from session_output import block, commands, properties, shell
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-slow
@@ -107,7 +107,8 @@ def test_one_runtime_config_of_several_is_pointed_to(project: Project) -> None:
     hint = "to compare them by hand: "
     (by_hand,) = [line.removeprefix(hint) for line in lines if line.startswith(hint)]
     assert (
-        by_hand == f"{program('retarget')} compare --retarget-extension faulty suites/m.mlir --configs bad/one,bad/two"
+        by_hand
+        == f"{shell_program('retarget')} compare --retarget-extension faulty suites/m.mlir --configs bad/one,bad/two"
     )
     compared = shell([f"cd {project.path}", by_hand])
     assert (compared.returncode, compared.stderr) == (1, "")

@@ -6,7 +6,7 @@ import pytest
 from acceptance_support import DOUBLES, Project, alone_and_xdist, matrix
 from declaration_texts import compiler, runtime, target
 from retarget.engine import limits
-from retarget.results import Outcome, TargetRecord, latest, read_results
+from retarget.results import Outcome, TargetRecord, latest_records, read_results
 
 LOST = matrix(
     compiler("dc", "double"),
@@ -18,7 +18,7 @@ LOST = matrix(
 
 def records(project: Project) -> dict[str, TargetRecord]:
     (session,) = read_results([project.path / "out"])
-    return {record.target: record for record in latest(session.records).values()}
+    return {record.target: record for record in latest_records(session.records).values()}
 
 
 @pytest.mark.slow

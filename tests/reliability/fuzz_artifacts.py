@@ -26,7 +26,7 @@ from retarget.declare.load import load_all
 from retarget.engine.limits import CoolDowns
 from retarget.extension import UnavailableError
 from retarget.model import Artifact, CompileTarget, RunOutcome, RunTarget
-from retarget.session import Engine, RunService, expand, load_extensions
+from retarget.session import Engine, RunService, expand_suite, load_extensions
 from retarget.support import RetargetError
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -73,7 +73,7 @@ def _fuzz(
     (folder / "matrix.toml").write_text(declarations("root = true\n", *tables))
     (folder / "suite.toml").write_text(suite("s"))
     registry = load_extensions()
-    ((compiled, run),) = (expand(one, registry) for one in load_all([folder], registry))
+    ((compiled, run),) = (expand_suite(one, registry) for one in load_all([folder], registry))
     assert isinstance(compiled, CompileTarget)
     assert isinstance(run, RunTarget)
     with Engine(registry=registry, cache=folder / "cache", compiles=1) as engine:

@@ -51,7 +51,7 @@ from retarget.session import (
     compile_selector,
     current_holder,
     digest_of,
-    expand,
+    expand_suite,
     load_extensions,
 )
 from retarget.support import DiagnosticsError, RetargetError
@@ -148,7 +148,7 @@ def _declarations(project: Path, registry: Registry) -> list[Kind]:
         for one in DeclarationLoader(registry).load_suite_file(path):
             if registry.unknown(one):  # which pytest says of its targets
                 continue
-            for target in expand(one, registry)[:50]:
+            for target in expand_suite(one, registry)[:50]:
                 str(target.name)
 
     def matrix(path: Path) -> None:

@@ -12,7 +12,7 @@ from retarget.cli import main
 from retarget.engine.run.service import check_driver, selected_checks
 from retarget.extension import CompileRequest, CompilerError, DriverError, Resolved
 from retarget.model import CheckState, CompileTarget, Origin, Rung, RuntimeConfig
-from retarget.session import DeclarationLoader, Engine, RunService, discover, expand, load_extensions
+from retarget.session import DeclarationLoader, Engine, RunService, discover_suites, expand_suite, load_extensions
 from retarget_bringup.ladder.files import read_ladder
 from retarget_bringup.ladder.settings import read_settings
 from retarget_bringup.start.command import STARTER
@@ -178,7 +178,7 @@ def test_what_cannot_be_meant_is_refused_and_nothing_is_written(
 
 
 def test_nothing_in_the_package_is_collected_as_a_suite() -> None:
-    assert list(discover([STARTER.parent])) == []
+    assert list(discover_suites([STARTER.parent])) == []
     assert not [*STARTER.parent.rglob("matrix.toml")]
 
 
@@ -188,7 +188,9 @@ def test_the_shipped_order_is_that_of_the_measurement(here: Path) -> None:
     registry = load_extensions()
     suite_file = here / "bringup" / "npu" / "suite.toml"
     suite, _ = DeclarationLoader(registry).load_suite_file(suite_file)
-    targets = [one for one in expand(suite, registry) if isinstance(one, CompileTarget) and one.compiler.name == "npu"]
+    targets = [
+        one for one in expand_suite(suite, registry) if isinstance(one, CompileTarget) and one.compiler.name == "npu"
+    ]
     with Engine(registry=registry, cache=here / "cache") as engine:
         sizes = module_sizes(engine, targets)
     shipped = [module_key(target) for target in targets]

@@ -7,7 +7,15 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
-from retarget.session import DeclarationLoader, Declared, DeclaredTarget, Registry, discover, expand, load_extensions
+from retarget.session import (
+    DeclarationLoader,
+    Declared,
+    DeclaredTarget,
+    Registry,
+    discover_suites,
+    expand_suite,
+    load_extensions,
+)
 from retarget.support import Diagnostic, DiagnosticsError, RetargetError
 from retarget_ci.emit.files import emitted_files, emitted_problems
 from retarget_ci.files.read import read_ci
@@ -39,9 +47,9 @@ def declare(config: CiConfig) -> Declared:
         DeclaredTarget(
             suite_id=f"{file.relative_to(config.folder).as_posix()}::{suite.name}", suite=suite, target=target
         )
-        for file in discover([config.folder])
+        for file in discover_suites([config.folder])
         for suite in loader.load_suite_file(file)
-        for target in expand(suite, _registry())
+        for target in expand_suite(suite, _registry())
     ]
     return Declared(registry=_registry(), targets=targets)
 

@@ -19,7 +19,7 @@ from retarget.results import (
     Waived,
     digest_of_ids,
     failure_groups,
-    latest,
+    latest_records,
     new_session,
     write_plan,
 )
@@ -38,7 +38,7 @@ def record(name: str, *, outcome: Outcome = Outcome.PASSED, stage: str = "", sig
 
 
 def by_id(*records: TargetRecord) -> dict[str, TargetRecord]:
-    return latest(records)
+    return latest_records(records)
 
 
 def plan_of(*ids: str) -> Plan:

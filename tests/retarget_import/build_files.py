@@ -6,7 +6,7 @@ from pathlib import Path
 
 from retarget.cli import main
 from retarget.model import RunTarget, Target
-from retarget.session import DeclarationLoader, expand, load_extensions
+from retarget.session import DeclarationLoader, expand_suite, load_extensions
 
 __all__ = ["CHECK", "FIRST", "MODULE", "import_here", "names", "suite_text", "targets", "write"]
 
@@ -50,7 +50,7 @@ def targets(folder: Path) -> list[Target]:
     for path in sorted(folder.rglob("suite.toml")):
         suites, diagnostics = loader.read_suite_file(path)
         assert not diagnostics
-        found += [target for suite in suites for target in expand(suite, registry)]
+        found += [target for suite in suites for target in expand_suite(suite, registry)]
     return found
 
 

@@ -11,7 +11,7 @@ import pytest
 from iree_modules import ARITHMETIC, FAILING, SIGNATURES, element_types_module
 from iree_support import VMVX, Compile, OpenDevice, compiler_config, driver_named, runtime_config
 from retarget.extension import CompileRequest, Device, UnavailableError
-from retarget.support import hold
+from retarget.support import hold_lock
 from retarget_iree.compiler.compiler import IreeCompiler
 
 
@@ -31,7 +31,7 @@ def compile_module(iree: IreeCompiler, shared_folder: Path) -> Compile:
     ) -> bytes:
         content = source.encode() if isinstance(source, str) else source
         kept = folder / hashlib.sha256(repr((content, flags, name, devices)).encode()).hexdigest()
-        with hold(kept.with_suffix(".lock")) or pytest.fail("it was waited for"):
+        with hold_lock(kept.with_suffix(".lock")) or pytest.fail("it was waited for"):
             if not kept.exists():
                 resolved = iree.resolve(compiler_config(*flags, devices=devices), flags)
                 request = CompileRequest(source=content, source_name=name, source_path=Path(name), resolved=resolved)

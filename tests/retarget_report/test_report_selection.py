@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from report_results import record, write_results
-from retarget.session import marks
+from retarget.session import marks_of
 from retarget_report.read import read_report
 from retarget_report.site import write_site
 from selection_table import COMPILED, ERRORS, RUN, SELECTED
@@ -45,7 +45,7 @@ def test_the_browser_selects_what_the_command_line_selects(show: Open, tmp_path:
     write_results(tmp_path / "results", [record("add")])
     write_site(read_report([tmp_path / "results"]), tmp_path / "site")
     page = show(tmp_path / "site")
-    words = [json.loads(json.dumps([*target.tags, *marks(target)])) for target in (COMPILED, RUN)]
+    words = [json.loads(json.dumps([*target.tags, *marks_of(target)])) for target in (COMPILED, RUN)]
     selected = page.evaluate(ASK, [[expression for expression, _, _ in SELECTED], words])
     assert selected == [[compiled, run] for _, compiled, run in SELECTED]
     errors = page.evaluate(ASK, [[expression for expression, _, _ in ERRORS], words])

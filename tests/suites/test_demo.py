@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from retarget.model import CompileTarget, RunTarget, Suite, Target
-from retarget.session import expand, load_extensions
+from retarget.session import expand_suite, load_extensions
 from shipped_suites import SUITES, all_suites
 
 
@@ -17,7 +17,7 @@ def suites() -> tuple[Suite, ...]:
 @pytest.fixture(scope="module")
 def demo(suites: tuple[Suite, ...]) -> list[Target]:
     registry = load_extensions()
-    targets = [target for suite in suites for target in expand(suite, registry)]
+    targets = [target for suite in suites for target in expand_suite(suite, registry)]
     return [target for target in targets if "demo" in target.tags and not {"intel", "sanitize"} & set(target.tags)]
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from retarget.extension import ArtifactRequest
 from retarget.model import CompileTarget, Target
-from retarget.session import expand, load_extensions
+from retarget.session import expand_suite, load_extensions
 from retarget_cases.filecheck.loader import FileCheckLoader
 from shipped_suites import SUITES, all_suites
 
 
 def shipped() -> list[Target]:
     registry = load_extensions()
-    return [target for suite in all_suites() if suite.kind == "filecheck" for target in expand(suite, registry)]
+    return [target for suite in all_suites() if suite.kind == "filecheck" for target in expand_suite(suite, registry)]
 
 
 TARGETS = [target for target in shipped() if isinstance(target, CompileTarget)]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from retarget.extension import Device, DriverError
-from retarget.profiles import Profile, Status, answer, parse_requirement
+from retarget.profiles import Profile, RequirementStatus, answer_requirement, parse_requirement
 from retarget.worker import available_cores, kept_folder, read_kept, write_kept
 
 from retarget_opencl.artifact.file import ArtifactError, Kernel, KernelSource, OpenClArtifact, joined, read_artifact
@@ -252,12 +252,13 @@ class OpenClDevice(Device):
 
 def unmet_needs(artifact: OpenClArtifact, device: Profile) -> list[str]:
     """Return what the artifact needs and the device does not have, each with the device's value."""
-    answers = [(need, answer(parse_requirement(need), (device,))) for need in artifact.needs]
+    answers = [(need, answer_requirement(parse_requirement(need), (device,))) for need in artifact.needs]
     # What a device does not report it does not have, but for the size of subgroups, of which each kernel is asked.
     unmet = [
         f"{need} ({found.reason})"
         for need, found in answers
-        if found.status is Status.UNMET or (found.status is Status.UNKNOWN and "subgroupSizes" not in need)
+        if found.status is RequirementStatus.UNMET
+        or (found.status is RequirementStatus.UNKNOWN and "subgroupSizes" not in need)
     ]
     limits = numbers(device.get("opencl.maxWorkItemSizes"))
     sizes = sorted({kernel.workgroup_size for kernel in artifact.program.kernels})

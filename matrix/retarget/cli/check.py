@@ -25,7 +25,7 @@ from retarget.support.text import counted
 from retarget.support.toml import Problem
 from retarget.targets.availability import ProfileFit, profile_mismatch
 from retarget.targets.collected import SelectionUsageError, pytest_plugin
-from retarget.targets.expansion import expand
+from retarget.targets.expansion import expand_suite
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _expanded(suite: Suite, registry: Registry, diagnostics: list[Diagnostic]) -> Sequence[Target]:
     try:
-        return expand(suite, registry)
+        return expand_suite(suite, registry)
     except DiagnosticsError as error:
         diagnostics += error.diagnostics
         return ()

@@ -25,7 +25,7 @@ from retarget.engine.engine import Engine
 from retarget.engine.toolchains import describe_build, worker_environment
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet, assign_goldens, bound_text
-from retarget.expect.verdict import excuse, expected_text, is_expired, today
+from retarget.expect.verdict import excuse_text, expected_text, is_expired, today
 from retarget.extension import CompilerError, UnavailableError
 from retarget.extension.registry import Registry, named_extensions
 from retarget.model import (
@@ -386,7 +386,7 @@ def _words_of(
 ) -> Iterator[tuple[str, str]]:
     """Yield a rule's properties besides its outcome; `here` are those in force, None where no device decides."""
     expired = f" (expired: it {does} nothing any more)" if is_expired(rule, today()) else ""
-    words = [*own, ("reason", excuse(rule)), ("until", f"{rule.until}{expired}" if rule.until is not None else "")]
+    words = [*own, ("reason", excuse_text(rule)), ("until", f"{rule.until}{expired}" if rule.until is not None else "")]
     if here is not None:
         words += [("when", rule.when), ("here", "in force" if rule.origin in here else "not in force")]
     yield from ((f"  {word.ljust(9)} {text}", "") for word, text in words if text)

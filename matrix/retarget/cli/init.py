@@ -14,7 +14,7 @@ from msgspec import Struct
 from retarget.cli.devices import Finding, find_devices
 from retarget.declare.initial import Plan, Survey, matrix_text, plan_suites, suite_text, survey
 from retarget.declare.load import DeclarationLoader
-from retarget.declare.sources import MATRIX_FILE, SUITE_FILE, discover
+from retarget.declare.sources import MATRIX_FILE, SUITE_FILE, discover_suites
 from retarget.extension import SuggestedTarget
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import RunTarget, TargetConfig
@@ -23,7 +23,7 @@ from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_files
 from retarget.support.text import counted, first_line
 from retarget.targets.availability import host_mismatch
-from retarget.targets.expansion import expand
+from retarget.targets.expansion import expand_suite
 
 _DEVICE_SECONDS = 60.0
 _SHOWN = 8
@@ -173,7 +173,7 @@ def _suite_names(configs: _Configs, registry: Registry) -> tuple[str, ...]:
     """Return the names of all suites that the `matrix.toml` files above serve."""
     folders = [path.parent for path in configs.above]
     loader = DeclarationLoader(registry)
-    return tuple(suite.name for path in discover(folders) for suite in loader.read_suite_file(path)[0])
+    return tuple(suite.name for path in discover_suites(folders) for suite in loader.read_suite_file(path)[0])
 
 
 def _is_usable(target: TargetConfig, devices: set[str]) -> bool:
@@ -252,7 +252,7 @@ def _texts(folder: Path, found: Survey, plan: Plan, configs: _Configs) -> list[t
 def _counts(folder: Path, registry: Registry) -> tuple[int, int]:
     """Return how many compile and run targets the new declarations make. Raises `RetargetError` for their errors."""
     suites = DeclarationLoader(registry).load_suite_file(folder / SUITE_FILE)
-    targets = [target for suite in suites for target in expand(suite, registry)]
+    targets = [target for suite in suites for target in expand_suite(suite, registry)]
     runs = sum(isinstance(target, RunTarget) for target in targets)
     return len(targets) - runs, runs
 

@@ -13,11 +13,11 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, request_of, table
+from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, request_of, text_table
 from retarget.model import CompilerConfig, CompileTarget, Origin, Requirement, RunTarget, RuntimeConfig, Suite, Target
 from retarget.support.errors import did_you_mean, display_path
 from retarget.support.text import cmake_list, cmake_text
-from retarget.targets.tags import marks
+from retarget.targets.tags import marks_of
 
 _Selected = Sequence[tuple[Suite, Target]]
 _Row = Sequence[str]
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         content = {view.key: [view.content(*one) for one in found]} | dict(view.more(found))
         sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     else:
-        sys.stdout.write(table(view.header, [view.row(*one) for one in found]) + "\n")
+        sys.stdout.write(text_table(view.header, [view.row(*one) for one in found]) + "\n")
     return 0
 
 
@@ -111,7 +111,7 @@ def _target_json(_: Suite, target: Target) -> _Json:
         "flags": compiled.flags,
         "timeout": target.timeout,
         "tags": target.tags,
-        "marks": [{"mark": name, **dict(fields)} for name, fields in marks(target)],
+        "marks": [{"mark": name, **dict(fields)} for name, fields in marks_of(target)],
     }
 
 

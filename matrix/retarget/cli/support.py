@@ -118,11 +118,11 @@ def read_declared(request: SelectionRequest) -> Selection:
         selection = pytest_plugin().select_targets(request)
     except SelectionUsageError as error:
         raise argparse.ArgumentError(None, str(error)) from error
-    sys.stderr.writelines(f"note: {note}\n" for note in selection.notes)
+    sys.stderr.writelines(f"note: {print_note}\n" for print_note in selection.notes)
     return selection
 
 
-def note(text: str) -> None:
+def print_note(text: str) -> None:
     """Say a line on stderr at once."""
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
@@ -230,7 +230,7 @@ def whole_number(text: str) -> int:
     raise argparse.ArgumentTypeError(msg)
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return aligned columns with a header, the last column as wide as it is. Cells hold one line of plain text."""
     rows = [[shown(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header) - 1)]

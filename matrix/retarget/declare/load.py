@@ -23,7 +23,7 @@ from retarget.declare.configs.resolve import extend_scope
 from retarget.declare.expectations import build_expectations, build_goldens
 from retarget.declare.schema.kept import FileTables, TableStore, find_tables, has_its_types, keep_tables
 from retarget.declare.scope import FileDeclarations, Redirections, Scope, unknown_name
-from retarget.declare.sources import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, discover
+from retarget.declare.sources import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, discover_suites
 from retarget.declare.suites import build_suites
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, Expectation, Golden, Host, RuntimeConfig, Suite, Toolchain
@@ -196,7 +196,7 @@ def load_all(
     loader = DeclarationLoader(registry, toolchains)
     suites: list[Suite] = []
     diagnostics: dict[Diagnostic, None] = {}  # a matrix.toml's errors come with each suite file below it
-    for file in discover(paths):
+    for file in discover_suites(paths):
         loaded, found = loader.read_suite_file(file)
         suites.extend(loaded)
         diagnostics.update(dict.fromkeys(found))

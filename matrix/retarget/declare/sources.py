@@ -300,7 +300,7 @@ DECLARATION_FILES = frozenset({MATRIX_FILE, SUITE_FILE, EXPECTATIONS_FILE})
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
 
 
-def discover(paths: Sequence[Path], *, name: str = SUITE_FILE) -> tuple[Path, ...]:
+def discover_suites(paths: Sequence[Path], *, name: str = SUITE_FILE) -> tuple[Path, ...]:
     """Return all `suite.toml` (or files called `name`) at and below `paths`, sorted and without repetition.
 
     A path that is a file itself counts, whatever its name, but only as a `suite.toml`. Hidden folders, `__pycache__`,

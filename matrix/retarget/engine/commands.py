@@ -143,7 +143,7 @@ class Commands:
                 own = self._environment(target.runtime, plan.argv)
                 variables = {**self._named_extensions(plan.argv), **dict(own), **dict(plan.env)}
                 argv, cwd, read = (
-                    [*target.runtime.run_under, program(plan.argv[0]), *plan.argv[1:]],
+                    [*target.runtime.run_under, shell_program(plan.argv[0]), *plan.argv[1:]],
                     plan.cwd,
                     plan.stdin,
                 )
@@ -185,7 +185,7 @@ class Commands:
 
     def _line(self, env: Sequence[tuple[str, str]], argv: Sequence[str], cwd: Path | None = None) -> str:
         rest = argv[1:] if cwd is not None else [self._relative(word) for word in argv[1:]]
-        words = [program(argv[0]), *rest]
+        words = [shell_program(argv[0]), *rest]
         line = " ".join([*(f"{name}={shlex.quote(value)}" for name, value in env), shlex.join(words)])
         return line if cwd is None else f"(cd {shlex.quote(self._relative(str(cwd)))} && {line})"
 
@@ -213,10 +213,10 @@ class Commands:
 
 
 def _timed(argv: Sequence[str], seconds: float) -> Sequence[str]:
-    return ("timeout", f"{seconds:g}", program(argv[0]), *argv[1:])
+    return ("timeout", f"{seconds:g}", shell_program(argv[0]), *argv[1:])
 
 
-def program(name: str) -> str:
+def shell_program(name: str) -> str:
     """Return how a shell finds a tool in which nothing was set up: by its name where it does, else in full."""
     beside = Path(sys.executable).parent / name
     full = shutil.which(name) or (str(beside) if beside.is_file() else None)

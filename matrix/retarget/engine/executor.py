@@ -136,13 +136,13 @@ class ExecutorSession(Struct, frozen=True, kw_only=True):
     jobs: int | None
 
 
-def check_address(address: str) -> str:
+def check_executor_address(address: str) -> str:
     """Return an address if it looks like one. Nothing is imported or asked. Raises `RetargetError`."""
     _entry_point(address)
     return address
 
 
-def connect(address: str, session: ExecutorSession) -> Executor:
+def connect_executor(address: str, session: ExecutorSession) -> Executor:
     """Return the executor at an address. Raises `RetargetError`, also where a package is missing."""
     executor: Executor = _entry_point(address).load()(address, session)
     return executor

@@ -9,7 +9,7 @@ from retarget.model import Requirement, RunTarget, RuntimeConfig
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.files import Profile, find_profile, profile_of_device
-from retarget.profiles.requirements import Answer, Status, answer, parse_requirement, value_text
+from retarget.profiles.requirements import Answer, RequirementStatus, answer_requirement, parse_requirement, value_text
 from retarget.support.errors import RetargetError
 from retarget.targets.availability import is_of_family, profile_mismatch
 
@@ -87,7 +87,7 @@ def answers(
     found = []
     for requirement in requires:
         try:
-            found.append((requirement, answer(parse_requirement(requirement.text), devices)))
+            found.append((requirement, answer_requirement(parse_requirement(requirement.text), devices)))
         except RetargetError as error:
             msg = f"{locations.location(requirement.origin)}: {error}"
             raise RetargetError(msg) from error
@@ -103,10 +103,10 @@ def check_requirements(asked: Iterable[tuple[Requirement, Answer]], locations: S
     unmet = [
         f"needs {requirement.text} ({locations.location(requirement.origin)}), and {found.reason}"
         for requirement, found in asked
-        if found.status is not Status.MET
+        if found.status is not RequirementStatus.MET
     ]
     if unmet:
-        lacks = any(found.status is Status.UNMET for _, found in asked)
+        lacks = any(found.status is RequirementStatus.UNMET for _, found in asked)
         raise (UnsuitableError if lacks else UnavailableError)("; ".join(unmet))
 
 

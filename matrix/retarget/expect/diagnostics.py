@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from retarget.declare.sources import SUITE_FILE, discover
+from retarget.declare.sources import SUITE_FILE, discover_suites
 from retarget.expect.matching import GOLDEN, Assignment, Contradiction, Effect, assign_goldens, golden_rule
 from retarget.expect.verdict import is_expired, today
 from retarget.model import Expectation, Origin, Suite, Target
@@ -203,7 +203,7 @@ class RuleUsage:
 
         @cache
         def is_complete(folder: Path) -> bool:
-            return all(is_collected(file) for file in discover([folder]))
+            return all(is_collected(file) for file in discover_suites([folder]))
 
         def is_collected(file: Path) -> bool:
             return file in suites and {suite.name for suite in suites[file]} <= self._collected.get(file, set())

@@ -131,7 +131,7 @@ def allows(rule: Expectation, way: Observation) -> bool:
     return way.stage in rule.stages and contains_signature(way.signature, rule.signature)
 
 
-def excuse(rule: Expectation | Golden) -> str:
+def excuse_text(rule: Expectation | Golden) -> str:
     """Return why a rule excuses or bounds something: the reason, and where the error is reported."""
     return f"{rule.reason} ({rule.issue})" if rule.issue else rule.reason
 

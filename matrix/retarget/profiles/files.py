@@ -42,7 +42,7 @@ FORMAT = 1
 _KEYS = ("format", "driver", "description", "identity", "capabilities")
 
 
-def located(file: Path, reference: str) -> str:
+def located_profile(file: Path, reference: str) -> str:
     """Return a reference to a profile that `file` writes: that to a profile file as an absolute path."""
     return str(file.parent / user_path(reference)) if reference.endswith(".toml") else reference
 

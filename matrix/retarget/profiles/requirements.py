@@ -60,7 +60,7 @@ class Needed(Struct, frozen=True, kw_only=True):
     unit: str = ""
 
 
-class Status(StrEnum):
+class RequirementStatus(StrEnum):
     """The result of checking devices for a requirement. UNKNOWN: they do not say whether they have what it needs."""
 
     MET = auto()
@@ -71,7 +71,7 @@ class Status(StrEnum):
 class Answer(Struct, frozen=True, kw_only=True):
     """Whether devices meet a requirement, and what they have: `llvmpipe has memory = 3 GiB`."""
 
-    status: Status
+    status: RequirementStatus
     reason: str
 
 
@@ -193,25 +193,25 @@ def _quantity(scanner: _Scanner, number: str) -> tuple[int, str]:
 # ---------------------------------------------------------------- asking devices
 
 
-def answer(needed: Needed, devices: Sequence[Profile]) -> Answer:
+def answer_requirement(needed: Needed, devices: Sequence[Profile]) -> Answer:
     """Return whether all of `devices` meet a requirement; none of them: it is not known what is there.
 
     Raises `RetargetError` where a device's value cannot be compared with the requirement's.
     """
     if not devices:
-        return Answer(status=Status.UNKNOWN, reason="nothing is known of the device")
+        return Answer(status=RequirementStatus.UNKNOWN, reason="nothing is known of the device")
     if needed.name == "devices":
         met = _holds(needed, len(devices))
         count = "is 1 device" if len(devices) == 1 else f"are {len(devices)} devices"
-        return Answer(status=Status.MET if met else Status.UNMET, reason=f"there {count}")
+        return Answer(status=RequirementStatus.MET if met else RequirementStatus.UNMET, reason=f"there {count}")
     answers = [one for device in devices if (one := _of_device(needed, device)) is not None]
     silent = next((device.name for device in devices if not device.capabilities), None)
     if not answers and silent is not None and needed.name.startswith("cpu."):
-        return Answer(status=Status.UNKNOWN, reason=f"{silent} does not report {needed.name}")
+        return Answer(status=RequirementStatus.UNKNOWN, reason=f"{silent} does not report {needed.name}")
     if not answers:
         drivers = " and ".join(dict.fromkeys(device.driver for device in devices))
-        return Answer(status=Status.MET, reason=f"it asks nothing of {drivers}")
-    order = (Status.UNMET, Status.UNKNOWN, Status.MET)
+        return Answer(status=RequirementStatus.MET, reason=f"it asks nothing of {drivers}")
+    order = (RequirementStatus.UNMET, RequirementStatus.UNKNOWN, RequirementStatus.MET)
     return min(answers, key=lambda one: order.index(one.status))
 
 
@@ -220,7 +220,7 @@ def _of_device(needed: Needed, device: Profile) -> Answer | None:
     prefix, _, trait = needed.name.partition(".")
     value = getattr(device.traits, trait) or None if prefix == "device" else device.get(needed.name)
     if value is not None:
-        status = Status.MET if _holds(needed, value) else Status.UNMET
+        status = RequirementStatus.MET if _holds(needed, value) else RequirementStatus.UNMET
         return Answer(status=status, reason=f"{device.name} has {needed.name} = {value_text(value, needed.unit)}")
     if (
         trait
@@ -228,7 +228,7 @@ def _of_device(needed: Needed, device: Profile) -> Answer | None:
         and not any(one.name.startswith(f"{prefix}.") for one in device.capabilities)
     ):
         return None
-    return Answer(status=Status.UNKNOWN, reason=f"{device.name} does not report {needed.name}")
+    return Answer(status=RequirementStatus.UNKNOWN, reason=f"{device.name} does not report {needed.name}")
 
 
 def value_text(value: FeatureValue, unit: str = "") -> str:

@@ -30,7 +30,7 @@ from retarget.support.text import counted
 VERSION = 1
 """Of the lines; incremented when a field changes its meaning."""
 
-SUFFIX = ".jsonl"
+RESULTS_SUFFIX = ".jsonl"
 
 _ALIKE = ("file", "suite", "compiler", "runtime", "driver", "module", "tags", "devices", "siblings", "session")
 """Fields of which many records have the same value: it is kept once, which saves a third of the memory."""
@@ -88,7 +88,7 @@ class Attribution(_Line, tag="attribution", frozen=True, kw_only=True):
     section: str
 
 
-Line = SessionStart | TargetRecord | Attribution | SessionEnd
+ResultsLine = SessionStart | TargetRecord | Attribution | SessionEnd
 """One line of a file of results."""
 
 _ENCODER = msgspec.json.Encoder()
@@ -97,7 +97,7 @@ _ENCODER = msgspec.json.Encoder()
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a line (draft 2020-12)."""
     title = f"A line of retarget's results, version {VERSION}"
-    schema = msgspec.json.schema(Line)
+    schema = msgspec.json.schema(ResultsLine)
     for table in schema["$defs"].values():
         table["description"] = inspect.cleandoc(table["description"])
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
@@ -118,7 +118,7 @@ class ResultsWriter:
         """Raises `RetargetError` if the file cannot be written."""
         when = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(start.started))
         name = _NOT_IN_NAMES.sub("-", start.leg)[:_LONGEST_NAME] or "session"
-        self.path = folder / f"{name}-{when}-{start.session[:8]}{SUFFIX}"
+        self.path = folder / f"{name}-{when}-{start.session[:8]}{RESULTS_SUFFIX}"
         self._session = start.session
         self._records = 0
         try:
@@ -128,7 +128,7 @@ class ResultsWriter:
             raise self._failed(error) from error
         self.write(start)
 
-    def write(self, line: Line) -> None:
+    def write(self, line: ResultsLine) -> None:
         """Append a line. Raises `RetargetError` where that fails, such as on a full disk."""
         left = _encoded(line) + b"\n"
         try:
@@ -159,7 +159,7 @@ class ResultsWriter:
         return RetargetError(f"cannot write results to {display_path(self.path)}: {error.strerror or error}")
 
 
-def _encoded(line: Line) -> bytes:
+def _encoded(line: ResultsLine) -> bytes:
     """Return a line as JSON. Invalid Unicode, such as in the name of a file, is written as `\\udcff`."""
     try:
         return _ENCODER.encode(line)
@@ -195,13 +195,13 @@ class SessionResults(Struct, frozen=True, kw_only=True):
     @property
     def lacking(self) -> int:
         """How many of the targets that were to run have no result."""
-        return max(self.start.selected - len(latest(self.records)), 0)
+        return max(self.start.selected - len(latest_records(self.records)), 0)
 
     @property
     def failed_otherwise(self) -> bool:
         """Whether pytest failed although no target did: a file was not collected, a rule matched nothing, another test
         failed."""
-        bad = any(record.outcome in BAD for record in latest(self.records).values())
+        bad = any(record.outcome in BAD for record in latest_records(self.records).values())
         return self.end is not None and self.end.status != 0 and not bad
 
     @property
@@ -226,10 +226,11 @@ def result_files(paths: Iterable[Path], *, if_any: bool = False) -> list[Path]:
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
-            below = sorted(path.rglob(f"*{SUFFIX}"))
+            below = sorted(path.rglob(f"*{RESULTS_SUFFIX}"))
             if not below and not if_any:
                 command = f"pytest --retarget-results {display_path(path)}"
-                msg = f"{display_path(path)}: found no results (*{SUFFIX}) in this folder; write some with `{command}`"
+                what = f"found no results (*{RESULTS_SUFFIX}) in this folder"
+                msg = f"{display_path(path)}: {what}; write some with `{command}`"
                 raise RetargetError(msg)
             found.update(dict.fromkeys(below))
         elif path.exists():
@@ -302,9 +303,9 @@ class _Version(msgspec.Struct):
     version: int = VERSION
 
 
-def _lines(file: Path) -> Iterator[Line]:
+def _lines(file: Path) -> Iterator[ResultsLine]:
     """Yield the lines of a file. A last one without its end is left out."""
-    decoder = msgspec.json.Decoder(Line)
+    decoder = msgspec.json.Decoder(ResultsLine)
     try:
         with _opened(file) as stream:
             for number, line in enumerate(stream, 1):
@@ -329,7 +330,7 @@ def _without_lines(file: Path) -> str:
     return f"{display_path(file)}: found no whole line, expected results; its session was killed at once: remove it"
 
 
-def _decoded(decoder: msgspec.json.Decoder[Line], file: Path, number: int, line: bytes) -> Line:
+def _decoded(decoder: msgspec.json.Decoder[ResultsLine], file: Path, number: int, line: bytes) -> ResultsLine:
     try:
         found = decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -365,7 +366,7 @@ def by_target(records: Iterable[TargetRecord]) -> dict[str, list[TargetRecord]]:
     return found
 
 
-def latest(records: Iterable[TargetRecord]) -> dict[str, TargetRecord]:
+def latest_records(records: Iterable[TargetRecord]) -> dict[str, TargetRecord]:
     """Return the result of each target, by its id."""
     return {target: own[-1] for target, own in by_target(records).items()}
 
@@ -394,7 +395,7 @@ def results_of(sessions: Iterable[SessionResults]) -> dict[str, TargetRecord]:
     return {target: records[-1] for target, records in attempts_of(sessions).items()}
 
 
-def faulty(sessions: Sequence[SessionResults]) -> list[SessionResults]:
+def faulty_sessions(sessions: Sequence[SessionResults]) -> list[SessionResults]:
     """Return the sessions with a fault; but not those that came to their end and of which later ones have all
     results."""
     current = {record.session for record in results_of(sessions).values()}

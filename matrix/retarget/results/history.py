@@ -25,7 +25,7 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct, field
 
-from retarget.results.files import SessionResults, faulty, results_of
+from retarget.results.files import SessionResults, faulty_sessions, results_of
 from retarget.results.measurements import totals
 from retarget.results.overview import State, state_of
 from retarget.results.record import TargetRecord, When
@@ -42,7 +42,7 @@ _LARGEST, _RATIO = 64 * 1024**2, 100
 """Bytes that a file may have unpacked, and how many more for each of its own: those of real runs become 30."""
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class HistoryRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """One run of a history, without its targets. `started` and `ended` are seconds since 1970, UTC.
 
     `name` is that of its file, without the suffix. `sessions` are the ids of its sessions, `plans` the digests of the
@@ -69,7 +69,7 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """
 
     version: int = VERSION
-    run: Run
+    run: HistoryRun
     of: list[State]
     ids: list[str]
     states: list[int]
@@ -89,7 +89,7 @@ class History(Struct, frozen=True, kw_only=True):
     in seconds, bytes or a number. `damaged` says of each file that could not be read where and why.
     """
 
-    runs: tuple[Run, ...] = ()
+    runs: tuple[HistoryRun, ...] = ()
     ids: tuple[str, ...] = ()
     states: tuple[State | None, ...] = (None,)
     cells: tuple[array[int], ...] = ()
@@ -119,7 +119,7 @@ def _measured(record: TargetRecord) -> float:
     return 0.0 if record.reused is not None else seconds_of(record)
 
 
-def pack(sessions: Sequence[SessionResults]) -> tuple[Run, bytes]:
+def pack(sessions: Sequence[SessionResults]) -> tuple[HistoryRun, bytes]:
     """Return the run that sessions make together, and its file's content: the same for the same sessions in any order.
 
     The sessions must agree (`retarget.results.merge.merged`). Raises `RetargetError` where there is no session.
@@ -135,14 +135,14 @@ def pack(sessions: Sequence[SessionResults]) -> tuple[Run, bytes]:
     numbers = {state: number for number, state in enumerate(of)}
     times = [one.started for one in starts]
     times += [one.end.ended for one in sessions if one.end] + [record.ended for record in found.values()]
-    run = Run(
+    run = HistoryRun(
         started=min(one.started for one in starts),
         ended=max(times),
         sessions=_each(one.session for one in starts),
         plans=_each(one.plan for one in starts),
         legs=_each(one.leg for one in starts),
         revisions=_each(one.revision for one in starts),
-        complete=not faulty(sessions),
+        complete=not faulty_sessions(sessions),
         targets=len(states),
     )
     content = msgspec.json.encode(
@@ -222,7 +222,7 @@ def unpack(files: Iterable[tuple[str, str, bytes | str]]) -> History:
     )
 
 
-_Columns = tuple[Run, "array[int]", "array[int]", Mapping[str, Mapping[str, float]]]
+_Columns = tuple[HistoryRun, "array[int]", "array[int]", Mapping[str, Mapping[str, float]]]
 
 
 class _DamagedError(Exception):
@@ -305,7 +305,7 @@ def _zeros(count: int) -> array[int]:
     return array("I", bytes(array("I").itemsize * count))
 
 
-def durations(history: History, *, last: int = 5) -> dict[str, float]:
+def target_durations(history: History, *, last: int = 5) -> dict[str, float]:
     """Return how long each target takes, in seconds: the median of its `last` runs in which that is known."""
     found: dict[str, float] = {}
     rows = zip(*reversed(history.milliseconds), strict=True)
@@ -316,7 +316,7 @@ def durations(history: History, *, last: int = 5) -> dict[str, float]:
     return found
 
 
-def add_run(sessions: Sequence[SessionResults], place: str) -> tuple[Run, bool]:
+def add_run(sessions: Sequence[SessionResults], place: str) -> tuple[HistoryRun, bool]:
     """Add the run that `sessions` make to the history in `place`, a folder or a URL; return it, and whether it is new.
 
     Raises `RetargetError` where the place cannot be written.

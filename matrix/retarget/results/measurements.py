@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from retarget.model.metrics import Metric
-from retarget.results.files import SessionResults, latest
+from retarget.results.files import SessionResults, latest_records
 from retarget.results.record import CaseRecord, Outcome, TargetRecord
 
-Key = tuple[str, Metric, str]
+MeasurementKey = tuple[str, Metric, str]
 """A target's id, a metric, and a case; empty for what is of the target as a whole."""
 
 
@@ -31,7 +31,7 @@ class Measurement(Struct, frozen=True, kw_only=True):
     calls: int = 0
 
 
-def measurements(record: TargetRecord) -> Iterator[Measurement]:
+def measurements_of(record: TargetRecord) -> Iterator[Measurement]:
     """Yield what a record has: of a compile target its sizes and time, of a run target the times of each case.
 
     Measurements of an earlier session are left out: results that are reused, and the time of a compile that did not
@@ -89,7 +89,7 @@ def totals(record: TargetRecord) -> dict[str, float]:
         return found
     is_benchmark = record.compile is not None and record.compile.dispatches is not None
     if record.runtime or is_benchmark:
-        for one in measurements(record):
+        for one in measurements_of(record):
             found[str(one.metric)] = found.get(str(one.metric), 0.0) + one.value
     return found
 
@@ -101,22 +101,22 @@ def machine_of(record: TargetRecord, host: str) -> tuple[str, ...]:
 
 def baseline_of(
     sessions: Sequence[SessionResults], *, last: int = 5, choose: Callable[[TargetRecord], bool] | None = None
-) -> Mapping[Key, Sequence[tuple[tuple[str, ...], Measurement]]]:
+) -> Mapping[MeasurementKey, Sequence[tuple[tuple[str, ...], Measurement]]]:
     """Return the measurements of the `last` benchmarks (0: all) of each machine that have some of a target, each with
     its machine, oldest first; of the targets that `choose` returns true for, if it is given.
 
     Only targets that passed in a benchmark count: what was too slow, or what no rule has judged, is no measure.
     """
-    found: dict[Key, list[tuple[tuple[str, ...], Measurement]]] = {}
+    found: dict[MeasurementKey, list[tuple[tuple[str, ...], Measurement]]] = {}
     for session in filter(_is_benchmark, sessions):
-        for target, record in latest(session.records).items():
+        for target, record in latest_records(session.records).items():
             if record.outcome not in _GOOD or (choose is not None and not choose(record)):
                 continue
-            for one in measurements(record):
+            for one in measurements_of(record):
                 found.setdefault((target, one.metric, one.case), []).append(
                     (machine_of(record, session.start.host), one)
                 )
-    kept: dict[Key, list[tuple[tuple[str, ...], Measurement]]] = {}
+    kept: dict[MeasurementKey, list[tuple[tuple[str, ...], Measurement]]] = {}
     for key, values in found.items():
         seen: Counter[tuple[str, ...]] = Counter()
         for machine, one in reversed(values):

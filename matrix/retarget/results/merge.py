@@ -13,12 +13,12 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from retarget.results.files import SUFFIX, SessionResults, latest, read_results
+from retarget.results.files import RESULTS_SUFFIX, SessionResults, latest_records, read_results
 from retarget.results.overview import State, state_of
 from retarget.results.record import BAD, INCOMPLETE, TargetRecord
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
-from retarget.support.locks import hold
+from retarget.support.locks import hold_lock
 from retarget.support.text import counted, shown
 
 _SHOWN = 10
@@ -47,10 +47,10 @@ def merge_into(paths: Sequence[Path], out: Path) -> Merged:
     Any number of processes may merge into one file at once. Raises `RetargetError` for what `read_results` and
     `check_agreement` refuse, and where the file cannot be written.
     """
-    path = out if out.suffix == SUFFIX and not out.is_dir() else out / f"merged{SUFFIX}"
+    path = out if out.suffix == RESULTS_SUFFIX and not out.is_dir() else out / f"merged{RESULTS_SUFFIX}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = hold(path.with_name(f".{path.name}.lock"))
+        lock = hold_lock(path.with_name(f".{path.name}.lock"))
         assert lock is not None  # noqa: S101  it waits
         try:
             return _merged(paths, path)
@@ -97,7 +97,7 @@ def check_agreement(sessions: Sequence[SessionResults]) -> None:
     claims: dict[str, tuple[SessionResults, TargetRecord]] = {}
     problems: dict[str, str] = {}
     for session in sessions:
-        for target, record in latest(session.records).items():
+        for target, record in latest_records(session.records).items():
             if record.outcome in INCOMPLETE:
                 continue
             other, first = claims.setdefault(target, (session, record))

@@ -59,7 +59,7 @@ class Timeline(Struct, frozen=True, kw_only=True):
         return bool(self.regressions) and self.regressions[-1].closed is None
 
 
-def timeline(history: History, target: str) -> Timeline | None:
+def timeline_of(history: History, target: str) -> Timeline | None:
     """Return one target's; None where no run has it."""
     number = history.numbers.get(target)
     if number is None:

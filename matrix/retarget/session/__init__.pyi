@@ -8,8 +8,8 @@ from retarget.declare.scope import redirections as redirections
 from retarget.declare.sources import EXPECTATIONS_FILE as EXPECTATIONS_FILE
 from retarget.declare.sources import MATRIX_FILE as MATRIX_FILE
 from retarget.declare.sources import SUITE_FILE as SUITE_FILE
-from retarget.declare.sources import discover as discover
-from retarget.engine.cache.folder import INI_KEY as INI_KEY
+from retarget.declare.sources import discover_suites as discover_suites
+from retarget.engine.cache.folder import CACHE_INI_KEY as CACHE_INI_KEY
 from retarget.engine.cache.folder import cache_of_command as cache_of_command
 from retarget.engine.cache.folder import choose_cache as choose_cache
 from retarget.engine.cache.key import InputDigests as InputDigests
@@ -24,7 +24,7 @@ from retarget.engine.cache.store import default_max_bytes as default_max_bytes
 from retarget.engine.commands import BY_HAND as BY_HAND
 from retarget.engine.commands import COMPARE as COMPARE
 from retarget.engine.commands import Commands as Commands
-from retarget.engine.commands import program as program
+from retarget.engine.commands import shell_program as shell_program
 from retarget.engine.compile.pool import CompilePool as CompilePool
 from retarget.engine.compile.resolution import NotBuiltError as NotBuiltError
 from retarget.engine.compile.service import BuildActivity as BuildActivity
@@ -34,8 +34,8 @@ from retarget.engine.executor import Executor as Executor
 from retarget.engine.executor import ExecutorSession as ExecutorSession
 from retarget.engine.executor import RunJob as RunJob
 from retarget.engine.executor import Working as Working
-from retarget.engine.executor import check_address as check_address
-from retarget.engine.executor import connect as connect
+from retarget.engine.executor import check_executor_address as check_executor_address
+from retarget.engine.executor import connect_executor as connect_executor
 from retarget.engine.limits import CHECK_TIMEOUT as CHECK_TIMEOUT
 from retarget.engine.limits import COMPILE_TIMEOUT as COMPILE_TIMEOUT
 from retarget.engine.limits import OPEN_TIMEOUT as OPEN_TIMEOUT
@@ -57,8 +57,8 @@ from retarget.engine.trial.failures import StageFailedError as StageFailedError
 from retarget.engine.trial.failures import Unavailable as Unavailable
 from retarget.engine.trial.failures import Unselected as Unselected
 from retarget.engine.trial.failures import first_line as first_line
-from retarget.engine.trial.finish import finished as finished
-from retarget.engine.trial.finish import outcome_of as outcome_of
+from retarget.engine.trial.finish import finish as finish
+from retarget.engine.trial.finish import trial_outcome as trial_outcome
 from retarget.engine.trial.record import declared_record as declared_record
 from retarget.engine.trial.record import session_start as session_start
 from retarget.engine.trial.run_trial import CompileTrial as CompileTrial
@@ -82,7 +82,7 @@ from retarget.expect.matching import RuleSet as RuleSet
 from retarget.expect.matching import assign_goldens as assign_goldens
 from retarget.expect.matching import bound_text as bound_text
 from retarget.expect.matching import golden_rules as golden_rules
-from retarget.expect.verdict import excuse as excuse
+from retarget.expect.verdict import excuse_text as excuse_text
 from retarget.expect.verdict import expected_text as expected_text
 from retarget.expect.verdict import is_expired as is_expired
 from retarget.expect.verdict import observed_text as observed_text
@@ -108,12 +108,12 @@ from retarget.targets.collected import RunRequest as RunRequest
 from retarget.targets.collected import Selection as Selection
 from retarget.targets.collected import SelectionRequest as SelectionRequest
 from retarget.targets.collected import SelectionUsageError as SelectionUsageError
-from retarget.targets.collected import collect as collect
+from retarget.targets.collected import collect_targets as collect_targets
 from retarget.targets.collected import pytest_plugin as pytest_plugin
 from retarget.targets.expansion import compile_target_name as compile_target_name
-from retarget.targets.expansion import expand as expand
+from retarget.targets.expansion import expand_suite as expand_suite
 from retarget.targets.selection import ExpressionError as ExpressionError
 from retarget.targets.selection import Selector as Selector
 from retarget.targets.selection import compile_selector as compile_selector
-from retarget.targets.selection import terms as terms
-from retarget.targets.tags import marks as marks
+from retarget.targets.selection import mark_terms as mark_terms
+from retarget.targets.tags import marks_of as marks_of

@@ -1,8 +1,8 @@
 from retarget.support.checkout import commits_of as commits_of
 from retarget.support.checkout import content_at as content_at
 from retarget.support.checkout import revision as revision
-from retarget.support.checkout import short as short
-from retarget.support.dependencies import state_of as state_of
+from retarget.support.checkout import short_revision as short_revision
+from retarget.support.dependencies import dependency_state as dependency_state
 from retarget.support.errors import Diagnostic as Diagnostic
 from retarget.support.errors import DiagnosticsError as DiagnosticsError
 from retarget.support.errors import RetargetError as RetargetError
@@ -26,11 +26,11 @@ from retarget.support.files import user_path as user_path
 from retarget.support.files import write_atomically as write_atomically
 from retarget.support.files import write_files as write_files
 from retarget.support.github import MAX_ANNOTATIONS as MAX_ANNOTATIONS
-from retarget.support.github import group as group
+from retarget.support.github import log_group as log_group
 from retarget.support.github import on_github as on_github
 from retarget.support.github import workflow_command as workflow_command
 from retarget.support.installing import install_hint as install_hint
-from retarget.support.locks import hold as hold
+from retarget.support.locks import hold_lock as hold_lock
 from retarget.support.scratch import ScratchFolder as ScratchFolder
 from retarget.support.scratch import keep_file as keep_file
 from retarget.support.scratch import shared_folder as shared_folder

@@ -28,7 +28,7 @@ def revision(folder: Path) -> str:
     return _git(folder, "describe", "--always", "--abbrev=40", "--dirty=+", "--exclude=*").strip()
 
 
-def short(revision: str) -> str:
+def short_revision(revision: str) -> str:
     """Return a revision as people read it: 12 digits of its commit, and its `+`."""
     return revision[:_DIGITS] + "+" * (revision.endswith("+") and len(revision) > _DIGITS)
 

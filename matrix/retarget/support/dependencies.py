@@ -130,7 +130,7 @@ class Recorder:
                 return
             name = _place(what) if sort in _OF_PATHS else os.fsdecode(what) if sort == "variable" else ""
             if (name or sort not in _OF_PATHS) and (sort, name) not in self._states:
-                self._states[sort, name] = state_of(sort, name, os.environ)
+                self._states[sort, name] = dependency_state(sort, name, os.environ)
         except (OSError, TypeError, ValueError):  # the operation itself fails, too
             self._states["unseen", ""] = ""
         finally:
@@ -182,7 +182,7 @@ def watched() -> AbstractContextManager[None]:
     return nullcontext() if Recorder.current is None else Recorder.current.watching()
 
 
-def state_of(sort: str, name: str, env: Mapping[str, str]) -> str:  # noqa: PLR0911  (one for each sort)
+def dependency_state(sort: str, name: str, env: Mapping[str, str]) -> str:  # noqa: PLR0911  (one for each sort)
     """Return the state of a dependency, with `env` as the environment; empty where nothing can tell it."""
     try:
         match sort:
@@ -275,7 +275,7 @@ def _files_of(module: ModuleType) -> Sequence[str]:
 def _loaded(file: str) -> tuple[str, str]:
     """Return the place and the state of what a module of this process came from, which it does not read again."""
     place = _place(file)
-    return place, state_of("path", place, {}) if place else ""
+    return place, dependency_state("path", place, {}) if place else ""
 
 
 def _is_source(module: ModuleType) -> bool:

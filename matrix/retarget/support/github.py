@@ -39,7 +39,7 @@ def workflow_command(name: str, message: str = "", **properties: str | int) -> s
 
 
 @contextmanager
-def group(title: str, write_line: Callable[[str], object]) -> Iterator[None]:
+def log_group(title: str, write_line: Callable[[str], object]) -> Iterator[None]:
     """Fold what is written meanwhile in the job's log. Whatever is written there is text, and no command."""
     token = secrets.token_hex(16)
     write_line(workflow_command("group", title))

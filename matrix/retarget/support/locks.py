@@ -41,7 +41,7 @@ class HeldLock:
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP})
 
 
-def hold(path: Path, *, shared: bool = False, wait: bool = True) -> HeldLock | None:
+def hold_lock(path: Path, *, shared: bool = False, wait: bool = True) -> HeldLock | None:
     """Return the lock of the file `path`, which is created; None if another holds it and `wait` is false.
 
     Raises `OSError` where the file cannot be created, or the file system has no locks.
@@ -68,7 +68,7 @@ def hold_where_possible(path: Path) -> HeldLock | None:
     For what is right without a lock, too, only done twice.
     """
     try:
-        return hold(path, wait=False)
+        return hold_lock(path, wait=False)
     except OSError as error:
         if error.errno not in _NO_LOCKS:
             raise

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Self
 
 from retarget.support.files import write_atomically
-from retarget.support.locks import HeldLock, hold
+from retarget.support.locks import HeldLock, hold_lock
 
 _PREFIX = "retarget-"
 _LOCK = ".retarget-scratch"
@@ -38,7 +38,7 @@ class ScratchFolder:
         else:
             self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{purpose}-"))
         beside = self.path / f"{_LOCK}-new"
-        lock = hold(beside)
+        lock = hold_lock(beside)
         beside.rename(self.path / _LOCK)  # so that no process sees it unlocked
         self._lock = lock
 
@@ -112,6 +112,6 @@ def _abandoned() -> Iterator[tuple[Path, HeldLock]]:
                 lock = path / _LOCK
                 if path.is_symlink() or lock.is_symlink() or not lock.is_file():
                     continue
-                held = hold(lock, wait=False)
+                held = hold_lock(lock, wait=False)
                 if held is not None:
                     yield path, held

@@ -46,7 +46,7 @@ class Declared(Struct, frozen=True, kw_only=True):
     targets: Sequence[DeclaredTarget]
 
 
-def collect(folder: Path, paths: Sequence[str], extensions: Sequence[str] = (), *, mark: str = "") -> Declared:
+def collect_targets(folder: Path, paths: Sequence[str], extensions: Sequence[str] = (), *, mark: str = "") -> Declared:
     """Collect what pytest collects from paths below a folder; with `mark`, what `-m` selects of that.
 
     Raises `DiagnosticsError` and `RetargetError` for what pytest reports.

@@ -48,7 +48,7 @@ def run_target_name(module: str, compiler: str, runtime: str) -> str:
     return f"{module}_{compiler}_{runtime}"
 
 
-def expand(suite: Suite, registry: Registry) -> tuple[Target, ...]:
+def expand_suite(suite: Suite, registry: Registry) -> tuple[Target, ...]:
     """Return the targets of a suite: per module, per compiler config, the compile target and then its run targets.
 
     A target that is reached through several target configs is one target with the words of them all. Compilers and

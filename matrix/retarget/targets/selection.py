@@ -31,7 +31,7 @@ from msgspec import Struct
 from retarget.model import Target
 from retarget.model.devices import TRAITS, has_traits, trait_error
 from retarget.support.errors import RetargetError
-from retarget.targets.tags import Mark, marks
+from retarget.targets.tags import Mark, marks_of
 
 Value = str | int | bool | None
 Selector = Callable[[Target], bool]
@@ -103,7 +103,7 @@ def compile_selector_of(expression: str, marks_of: Callable[[Of], Iterable[Mark]
     return _parsed(_Parser(expression, marks_of=marks_of))
 
 
-def terms(expression: str) -> tuple[Term, ...]:
+def mark_terms(expression: str) -> tuple[Term, ...]:
     """Return the words of an expression with what each selects by itself, in order. Raises `ExpressionError`."""
     parser = _Parser(expression)
     _parsed(parser)
@@ -168,7 +168,7 @@ class _Parser:
     """One method per rule of the grammar. Without `takes_devices`, traits of a device are an error."""
 
     def __init__(
-        self, text: str, *, marks_of: Callable[[Any], Iterable[Mark]] = marks, takes_devices: bool = False
+        self, text: str, *, marks_of: Callable[[Any], Iterable[Mark]] = marks_of, takes_devices: bool = False
     ) -> None:
         self.text = text
         self._marks_of = marks_of

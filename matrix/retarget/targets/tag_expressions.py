@@ -27,7 +27,7 @@ from retarget.model import RunTarget, Target
 from retarget.model.devices import TRAITS, DeviceTraits, has_traits
 from retarget.model.names import TARGET_SORTS
 from retarget.support.errors import RetargetError
-from retarget.targets.tags import Mark, marks
+from retarget.targets.tags import Mark, marks_of
 
 _COMPILER, _RUNTIME, _DRIVER, _SORT, _BACKEND, _DECLARED, _LAST, _DEVICE = range(8)
 
@@ -78,7 +78,7 @@ class _Kind(Struct, frozen=True):
 
     @classmethod
     def of(cls, target: Target, *, with_devices: bool) -> _Kind:
-        return cls(target.tags, marks(target), (target.devices or ()) if with_devices else ())
+        return cls(target.tags, marks_of(target), (target.devices or ()) if with_devices else ())
 
     def has(self, word: str) -> bool:
         return word in self.tags or any(name == word for name, _ in self.marks)

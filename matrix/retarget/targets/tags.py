@@ -85,7 +85,7 @@ def _toolchain_words(config: CompilerConfig | RuntimeConfig) -> list[tuple[str, 
     return [(toolchain.name, f"the toolchain of the {sort} config"), *tags]
 
 
-def marks(target: Target) -> tuple[Mark, ...]:
+def marks_of(target: Target) -> tuple[Mark, ...]:
     """Return the keyword marks of a target as (name, ((argument, value), …)), in the order of `MARK_FIELDS`.
 
     A runtime config that allows several systems or architectures has one `platform` mark for each pair.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Sequence
 
 import pytest
-from retarget.session import ExpressionError, terms
+from retarget.session import ExpressionError, mark_terms
 from retarget.support import counted, did_you_mean, display_path
 
 from pytest_retarget.collect.preselection import preselection
@@ -98,4 +98,4 @@ def unknown_words(text: str, known: Iterable[str]) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    return list(dict.fromkeys(term.text.partition("(")[0].rstrip() for term in terms(text)))
+    return list(dict.fromkeys(term.text.partition("(")[0].rstrip() for term in mark_terms(text)))

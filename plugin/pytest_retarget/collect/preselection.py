@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 import pytest
 from retarget.model import Target
-from retarget.session import ExpressionError, terms
+from retarget.session import ExpressionError, mark_terms
 
 from pytest_retarget.internals import Expression, KeywordMatcher, MarkMatcher, count_collected
 
@@ -171,7 +171,7 @@ class Preselection:
 def _words(expression: str, *, arguments: bool = False) -> tuple[str, ...] | None:
     """Return the words of an expression; None where pytest will refuse it, as `-k` does words with arguments."""
     try:
-        found = [term.text.partition("(") for term in terms(expression)]
+        found = [term.text.partition("(") for term in mark_terms(expression)]
         Expression.compile(expression)
     except (ExpressionError, SyntaxError, pytest.UsageError):
         return None

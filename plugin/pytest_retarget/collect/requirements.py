@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from retarget.results import Outcome, TargetRecord
-from retarget.session import Blocked, Excused, NotTried, Skip, Unavailable, Unselected, terms
+from retarget.session import Blocked, Excused, NotTried, Skip, Unavailable, Unselected, mark_terms
 from retarget.support import RetargetError, did_you_mean
 
 from pytest_retarget.internals import Expression, KeywordMatcher, Skipped, TerminalRepr
@@ -120,7 +120,7 @@ class Requirements(Refusing):
             if not declared:
                 errors.append(f"{option}: no target was collected, so nothing that is required can run")
                 continue
-            words = [term.text for term in terms(requirement.text) if not term.negated]
+            words = [term.text for term in mark_terms(requirement.text) if not term.negated]
             unknown = [word for word in dict.fromkeys(words) if not _selects(word, declared)]
             known = sorted({mark.name for item in declared for mark in item.own_markers}) if unknown else []
             errors += [

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget
-from retarget.session import excuse
+from retarget.session import excuse_text
 from retarget.support import RetargetError, counted
 
 from pytest_retarget.options.settings import SETTINGS
@@ -75,7 +75,7 @@ class Benchmark:
             for one in broken:
                 lines.append(f"{_of_case(one.record.case)}{one.record.text}")
                 lines.append(f"golden   {trial.services.locations.location(one.rule.origin)}: {one.record.rule}")
-                lines.append(f"reason   {excuse(one.rule)}")
+                lines.append(f"reason   {excuse_text(one.rule)}")
             more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
             lines.append("next: find what changed, or if it is so now, change the bound")
             msg = f"golden rule broken: {lines[0]}{more}\n\n" + "\n".join(lines)
@@ -116,9 +116,9 @@ class Benchmark:
 
     def _count(self, record: TargetRecord) -> None:
         from retarget.model import Metric, quantity_text
-        from retarget.results import measurements
+        from retarget.results import measurements_of
 
-        for one in measurements(record):
+        for one in measurements_of(record):
             if one.metric is Metric.LATENCY:
                 self._timed += 1
                 spread = f" -+ {100 * one.spread:.2g} %" if one.spread < 1 else ""

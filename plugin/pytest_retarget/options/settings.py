@@ -351,11 +351,11 @@ def _cluster(config: pytest.Config) -> str:
             "leave -n out (`-n 0` where the ini file has it)"
         )
         raise pytest.UsageError(msg)
-    from retarget.session import check_address  # imported only with the option
+    from retarget.session import check_executor_address  # imported only with the option
     from retarget.support import RetargetError
 
     try:
-        return check_address(address)
+        return check_executor_address(address)
     except RetargetError as error:
         msg = f"{where}: {error}"
         raise pytest.UsageError(msg) from None

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from msgspec import Struct
-from retarget.support import MAX_ANNOTATIONS, counted, first_line, group, workflow_command
+from retarget.support import MAX_ANNOTATIONS, counted, first_line, log_group, workflow_command
 
 from pytest_retarget.internals import ExceptionRepr
 from pytest_retarget.record import record_of
@@ -82,7 +82,7 @@ class GitHub:
         options = self._config.option
         if self._failed and not options.no_summary and options.tbstyle != "no":
             title = f"failures: {counted(len(self._failed), 'signature')}"
-            self._section.enter_context(group(title, terminalreporter.write_line))
+            self._section.enter_context(log_group(title, terminalreporter.write_line))
         try:
             return (yield)
         finally:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from retarget.results import SUFFIX
+from retarget.results import RESULTS_SUFFIX
 from retarget.support import RetargetError, install_hint
 from retarget_report.folder import expect_free
 
@@ -41,7 +41,7 @@ class Page:
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None]:
         """Write the page when the results have come to their end, and say where it is."""
         yield
-        if not any(self.results.glob(f"*{SUFFIX}")):
+        if not any(self.results.glob(f"*{RESULTS_SUFFIX}")):
             return  # nothing was run
         command = [sys.executable, "-m", "retarget.cli", "report", str(self.results), "-o", str(self._site)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from retarget.results import CaseRecord, Outcome, TargetRecord, properties, to_plain
-from retarget.session import AsExpected, Blocked, Skip, finished, outcome_of
+from retarget.session import AsExpected, Blocked, Skip, finish, trial_outcome
 
 from pytest_retarget.internals import SubtestContext, junit_log
 from pytest_retarget.items.targets import MatrixItem, end_of, error_repr
@@ -41,7 +41,7 @@ class Recorder:
             return report
         error = end_of(call.excinfo.value) if call.excinfo is not None else None
         outcome_and_reason = _worded(item, report, error)
-        record = finished(
+        record = finish(
             item.trial, error, outcome_and_reason, started=call.start, ended=call.stop, with_digests=self._with_digests
         )
         others = [pair for pair in item.user_properties if not pair[0].startswith("retarget.")]
@@ -75,7 +75,7 @@ def _worded(item: MatrixItem, report: pytest.TestReport, error: BaseException | 
     if isinstance(error, pytest.skip.Exception):  # of another plugin
         report.longrepr = (str(path), (line or 0) + 1, f"Skipped: {error.msg}")
         return Outcome.SKIPPED, str(error.msg)
-    outcome_and_reason = outcome_of(item.trial, error, was_tried=report.when == "call")
+    outcome_and_reason = trial_outcome(item.trial, error, was_tried=report.when == "call")
     if isinstance(error, Skip):
         reason = error.reason if isinstance(error, Blocked) else f"Skipped: {error.reason}"
         report.longrepr = (str(path), (line or 0) + 1, reason)

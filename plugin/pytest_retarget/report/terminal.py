@@ -20,7 +20,7 @@ from msgspec import Struct, field
 from retarget.model import CRASH, TIMEOUT
 from retarget.results import Outcome, Result, TargetRecord
 from retarget.session import PlainUse, SessionErrors, plain_uses
-from retarget.support import counted, group, on_github, size_text
+from retarget.support import counted, log_group, on_github, size_text
 
 from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.internals import ReprExceptionInfo, terminal_writer
@@ -164,7 +164,7 @@ class TerminalHooks:
         verbosity = config.get_verbosity()
         if verbosity < -1:
             return
-        folded = group("target matrix", terminalreporter.write_line) if on_github() else nullcontext()
+        folded = log_group("target matrix", terminalreporter.write_line) if on_github() else nullcontext()
         with folded:
             if verbosity >= 0:
                 terminalreporter.write_sep("=", "target matrix")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.session import INI_KEY, choose_cache
+from retarget.session import CACHE_INI_KEY, choose_cache
 from retarget.support import ScratchFolder
 
 from pytest_retarget.options.settings import SETTINGS
@@ -33,7 +33,7 @@ def _choose(config: pytest.Config) -> Path:
         return folder.path
     return choose_cache(
         option=str(config.getoption("retarget_cache_dir") or ""),
-        ini=str(config.getini(INI_KEY) or ""),
+        ini=str(config.getini(CACHE_INI_KEY) or ""),
         ini_file=config.inipath,
         folder=config.invocation_params.dir,
     ).folder

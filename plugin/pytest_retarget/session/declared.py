@@ -17,7 +17,7 @@ from retarget.session import (
     RuleUsage,
     Store,
     contradiction_diagnostics,
-    expand,
+    expand_suite,
     load_extensions,
 )
 from retarget.support import Diagnostic, DiagnosticsError, RetargetError, display_path, grouped
@@ -118,7 +118,7 @@ class Declared:
         key = path, suite.name
         if key not in self._targets:
             try:
-                self._targets[key] = expand(suite, self.registry)
+                self._targets[key] = expand_suite(suite, self.registry)
             except RetargetError as error:
                 raise self.collect_error(error, path) from error
         return self._targets[key]

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 import pytest
 from msgspec import Struct
 from retarget.model import CompileTarget, Target
-from retarget.session import MATRIX_FILE, SUITE_FILE, discover
-from retarget.session import marks as keyword_marks
+from retarget.session import MATRIX_FILE, SUITE_FILE, discover_suites
+from retarget.session import marks_of as keyword_marks
 
 
 class _FieldName(str):
@@ -60,7 +60,7 @@ class Marks:
             return
         unknown = set(words) - self._known
         names = (SUITE_FILE, MATRIX_FILE) if unknown else ()
-        files = [file for name in names for file in discover([self._config.rootpath], name=name)]
+        files = [file for name in names for file in discover_suites([self._config.rootpath], name=name)]
         text = "\n".join(file.read_text(encoding="utf-8", errors="replace") for file in files if file.is_file())
         for word in sorted(word for word in unknown if re.search(rf"""(['"]){re.escape(word)}\1""", text)):
             self._config.addinivalue_line("markers", f"{word}: retarget: a word of suites that are not collected")

@@ -103,11 +103,11 @@ def _timing(benchmark: BenchmarkSettings) -> Timing:
 
 def _executor(settings: Settings, cache: Path) -> Executor:
     """Connect to the cluster. Raises `pytest.UsageError`."""
-    from retarget.session import ExecutorSession, connect
+    from retarget.session import ExecutorSession, connect_executor
 
     session = ExecutorSession(extensions=settings.extensions, cache=cache, jobs=settings.jobs or None)
     try:
-        return connect(settings.cluster, session)
+        return connect_executor(settings.cluster, session)
     except RetargetError as error:
         msg = f"--retarget-cluster: {error}"
         raise pytest.UsageError(msg) from None

@@ -37,12 +37,12 @@ from retarget.session import (
     Engine,
     RuleSet,
     TargetRules,
-    excuse,
+    excuse_text,
     is_expired,
     today,
 )
-from retarget.support import RetargetError, counted, first_line, short
-from retarget.support import state_of as state_of_file
+from retarget.support import RetargetError, counted, first_line, short_revision
+from retarget.support import dependency_state as state_of_file
 
 from retarget_bringup.ladder.files import DIGITS, Ladder, Line
 
@@ -269,9 +269,8 @@ def states(
         start = starts.get(one.record.session)
         ran_at = start.revision if start is not None else ""
         if ran_at and revision and ran_at.rstrip("+") != revision.rstrip("+"):
-            return (
-                f"its result is of the commit {short(ran_at)}, and the checkout is at {short(revision)}: run it again"
-            )
+            at, now = short_revision(ran_at), short_revision(revision)
+            return f"its result is of the commit {at}, and the checkout is at {now}: run it again"
         if name := edited(one, here=start is None or start.host == host):
             return f"{name} was edited since its result, and a reference of its cases opened it: run it again"
         made = next(
@@ -322,7 +321,7 @@ def _state(
     cut: bool,
 ) -> TargetState:
     if (rule := target.skipped_by) is not None:
-        return TargetState(target=target, line=line, is_permanent=True, reason=excuse(rule))
+        return TargetState(target=target, line=line, is_permanent=True, reason=excuse_text(rule))
     tries: list[_Try] = []
     last: TargetRecord | None = None
     why = besides = ""

@@ -15,7 +15,15 @@ from string import Template
 from msgspec import Struct
 from retarget.extension import SuggestedTarget
 from retarget.model import config_name_error
-from retarget.session import MATRIX_FILE, SUITE_FILE, DeclarationLoader, Registry, Scope, discover, load_extensions
+from retarget.session import (
+    MATRIX_FILE,
+    SUITE_FILE,
+    DeclarationLoader,
+    Registry,
+    Scope,
+    discover_suites,
+    load_extensions,
+)
 from retarget.support import (
     RetargetError,
     counted,
@@ -239,7 +247,7 @@ def declared_configs(name: str, root: Path, scope: Scope, registry: Registry) ->
     """Return the configs of the target config that suites of the project test, or else that a `matrix.toml` above
     declares; None where there is no such target config."""
     loader = DeclarationLoader(registry)
-    suites = [suite for path in discover([root]) for suite in loader.read_suite_file(path)[0]]
+    suites = [suite for path in discover_suites([root]) for suite in loader.read_suite_file(path)[0]]
     using = {suite: target for suite in suites for target in suite.targets if target.name == name}
     declared = next(iter(using.values()), scope.targets.configs.get(name))
     if declared is None:

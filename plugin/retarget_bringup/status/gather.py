@@ -19,7 +19,7 @@ from retarget.cli import run_session
 from retarget.extension import Compiler, ModuleSize, UnavailableError, overrides
 from retarget.model import CompileTarget, Origin, Rung, RunTarget, RuntimeConfig, Target
 from retarget.results import SessionResults, TargetRecord, read_results, results_of
-from retarget.session import Declared, Engine, cache_of_command, check_drivers, collect, compile_selector
+from retarget.session import Declared, Engine, cache_of_command, check_drivers, collect_targets, compile_selector
 from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean, revision
 
 from retarget_bringup.ladder.drivers import driver_targets, write_checks
@@ -63,7 +63,7 @@ def read_found(
     """
     ladder = read_ladder(settings.ladder_file)
     sessions = read_results(folders)
-    declared = declared or collect(settings.root, settings.paths, extensions)
+    declared = declared or collect_targets(settings.root, settings.paths, extensions)
     with Engine(registry=declared.registry, cache=cache_of_command().folder, extensions=extensions) as engine:
         selected = _selected(settings, declared)
         configs = {one.name for one in _runtimes(settings, selected)}
@@ -161,7 +161,7 @@ def run_found(
     Raises `RetargetError` for what `read_found` refuses, and where pytest runs nothing.
     """
     read_ladder(settings.ladder_file)  # its errors are reported before minutes of work
-    declared = collect(settings.root, settings.paths, extensions)
+    declared = collect_targets(settings.root, settings.paths, extensions)
     folder = new_folder(settings.name)
     configs = _runtimes(settings, _selected(settings, declared))
     if checks_drivers and configs:

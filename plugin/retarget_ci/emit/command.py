@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from retarget.cli import table
+from retarget.cli import text_table
 from retarget.results import read_plan
-from retarget.session import collect
+from retarget.session import collect_targets
 from retarget.support import DiagnosticsError, did_you_mean, display_path, write_files
 
 from retarget_ci.emit.files import SYSTEMS, emitted_files, emitted_problems, left_over_files
@@ -46,7 +46,9 @@ def _emit(arguments: argparse.Namespace) -> int:
             hint = did_you_mean(system, SYSTEMS) or f"; expected one of {', '.join(SYSTEMS)}"
             raise argparse.ArgumentError(None, f"found the CI system {system!r}{hint}")
     systems = tuple(arguments.system) or config.emit
-    lock = lock_of(config, coverage_of(config, collect(config.folder, config.paths, arguments.retarget_extension)))
+    lock = lock_of(
+        config, coverage_of(config, collect_targets(config.folder, config.paths, arguments.retarget_extension))
+    )
     if arguments.check:
         found = DiagnosticsError([*emitted_problems(config, systems), *lock_problems(config.folder, lock)])
         sys.stderr.write(f"{found}\n" if found.diagnostics else "")
@@ -67,7 +69,7 @@ def _legs(arguments: argparse.Namespace) -> int:
             (leg.name, leg.kind, leg.runner, str(len(leg.ids)), f"{leg.seconds:.0f} s", " ".join(leg.needs))
             for leg in plan.legs
         ]
-        sys.stdout.write(f"{table(('leg', 'kind', 'runner', 'targets', 'predicted', 'needs'), rows)}\n")
+        sys.stdout.write(f"{text_table(('leg', 'kind', 'runner', 'targets', 'predicted', 'needs'), rows)}\n")
     elif arguments.format == "github":
         for job, legs in legs_of_jobs(plan, jobs_of(declared_ci(arguments))).items():
             matrix = [

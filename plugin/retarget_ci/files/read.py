@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 from retarget.model import Origin, name_error
-from retarget.profiles import located, reference_error
+from retarget.profiles import located_profile, reference_error
 from retarget.session import (
     HOST_ARCHITECTURES,
     HOST_SYSTEMS,
@@ -154,7 +154,7 @@ class _Reader:
         for key, word, known in (("os", table.os, HOST_SYSTEMS), ("arch", table.arch, HOST_ARCHITECTURES)):
             if message := word_error(word, known):
                 self._problem((*path, key), message)
-        devices = tuple(located(self._file, device) for device in table.devices)
+        devices = tuple(located_profile(self._file, device) for device in table.devices)
         for at, device in enumerate(devices):
             if "://" in device and not device.startswith("host:"):
                 continue

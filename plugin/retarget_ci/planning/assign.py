@@ -22,7 +22,14 @@ from pathlib import Path
 from msgspec import Struct
 from retarget.extension import overrides
 from retarget.model import CompilerConfig, CompileTarget, Host, RunTarget, RuntimeConfig, SourceLocations, Toolchain
-from retarget.profiles import Profile, Status, answer, find_profile, parse_requirement, profile_file
+from retarget.profiles import (
+    Profile,
+    RequirementStatus,
+    answer_requirement,
+    find_profile,
+    parse_requirement,
+    profile_file,
+)
 from retarget.session import Declared, DeclaredTarget, is_of_family
 from retarget.support import RetargetError, did_you_mean
 
@@ -232,10 +239,10 @@ class _Machine(Struct, frozen=True, kw_only=True):
         devices = [self._profile(driver, which, runtime) for driver, which in wanted]
         for requirement in target.requires:
             try:
-                found = answer(parse_requirement(requirement.text), devices)
+                found = answer_requirement(parse_requirement(requirement.text), devices)
             except RetargetError as error:
                 return self._no(_LAST, f"cannot be asked: {error}")
-            if found.status is Status.UNMET:
+            if found.status is RequirementStatus.UNMET:
                 return self._no(_LAST, f"does not meet {requirement.text!r}: {found.reason}")
         return None
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
-from retarget.cli import table
-from retarget.results import Plan, durations, plan_text, read_history, write_plan
-from retarget.session import collect
+from retarget.cli import text_table
+from retarget.results import Plan, plan_text, read_history, target_durations, write_plan
+from retarget.session import collect_targets
 from retarget.support import counted, display_path, revision
 
 from retarget_ci.model import Event
@@ -44,12 +44,12 @@ def add(subparsers: Any) -> None:
 def _plan(arguments: argparse.Namespace) -> int:
     config = declared_ci(arguments)
     event = config.event(arguments.event)
-    declared = collect(config.folder, config.paths, arguments.retarget_extension)
+    declared = collect_targets(config.folder, config.paths, arguments.retarget_extension)
     known = {}
     if place := config.history_of(event) if arguments.history is None else arguments.history:
         place = place if "://" in place or arguments.history is not None else str(config.folder / place)
         history = read_history(place, if_any=arguments.history is None)
-        known = durations(history)
+        known = target_durations(history)
         sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in history.damaged)
     unchanged: frozenset[str] | None = None
     if arguments.since:
@@ -74,7 +74,7 @@ def _plan(arguments: argparse.Namespace) -> int:
 def summary(plan: Plan, event: Event) -> str:
     """Return a plan for people."""
     rows = [(leg.name, leg.runner, str(len(leg.ids)), _duration(leg.seconds), " ".join(leg.needs)) for leg in plan.legs]
-    lines = [table(("leg", "runner", "targets", "predicted", "needs"), rows)] if rows else []
+    lines = [text_table(("leg", "runner", "targets", "predicted", "needs"), rows)] if rows else []
     count = sum(len(leg.ids) for leg in plan.legs)
     lines.append(f"{counted(count, 'target')} in {counted(len(plan.legs), 'leg')} for event {plan.event!r}")
     if plan.since:

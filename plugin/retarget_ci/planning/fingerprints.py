@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 from msgspec.structs import replace
-from retarget.cli import table
+from retarget.cli import text_table
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, Target
 from retarget.session import (
@@ -28,7 +28,7 @@ from retarget.session import (
     Registry,
     RuleSet,
     cache_of_command,
-    collect,
+    collect_targets,
     compile_target_name,
     golden_rules,
 )
@@ -56,13 +56,15 @@ def add(subparsers: Any) -> None:
 
 def _print(arguments: argparse.Namespace) -> int:
     extensions = arguments.retarget_extension
-    declared = collect(Path.cwd(), arguments.path, extensions)
+    declared = collect_targets(Path.cwd(), arguments.path, extensions)
     with Engine(registry=declared.registry, cache=cache_of_command().folder, extensions=extensions) as engine:
         found = fingerprints(declared, engine)
     if arguments.format == "json":
         sys.stdout.buffer.write(msgspec.json.encode(found) + b"\n")
         return 0
-    sys.stdout.write(table(("fingerprint", "target"), [(one[:_SHOWN], name) for name, one in found.of.items()]) + "\n")
+    sys.stdout.write(
+        text_table(("fingerprint", "target"), [(one[:_SHOWN], name) for name, one in found.of.items()]) + "\n"
+    )
     for reason, count in found.unknown.items():
         sys.stdout.write(f"{counted(count, 'target')} without one: {reason}\n")
     return 0

@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec import Struct, field
 from retarget.model import CompileTarget, SourceLocations, diagnostics_at
 from retarget.results import Leg, Plan, Waived, digest_of_ids
-from retarget.session import Declared, DeclaredTarget, Selector, compile_selector, terms
+from retarget.session import Declared, DeclaredTarget, Selector, compile_selector, mark_terms
 from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean
 
 from retarget_ci.model import CiConfig, Event, Waiver
@@ -40,7 +40,7 @@ def select(event: Event, targets: Sequence[DeclaredTarget]) -> list[DeclaredTarg
     """Return the targets that an event selects. Raises `DiagnosticsError` where it selects none, and for a word of its
     expression that no target has, also behind `not`."""
     found = list(filter(ByWords(compile_selector(event.select)), targets))
-    unknown = [term for term in terms(event.select) if not any(map(ByWords(term.selector), targets))]
+    unknown = [term for term in mark_terms(event.select) if not any(map(ByWords(term.selector), targets))]
     known = sorted({tag for one in targets for tag in one.target.tags}) if unknown else []
     messages = [
         f"none of the {len(targets)} targets has the tag {term.text!r}{did_you_mean(term.text, known)}"

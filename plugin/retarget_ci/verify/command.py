@@ -23,10 +23,10 @@ from retarget.session import (
     RulesInForce,
     RuleUsage,
     Selector,
-    collect,
+    collect_targets,
     compile_selector,
-    marks,
-    terms,
+    mark_terms,
+    marks_of,
     today,
 )
 from retarget.support import Diagnostic, DiagnosticsError, Problem, RetargetError, counted, did_you_mean, printable
@@ -82,7 +82,7 @@ def _verify_declared(arguments: argparse.Namespace) -> int:
     diagnostics = [*file_problems(config, day), *emitted_problems(config)]
     done: list[str] = []
     try:
-        declared = collect(config.folder, config.paths, arguments.retarget_extension)
+        declared = collect_targets(config.folder, config.paths, arguments.retarget_extension)
         coverage = coverage_of(config, declared, durations=_durations(arguments.history))
     except DiagnosticsError as error:
         diagnostics += error.diagnostics
@@ -105,11 +105,11 @@ def _durations(history: str) -> Mapping[str, float]:
     """Return seconds by target id, as a history has them; none where none is given."""
     if not history:
         return {}
-    from retarget.results import durations, read_history
+    from retarget.results import read_history, target_durations
 
     found = read_history(history)
     sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in found.damaged)
-    return durations(found)
+    return target_durations(found)
 
 
 def _summary(config: CiConfig, coverage: Coverage, skipped: Collection[str], day: date) -> Iterator[str]:
@@ -272,7 +272,7 @@ class _Kinds:
     def unknown(self, of: Event | Waiver) -> list[tuple[Origin, Problem]]:
         """Return the words of a selection that are true of no target."""
         found = []
-        for term in terms(of.select):
+        for term in mark_terms(of.select):
             if not self.any(term.selector):
                 known = {word for kind in self._kinds for word in _words(kind, is_mark="(" in term.text)}
                 what = f"found {term.text!r} in column {term.column}, which no target has as a tag"
@@ -283,7 +283,7 @@ class _Kinds:
 def _words(kind: Target, *, is_mark: bool) -> Iterable[str]:
     if not is_mark:
         return kind.tags
-    return (f"{name}({', '.join(f'{key}={value!r}' for key, value in fields)})" for name, fields in marks(kind))
+    return (f"{name}({', '.join(f'{key}={value!r}' for key, value in fields)})" for name, fields in marks_of(kind))
 
 
 def _empty(event: Event, kinds: _Kinds, coverage: Coverage) -> Found:

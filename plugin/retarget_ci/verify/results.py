@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
-from retarget.results import BAD, Leg, Outcome, Plan, SessionResults, TargetRecord, latest
+from retarget.results import BAD, Leg, Outcome, Plan, SessionResults, TargetRecord, latest_records
 from retarget.session import observed_text
-from retarget.support import counted, did_you_mean, display_path, first_line, listed, short, shown
+from retarget.support import counted, did_you_mean, display_path, first_line, listed, short_revision, shown
 
 _LONGEST = 200
 """Characters of a signature or reason that are shown."""
@@ -78,7 +78,7 @@ class _Results:
             for leg, of_leg in self._sessions.items()
             for session in of_leg
             if session.start.plan == self._digest
-            for one, record in latest(session.records).items()
+            for one, record in latest_records(session.records).items()
             if self._leg_of.get(one) == leg
         }
 
@@ -151,7 +151,7 @@ class _Results:
         yield from _other_sources(session, self._digest)
         yield from _twice(session)
         yield from self._without_verdict(
-            leg, [one for one in latest(session.records).values() if one.nodeid in planned]
+            leg, [one for one in latest_records(session.records).values() if one.nodeid in planned]
         )
 
     def _without_verdict(self, leg: Leg, records: Iterable[TargetRecord]) -> Iterator[str]:
@@ -212,12 +212,15 @@ class _Results:
         """Yield that legs ran on different commits, or on another than that of the plan."""
         legs = self._revisions()
         legs.pop("", None)
-        which = "; ".join(f"{short(revision)}: {', '.join(map(repr, names))}" for revision, names in legs.items())
+        which = "; ".join(
+            f"{short_revision(revision)}: {', '.join(map(repr, names))}" for revision, names in legs.items()
+        )
         planned = self._plan.revision
         if len(legs) > 1:
             yield f"found legs of {len(legs)} revisions, expected one: {which}"
         elif legs and planned and planned.rstrip("+") != next(iter(legs)).rstrip("+"):
-            yield f"found legs of another revision than the plan's, {short(planned)}: {which}; plan and run one commit"
+            plans = short_revision(planned)
+            yield f"found legs of another revision than the plan's, {plans}: {which}; plan and run one commit"
 
     def unknown_revisions(self) -> Iterator[str]:
         """Yield that it is not known of which commit legs are, where it is of others."""

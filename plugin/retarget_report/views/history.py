@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct, field
-from retarget.results import BAD, GOOD, History, Outcome, Run, State, change_of, timeline
+from retarget.results import BAD, GOOD, History, HistoryRun, Outcome, State, change_of, timeline_of
 
 from retarget_report.read import STATES, Report
 from retarget_report.views.matrix import numbered
@@ -58,7 +58,7 @@ class Past(Struct, frozen=True, kw_only=True):
     called. Without a history there are no runs.
     """
 
-    runs: Sequence[Run]
+    runs: Sequence[HistoryRun]
     states: Sequence[Kind]
     patterns: list[Pattern] = field(default_factory=list)
     of: list[int] = field(default_factory=list)
@@ -108,7 +108,7 @@ def _kind(state: State | None, settled: dict[State | None, int]) -> Kind:
 
 
 def _pattern(history: History, target: str, cells: tuple[int, ...]) -> Pattern:
-    known = timeline(history, target)
+    known = timeline_of(history, target)
     assert known is not None  # noqa: S101  (it is one of the history's)
     return Pattern(
         cells=cells,

@@ -13,7 +13,7 @@ from retarget.engine.cache.key import digest_of
 from retarget.engine.cache.store import Store
 from retarget.model.outcomes import Failure, Stage
 from retarget.support.errors import RetargetError
-from retarget.support.locks import hold
+from retarget.support.locks import hold_lock
 
 KEY = digest_of(b"key")
 
@@ -117,7 +117,7 @@ def test_generated_modules_and_leftovers_are_shown_and_cleared(
         "leftovers    1 (files and folders of killed sessions, removed once a day)\n"
         "size         "
     ) in capsys.readouterr().out
-    lock = hold(made / ".words-2.lock", shared=True)
+    lock = hold_lock(made / ".words-2.lock", shared=True)
     assert lock is not None
     with lock:
         run("clear", "--cache-dir", str(folder))

@@ -26,7 +26,7 @@ from retarget.model import (
 )
 from retarget.model.devices import DeviceTraits
 from retarget.model.metrics import Metric
-from retarget.profiles.requirements import Answer, Status
+from retarget.profiles.requirements import Answer, RequirementStatus
 from retarget.support.errors import RetargetError
 
 FILE = Path("/p/ops/suite.toml")
@@ -269,8 +269,8 @@ MEMORY = Requirement(text="memory >= 8 GiB", origin=origin("q"))
         ((), engine_on(error=RetargetError("never asked")), []),
         (
             (MEMORY,),
-            engine_on(answers=[(MEMORY, Answer(status=Status.UNMET, reason="it has 3 GiB"))]),
-            f"{Status.UNMET}: it has 3 GiB",
+            engine_on(answers=[(MEMORY, Answer(status=RequirementStatus.UNMET, reason="it has 3 GiB"))]),
+            f"{RequirementStatus.UNMET}: it has 3 GiB",
         ),
         ((MEMORY,), engine_on(error=UnavailableError("no GPU")), "not asked: no GPU"),
     ],

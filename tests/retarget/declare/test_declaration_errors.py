@@ -18,7 +18,7 @@ from retarget.declare.schema.tables import CompilerConfigTable
 from retarget.extension.registry import Registry
 from retarget.model import Suite
 from retarget.support.errors import Diagnostic, DiagnosticsError
-from retarget.targets.expansion import expand
+from retarget.targets.expansion import expand_suite
 
 COMPILER = compiler("cc")
 BY_AXES = compiler("cc-{a}")
@@ -516,7 +516,7 @@ def test_two_targets_of_one_name_are_an_error(folder: Path) -> None:
     )
     (suite,) = DeclarationLoader().load_suite_file(path)
     with pytest.raises(DiagnosticsError) as caught:
-        expand(suite, Registry())
+        expand_suite(suite, Registry())
     assert str(caught.value) == (
         "suite.toml:14: module_test_suite[0]: found the target name 'foo_cc_rt' for module 'foo' with compiler config "
         "'cc' on runtime config 'rt' and module 'foo_cc' with compiler config 'rt', expected another name for one of "
@@ -573,7 +573,7 @@ def test_whatever_stands_in_a_file_is_a_suite_or_an_error(folder: Path, data: di
     try:
         suites = DeclarationLoader().load_suite_file(path)
         for suite in suites:
-            expand(suite, Registry())
+            expand_suite(suite, Registry())
     except DiagnosticsError as error:
         diagnostics = error.diagnostics
     assert suites or diagnostics

@@ -18,7 +18,7 @@ from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, RunTarget, RuntimeConfig, Suite
 from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget.support.toml import Problem
-from retarget.targets.expansion import expand
+from retarget.targets.expansion import expand_suite
 
 ROOT = Path(__file__).parents[3]
 
@@ -202,7 +202,7 @@ def test_requirements_come_from_the_runtime_then_the_suite_then_the_module_with_
     text = declarations(compiler("cc"), runtime("rt") + runtime_keys, target("all", "cc", ["rt"]))
     path = write("suite.toml", text + SUITE + 'requires = ["opencl.fp64"]\n' + override)
     (suite,) = load(path)
-    found = {one.name: one.requires for one in expand(suite, Registry()) if isinstance(one, RunTarget)}
+    found = {one.name: one.requires for one in expand_suite(suite, Registry()) if isinstance(one, RunTarget)}
     assert [one.text for one in found["bar_cc_rt"]] == ["device_type = gpu", "devices >= 2", "opencl.fp64"]
     assert found["foo_cc_rt"][:3] == found["bar_cc_rt"]
     assert [one.origin.key_path for one in found["foo_cc_rt"]] == [

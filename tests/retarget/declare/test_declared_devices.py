@@ -10,7 +10,7 @@ from retarget.declare.load import DeclarationLoader
 from retarget.extension.registry import load_extensions
 from retarget.model import RunTarget, RuntimeConfig
 from retarget.support.errors import DiagnosticsError
-from retarget.targets.expansion import expand
+from retarget.targets.expansion import expand_suite
 
 REGISTRY = load_extensions()
 CC = compiler("cc", devices={"device_a": "local[0]", "device_b": "local[1]"})
@@ -23,7 +23,7 @@ def runtimes(folder: Path, devices: object, cc: str = CC, **more: object) -> lis
     text = cc + table("runtime_config", name="rt", devices=devices, **more) + target("all", "*", ["rt"])
     (folder / "suite.toml").write_text(text + suite("linalg"))
     (loaded,) = DeclarationLoader(registry=REGISTRY).load_suite_file(folder / "suite.toml")
-    targets = expand(loaded, REGISTRY)
+    targets = expand_suite(loaded, REGISTRY)
     return list(dict.fromkeys(one.runtime for one in targets if isinstance(one, RunTarget)))
 
 
@@ -167,5 +167,5 @@ def test_the_tags_of_a_mixed_config_have_all_its_drivers(two_modules: Path) -> N
     text = CC + table("runtime_config", name="rt", devices=["vulkan://0", "local-task://"]) + target("all", "*", ["rt"])
     (two_modules / "suite.toml").write_text(text + suite("linalg"))
     (loaded,) = DeclarationLoader(registry=REGISTRY).load_suite_file(two_modules / "suite.toml")
-    run = next(one for one in expand(loaded, REGISTRY) if isinstance(one, RunTarget))
+    run = next(one for one in expand_suite(loaded, REGISTRY) if isinstance(one, RunTarget))
     assert {"vulkan", "local-task", "local-task://"} <= set(run.tags)

@@ -10,7 +10,7 @@ from retarget.declare.load import DeclarationLoader
 from retarget.extension.registry import Registry
 from retarget.model import RuntimeConfig, Suite
 from retarget.targets.availability import host_mismatch
-from retarget.targets.expansion import expand
+from retarget.targets.expansion import expand_suite
 
 BOARD = table("host", name="board-{n}", kind="ssh", address="ci@board{n}", tags=["lab"], axes={"n": [1, 2]})
 COMMANDS = {"push": ["cp", "{local}", "x:{remote}"], "pull": ["cp", "{remote}", "{local}"], "run": ["x", "{command}"]}
@@ -35,7 +35,7 @@ def test_a_runtime_config_names_its_host_and_the_targets_have_its_words(tmp_path
     host = config(suites).host
     assert host is not None
     assert (host.name, host.kind, host.address, host.identity) == ("board-2", "ssh", "ci@board2", "ssh ci@board2")
-    (ran,) = [one for one in expand(suites[0], Registry()) if one.name == "m_c_r"]
+    (ran,) = [one for one in expand_suite(suites[0], Registry()) if one.name == "m_c_r"]
     assert {"board-2", "lab", "android"} <= set(ran.tags)
     assert host_mismatch(config(suites)) is None  # the host answers that itself
 

@@ -10,8 +10,8 @@ from retarget.declare.scope import redirections
 from retarget.extension.registry import Registry
 from retarget.model import Suite, Toolchain
 from retarget.support.errors import RetargetError
-from retarget.targets.expansion import expand
-from retarget.targets.tags import marks
+from retarget.targets.expansion import expand_suite
+from retarget.targets.tags import marks_of
 
 TEXT = """
 [[toolchain]]
@@ -65,11 +65,11 @@ def test_a_path_is_relative_to_its_file_and_path_is_none(file: Path) -> None:
 
 def test_names_and_tags_of_toolchains_are_words_of_their_targets(file: Path) -> None:
     (suite,) = DeclarationLoader().load_suite_file(file)
-    compiled, run, *_ = expand(suite, Registry())
+    compiled, run, *_ = expand_suite(suite, Registry())
     assert {"iree-1", "nightly"} <= set(compiled.tags)
     assert "here" not in compiled.tags
     assert {"iree-1", "nightly", "here"} <= set(run.tags)
-    assert [dict(values)["name"] for name, values in marks(run) if name == "toolchain"] == ["iree-1", "here"]
+    assert [dict(values)["name"] for name, values in marks_of(run) if name == "toolchain"] == ["iree-1", "here"]
 
 
 def test_a_redirected_toolchain_is_elsewhere_and_its_targets_keep_their_names(file: Path) -> None:
@@ -80,8 +80,8 @@ def test_a_redirected_toolchain_is_elsewhere_and_its_targets_keep_their_names(fi
     assert [one and one.path for one in used(suite)] == [file.parent / "builds/1", None]
     assert {one.name: one.path for one in loader.toolchains}["here"] == file.parent.parent / "x"
     (plain,) = DeclarationLoader().load_suite_file(file)
-    names = [target.name for target in expand(suite, Registry())]
-    assert names == [target.name for target in expand(plain, Registry())]
+    names = [target.name for target in expand_suite(suite, Registry())]
+    assert names == [target.name for target in expand_suite(plain, Registry())]
 
 
 def test_a_redirection_of_no_declared_toolchain_is_an_error_with_the_nearest(file: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.engine import commands as module
-from retarget.engine.commands import Commands, program
+from retarget.engine.commands import Commands, shell_program
 from retarget.extension import RunPlan
 from retarget.model import Host, Module, RuntimeConfig
 from retarget.model.outcomes import Artifact, CaseOutcome, Failure, Stage
@@ -236,11 +236,11 @@ def test_a_tool_is_named_as_every_shell_finds_it(
     monkeypatch: pytest.MonkeyPatch, name: str, found: str | None, common: str | None, shown: str
 ) -> None:
     monkeypatch.setattr(module.shutil, "which", lambda _, path=None: common if path else found)
-    assert program(name) == shown
+    assert shell_program(name) == shown
 
 
 def test_a_tool_beside_python_is_named_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "iree-compile").touch()
     monkeypatch.setattr(module.sys, "executable", str(tmp_path / "python"))
-    assert program("iree-compile") == str(tmp_path / "iree-compile")
-    assert program("other") == "other"
+    assert shell_program("iree-compile") == str(tmp_path / "iree-compile")
+    assert shell_program("other") == "other"

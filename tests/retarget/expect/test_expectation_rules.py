@@ -20,7 +20,7 @@ from retarget.model import Expectation, Origin, Suite, Target
 from retarget.model.outcomes import CaseOutcome, Failure, Observation, Stage
 from retarget.model.signatures import observe, observe_all
 from retarget.support.errors import DiagnosticsError
-from retarget.targets.expansion import expand
+from retarget.targets.expansion import expand_suite
 
 CONFIGS = declarations(
     "root = true\n",
@@ -68,7 +68,7 @@ def registry() -> Registry:
 
 def assigned(registry: Registry) -> tuple[Suite, tuple[Target, ...], Assignment]:
     (suite,) = load_all([Path()])
-    targets = expand(suite, registry)
+    targets = expand_suite(suite, registry)
     return suite, targets, RuleSet(suite.expectations).assign(targets)
 
 
@@ -325,7 +325,7 @@ def test_thousands_of_rules_find_their_targets(write: Write, registry: Registry)
     origin = Origin(file=Path("expectations.toml"), key_path="expectation[0]")
     names = [f"test_{number}" for number in range(5_000)]
     modules = tuple(replace(suite.modules[0], name=name) for name in names)
-    targets = expand(replace(suite, modules=modules), registry)
+    targets = expand_suite(replace(suite, modules=modules), registry)
     rules = [
         Expectation(match=tuple(names[at : at + 2]), when="c1 and not task", stages=("run",), reason="r", origin=origin)
         for at in range(0, len(names), 2)

@@ -15,7 +15,7 @@ from retarget.extension.registry import load_extensions
 from retarget.model import Golden
 from retarget.model.metrics import Metric
 from retarget.support.errors import DiagnosticsError
-from retarget.targets.expansion import expand
+from retarget.targets.expansion import expand_suite
 
 Write = Callable[[str], None]
 
@@ -114,7 +114,7 @@ def test_the_most_specific_rule_of_each_metric_is_in_force(write: Write) -> None
         + golden('match = "*"; metric = "dispatches"; max = 4')
     )
     one = load_all([Path()])[0]
-    targets = expand(one, load_extensions(()))
+    targets = expand_suite(one, load_extensions(()))
     found = assign_goldens(one.goldens, targets)
     assert {each.name: [(rule.metric.value, rule.most) for rule in found.of(each, ())] for each in targets} == {
         "add_vmvx": [("dispatches", 4.0)],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from retarget.model.outcomes import FeatureValue
 from retarget.profiles.files import Capability, Profile
-from retarget.profiles.requirements import RequirementError, Status, answer, parse_requirement
+from retarget.profiles.requirements import RequirementError, RequirementStatus, answer_requirement, parse_requirement
 from retarget.support.errors import RetargetError
 
 NAME = "the name of a capability, such as memory or vulkan.shaderFloat64"
@@ -105,8 +105,8 @@ def test_a_requirement_that_is_not_well_formed_is_refused_with_its_column(text: 
 )
 def test_a_device_meets_a_requirement_by_its_value(text: str, value: FeatureValue, met: bool) -> None:
     needed = parse_requirement(text)
-    found = answer(needed, [device(**{needed.name.replace(".", "__"): value})])
-    assert found.status is (Status.MET if met else Status.UNMET)
+    found = answer_requirement(needed, [device(**{needed.name.replace(".", "__"): value})])
+    assert found.status is (RequirementStatus.MET if met else RequirementStatus.UNMET)
 
 
 @pytest.mark.parametrize(
@@ -124,51 +124,58 @@ def test_what_is_unmet_names_the_value_of_the_device(text: str, reason: str) -> 
     lavapipe = device(
         memory=3 * 2**30, device_type="cpu", vulkan__shaderFloat64=False, vulkan__maxComputeWorkGroupSize=(64, 1)
     )
-    found = answer(parse_requirement(text), [lavapipe])
-    assert (found.status, found.reason) == (Status.UNMET, reason)
+    found = answer_requirement(parse_requirement(text), [lavapipe])
+    assert (found.status, found.reason) == (RequirementStatus.UNMET, reason)
 
 
 @pytest.mark.parametrize("text", ["vulkan.shaderInt64", "memory >= 1 B"])
 def test_what_a_device_does_not_report_is_unknown(text: str) -> None:
-    found = answer(parse_requirement(text), [device()])
-    assert (found.status, found.reason) == (Status.UNKNOWN, f"llvmpipe does not report {parse_requirement(text).name}")
+    found = answer_requirement(parse_requirement(text), [device()])
+    assert (found.status, found.reason) == (
+        RequirementStatus.UNKNOWN,
+        f"llvmpipe does not report {parse_requirement(text).name}",
+    )
 
 
 def test_a_requirement_of_another_driver_asks_nothing() -> None:
-    found = answer(parse_requirement("opencl.fp64"), [device()])
-    assert (found.status, found.reason) == (Status.MET, "it asks nothing of vulkan")
+    found = answer_requirement(parse_requirement("opencl.fp64"), [device()])
+    assert (found.status, found.reason) == (RequirementStatus.MET, "it asks nothing of vulkan")
 
 
 def test_a_prefix_that_a_device_reports_is_its_own() -> None:
     cpu = device("local-task", "CPU", cpu__avx2=True)
-    found = answer(parse_requirement("cpu.avx512f"), [cpu])
-    assert (found.status, found.reason) == (Status.UNKNOWN, "CPU does not report cpu.avx512f")
+    found = answer_requirement(parse_requirement("cpu.avx512f"), [cpu])
+    assert (found.status, found.reason) == (RequirementStatus.UNKNOWN, "CPU does not report cpu.avx512f")
 
 
 def test_of_a_device_that_reports_nothing_the_features_of_its_cpu_are_unknown() -> None:
-    found = answer(parse_requirement("cpu.neon"), [device("local-sync", "the device of qemu")])
-    assert (found.status, found.reason) == (Status.UNKNOWN, "the device of qemu does not report cpu.neon")
-    assert answer(parse_requirement("vulkan.shaderInt64"), [device("local-sync")]).status is Status.MET
+    found = answer_requirement(parse_requirement("cpu.neon"), [device("local-sync", "the device of qemu")])
+    assert (found.status, found.reason) == (RequirementStatus.UNKNOWN, "the device of qemu does not report cpu.neon")
+    assert (
+        answer_requirement(parse_requirement("vulkan.shaderInt64"), [device("local-sync")]).status
+        is RequirementStatus.MET
+    )
 
 
 def test_of_several_devices_each_must_meet_it() -> None:
     large, small = device(name="large", memory=16 * 2**30), device(name="small", memory=2**30)
-    found = answer(parse_requirement("memory >= 8 GiB"), [large, small])
-    assert (found.status, found.reason) == (Status.UNMET, "small has memory = 1 GiB")
-    assert answer(parse_requirement("devices >= 2"), [large, small]).status is Status.MET
+    found = answer_requirement(parse_requirement("memory >= 8 GiB"), [large, small])
+    assert (found.status, found.reason) == (RequirementStatus.UNMET, "small has memory = 1 GiB")
+    assert answer_requirement(parse_requirement("devices >= 2"), [large, small]).status is RequirementStatus.MET
 
 
 def test_of_several_devices_those_answer_that_it_is_asked_of() -> None:
     cpu = device("local-task", "CPU", cpu__avx2=True)
-    found = answer(parse_requirement("cpu.avx2"), [device(), cpu])
-    assert (found.status, found.reason) == (Status.MET, "CPU has cpu.avx2 = true")
+    found = answer_requirement(parse_requirement("cpu.avx2"), [device(), cpu])
+    assert (found.status, found.reason) == (RequirementStatus.MET, "CPU has cpu.avx2 = true")
     assert (
-        answer(parse_requirement("opencl.fp64"), [device(), cpu]).reason == "it asks nothing of vulkan and local-task"
+        answer_requirement(parse_requirement("opencl.fp64"), [device(), cpu]).reason
+        == "it asks nothing of vulkan and local-task"
     )
 
 
 def test_of_no_devices_nothing_is_known() -> None:
-    assert answer(parse_requirement("memory >= 8 GiB"), []).status is Status.UNKNOWN
+    assert answer_requirement(parse_requirement("memory >= 8 GiB"), []).status is RequirementStatus.UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -182,7 +189,7 @@ def test_of_no_devices_nothing_is_known() -> None:
 def test_values_that_do_not_compare_are_an_error_and_no_answer(text: str, value: FeatureValue, detail: str) -> None:
     needed = parse_requirement(text)
     with pytest.raises(RetargetError) as caught:
-        answer(needed, [device(**{needed.name.replace(".", "__"): value})])
+        answer_requirement(needed, [device(**{needed.name.replace(".", "__"): value})])
     assert str(caught.value) == f"{text!r} cannot be asked: {detail}"
 
 

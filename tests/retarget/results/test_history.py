@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from retarget.results.history import SUFFIX, History, add_run, durations, pack, read_history, unpack
+from retarget.results.history import SUFFIX, History, add_run, pack, read_history, target_durations, unpack
 from retarget.results.overview import Change, State, change_of, state_of
 from retarget.results.record import CaseRecord, Outcome, ReusedRecord, TimesRecord
-from retarget.results.timeline import Regression, changes_between, timeline, timelines
+from retarget.results.timeline import Regression, changes_between, timeline_of, timelines
 from retarget.support.errors import RetargetError
 from sample_results import compiled, failed, passed, session
 
@@ -278,27 +278,27 @@ def test_a_duration_is_the_median_of_the_last_runs_in_which_the_target_ran() -> 
         for day, time in enumerate(times)
     ]
     found = unpack([(run.name, "", content) for run, content in packed])
-    assert durations(found) == {"c": 0.001, "t": 3.0}
-    assert durations(found, last=1) == {"c": 0.001, "t": 8.0}
+    assert target_durations(found) == {"c": 0.001, "t": 3.0}
+    assert target_durations(found, last=1) == {"c": 0.001, "t": 8.0}
 
 
 def test_a_result_of_an_earlier_run_has_no_duration() -> None:
     again = replace(passed("t", 5.0), unchanged=True, reused=ReusedRecord(host="there", ended=1.0))
     packed, content = pack([session("a", again)])
-    assert durations(unpack([(packed.name, "", content)])) == {}
+    assert target_durations(unpack([(packed.name, "", content)])) == {}
 
 
 def test_a_target_that_never_ran_has_no_duration() -> None:
     packed, content = pack([session("a", passed("t", 0.0, outcome=Outcome.SKIPPED))])
-    assert durations(unpack([(packed.name, "", content)])) == {}
-    assert durations(History()) == {}
+    assert target_durations(unpack([(packed.name, "", content)])) == {}
+    assert target_durations(History()) == {}
 
 
 # Timelines
 
 
 def test_a_timeline_says_since_when_a_target_is_as_it_is() -> None:
-    found = timeline(one(PASSED, FAILED, None, FAILED, PASSED, FLAKY, PASSED), "t")
+    found = timeline_of(one(PASSED, FAILED, None, FAILED, PASSED, FLAKY, PASSED), "t")
     assert found is not None
     assert found.since == 4
     assert (found.flaky, found.ran, found.idle) == (1, 6, 0)
@@ -306,17 +306,17 @@ def test_a_timeline_says_since_when_a_target_is_as_it_is() -> None:
 
 def test_regressions_open_and_close_and_a_skip_closes_none() -> None:
     other = State(Outcome.FAILED, "load", "x")
-    found = timeline(one(FAILED, PASSED, other, SKIPPED, FAILED, PASSED, FAILED), "t")
+    found = timeline_of(one(FAILED, PASSED, other, SKIPPED, FAILED, PASSED, FAILED), "t")
     assert found is not None
     assert found.regressions == (Regression(opened=0, closed=1), Regression(opened=2, closed=5), Regression(opened=6))
     assert found.is_open
 
 
 def test_a_timeline_says_how_long_a_target_has_not_run_at_all() -> None:
-    found = timeline(one(PASSED, SKIPPED, SKIPPED, None), "t")
+    found = timeline_of(one(PASSED, SKIPPED, SKIPPED, None), "t")
     assert found is not None
     assert (found.last_run, found.idle, found.now, found.since) == (0, 3, None, 1)
-    never = timeline(one(SKIPPED, SKIPPED), "t")
+    never = timeline_of(one(SKIPPED, SKIPPED), "t")
     assert never is not None
     assert (never.last_run, never.idle, never.ran) == (-1, 2, 0)
 
@@ -324,15 +324,15 @@ def test_a_timeline_says_how_long_a_target_has_not_run_at_all() -> None:
 def test_timelines_of_all_targets_are_those_of_each() -> None:
     found = history_of({"b": PASSED, "a": FAILED}, {"b": FAILED})
     assert [line.id for line in timelines(found)] == ["a", "b"]
-    assert [*timelines(found)] == [timeline(found, "a"), timeline(found, "b")]
-    assert timeline(found, "c") is None
+    assert [*timelines(found)] == [timeline_of(found, "a"), timeline_of(found, "b")]
+    assert timeline_of(found, "c") is None
     assert [*timelines(History())] == []
 
 
 @given(st.lists(st.sampled_from([PASSED, FAILED, FLAKY, SKIPPED, State(Outcome.FAILED, "load", "x")]), min_size=1))
 def test_a_timeline_follows_the_changes_from_run_to_run(states: list[State | None]) -> None:
     found = one(*states)
-    line = timeline(found, "t")
+    line = timeline_of(found, "t")
     assert line is not None
     by_run = {run: changes_between(found, run - 1, run).get("t") for run in range(1, len(states))}
     assert line.since == max((run for run, how in by_run.items() if how), default=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 import pytest
-from retarget.cli.results.show import selected
+from retarget.cli.results.show import record_filter
 from sample_results import passed
 
 RECORD = passed(
@@ -29,11 +29,11 @@ RECORD = passed(
     ],
 )
 def test_an_expression_selects_a_record_as_it_selects_its_target(expression: str, chosen: bool) -> None:
-    assert selected(argparse.Namespace(mark=expression))(RECORD) is chosen
+    assert record_filter(argparse.Namespace(mark=expression))(RECORD) is chosen
 
 
 def test_what_is_no_expression_is_refused_with_its_column() -> None:
     with pytest.raises(argparse.ArgumentError) as caught:
-        selected(argparse.Namespace(mark="cpu &"))
+        record_filter(argparse.Namespace(mark="cpu &"))
     expected = "-m 'cpu &': column 5: found '&', expected a word, 'and', 'or', 'not' or a parenthesis"
     assert str(caught.value) == expected

@@ -19,13 +19,13 @@ from retarget.results.files import (
     ResultsWriter,
     SessionStart,
     json_schema,
-    latest,
+    latest_records,
     new_session,
     read_results,
     result_files,
     results_of,
 )
-from retarget.results.history import Run
+from retarget.results.history import HistoryRun
 from retarget.results.plan import Leg, Plan, digest_of_ids, read_plan, write_plan
 from retarget.results.record import CompileRecord, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
@@ -56,7 +56,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     when = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(session.start.started))
     assert path.name == f"build-0-x-{when}-{session.start.session[:8]}.jsonl"
     assert [(one.attempt, one.outcome) for one in session.records] == [(1, Outcome.FAILED), (2, Outcome.FLAKY)]
-    assert latest(session.records)["s.toml::s::a"].attempt == 2
+    assert latest_records(session.records)["s.toml::s::a"].attempt == 2
     assert [one.sentence for one in session.attributions] == ["It."]
     assert session.is_complete
     assert session.files == (path,)
@@ -70,7 +70,7 @@ def test_the_error_of_an_attempt_is_its_result_whatever_comes_first(tmp_path: Pa
             writer.write(record(session, outcome=outcome))
         writer.end(1)
     sessions = read_results([tmp_path])
-    for results in (results_of(sessions), latest(sessions[0].records)):
+    for results in (results_of(sessions), latest_records(sessions[0].records)):
         assert results["s.toml::s::a"].outcome is Outcome.ERROR
 
 
@@ -272,7 +272,7 @@ def test_what_a_file_leaves_out_is_what_its_readers_take_for_it() -> None:
     record = CompileRecord(key="k")
     assert to_builtins(record) == {"key": "k"}
     assert (record.worker, record.started, record.size, record.dispatches) == (0, 0.0, 0, None)
-    run = Run(started=1.0, ended=2.0, sessions=())
+    run = HistoryRun(started=1.0, ended=2.0, sessions=())
     assert to_builtins(run) == {"started": 1.0, "ended": 2.0, "sessions": ()}
     assert (run.name, run.plans, run.legs, run.revisions, run.complete, run.targets) == ("", (), (), (), True, 0)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from retarget.support import locks
-from retarget.support.locks import hold, hold_existing, hold_where_possible, remove_unheld
+from retarget.support.locks import hold_existing, hold_lock, hold_where_possible, remove_unheld
 
 
 @pytest.fixture
@@ -17,15 +17,15 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_only_one_holds_a_lock_alone_and_several_share_one(path: Path) -> None:
-    with hold(path) as first:  # type: ignore[union-attr]
-        assert hold(path, wait=False) is None
-        assert hold(path, shared=True, wait=False) is None
+    with hold_lock(path) as first:  # type: ignore[union-attr]
+        assert hold_lock(path, wait=False) is None
+        assert hold_lock(path, shared=True, wait=False) is None
         assert hold_where_possible(path) is None
         first.release()
         first.release()
-        with hold(path, shared=True) as one, hold(path, shared=True, wait=False) as two:  # type: ignore[union-attr]
+        with hold_lock(path, shared=True) as one, hold_lock(path, shared=True, wait=False) as two:  # type: ignore[union-attr]
             assert one is not two
-            assert hold(path, wait=False) is None
+            assert hold_lock(path, wait=False) is None
     found = hold_where_possible(path)
     assert found is not None
     found.delete()
@@ -35,7 +35,7 @@ def test_only_one_holds_a_lock_alone_and_several_share_one(path: Path) -> None:
 def test_a_link_is_not_followed(path: Path, tmp_path: Path) -> None:
     path.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(OSError, match="symbolic links"):
-        hold(path)
+        hold_lock(path)
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -62,7 +62,7 @@ def test_without_locks_of_the_file_system_nothing_is_held(path: Path, monkeypatc
     assert found is not None
     found.release()
     with pytest.raises(OSError, match="no locks"):
-        hold(path)
+        hold_lock(path)
     existing = hold_existing(path)
     assert existing is not None
     existing.release()

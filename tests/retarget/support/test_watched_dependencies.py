@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from retarget.support import dependencies
-from retarget.support.dependencies import _place, recording, state_of, watched
+from retarget.support.dependencies import _place, dependency_state, recording, watched
 
 
 def recorded(work: Callable[[], object]) -> dict[str, set[str]]:
@@ -27,7 +27,7 @@ def test_the_state_of_a_path_is_what_is_there(tmp_path: Path) -> None:
     path = tmp_path / "file"
 
     def state() -> str:
-        return state_of("path", str(path), {})
+        return dependency_state("path", str(path), {})
 
     states = [state()]
     assert states == ["absent"]
@@ -40,13 +40,13 @@ def test_the_state_of_a_path_is_what_is_there(tmp_path: Path) -> None:
     states.append(state())
     assert states[-1] == "folder"
     (tmp_path / "link").symlink_to("file")
-    assert state_of("path", str(tmp_path / "link"), {}) == "link to file: folder"
+    assert dependency_state("path", str(tmp_path / "link"), {}) == "link to file: folder"
     assert len(set(states)) == 4
 
 
 def test_the_state_of_a_folder_s_names_and_of_a_module_is_what_may_be_meant(tmp_path: Path) -> None:
     def states() -> tuple[str, str]:
-        return state_of("names", str(tmp_path), {}), state_of("module", str(tmp_path / "mod"), {})
+        return dependency_state("names", str(tmp_path), {}), dependency_state("module", str(tmp_path / "mod"), {})
 
     found = [states()]
     (tmp_path / "mod").touch()
@@ -61,15 +61,15 @@ def test_the_state_of_a_folder_s_names_and_of_a_module_is_what_may_be_meant(tmp_
 
 
 def test_the_state_of_a_variable_is_its_value_and_of_what_is_unseen_there_is_none() -> None:
-    assert state_of("variable", "A", {}) == "unset"
-    assert state_of("variable", "A", {"A": ""}) != state_of("variable", "A", {"A": "b"}) != "unset"
-    assert state_of("unseen", "", {}) == ""
+    assert dependency_state("variable", "A", {}) == "unset"
+    assert dependency_state("variable", "A", {"A": ""}) != dependency_state("variable", "A", {"A": "b"}) != "unset"
+    assert dependency_state("unseen", "", {}) == ""
 
 
 def test_the_installed_distributions_have_a_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def state() -> str:
         dependencies._installed.cache_clear()
-        return state_of("installed", "", {})
+        return dependency_state("installed", "", {})
 
     before = state()
     (tmp_path / "a-1.dist-info").mkdir()
@@ -94,7 +94,7 @@ def test_files_folders_and_variables_are_recorded(tmp_path: Path, monkeypatch: p
 
     with recording() as recorder, watched():
         work()
-    assert {one for one in recorder.dependencies if one[2] != state_of(*one[:2], os.environ)} == set()
+    assert {one for one in recorder.dependencies if one[2] != dependency_state(*one[:2], os.environ)} == set()
     found = recorded(work)
     assert found["path"] >= {str(tmp_path / "file"), str(tmp_path / "absent")}
     assert found["names"] == {str(tmp_path)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from retarget.support.github import group, workflow_command
+from retarget.support.github import log_group, workflow_command
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_a_command_is_one_line_whatever_its_texts_are(
 
 def test_what_is_folded_is_no_command() -> None:
     lines: list[str] = []
-    with group("matrix: 1", lines.append):
+    with log_group("matrix: 1", lines.append):
         lines.append("::error::forged")
     start, stop, forged, go_on, end = lines
     assert (start, forged, end) == ("::group::matrix: 1", "::error::forged", "::endgroup::")

@@ -25,7 +25,7 @@ from retarget.model import (
 )
 from retarget.support.errors import DiagnosticsError, RetargetError
 from retarget.targets import expansion
-from retarget.targets.expansion import excluding_override, expand, running_compilers
+from retarget.targets.expansion import excluding_override, expand_suite, running_compilers
 
 # The worked example of the IREE issue "Clear plan and standardization for driver/backend naming" (#2175).
 EXAMPLE = "\n" + declarations(
@@ -81,7 +81,7 @@ def example(two_modules: Path) -> Path:
 
 def test_the_example_of_2175_has_its_twelve_names(example: Path) -> None:
     (suite,) = DeclarationLoader().load_suite_file(example)
-    targets = expand(suite, Registry())
+    targets = expand_suite(suite, Registry())
     assert [target.name for target in targets if isinstance(target, RunTarget)] == EXAMPLE_RUN_TARGETS
     assert [target.name for target in targets if isinstance(target, CompileTarget)] == [
         f"{module}_{compiler}"
@@ -142,7 +142,7 @@ def suite_of(targets: Sequence[TargetConfig], modules: Sequence[str] = ("m",), *
 
 
 def names(suite: Suite) -> list[str]:
-    return [target.name for target in expand(suite, Registry())]
+    return [target.name for target in expand_suite(suite, Registry())]
 
 
 A, B = compiler("a", flags=("-a",), timeout=5.0), compiler("b")
@@ -166,7 +166,7 @@ def test_more_targets_than_the_limit_are_an_error_of_the_suite(
         assert len(names(suite)) == most
         return
     with pytest.raises(DiagnosticsError) as raised:
-        expand(suite, Registry())
+        expand_suite(suite, Registry())
     assert [(diagnostic.key_path, diagnostic.message) for diagnostic in raised.value.diagnostics] == [
         (
             "module_test_suite[0].targets",
@@ -178,12 +178,12 @@ def test_more_targets_than_the_limit_are_an_error_of_the_suite(
 
 def test_the_same_suite_gives_equal_targets_each_time() -> None:
     suite = suite_of([target_config("one", [A, B], [X, Y])])
-    assert expand(suite, Registry()) == expand(suite, Registry())
+    assert expand_suite(suite, Registry()) == expand_suite(suite, Registry())
 
 
 def test_a_run_target_reached_twice_is_one_target_with_the_words_of_both_ways() -> None:
     suite = suite_of([target_config("one", [A], [X], ["red"]), target_config("two", [A], [X, Y], ["blue"])])
-    targets = {target.name: target for target in expand(suite, Registry())}
+    targets = {target.name: target for target in expand_suite(suite, Registry())}
     assert list(targets) == ["m_a", "m_a_x", "m_a_y"]
     assert {"one", "two", "red", "blue"} <= set(targets["m_a_x"].tags)
     assert {"red", "one"}.isdisjoint(targets["m_a_y"].tags)
@@ -201,15 +201,15 @@ def test_flags_come_from_the_config_then_the_suite_then_the_module() -> None:
         ModuleOverride(match=("n",), flags=("-n",)),
     )
     suite = suite_of([target_config("one", [A], [])], compiler_flags=("-s",), overrides=overrides)
-    (target,) = expand(suite, Registry())
+    (target,) = expand_suite(suite, Registry())
     assert isinstance(target, CompileTarget)
     assert target.flags == ("-a", "-s", "-m1", "-m2")
 
 
 def test_the_timeout_of_the_suite_wins_over_those_of_the_configs() -> None:
     configs = [target_config("one", [A], [X])]
-    assert [target.timeout for target in expand(suite_of(configs), Registry())] == [5.0, 7.0]
-    assert [target.timeout for target in expand(suite_of(configs, timeout=2.0), Registry())] == [2.0, 2.0]
+    assert [target.timeout for target in expand_suite(suite_of(configs), Registry())] == [5.0, 7.0]
+    assert [target.timeout for target in expand_suite(suite_of(configs, timeout=2.0), Registry())] == [2.0, 2.0]
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_an_override_takes_a_module_out_of_configs(exclude: tuple[str, ...], lef
 def test_a_target_reached_by_another_way_stays_without_the_words_of_the_closed_one() -> None:
     configs = [target_config("one", [A], [X], ["red"]), target_config("two", [A], [X], ["blue"])]
     overrides = (ModuleOverride(match=("*",), exclude_targets=("one",), reason="why"),)
-    targets = expand(suite_of(configs, overrides=overrides), Registry())
+    targets = expand_suite(suite_of(configs, overrides=overrides), Registry())
     assert [target.name for target in targets] == ["m_a", "m_a_x"]
     assert all("red" not in target.tags and "blue" in target.tags for target in targets)
 
@@ -241,7 +241,7 @@ def test_a_target_reached_by_another_way_stays_without_the_words_of_the_closed_o
 def test_globs_over_modules_also_match_slashes() -> None:
     overrides = (ModuleOverride(match=("deep*",), tags=("odd",)),)
     suite = suite_of([target_config("one", [A], [])], modules=("deep/er/m", "m"), overrides=overrides)
-    assert ["odd" in target.tags for target in expand(suite, Registry())] == [True, False]
+    assert ["odd" in target.tags for target in expand_suite(suite, Registry())] == [True, False]
     assert names(suite)[0] == "deep/er/m_a"
 
 
@@ -264,7 +264,7 @@ def test_a_compiler_runs_a_module_where_no_override_takes_all_of_its_runtimes() 
 
 
 def test_targets_can_be_sent_to_other_processes() -> None:
-    targets = expand(suite_of([target_config("one", [A], [X])]), Registry())
+    targets = expand_suite(suite_of([target_config("one", [A], [X])]), Registry())
     assert pickle.loads(pickle.dumps(targets)) == targets  # noqa: S301  our own bytes
 
 
@@ -281,7 +281,7 @@ class BadTags:
 def test_a_compiler_that_derives_a_bad_word_is_named() -> None:
     registry = Registry(compilers={"iree": BadTags()}, origins={("compiler", "iree"): "ext"})  # type: ignore[dict-item]
     with pytest.raises(RetargetError) as caught:
-        expand(suite_of([target_config("one", [A], [])]), registry)
+        expand_suite(suite_of([target_config("one", [A], [])]), registry)
     assert str(caught.value) == (
         "extension 'ext': compiler 'iree': tags of config 'a': found 'a b', expected a word for -m: letters, digits "
         "and any of _ : + - . [ ] / \\"
@@ -291,7 +291,7 @@ def test_a_compiler_that_derives_a_bad_word_is_named() -> None:
 def test_what_runs_by_a_tool_gets_the_module_with_its_checks_returned() -> None:
     inside, outside = runtime("inside"), runtime("outside", run_under=("env",))
     configs = [target_config("one", [A], [inside, outside]), target_config("two", [B], [outside])]
-    targets = expand(suite_of(configs), load_extensions())
+    targets = expand_suite(suite_of(configs), load_extensions())
     found = [(one.name, one.compile.name if isinstance(one, RunTarget) else one.returns_checks) for one in targets]
     assert found == [
         ("m_a", False),
@@ -310,7 +310,7 @@ def test_a_hundred_thousand_targets_share_what_they_have_in_common() -> None:
         )
     ]
     suite = suite_of(configs, modules=[f"m{n}" for n in range(1000)])
-    targets = expand(suite, Registry())
+    targets = expand_suite(suite, Registry())
     assert len(targets) == 100_000
     assert len({id(target.tags) for target in targets}) == 100
     assert len({id(target.flags) for target in targets if isinstance(target, CompileTarget)}) == 10

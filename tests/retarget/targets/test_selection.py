@@ -17,11 +17,11 @@ from retarget.targets.selection import (
     compile_rule,
     compile_selector,
     compile_selector_of,
+    mark_terms,
     names_devices,
     rule_terms,
-    terms,
 )
-from retarget.targets.tags import marks
+from retarget.targets.tags import marks_of
 from selection_table import COMPILED, ERRORS, RUN, SELECTED
 
 
@@ -43,7 +43,7 @@ def test_an_error_has_a_column(expression: str, column: int, message: str) -> No
 
 def pytest_selects(expression: str, target: CompileTarget | RunTarget) -> bool:
     def matches(name: str, /, **arguments: str | int | bool | None) -> bool:
-        found = [dict(fields) for mark, fields in marks(target) if mark == name]
+        found = [dict(fields) for mark, fields in marks_of(target) if mark == name]
         found += [{} for tag in target.tags if tag == name]
         return any(all(fields.get(key, ...) == value for key, value in arguments.items()) for fields in found)
 
@@ -80,13 +80,13 @@ def test_pytest_says_the_same(expression: str) -> None:
 
 
 def test_the_words_of_an_expression_are_reported_with_their_columns_and_what_each_selects() -> None:
-    found = terms("llvm-cpu and not (driver(name='vulkan') or x )")
+    found = mark_terms("llvm-cpu and not (driver(name='vulkan') or x )")
     assert [(term.text, term.column, term.selector(COMPILED), term.selector(RUN)) for term in found] == [
         ("llvm-cpu", 1, True, True),
         ("driver(name='vulkan')", 19, False, True),
         ("x", 44, False, False),
     ]
-    assert terms(" ") == ()
+    assert mark_terms(" ") == ()
 
 
 GPU, CPU = DeviceTraits(driver="radv", version="25.1"), DeviceTraits(driver="llvmpipe")
@@ -150,7 +150,7 @@ def test_anything_with_tags_can_be_selected() -> None:
 
 def test_an_error_of_an_expression_can_be_reported_without_the_option() -> None:
     with pytest.raises(ExpressionError) as caught:
-        terms("a and")
+        mark_terms("a and")
     assert caught.value.diagnostic == "column 6: found the end of line, expected a word, 'not' or '('"
 
 

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, Host, Module, Origin, RuntimeConfig, Suite, TargetConfig, Toolchain
 from retarget.model.names import as_config_name, config_name_error, is_tag, name_error, tag_error
-from retarget.targets.expansion import expand
-from retarget.targets.tags import MARK_FIELDS, marks, tag_sources
+from retarget.targets.expansion import expand_suite
+from retarget.targets.tags import MARK_FIELDS, marks_of, tag_sources
 
 ORIGIN = Origin(file=Path("suite.toml"), key_path="module_test_suite[0]")
 
@@ -52,7 +52,7 @@ SUITE = Suite(
 
 
 def test_a_compile_target_has_the_words_of_what_compiles_it() -> None:
-    target = expand(SUITE, REGISTRY)[0]
+    target = expand_suite(SUITE, REGISTRY)[0]
     assert target.tags == (
         *("compile", "linalg", "s-tag", "vulkan-1.1", "spirv", "gpu"),
         *("cc-tag", "mobile_gpu", "t-tag"),
@@ -60,7 +60,7 @@ def test_a_compile_target_has_the_words_of_what_compiles_it() -> None:
 
 
 def test_a_run_target_has_those_and_the_words_of_what_runs_it() -> None:
-    compiled, run = expand(SUITE, REGISTRY)
+    compiled, run = expand_suite(SUITE, REGISTRY)
     assert run.tags == (
         "run",
         *compiled.tags[1:],
@@ -69,7 +69,7 @@ def test_a_run_target_has_those_and_the_words_of_what_runs_it() -> None:
 
 
 def test_all_words_are_words_of_pytests_own_expressions() -> None:
-    for target in expand(SUITE, REGISTRY):
+    for target in expand_suite(SUITE, REGISTRY):
         for tag in target.tags:
             seen: list[str] = []
             assert Expression.compile(tag).evaluate(lambda name, seen=seen, **_: seen.append(name) is None)  # type: ignore[misc]
@@ -77,22 +77,22 @@ def test_all_words_are_words_of_pytests_own_expressions() -> None:
 
 
 def test_without_the_extension_the_names_stay_and_only_derived_words_are_missing() -> None:
-    bare = expand(SUITE, Registry())
-    assert [target.name for target in bare] == [target.name for target in expand(SUITE, REGISTRY)]
+    bare = expand_suite(SUITE, Registry())
+    assert [target.name for target in bare] == [target.name for target in expand_suite(SUITE, REGISTRY)]
     assert "spirv" not in bare[0].tags
     assert "icd" not in bare[1].tags
 
 
 def test_keyword_marks_of_a_run_target() -> None:
-    compiled, run = expand(SUITE, REGISTRY)
-    assert marks(compiled) == (
+    compiled, run = expand_suite(SUITE, REGISTRY)
+    assert marks_of(compiled) == (
         ("suite", (("name", "linalg"),)),
         ("compiler", (("name", "vulkan-1.1"),)),
         ("backend", (("name", "spirv"),)),
         ("backend", (("name", "gpu"),)),
     )
-    assert marks(run) == (
-        *marks(compiled),
+    assert marks_of(run) == (
+        *marks_of(compiled),
         ("runtime", (("name", "android-vulkan"),)),
         ("driver", (("name", "vulkan"),)),
         ("platform", (("os", "android"), ("arch", "arm64"))),
@@ -105,13 +105,13 @@ def test_keyword_marks_of_a_run_target() -> None:
 
 def test_marks_have_no_fields_but_those_announced() -> None:
     fields = dict(MARK_FIELDS)
-    for target in expand(SUITE, REGISTRY):
-        for name, values in marks(target):
+    for target in expand_suite(SUITE, REGISTRY):
+        for name, values in marks_of(target):
             assert {argument for argument, _ in values} <= set(fields[name])
 
 
 def test_the_source_of_each_word_is_known() -> None:
-    run = expand(SUITE, REGISTRY)[1]
+    run = expand_suite(SUITE, REGISTRY)[1]
     sources = tag_sources(
         suite=SUITE,
         compiler=COMPILER,
@@ -181,8 +181,8 @@ def test_words_of_toolchains_and_hosts_come_with_where_they_are_from() -> None:
 
 def test_macos_is_selected_as_darwin_too() -> None:
     runtime = replace(RUNTIME, devices=(), host_os=("macos", "ios"), tags=())
-    target = expand(replace(SUITE, targets=(replace(TARGET, runtimes=(runtime,)),)), REGISTRY)[-1]
+    target = expand_suite(replace(SUITE, targets=(replace(TARGET, runtimes=(runtime,)),)), REGISTRY)[-1]
     words = set(target.tags)
     assert {"macos", "darwin", "ios"} <= words
-    systems = [dict(arguments)["os"] for name, arguments in marks(target) if name == "platform"]
+    systems = [dict(arguments)["os"] for name, arguments in marks_of(target) if name == "platform"]
     assert systems == ["macos", "ios", "darwin"]

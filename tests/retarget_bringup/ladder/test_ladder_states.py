@@ -16,7 +16,7 @@ from retarget.model import CompilerConfig, Rung, RunTarget
 from retarget.results import CaseRecord, DeviceRecord, Outcome, SessionResults, TargetRecord
 from retarget.results.record import CompileRecord, RunRecord
 from retarget.session import RuleSet, TargetRules
-from retarget.support import state_of
+from retarget.support import dependency_state
 from retarget_bringup.ladder.states import LadderTarget, Standing, TargetState, _digest, rung_of, states
 
 
@@ -151,7 +151,10 @@ def test_a_result_is_not_of_today_once_a_file_that_a_reference_opened_was_edited
 ) -> None:
     (data := tmp_path / "data.npy").write_text("as it was")
     run = RunRecord(
-        load_seconds=0, run_seconds=0, compare_seconds=0, opened=(("data.npy", state_of("path", str(data), {})),)
+        load_seconds=0,
+        run_seconds=0,
+        compare_seconds=0,
+        opened=(("data.npy", dependency_state("path", str(data), {})),),
     )
     data.unlink() if text is None else data.write_text(text)
     of = session(passes(session="s1.0", run=run))

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from retarget.arrays import dtype_named
-from retarget.support import RetargetError, dependencies, state_of
+from retarget.support import RetargetError, dependencies, dependency_state
 from retarget.support.dependencies import Recorder, recording
 from retarget_cases.worker.evaluators import evaluate
 from retarget_cases.worker.reference import References
@@ -45,7 +45,7 @@ def evaluated(folder: Path) -> tuple[float, Recorded]:
 
 
 def now(recorded: Recorded) -> Recorded:
-    return tuple((sort, name, state_of(sort, name, os.environ)) for sort, name, _ in recorded)
+    return tuple((sort, name, dependency_state(sort, name, os.environ)) for sort, name, _ in recorded)
 
 
 ROWS: dict[str, tuple[str, Callable[[Path], object], Callable[[Path], object]]] = {

@@ -13,7 +13,7 @@ from declaration_texts import compiler, declarations, runtime, target
 from hypothesis import given
 from retarget.cli import main
 from retarget.model import CompileTarget
-from retarget.session import DeclarationLoader, Registry, RuleSet, expand
+from retarget.session import DeclarationLoader, Registry, RuleSet, expand_suite
 from retarget_iree.import_xfails.read import LISTS
 
 CPU = """\
@@ -308,7 +308,7 @@ def test_each_entry_has_its_rule_and_nothing_else_has_one(lists: dict[str, dict[
         for test in TESTS:
             (folder / f"{test}.mlir").touch()
         (suite,) = DeclarationLoader().load_suite_file(folder / "suite.toml")
-    targets = expand(suite, Registry(compilers={}, drivers={}, case_loaders={}, origins={}))
+    targets = expand_suite(suite, Registry(compilers={}, drivers={}, case_loaders={}, origins={}))
     assignment = RuleSet(suite.expectations).assign(targets)
     assert not assignment.contradictions
     for one in targets:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from retarget.cli.support import note, read_declared, request_of
+from retarget.cli.support import print_note, read_declared, request_of
 from retarget.engine.cache.folder import cache_of_command
 from retarget.engine.engine import Engine
 from retarget.extension import Tolerance, UnavailableError, overrides
@@ -20,7 +20,7 @@ from retarget.model.outcomes import Failure, OutputComparison, OutputDifference,
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.scratch import ScratchFolder
 from retarget.support.text import counted, first_line, strip_colour
-from retarget.targets.expansion import expand
+from retarget.targets.expansion import expand_suite
 from retarget.worker.artifact import is_recorded
 
 _SUITE_FILE = "suite.toml"
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     with (
         ScratchFolder("outputs") as scratch,
         Engine(
-            registry=registry, cache=cache_of_command().folder, extensions=arguments.retarget_extension, note=note
+            registry=registry, cache=cache_of_command().folder, extensions=arguments.retarget_extension, note=print_note
         ) as engine,
     ):
         targets = [_available(engine, _matching(found, name), name) for name in names]
@@ -161,7 +161,7 @@ def _undeclared(path: Path, registry: Registry, toolchains: Sequence[str]) -> _F
     suite = Suite(
         name="none", folder=folder, modules=(module,), kind=kinds[0], targets=targets, timeout=_TIMEOUT, origin=origin
     )
-    return _Found(suite=suite, module=module, targets=_run_targets(expand(suite, registry), module))
+    return _Found(suite=suite, module=module, targets=_run_targets(expand_suite(suite, registry), module))
 
 
 def _one(path: Path, found: list[_Found]) -> list[_Found]:
@@ -183,7 +183,7 @@ def _in(suite_file: Path, wanted: Path, registry: Registry, toolchains: Sequence
     found = []
     for suite in load_all([suite_file], registry, redirections(toolchains, Path.cwd())):
         modules = [one for one in suite.modules if wanted in {path.resolve() for path in (one.path, *one.data)}]
-        targets = expand(suite, registry) if modules else ()
+        targets = expand_suite(suite, registry) if modules else ()
         found += [_Found(suite=suite, module=one, targets=_run_targets(targets, one)) for one in modules]
     return found
 

@@ -16,7 +16,7 @@ from retarget.results.export.ctrf import ctrf
 from retarget.results.export.junit import junit
 from retarget.results.export.pytest_benchmark import pytest_benchmark
 from retarget.results.export.trace import trace
-from retarget.results.files import SessionResults, attempts_of, faulty, results_of
+from retarget.results.files import SessionResults, attempts_of, faulty_sessions, results_of
 from retarget.results.merge import check_agreement, merge_into
 from retarget.results.overview import Change, Difference, State, differences, state_of
 from retarget.results.record import Outcome, TargetRecord
@@ -85,13 +85,13 @@ def _export(arguments: argparse.Namespace) -> int:
 
 def _say_faults(sessions: Sequence[SessionResults]) -> bool:
     """Say which sessions have a fault; return whether one has."""
-    for session in (found := faulty(sessions)):
+    for session in (found := faulty_sessions(sessions)):
         print(f"{', '.join(map(display_path, session.files))}: {session.fault}", file=sys.stderr)
     return bool(found)
 
 
 def _diff(arguments: argparse.Namespace) -> int:
-    choose = show.selected(arguments)
+    choose = show.record_filter(arguments)
     (before, was_complete, was_at_fault), (after, is_complete, is_at_fault) = (
         _states(written, choose) for written in (arguments.before, arguments.after)
     )

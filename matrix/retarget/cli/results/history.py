@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from msgspec.structs import asdict
 
 from retarget.cli.results.show import add_paths, read_sessions
-from retarget.cli.support import table
+from retarget.cli.support import text_table
 from retarget.model.metrics import Metric, quantity_text
-from retarget.results.history import History, Run, add_run, read_history
+from retarget.results.history import History, HistoryRun, add_run, read_history
 from retarget.results.merge import check_agreement
 from retarget.results.overview import Change
-from retarget.results.timeline import Timeline, changes_between, timeline, timelines
-from retarget.support.checkout import short
+from retarget.results.timeline import Timeline, changes_between, timeline_of, timelines
+from retarget.support.checkout import short_revision
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.text import counted, shown
 
@@ -98,12 +98,12 @@ def _list(arguments: argparse.Namespace) -> int:
             one.name,
             _when(one),
             *map(str, numbers),
-            ", ".join(map(short, one.revisions)) or "-",
+            ", ".join(map(short_revision, one.revisions)) or "-",
             "yes" if one.complete else "no",
         )
         for one, *numbers in rows
     ]
-    print(table(header, texts))
+    print(text_table(header, texts))
     if open_now:
         print(f"\nopen regressions: {len(open_now)}")
     for line in open_now[:_SHOWN]:
@@ -122,7 +122,7 @@ def _show(arguments: argparse.Namespace) -> int:
         near = did_you_mean(wanted, {one.rpartition("::")[2] for one in history.ids})
         msg = f"found no target {wanted!r} in the {counted(len(history.runs), 'run')} of {arguments.place}{near}"
         raise RetargetError(msg)
-    lines = [line for name in names if (line := timeline(history, name)) is not None]
+    lines = [line for name in names if (line := timeline_of(history, name)) is not None]
     if arguments.format == "json":
         print(json.dumps([_content(history, line) for line in lines], indent=1))
     else:
@@ -152,7 +152,7 @@ def _text(history: History, line: Timeline) -> Iterator[str]:
     for place, known in enumerate(history.metrics if metrics else ()):
         values = [(metric, known.get(metric, {}).get(line.id)) for metric in metrics]
         rows[place] += tuple("-" if value is None else quantity_text(metric, value) for metric, value in values)
-    yield table(("run", "seconds", "state", *metrics), rows)
+    yield text_table(("run", "seconds", "state", *metrics), rows)
 
 
 def _content(history: History, line: Timeline) -> dict[str, object]:
@@ -178,7 +178,7 @@ def _content(history: History, line: Timeline) -> dict[str, object]:
     }
 
 
-def _run(run: Run) -> dict[str, object]:
+def _run(run: HistoryRun) -> dict[str, object]:
     names = ("name", "started", "ended", "sessions", "plans", "legs", "revisions", "complete", "targets")
     return {name: getattr(run, name) for name in names}
 
@@ -187,5 +187,5 @@ def _name(history: History, run: int | None) -> str | None:
     return history.runs[run].name if run is not None and run >= 0 else None
 
 
-def _when(run: Run) -> str:
+def _when(run: HistoryRun) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.gmtime(run.started))

@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from retarget.cli.support import table
-from retarget.results.files import SessionResults, faulty, latest, read_results, results_of
+from retarget.cli.support import text_table
+from retarget.results.files import SessionResults, faulty_sessions, latest_records, read_results, results_of
 from retarget.results.overview import by_config, by_outcome, failure_groups, state_of
 from retarget.results.record import BAD, INCOMPLETE, Outcome, TargetRecord
 from retarget.support.errors import display_path
@@ -38,7 +38,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
 
 
-def selected(arguments: argparse.Namespace) -> Callable[[TargetRecord], bool]:
+def record_filter(arguments: argparse.Namespace) -> Callable[[TargetRecord], bool]:
     """Return what `-m` selects. Raises `argparse.ArgumentError` where it is no expression."""
     try:
         return compile_selector_of(arguments.mark, attrgetter("marks"))
@@ -66,7 +66,7 @@ def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    choose = selected(arguments)
+    choose = record_filter(arguments)
     sessions = read_sessions(arguments.paths)
     results = {target: record for target, record in sorted(results_of(sessions).items()) if choose(record)}
     missing = {one.start.session: one.lacking for one in sessions}
@@ -76,7 +76,7 @@ def _show(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(_text(sessions, results, missing, listed)))
     bad = any(record.outcome in BAD | INCOMPLETE for record in results.values())
-    return 1 if bad or faulty(sessions) else 0
+    return 1 if bad or faulty_sessions(sessions) else 0
 
 
 def _text(
@@ -98,7 +98,7 @@ def _text(
             for (compiler, runtime), found in by_config(results.values()).items()
         ]
         yield ""
-        yield table(("compiler", "runtime", "targets", *map(str, outcomes)), rows)
+        yield text_table(("compiler", "runtime", "targets", *map(str, outcomes)), rows)
     groups = failure_groups(results.values())
     if groups:
         yield ""
@@ -110,11 +110,11 @@ def _text(
     if listed:
         yield ""
         yield from (f"{shown(record.nodeid)}: {shown(str(state_of(record)))}" for record in listed)
-    twice = sum(len(latest(session.records)) for session in sessions) - len(results_of(sessions))
+    twice = sum(len(latest_records(session.records)) for session in sessions) - len(results_of(sessions))
     if twice:
         yield ""
         yield f"{counted(twice, 'result')} of earlier sessions left out: of a target the last session counts"
-    for session in faulty(sessions):
+    for session in faulty_sessions(sessions):
         yield ""
         yield f"{'failed' if session.is_complete and not session.lacking else 'incomplete'}: {_named(session)}"
 

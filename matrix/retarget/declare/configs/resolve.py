@@ -29,7 +29,7 @@ from retarget.declare.scope import Names, Redirections, Scope, find_named, unkno
 from retarget.extension import CompilerError, overrides
 from retarget.model import CompilerConfig, Host, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
 from retarget.model.names import config_name_error, name_error
-from retarget.profiles.files import located, reference_error
+from retarget.profiles.files import located_profile, reference_error
 from retarget.profiles.names import DEVICE_TYPES
 from retarget.profiles.requirements import requirement_error
 from retarget.support.errors import RetargetError
@@ -168,10 +168,10 @@ def _inheritable(
 def _located(table: _InheritableTableT, file: Path) -> _InheritableTableT:
     """Return a table whose profile files have absolute paths: one that extends it may be in another folder."""
     if _is_runtime(table):
-        located_here: dict[str, object] = {"profile": located(file, table.profile)} if table.profile else {}
+        located_here: dict[str, object] = {"profile": located_profile(file, table.profile)} if table.profile else {}
     else:
         profiles = cast("CompilerConfigTable", table).target_from
-        located_here = {"target_from": [located(file, one) for one in profiles]} if profiles else {}
+        located_here = {"target_from": [located_profile(file, one) for one in profiles]} if profiles else {}
     if not located_here:
         return table
     return cast("_InheritableTableT", table.model_copy(update=located_here))
@@ -232,7 +232,7 @@ def _compiler_problems(
         message = f"found device profiles, but the compiler {compiler.name!r} does not compile for them"
         yield Problem((*entry.path, "target_from"), message)
     for index, reference in enumerate(entry.table.target_from):
-        if (found := reference_error(located(file, reference))) is not None:
+        if (found := reference_error(located_profile(file, reference))) is not None:
             yield Problem((*entry.path, "target_from", index), found)
 
 

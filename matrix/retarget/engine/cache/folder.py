@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from retarget.engine.cache.generated import unfinished_sets
 from retarget.engine.cache.store import Store
 from retarget.support.files import user_path
-from retarget.support.locks import hold
+from retarget.support.locks import hold_lock
 from retarget.support.scratch import abandoned_folders, sweep_scratch
 from retarget.worker.artifact import CACHE_DIR_VARIABLE, user_cache
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 OPTION = "--retarget-cache-dir"
 NO_CACHE_OPTION = "--retarget-no-cache"
-INI_KEY = "retarget_cache_dir"
+CACHE_INI_KEY = "retarget_cache_dir"
 
 
 class CacheChoice(Struct, frozen=True, kw_only=True):
@@ -55,7 +55,7 @@ def choose_cache(
         return CacheChoice(folder=_absolute(folder, text), source=CACHE_DIR_VARIABLE)
     if ini:
         base = ini_file.parent if ini_file is not None else folder
-        where = f"{INI_KEY} in {ini_file}" if ini_file is not None else INI_KEY
+        where = f"{CACHE_INI_KEY} in {ini_file}" if ini_file is not None else CACHE_INI_KEY
         return CacheChoice(folder=_absolute(base, ini), source=where)
     return CacheChoice(folder=user_cache(), source="the user's cache folder")
 
@@ -72,7 +72,7 @@ def cache_of_command(option: str = "") -> CacheChoice:
 def cache_of_session(configuration: PytestConfiguration) -> CacheChoice:
     """Return the cache of a session of pytest that no option of its own names one for."""
     folder, where = (configuration.given(OPTION) or [("", OPTION)])[-1]
-    ini = str(configuration.values.get(INI_KEY) or "")
+    ini = str(configuration.values.get(CACHE_INI_KEY) or "")
     choice = choose_cache(option=folder, named=where, ini=ini, ini_file=configuration.file)
     return replace(choice, unused=configuration.switched_on(NO_CACHE_OPTION))
 
@@ -96,7 +96,7 @@ def sweep_daily(store: Store) -> None:
                 sweep_scratch()
                 return
             marker.parent.mkdir(exist_ok=True)
-        lock = hold(marker, wait=False)
+        lock = hold_lock(marker, wait=False)
         if lock is not None:
             with lock:
                 sweep(store)

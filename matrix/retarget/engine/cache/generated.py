@@ -25,7 +25,7 @@ from retarget.extension import CaseLoader
 from retarget.model import CompileTarget
 from retarget.support.errors import RetargetError
 from retarget.support.files import UNFINISHED, read_regular, write_atomically
-from retarget.support.locks import HeldLock, hold
+from retarget.support.locks import HeldLock, hold_lock
 
 GENERATED_FOLDER = "made"
 """The folder of the cache in which they lie."""
@@ -68,7 +68,7 @@ def module_sets(cache: Path) -> tuple[ModuleSet, ...]:
 def remove_set(path: Path) -> bool:
     """Remove one set of modules. False if a session uses it. Raises `RetargetError` if it cannot be removed."""
     try:
-        lock = hold(_lock(path), wait=False)
+        lock = hold_lock(_lock(path), wait=False)
         if lock is None:
             return False
         with lock:
@@ -95,7 +95,7 @@ def unfinished_sets(cache: Path, *, remove: bool = False) -> tuple[Path, ...]:
                 continue
             whole = path.with_name(path.name.removeprefix(prefix))
             with suppress(OSError):
-                lock = hold(_lock(whole), wait=False)
+                lock = hold_lock(_lock(whole), wait=False)
                 if lock is None:  # its owner is at work
                     continue
                 found.append(path)
@@ -149,7 +149,7 @@ class ModuleGenerator:
         try:
             while not self._use(folder):
                 self._folder.mkdir(parents=True, exist_ok=True)
-                lock = hold(_lock(folder))
+                lock = hold_lock(_lock(folder))
                 if lock is not None:
                     with lock:
                         if not folder.is_dir():
@@ -164,7 +164,7 @@ class ModuleGenerator:
         if not folder.is_dir():
             return False
         try:
-            lock = hold(_lock(folder), shared=True)
+            lock = hold_lock(_lock(folder), shared=True)
         except OSError:  # a read-only cache still serves, and is never cleaned
             return folder.is_dir()
         if lock is None or not folder.is_dir():

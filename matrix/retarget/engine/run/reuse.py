@@ -36,7 +36,7 @@ from retarget.extension import UnavailableError, code_digest
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
 from retarget.model.outcomes import Artifact, CaseOutcome, DeviceInfo, Failure, RunOutcome
-from retarget.support.dependencies import Dependency, state_of, versions_of_arrays
+from retarget.support.dependencies import Dependency, dependency_state, versions_of_arrays
 from retarget.support.errors import RetargetError
 from retarget.support.files import LIMIT_VARIABLE, read_regular
 from retarget.targets.selection import names_devices
@@ -193,7 +193,7 @@ class ReusableResults:
             return False
         env = {**os.environ, **dict(worker_environment(self._registry, target.runtime))}
         *recorded, session = dependencies
-        now = [(sort, name, state_of(sort, name, env)) for sort, name, _ in recorded]
+        now = [(sort, name, dependency_state(sort, name, env)) for sort, name, _ in recorded]
         return now == recorded and session == self._session(target)
 
     def _session(self, target: RunTarget) -> Dependency:

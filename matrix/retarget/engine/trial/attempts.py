@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from retarget.engine.trial.failures import AsExpected, StageFailedError
 from retarget.expect.cases import TargetRules, TargetVerdict, judge_target
-from retarget.expect.verdict import Ruling, Verdict, excuse, is_expired, observed_text, today
+from retarget.expect.verdict import Ruling, Verdict, excuse_text, is_expired, observed_text, today
 from retarget.model.locations import SourceLocations
 from retarget.model.names import is_one_of
 from retarget.model.outcomes import CaseOutcome, Failure, Observation
@@ -120,7 +120,7 @@ def _named(cases: Sequence[str]) -> str:
 
 def _excuse(verdict: TargetVerdict, tried: Attempts) -> str:
     """Why a target's failures are excused; and of how many cases, where not all failed."""
-    why = "; ".join(dict.fromkeys(excuse(rule) for rule in verdict.rules))
+    why = "; ".join(dict.fromkeys(excuse_text(rule) for rule in verdict.rules))
     total, failed = len(tried.names or tried.cases), len(verdict.expected)
     if failed in {0, total}:
         return why
@@ -151,7 +151,7 @@ def _every_time(
     lines = [f"failed at each of {len(errors)} attempts: {first}", ""]
     lines += [f"attempt {number}  {observed_text(error.observation)}" for number, error in enumerate(errors, 1)]
     rules = {one.rule.origin: one.rule for one in verdict.verdicts if one.ruling is Ruling.AGAIN and one.rule}
-    lines += [*(f"flaky by   {locations.location(rule.origin)}: {excuse(rule)}" for rule in rules.values()), rest]
+    lines += [*(f"flaky by   {locations.location(rule.origin)}: {excuse_text(rule)}" for rule in rules.values()), rest]
     return "\n".join(lines).rstrip("\n")
 
 
@@ -166,7 +166,7 @@ def case_records(
             rule = rules.of(name)
             is_excused = rule is not None and rule.outcome == "skip" and not is_expired(rule, today())
             why_not = "the run ended before it" if is_one_of(name, only) else "not selected by --retarget-case"
-            reason = excuse(rule) if rule is not None and is_excused else why_not
+            reason = excuse_text(rule) if rule is not None and is_excused else why_not
             yield CaseRecord(name=name, outcome=Outcome.NOT_RUN, reason=reason, excused=is_excused)
         elif case.failure is None:
             one = verdict.of(name)
@@ -195,7 +195,7 @@ def _failed(case: CaseOutcome, failure: Failure, verdict: TargetVerdict) -> Case
         seconds=case.seconds,
         stage=seen.stage,
         signature=seen.signature,
-        reason=excuse(rule) if rule is not None else line,
+        reason=excuse_text(rule) if rule is not None else line,
         no_verdict=failure.no_verdict,
         agree_with=case.agree_with,
         lacking=failure.lacking,

@@ -17,12 +17,12 @@ from retarget.engine.trial.failures import (
     failure_fields,
 )
 from retarget.engine.trial.trial import Trial
-from retarget.expect.verdict import excuse
+from retarget.expect.verdict import excuse_text
 from retarget.model import RunTarget
 from retarget.results.record import BAD, Outcome, Sibling, TargetRecord
 
 
-def outcome_of(trial: Trial, error: BaseException | None, *, was_tried: bool) -> tuple[Outcome, str]:
+def trial_outcome(trial: Trial, error: BaseException | None, *, was_tried: bool) -> tuple[Outcome, str]:
     """Return a target's outcome and the reason for it. `error` is what its trial raised, None if it raised nothing.
 
     `was_tried` is false where this was before the attempt: the target could not be tried.
@@ -40,7 +40,7 @@ def outcome_of(trial: Trial, error: BaseException | None, *, was_tried: bool) ->
     return Outcome.FAILED if was_tried else Outcome.ERROR, ""
 
 
-def finished(
+def finish(
     trial: Trial,
     error: BaseException | None,
     outcome_and_reason: tuple[Outcome, str],
@@ -82,7 +82,7 @@ def _passed(trial: Trial) -> tuple[Outcome, str]:
         return Outcome.PASSED, ""
     rule = trial.in_force.rules.whole or trial.in_force.compile_rule
     reason = f"{trial.nodeid} passed at attempt {record.attempt}"
-    return Outcome.FLAKY, f"{reason} ({excuse(rule)})" if rule is not None else reason
+    return Outcome.FLAKY, f"{reason} ({excuse_text(rule)})" if rule is not None else reason
 
 
 def _siblings(trial: Trial, target: RunTarget) -> Sequence[Sibling]:

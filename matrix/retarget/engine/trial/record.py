@@ -14,7 +14,7 @@ from retarget.results.files import SessionStart, new_session
 from retarget.results.plan import digest_of_ids
 from retarget.results.record import TargetRecord
 from retarget.support.checkout import revision
-from retarget.targets.tags import marks
+from retarget.targets.tags import marks_of
 from retarget.worker.process import available_cores
 
 
@@ -49,7 +49,7 @@ def declared_record(target: Target, registry: Registry, **known: Any) -> TargetR
         runtime=runtime.name if runtime is not None else "",
         driver=runtime.driver if runtime is not None else "",
         tags=target.tags,
-        marks=marks(target),
+        marks=marks_of(target),
         runs_external=runtime is not None and registry.gives_no_outputs(runtime),
         **known,
     )

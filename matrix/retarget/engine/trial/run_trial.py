@@ -29,7 +29,7 @@ from retarget.engine.trial.failures import (
 )
 from retarget.engine.trial.trial import Trial
 from retarget.expect.cases import TargetRules, judge_target
-from retarget.expect.verdict import Ruling, excuse, is_expired, judge, observed_text, today
+from retarget.expect.verdict import Ruling, excuse_text, is_expired, judge, observed_text, today
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, Observation, Rung, RunOutcome, Stage
@@ -274,7 +274,7 @@ class RunTrial(Trial):
 def _excused_by(failed: Target, rule: Expectation) -> str:
     """Why a target is excused for which another one, which `rule` is in force for, has failed."""
     what = "failed, which is intermittent" if rule.outcome == "intermittent" else "is expected to fail"
-    return f"{failed.name} {what}: {excuse(rule)}"
+    return f"{failed.name} {what}: {excuse_text(rule)}"
 
 
 class CompileTrial(Trial):

@@ -23,7 +23,7 @@ from retarget.engine.trial.failures import (
 from retarget.engine.trial.record import declared_record
 from retarget.engine.trial.services import NO_RULES, RulesInForce, TrialServices
 from retarget.expect.cases import TargetRules, judge_target
-from retarget.expect.verdict import Ruling, excuse, today
+from retarget.expect.verdict import Ruling, excuse_text, today
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, Target
 from retarget.model.names import is_one_of
@@ -94,7 +94,7 @@ class Trial:
 
     def _skip_by_rule(self) -> None:
         if (rule := self.in_force.skipping) is not None:
-            raise ExcusedByRule(excuse(rule))
+            raise ExcusedByRule(excuse_text(rule))
 
     def resolve_rules(self) -> None:
         """Find which rules are in force on the target's devices. Skips the target if one says so."""
@@ -194,7 +194,7 @@ class Trial:
     def record_chance(self, rule: Expectation | None) -> None:
         """Record that the target's result, or that of its compile target, is chance."""
         self.update_record(
-            outcome=Outcome.INTERMITTENT, reason=excuse(rule) if rule is not None else self.record.chance
+            outcome=Outcome.INTERMITTENT, reason=excuse_text(rule) if rule is not None else self.record.chance
         )
 
     # ------------------------------------------------------------ compile
@@ -288,7 +288,7 @@ class Trial:
             msg = f"no case matches --retarget-case {' or '.join(self.services.settings.cases)}"
             raise Unselected(msg)
         rules = [rule for rule in (self.rules.of(name) for name in selected) if rule is not None]
-        raise ExcusedByRule("; ".join(dict.fromkeys(excuse(rule) for rule in rules)))
+        raise ExcusedByRule("; ".join(dict.fromkeys(excuse_text(rule) for rule in rules)))
 
     def attempted(self, run: RunOutcome, word: Callable[[Failure, Sequence[str]], StageFailedError]) -> Attempts:
         """The result of running, or checking, the target's cases. `word` words a failure and the expected cases."""

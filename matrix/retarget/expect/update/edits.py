@@ -13,7 +13,7 @@ import tomli
 from msgspec import Struct
 
 from retarget.declare.load import DeclarationLoader
-from retarget.declare.sources import discover
+from retarget.declare.sources import discover_suites
 from retarget.expect.update.edited_rules import SuiteTargets
 from retarget.expect.update.plan import FileEdit
 from retarget.expect.update.text import rewrite
@@ -21,7 +21,7 @@ from retarget.extension.registry import Registry
 from retarget.model import Suite
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import replacing
-from retarget.targets.expansion import expand
+from retarget.targets.expansion import expand_suite
 
 
 class Rewritten(Struct, frozen=True, kw_only=True):
@@ -106,7 +106,7 @@ def served_suites(files: Iterable[Path], registry: Registry) -> list[Suite]:
     suites: dict[Path, tuple[Suite, ...]] = {file: loader.load_suite_file(file) for file in sorted(files)}
     folders = {file.parent for file in suites}
     folders |= {rule.origin.file.parent for some in suites.values() for one in some for rule in one.expectations}
-    for file in discover(sorted(folders)):
+    for file in discover_suites(sorted(folders)):
         if file not in suites:
             suites[file] = loader.load_suite_file(file)
     return [suite for some in suites.values() for suite in some]
@@ -115,4 +115,4 @@ def served_suites(files: Iterable[Path], registry: Registry) -> list[Suite]:
 def expanded(suite: Suite, registry: Registry) -> SuiteTargets:
     """Return a suite with its targets."""
     checks = registry.artifact_checker(suite.kind) is not None
-    return SuiteTargets(suite=suite, targets=expand(suite, registry), checks_artifacts=checks)
+    return SuiteTargets(suite=suite, targets=expand_suite(suite, registry), checks_artifacts=checks)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from retarget import __version__
-from retarget.results.files import SessionResults, attempts_of, faulty
+from retarget.results.files import SessionResults, attempts_of, faulty_sessions
 from retarget.results.history import seconds_of
 from retarget.results.overview import state_of
 from retarget.results.record import Outcome, TargetRecord
@@ -66,7 +66,7 @@ def ctrf(sessions: Sequence[SessionResults]) -> bytes:
     }
     environment = {
         **{name: value for name, values in of_all.items() if len(values) == 1 for value in values if value},
-        "healthy": not faulty(sessions),
+        "healthy": not faulty_sessions(sessions),
         "extra": {"sessions": names, "selected": sum(one.selected for one in starts)},
     }
     report = {

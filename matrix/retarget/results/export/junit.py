@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from retarget.results.export.properties import properties
-from retarget.results.files import Attribution, SessionResults, faulty, results_of
+from retarget.results.files import Attribution, SessionResults, faulty_sessions, results_of
 from retarget.results.history import seconds_of
 from retarget.results.overview import state_of
 from retarget.results.record import INCOMPLETE, Outcome, Result, TargetRecord
@@ -33,7 +33,7 @@ def junit(sessions: Sequence[SessionResults]) -> bytes:
         case = _case(record, said.get((record.session, target)))
         kinds.update(child.tag for child in case)
         cases.append(tostring(case, encoding="utf-8"))
-    for session in faulty(sessions):
+    for session in faulty_sessions(sessions):
         case = Element("testcase", classname="pytest", name=_text(session.start.leg or session.start.session))
         SubElement(case, "error", message=_text(f"session {session.start.session[:8]}: {session.fault}"))
         kinds["error"] += 1

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from retarget.results.files import SessionResults, results_of
-from retarget.results.measurements import Measurement, measurements
+from retarget.results.measurements import Measurement, measurements_of
 from retarget.results.record import TargetRecord
 
 _VERSION = "5.2.3"
@@ -40,7 +40,7 @@ def pytest_benchmark(sessions: Sequence[SessionResults]) -> bytes:
         "benchmarks": [
             _benchmark(record, one)
             for _, record in sorted(results_of(sessions).items())
-            for one in measurements(record)
+            for one in measurements_of(record)
             if len(one.samples) > 1
         ],
         "datetime": datetime.fromtimestamp(max((one.started for one in starts), default=0.0), UTC).isoformat(),

@@ -175,7 +175,7 @@ def test_a_read_only_cache_serves_what_it_has(tmp_path: Path, monkeypatch: pytes
     def refused(*_: object, **__: object) -> None:
         raise PermissionError
 
-    monkeypatch.setattr("retarget.engine.cache.generated.hold", refused)
+    monkeypatch.setattr("retarget.engine.cache.generated.hold_lock", refused)
     assert modules(tmp_path, maker).resolve(target(tmp_path, "one"), maker).module.path.read_text() == "one"
     assert len(maker.asked) == 1
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from retarget.engine.cache.folder import leftovers, sweep, sweep_daily
 from retarget.engine.cache.store import Store
-from retarget.support.locks import hold
+from retarget.support.locks import hold_lock
 from retarget.support.scratch import ScratchFolder, abandoned_folders, sweep_scratch
 
 
@@ -68,7 +68,7 @@ def test_a_cache_is_swept_once_a_day(tmp_path: Path, temporary: Path) -> None:
     assert list(leftovers(store)) == [left]
     marker = store.folder / "v1" / "swept"
     os.utime(marker, (1, 1))
-    lock = hold(marker)
+    lock = hold_lock(marker)
     assert lock is not None
     with lock:  # another process sweeps
         sweep_daily(store)
@@ -96,22 +96,25 @@ def test_a_cache_that_cannot_be_written_is_nobodys_error(tmp_path: Path) -> None
 
 def test_a_lock_is_shared_or_exclusive_and_ends_with_its_holder(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    with hold(path, shared=True) or pytest.fail("not free"), hold(path, shared=True) or pytest.fail("not shared"):
-        assert hold(path, wait=False) is None
-    exclusive = hold(path, wait=False)
+    with (
+        hold_lock(path, shared=True) or pytest.fail("not free"),
+        hold_lock(path, shared=True) or pytest.fail("not shared"),
+    ):
+        assert hold_lock(path, wait=False) is None
+    exclusive = hold_lock(path, wait=False)
     assert exclusive is not None
-    assert hold(path, shared=True, wait=False) is None
+    assert hold_lock(path, shared=True, wait=False) is None
     exclusive.delete()
     exclusive.release()
     assert not path.exists()
-    with hold(path, wait=False) or pytest.fail("not free"):
+    with hold_lock(path, wait=False) or pytest.fail("not free"):
         assert path.exists()
 
 
 def test_a_lock_whose_file_was_deleted_meanwhile_is_taken_anew(tmp_path: Path) -> None:
     """The waiter must not hold the lock of a file that nobody else can find."""
     path = tmp_path / "lock"
-    first = hold(path)
+    first = hold_lock(path)
     assert first is not None
     code = "import sys; from pathlib import Path; from retarget.support.locks import hold; print('waits', flush=True)\n"
     code += "lock = hold(Path(sys.argv[1])); print(Path(sys.argv[1]).exists(), flush=True)"

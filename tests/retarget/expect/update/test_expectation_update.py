@@ -34,8 +34,8 @@ from retarget.model import (
 )
 from retarget.model.outcomes import Observation
 from retarget.support.errors import RetargetError
-from retarget.targets.expansion import expand
-from retarget.targets.selection import terms
+from retarget.targets.expansion import expand_suite
+from retarget.targets.selection import mark_terms
 
 TODAY = date(2026, 5, 1)
 FOLDER = Path("/project/suites")
@@ -82,7 +82,7 @@ def suite(
         origin=ORIGIN,
     )
     return SuiteTargets(
-        suite=made, targets=expand(made, Registry(compilers={}, drivers={}, case_loaders={}, origins={}))
+        suite=made, targets=expand_suite(made, Registry(compilers={}, drivers={}, case_loaders={}, origins={}))
     )
 
 
@@ -600,7 +600,7 @@ class World:
             for origin, effect in book(one).effects.items():
                 words[origin] = words.get(origin, Effect()) | effect
         rules = {made.origin: made for one in self.suites for made in one.suite.expectations}
-        return any(len(words[origin].words) < len(terms(made.when)) for origin, made in rules.items())
+        return any(len(words[origin].words) < len(mark_terms(made.when)) for origin, made in rules.items())
 
     def __repr__(self) -> str:
         rules = {made.origin: made for one in self.suites for made in one.suite.expectations}
@@ -735,7 +735,7 @@ def test_after_an_update_all_is_as_expected_nothing_is_lost_and_a_second_one_cha
                 assert key in found.excused
     for made in {made.origin: made for one in after for made in one.suite.expectations}.values():
         assert effects[made.origin].matched == frozenset(range(len(made.match)))
-        assert len(effects[made.origin].words) == len(terms(made.when))
+        assert len(effects[made.origin].words) == len(mark_terms(made.when))
     again = update(*after, seen=seen)
     assert again.edits == ()
     assert (again.excused, again.left) == (found.excused, found.left)
