@@ -108,7 +108,7 @@ reliability: $(DEV_STAMP)
 	$(BIN)/python tests/reliability/kills.py devices --kills $(KILLS) --seed $(SEED)
 	$(BIN)/python tests/reliability/cluster_kills.py workers --kills $(KILLS) --seed $(SEED)
 	$(BIN)/python tests/reliability/cluster_kills.py scheduler --kills $(KILLS) --seed $(SEED)
-	$(BIN)/pytest -q tests/reliability/test_upgrade.py tests/acceptance/test_cache_faults.py tests/retarget/engine/cache --run-slow
+	$(BIN)/pytest -q tests/reliability/test_upgrade.py tests/acceptance/test_cache_faults.py tests/retarget/session/cache --run-slow
 
 # Of each package MUTANTS changes; those of SEED=2 are others. Of some: make mutate PACKAGES='retarget_bench retarget/declare'
 MUTANTS ?= 20

@@ -71,8 +71,8 @@ def _no_sshd() -> str:
 @cache
 def _no_vulkan() -> str:
     """Why there is no Vulkan device here, determined in a process of its own; empty if there is one."""
-    from retarget.engine.run.service import RunService
     from retarget.extension import UnavailableError
+    from retarget.session.run.service import RunService
     from retarget.support.errors import RetargetError
 
     with RunService(extensions=(), default_timeout=60) as service:

@@ -36,10 +36,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from retarget.engine.cache.generated import GENERATED_FOLDER
 from retarget.extension import CompileRequest, CompilerError, UnavailableError
 from retarget.model import CompileTarget
 from retarget.session import Declared, DeclaredTarget, Engine, Registry, collect_targets
+from retarget.session.cache.generated import GENERATED_FOLDER
 from retarget.support import RetargetError
 from retarget_cases.onnx.manifest_file import read_manifest
 from timed_project import quoted

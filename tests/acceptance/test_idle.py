@@ -32,8 +32,8 @@ def test_a_project_without_matrix_files_imports_the_options_and_nothing_else(pro
         "pytest_retarget.options.settings",
         "pytest_retarget.plugin",
         "retarget",
-        "retarget.engine",
-        "retarget.engine.limits",  # the defaults that --help shows: three modules that import nothing
+        "retarget.session",
+        "retarget.session.limits",  # the defaults that --help shows: three modules that import nothing
     }
 
 

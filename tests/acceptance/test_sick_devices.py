@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from acceptance_support import DOUBLES, Project, alone_and_xdist, matrix
 from declaration_texts import compiler, runtime, target
-from retarget.engine import limits
 from retarget.results import Outcome, TargetRecord, latest_records, read_results
+from retarget.session import limits
 
 LOST = matrix(
     compiler("dc", "double"),

@@ -23,10 +23,10 @@ from pathlib import Path
 from fuzzed_readers import sealed_opencl
 from mutations import mutated
 from retarget.declare.load import load_all
-from retarget.engine.limits import CoolDowns
 from retarget.extension import UnavailableError
 from retarget.model import Artifact, CompileTarget, RunOutcome, RunTarget
 from retarget.session import Engine, RunService, expand_suite, load_extensions
+from retarget.session.limits import CoolDowns
 from retarget.support import RetargetError
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -20,8 +20,6 @@ import numpy as np
 import zstandard
 from mutations import mutated, mutated_json
 from retarget.arrays import read_npy, read_npz
-from retarget.engine.cache.transfer import ArtifactFolder, export_artifact
-from retarget.engine.run.lease import DeviceLeases, Lease
 from retarget.extension import CaseLoader, CaseRequest, FunctionInfo
 from retarget.model import CompilerConfig, CompileTarget, Failure, Module, Origin, Stage
 from retarget.profiles import find_profile, profile_text, read_profile
@@ -54,6 +52,8 @@ from retarget.session import (
     expand_suite,
     load_extensions,
 )
+from retarget.session.cache.transfer import ArtifactFolder, export_artifact
+from retarget.session.run.lease import DeviceLeases, Lease
 from retarget.support import DiagnosticsError, RetargetError
 from retarget_bringup.ladder.files import read_ladder
 from retarget_bringup.ladder.settings import read_settings

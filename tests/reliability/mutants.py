@@ -71,8 +71,8 @@ def _opencl(modules: str, *tests: str) -> Part:
 
 MORE_TESTS = {
     "pytest_retarget": ("tests/acceptance", "tests/retarget_ctest"),
-    "retarget/engine": ("tests/acceptance",),
-    "retarget/worker": ("tests/retarget/engine/run", "tests/retarget_iree/runtime", "tests/acceptance"),
+    "retarget/session": ("tests/acceptance",),
+    "retarget/worker": ("tests/retarget/session/run", "tests/retarget_iree/runtime", "tests/acceptance"),
 }
 """Of packages, tests outside of their own folder: whole sessions are those of pytest's plugin, as is that of `retarget
 run`, and trials of targets are made in them; a worker is tested by those who give it work."""

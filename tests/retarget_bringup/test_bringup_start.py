@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from retarget.cli import main
-from retarget.engine.run.service import check_driver, selected_checks
 from retarget.extension import CompileRequest, CompilerError, DriverError, Resolved
 from retarget.model import CheckState, CompileTarget, Origin, Rung, RuntimeConfig
 from retarget.session import DeclarationLoader, Engine, RunService, discover_suites, expand_suite, load_extensions
+from retarget.session.run.service import check_driver, selected_checks
 from retarget_bringup.ladder.files import read_ladder
 from retarget_bringup.ladder.settings import read_settings
 from retarget_bringup.start.command import STARTER

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from retarget.engine.cache.remote.objects import RemoteSettings
 from retarget.extension import CompileRequest, Resolved
 from retarget.model import Failure, RunOutcome, Stage
 from retarget.session import CompileJob, Inputs, RemoteStore, RunJob
+from retarget.session.cache.remote.objects import RemoteSettings
 from retarget.support import RetargetError
 from retarget.worker import CompileModule
 from retarget.worker.messages import RunModule

@@ -50,7 +50,7 @@ def ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ends:
 
         monkeypatch.setattr(CompileTrial, "prepare", lambda _: None)
         monkeypatch.setattr(CompileTrial, "attempt", attempt)
-        monkeypatch.setattr("retarget.engine.trial.services.TrialServices.is_compile_needed", lambda *_: False)
+        monkeypatch.setattr("retarget.session.trial.services.TrialServices.is_compile_needed", lambda *_: False)
 
     return make
 

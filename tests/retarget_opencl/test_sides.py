@@ -60,7 +60,7 @@ print(json.dumps([name for name in sys.modules if name.startswith("retarget")]))
 """
 
 IN_THE_KEY = (
-    "retarget.engine.cache",
+    "retarget.session.cache",
     "retarget.profiles",
     "retarget_iree.builds",
     "retarget_iree.compiler.targets",

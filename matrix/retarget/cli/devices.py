@@ -17,13 +17,13 @@ from msgspec.structs import replace
 from retarget.cli.support import seconds_above_0
 from retarget.declare.load import DeclarationLoader
 from retarget.declare.scope import unknown_name
-from retarget.engine.limits import OPEN_TIMEOUT
-from retarget.engine.run.service import RunService
 from retarget.extension import UnavailableError
 from retarget.extension.registry import load_extensions
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.files import Profile, profile_of_device, write_profile
+from retarget.session.limits import OPEN_TIMEOUT
+from retarget.session.run.service import RunService
 from retarget.support.errors import RetargetError
 from retarget.worker.process import available_cores
 

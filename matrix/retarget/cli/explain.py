@@ -19,10 +19,6 @@ from retarget.cli.support import (
     read_declared,
     request_of,
 )
-from retarget.engine.cache.folder import cache_of_command
-from retarget.engine.commands import Commands
-from retarget.engine.engine import Engine
-from retarget.engine.toolchains import describe_build, worker_environment
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet, assign_goldens, bound_text
 from retarget.expect.verdict import excuse_text, expected_text, is_expired, today
@@ -43,6 +39,10 @@ from retarget.model import (
 )
 from retarget.model.locations import SourceLocations
 from retarget.profiles.requirements import Answer
+from retarget.session.cache.folder import cache_of_command
+from retarget.session.commands import Commands
+from retarget.session.engine import Engine
+from retarget.session.toolchains import describe_build, worker_environment
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.targets.availability import host_mismatch
 from retarget.targets.expansion import active_overrides, compile_target_name, excluding_override, run_target_name

@@ -1,6 +1,6 @@
 """Reads an artifact for a run, and sees that it is the one that was meant; and files that a driver keeps.
 
-Code in a worker keeps such files in the folder that `kept_folder` returns. `retarget.engine.cache.store` counts,
+Code in a worker keeps such files in the folder that `kept_folder` returns. `retarget.session.cache.store` counts,
 bounds, verifies and removes them.
 """
 

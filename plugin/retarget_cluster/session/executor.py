@@ -86,7 +86,7 @@ class _Turns:
 
 
 class ClusterExecutor:
-    """Compiles and runs on the workers of a scheduler. Implements `retarget.engine.executor.Executor`."""
+    """Compiles and runs on the workers of a scheduler. Implements `retarget.session.executor.Executor`."""
 
     def __init__(self, address: str, session: ExecutorSession) -> None:
         """Connect, and wait for a worker; those of `local:N` start meanwhile. Raises `RetargetError`."""

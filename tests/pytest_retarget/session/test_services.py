@@ -23,6 +23,6 @@ def test_a_cluster_is_told_the_compiles_at_a_time_that_were_asked_for(
     monkeypatch: pytest.MonkeyPatch, jobs: int, share: int | None
 ) -> None:
     told: list[ExecutorSession] = []
-    monkeypatch.setattr("retarget.engine.executor.connect_executor", lambda _, session: told.append(session))
+    monkeypatch.setattr("retarget.session.connect_executor", lambda _, session: told.append(session))
     _executor(Settings(jobs=jobs, cluster="tcp://1", extensions=("e",)), Path("cache"))
     assert told == [ExecutorSession(extensions=("e",), cache=Path("cache"), jobs=share)]

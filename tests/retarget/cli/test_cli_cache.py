@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from retarget.cli.artifacts import cache as cli_cache
-from retarget.engine.cache.key import digest_of
-from retarget.engine.cache.store import Store
 from retarget.model.outcomes import Failure, Stage
+from retarget.session.cache.key import digest_of
+from retarget.session.cache.store import Store
 from retarget.support.errors import RetargetError
 from retarget.support.locks import hold_lock
 

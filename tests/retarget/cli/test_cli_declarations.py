@@ -70,7 +70,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RETARGET_EXTENSIONS", "cli_extension")
     monkeypatch.delitem(sys.modules, "cli_extension", raising=False)
-    monkeypatch.setattr("retarget.engine.commands.tempfile.gettempdir", lambda: "/tmp")  # noqa: S108  only printed
+    monkeypatch.setattr("retarget.session.commands.tempfile.gettempdir", lambda: "/tmp")  # noqa: S108  only printed
     for name, text in (
         ("extensions/cli_extension.py", EXTENSION),
         (".git/HEAD", ""),

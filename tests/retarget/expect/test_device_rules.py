@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_targets import compile_target, run_target
 from msgspec.structs import replace
-from retarget.engine.trial.services import RulesInForce
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet, assign_goldens
 from retarget.model import CompilerConfig, CompileTarget, Expectation, Golden, Origin
 from retarget.model.devices import DeviceTraits
 from retarget.model.metrics import Metric
+from retarget.session.trial.services import RulesInForce
 from retarget.support.errors import RetargetError
 from retarget.targets.selection import ExpressionError, compile_rule, compile_selector, names_devices, rule_terms
 

@@ -15,9 +15,9 @@ from iree_modules import ARITHMETIC
 from iree_support import LLVM_CPU, ORIGIN, VMVX, Compile, OpenDevice, checks_of, compiler_config
 from model_targets import compile_target
 from msgspec.structs import replace
-from retarget.engine.compile.steps import key_of
 from retarget.extension import CompileRequest, CompilerError, Resolved, UnavailableError
 from retarget.model import CompileTarget, Module
+from retarget.session.compile.steps import key_of
 from retarget_iree import builds, toolchain
 from retarget_iree.compiler.compiler import IreeCompiler, tool_only_flags
 from retarget_iree.compiler.flags import explicit_host

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from iree_support import VMVX, Compile
-from retarget.engine.limits import CoolDowns
-from retarget.engine.run.service import check_driver, selected_checks
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin, Rung, RunOutcome, RunTarget, RuntimeConfig
 from retarget.session import RunService, SickDeviceError
+from retarget.session.limits import CoolDowns
+from retarget.session.run.service import check_driver, selected_checks
 
 ORIGIN = Origin(file=Path("matrix.toml"), key_path="")
 TWO = "".join(

@@ -6,11 +6,11 @@ import argparse
 import json
 import sys
 
-from retarget.engine.cache.folder import cache_of_command, leftovers, sweep
-from retarget.engine.cache.generated import module_sets
-from retarget.engine.cache.remote.objects import remote_settings
-from retarget.engine.cache.remote.store import RemoteStore
-from retarget.engine.cache.store import Store
+from retarget.session.cache.folder import cache_of_command, leftovers, sweep
+from retarget.session.cache.generated import module_sets
+from retarget.session.cache.remote.objects import remote_settings
+from retarget.session.cache.remote.store import RemoteStore
+from retarget.session.cache.store import Store
 from retarget.support.errors import RetargetError
 from retarget.support.text import size_text
 

@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 from retarget.cli.support import add_path_arguments, add_toolchain_argument, read_declared, request_of
-from retarget.engine.cache.folder import cache_of_command
-from retarget.engine.engine import Engine
 from retarget.extension import Compiler, UnavailableError, overrides
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompileTarget
+from retarget.session.cache.folder import cache_of_command
+from retarget.session.engine import Engine
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 
 

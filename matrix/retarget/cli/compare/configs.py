@@ -11,12 +11,12 @@ from pathlib import Path
 from msgspec import Struct
 
 from retarget.cli.support import print_note, read_declared, request_of
-from retarget.engine.cache.folder import cache_of_command
-from retarget.engine.engine import Engine
 from retarget.extension import Tolerance, UnavailableError, overrides
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Module, Origin, RunTarget, Suite, Target
 from retarget.model.outcomes import Failure, OutputComparison, OutputDifference, RunOutcome, Stage
+from retarget.session.cache.folder import cache_of_command
+from retarget.session.engine import Engine
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.scratch import ScratchFolder
 from retarget.support.text import counted, first_line, strip_colour

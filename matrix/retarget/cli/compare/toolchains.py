@@ -18,16 +18,16 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from retarget.cli.support import read_declared, request_of
-from retarget.engine.cache.folder import cache_of_command
-from retarget.engine.engine import Engine
-from retarget.engine.references import ReferenceRuns
-from retarget.engine.toolchains import with_toolchain
 from retarget.extension import UnavailableError, overrides
 from retarget.model import CompileTarget, Origin, RunTarget, Target, Toolchain
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import CompileOutcome, Failure, RunOutcome
 from retarget.results.overview import Change, State, change_of
 from retarget.results.record import Outcome
+from retarget.session.cache.folder import cache_of_command
+from retarget.session.engine import Engine
+from retarget.session.references import ReferenceRuns
+from retarget.session.toolchains import with_toolchain
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.scratch import ScratchFolder
 from retarget.support.text import counted, first_line, strip_colour

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import retarget.declare.read
 from retarget.declare.load import DeclarationLoader, discover
-from retarget.engine.cache.store import Store
 from retarget.extension.registry import load_extensions
 from retarget.model import Suite
+from retarget.session.cache.store import Store
 from retarget.support.errors import DiagnosticsError
 
 SUITES = Path(__file__).parents[4] / "suites"

@@ -1,1 +1,0 @@
-"""Compiles and runs targets in worker processes, for pytest and for the command line alike. No pytest here."""

@@ -1,0 +1,148 @@
+"""Runs that other runs are compared with: a case may have to agree with what another compiler config computes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from retarget.extension import UnavailableError
+from retarget.model import RunTarget, Target
+from retarget.model.outcomes import CaseOutcome, Failure
+from retarget.session.engine import Engine
+from retarget.support.errors import RetargetError
+from retarget.support.scratch import ScratchFolder
+from retarget.worker.artifact import is_recorded
+
+
+class Recording(Struct, frozen=True, kw_only=True):
+    """A run of a module as another config compiles it, for cases that are to agree with it.
+
+    `folder` holds its results; None where there are none, and `why` says so. `failed` is the target whose failure left
+    cases without results, `ran` the run target that it was tried for, `failure` how it failed; None where it could not
+    be tried. `cases` are those that the run came to. `unavailable` is true where all that is missing is something that
+    this machine lacks.
+    """
+
+    folder: Path | None = None
+    why: str = ""
+    failed: Target | None = None
+    ran: RunTarget | None = None
+    failure: Failure | None = None
+    cases: tuple[CaseOutcome, ...] = ()
+    unavailable: bool = False
+
+
+class ReferenceRuns:
+    """Runs, once per session, what cases are to agree with. To be closed."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._recordings: dict[tuple[str, str, str], Recording] = {}
+
+    def of(self, target: RunTarget, others: Sequence[Target]) -> tuple[list[tuple[str, Path]], list[tuple[str, str]]]:
+        """Return the folders with what a target's cases are compared with, and why there are none, by compiler config.
+
+        It is looked for among `others`, in the run targets of the same module. Raises `RetargetError` for invalid data.
+        """
+        references: list[tuple[str, Path]] = []
+        missing_references: list[tuple[str, str]] = []
+        for name in self.needed(target):
+            key = _key(name, target)
+            if key not in self._recordings:
+                same = [one for one in others if isinstance(one, RunTarget)]
+                same = [one for one in same if one.compile.module == target.compile.module]
+                self._recordings[key] = self._record(name, target, same)
+            recording = self._recordings[key]
+            if recording.folder is not None:
+                references.append((name, recording.folder))
+            else:
+                missing_references.append((name, recording.why))
+        return references, missing_references
+
+    def needed(self, target: RunTarget) -> Sequence[str]:
+        """Return the compiler configs that a target's cases are to agree with. Raises `RetargetError`."""
+        loader = self._engine.registry.case_loaders.get(target.compile.kind)
+        if loader is None:
+            return ()
+        compiled = self._engine.generated(target.compile)
+        return loader.references(compiled.module, compiled.folder, compiled.compiler.name)
+
+    def recorded(self, compiler: str, target: RunTarget) -> Recording:
+        """Return what is known of a config's run of a target's module; nothing where there was no need for one."""
+        return self._recordings.get(_key(compiler, target), Recording())
+
+    def close(self) -> None:
+        """Remove what was recorded."""
+        if (scratch := vars(self).pop("_scratch", None)) is not None:
+            scratch.close()
+
+    def _record(self, compiler: str, target: RunTarget, others: Sequence[RunTarget]) -> Recording:
+        """Run a module as another config compiles it, on the first of its runtime configs that is here."""
+        module = target.compile.module.name
+        candidates = [other for other in others if other.compile.compiler.name == compiler]
+        if not candidates:
+            known = ", ".join(dict.fromkeys(other.compile.compiler.name for other in others)) or "none"
+            why = (
+                f"the cases of {module} are to agree with compiler config {compiler!r}, which runs it nowhere in suite "
+                f"{target.compile.suite!r}; expected one of {known}"
+            )
+            return Recording(why=why)
+        reasons = []
+        missing = 0
+        last = Recording()
+        for other in candidates:
+            is_here = self._engine.host_mismatch(other.runtime) is None
+            if is_here and self._engine.registry.gives_no_outputs(other.runtime):
+                reasons.append(f"{other.name}: runs behind run_under, which gives no results back")
+                continue
+            try:
+                last = self._recorded(other)
+            except UnavailableError as error:
+                missing += 1
+                reasons.append(f"{other.name}: {error}")
+                continue
+            except RetargetError as error:
+                last = Recording(failed=other, ran=other)
+                reasons.append(f"{other.name}: {error}")
+                continue
+            if last.folder is not None:
+                return last
+            reasons.append(last.why)
+            break
+        why = f"there are no results of compiler config {compiler!r} to agree with: {'; '.join(reasons)}"
+        return replace(last, why=why, unavailable=missing == len(candidates))
+
+    def _recorded(self, target: RunTarget) -> Recording:
+        """Compile and run a target. Raises `UnavailableError` and `RetargetError`."""
+        self._engine.devices_of(target)
+        compiled = self._engine.compile(target.compile)
+        if compiled.artifact is None:
+            why = (
+                f"{target.compile.name}: {compiled.failure.summary if compiled.failure is not None else 'no artifact'}"
+            )
+            return Recording(why=why, failed=target.compile, ran=target, failure=compiled.failure)
+        folder = self._scratch.subfolder()
+        run = self._engine.run(target, compiled.artifact, record=folder)
+        failed = target if run.failure is not None else None
+        is_whole = is_recorded(folder)
+        why = f"{target.name}: {run.failure.summary if run.failure is not None else 'gave nothing'}"
+        return Recording(
+            folder=folder if is_whole else None,
+            why="" if is_whole else why,
+            failed=failed,
+            ran=failed,
+            failure=run.failure,
+            cases=run.cases,
+        )
+
+    @cached_property
+    def _scratch(self) -> ScratchFolder:
+        return ScratchFolder("outputs")
+
+
+def _key(compiler: str, target: RunTarget) -> tuple[str, str, str]:
+    return compiler, target.compile.suite, target.compile.module.name

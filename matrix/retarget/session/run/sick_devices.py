@@ -1,0 +1,327 @@
+"""Runs a target on devices that answer. Sick ones are gone, or hang, after a target that ran on them: what one session
+finds, the others of the machine learn from a note in the folder of leases.
+
+A device that does not answer cools down before it is probed again, each time twice as long. Devices go by their
+physical ids, whatever runtime config uses them; also by what a config says of them, for processes that have not opened
+it. The host's CPU is nobody's alone: there, a sickness is that of one runtime config of one process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct, field
+
+from retarget.extension import UnavailableError
+from retarget.model import RuntimeConfig
+from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Rung, RunOutcome, Stage, first_failure
+from retarget.session.limits import CoolDowns
+from retarget.session.refusals import refusal_failure
+from retarget.session.run.device_worker import DeviceWorker
+from retarget.session.run.lease import Holder, LockFile, create_lease_folder
+from retarget.support.errors import RetargetError
+from retarget.support.text import printable
+from retarget.worker.messages import Progress, RunModule
+
+_LARGEST_NOTE = 16 * 1024
+_LONGEST_TEXT = 500
+_HOST = "host"
+
+
+class SickDeviceError(UnavailableError):
+    """A target is not tried, because a device that it needs was lost during the session. `str()` says which, when, and
+    after which target."""
+
+
+class Sickness(msgspec.Struct, frozen=True, kw_only=True):
+    """That a device does not answer: since `when` (seconds since 1970), after the target `after`, as a probe `found`.
+    It is not tried before `until`, which is 0 once it has recovered. `cool_down` is in seconds. `by` is its writer,
+    empty for the session that reads it; `pid` and `session` are theirs."""
+
+    device: str
+    after: str
+    found: str
+    when: float
+    until: float
+    cool_down: float
+    by: str = ""
+    pid: int = 0
+    session: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Why targets are not tried: the same words for all of them."""
+        at = time.strftime("%H:%M:%S UTC", time.gmtime(self.when))
+        by = f" (found by {self.by})" if self.by else ""
+        return f"{self.device} was gone at {at}, after {self.after}: {self.found}{by}"
+
+
+msgspec.json.Decoder(Sickness)
+"""As in `retarget.session.cache.sealed_files`: several threads of a cluster's worker may read notes."""
+
+
+def sickness_keys(config: RuntimeConfig, infos: Sequence[DeviceInfo]) -> tuple[str, ...]:
+    """Return what the devices of a runtime config go by; without `infos`, what the config says of them."""
+    host = f"{config.host.identity} " if config.host is not None else ""
+    named = f"{host}{config.driver} {config.devices} {config.env}"
+    if infos and all(info.physical_id == "cpu" or not info.exclusive for info in infos):
+        return (f"{_HOST} {config.name} {named}",)
+    return (named, *(info.physical_id for info in infos if info.physical_id != "cpu"))
+
+
+class SickDevices:
+    """The sick devices that are known in this process and in the folder of leases."""
+
+    def __init__(self, folder: Path, *, holder: Holder, cool_downs: CoolDowns) -> None:
+        """`holder` is what other sessions learn of this one."""
+        self._folder = folder
+        self._holder = holder
+        self._cool_downs = cool_downs
+        self._own: dict[str, Sickness] = {}
+        self._notes: dict[str, LockFile] = {}
+
+    def of(self, keys: Iterable[str]) -> Sickness | None:
+        """Return the last sickness of devices, also one that has passed."""
+        found = [sickness for key in keys if (sickness := self._read(key)) is not None]
+        return max(found, key=lambda one: (one.until, one.when), default=None)
+
+    @property
+    def present(self) -> Sickness | None:
+        """One that this process has found, of a device other than the host's CPU, and that has not passed."""
+        return next((one for key, one in self._own.items() if one.until and not key.startswith(_HOST)), None)
+
+    def lost(self, keys: Sequence[str], device: str, *, after: str, found: str) -> Sickness:
+        """Note that devices did not answer a probe."""
+        now, known = time.time(), self.of(keys)
+        if known is None or not known.until:
+            first = self._cool_downs.first
+            why = " ".join(found.split())[:_LONGEST_TEXT]
+            sickness = Sickness(device=device, after=after, found=why, when=now, until=now + first, cool_down=first)
+        else:
+            longer = min(2 * known.cool_down, self._cool_downs.longest)
+            sickness = msgspec.structs.replace(known, until=now + longer, cool_down=longer)
+        self._write(keys, sickness)
+        return sickness
+
+    def recovered(self, keys: Sequence[str]) -> None:
+        """Note that devices answer again. Devices that were opened before they fell sick are useless."""
+        known = self.of(keys)
+        if known is not None and known.until:
+            self._write(keys, msgspec.structs.replace(known, until=0.0))
+
+    def close(self) -> None:
+        """Close the files."""
+        for note in self._notes.values():
+            note.close()
+
+    def _note(self, key: str) -> LockFile:
+        if key not in self._notes:
+            name = hashlib.sha256(key.encode()).hexdigest()[:32]
+            self._notes[key] = LockFile(self._folder / f"{name}.sick")
+        return self._notes[key]
+
+    def _read(self, key: str) -> Sickness | None:
+        """Return what is known of a device. Anyone may have written it, so it is not trusted for long, and only while
+        its writer lives: a session that begins is to find out by itself."""
+        if key.startswith(_HOST):
+            return self._own.get(key)
+        try:
+            if not self._note(key).exists():
+                return self._own.get(key)
+            said = msgspec.json.decode(self._note(key).read(_LARGEST_NOTE), type=Sickness)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RetargetError):  # a lease says what is wrong with the folder
+            return self._own.get(key)
+        texts = {name: printable(getattr(said, name)[:_LONGEST_TEXT]) for name in ("device", "after", "found", "by")}
+        if said.session == self._holder.session:
+            texts["by"] = ""
+        now, longest = time.time(), self._cool_downs.longest
+        until = min(said.until, now + longest if _is_alive(said.pid) else now)
+        cool_down = max(0.0, min(said.cool_down, longest))
+        when = max(0.0, min(said.when, now))
+        return msgspec.structs.replace(said, **texts, when=when, until=until, cool_down=cool_down)
+
+    def _write(self, keys: Iterable[str], sickness: Sickness) -> None:
+        holder = self._holder
+        who = f"{holder.user}: {holder.command} (pid {holder.pid})"
+        note = msgspec.structs.replace(sickness, by=who, pid=holder.pid, session=holder.session)
+        for key in keys:
+            self._own[key] = sickness
+            if key.startswith(_HOST):
+                continue
+            with suppress(RetargetError):
+                create_lease_folder(self._folder)
+                if self._note(key).try_lock():  # else another process writes the same
+                    self._note(key).write(msgspec.json.encode(note))
+                    self._note(key).unlock()
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # another user's
+        return True
+    return pid > 0
+
+
+class HealthyRuns:
+    """The runs of one process on its device workers. To be closed. `notes` has a line for each device that did not
+    answer for a while."""
+
+    def __init__(self, folder: Path, *, holder: Holder, cool_downs: CoolDowns) -> None:
+        """Sessions that share `folder` share what they know of sick devices; `holder` is what they learn of this."""
+        self.cool_downs = cool_downs
+        self.notes: list[str] = []
+        self._sick = SickDevices(folder, holder=holder, cool_downs=cool_downs)
+
+    def close(self) -> None:
+        """Close the files."""
+        self._sick.close()
+
+    def devices(self, worker: DeviceWorker) -> tuple[DeviceInfo, ...]:
+        """Return the devices of a worker's runtime config, which are opened if they never were.
+
+        Raises as `DeviceWorker.open` does, and `SickDeviceError` where they do not open and a lost device may be why.
+        """
+        if worker.infos is not None:
+            return worker.infos
+        noted = self._sick.of(sickness_keys(worker.config, ()))
+        if noted is not None and noted.until > time.time():
+            raise SickDeviceError(noted.reason)
+        try:
+            return worker.open()
+        except RetargetError as error:
+            if (sick := self._sick.present) is None:
+                raise
+            msg = f"{sick.reason}; since then, {error}"
+            raise SickDeviceError(msg) from None
+
+    def outcome(self, worker: DeviceWorker, message: RunModule, timeout: float) -> RunOutcome:
+        """Run a target on devices that answer; once more if they did not afterwards, and do again.
+
+        Where they stay gone, a crash or a timeout stands if it came while the target's work was on them: they had
+        answered before. Any other result of the target is then inconclusive. Raises `SickDeviceError`.
+        """
+        keys = sickness_keys(worker.config, worker.infos or ())
+        if not worker.started_at(message):
+            self._expect_healthy(worker, keys)
+        outcome, explains, found = self._tried(worker, message, timeout)
+        if not found:
+            return outcome
+        if self._recovers(worker, keys, found, waits=self.cool_downs.waits):
+            self.notes.append(f"{self._gone(keys)}; it came back, and {message.target.name} was run again")
+            outcome, _, found = self._tried(worker, message, timeout)
+            is_gone = bool(found) and not self._recovers(worker, keys, found, waits=self.cool_downs.waits)
+            return _with_hint(outcome, self._gone(keys)) if is_gone else outcome
+        if not explains:
+            raise SickDeviceError(self._gone(keys))
+        return _with_hint(outcome, self._gone(keys))
+
+    def begin(self, worker: DeviceWorker, message: RunModule) -> None:
+        """Begin what `outcome` is going to be asked for next, on devices that answer as far as that is known."""
+        known = self._sick.of(sickness_keys(worker.config, worker.infos or ()))
+        worker.check_transfers()
+        if worker.alive and (known is None or (not known.until and known.when < worker.opened)):
+            worker.begin(message)
+
+    @staticmethod
+    def _tried(worker: DeviceWorker, message: RunModule, timeout: float) -> tuple[RunOutcome, bool, str]:
+        """Run a target. Return its outcome, whether that explains why devices are gone, and why they do not answer
+        afterwards, if so."""
+        run, worker.last = _Run(infos=worker.infos or ()), message.target.name
+        outcome = run.outcome(worker, message, timeout)
+        is_well = worker.alive and not outcome.suspect
+        return outcome, run.explains(outcome.failure), "" if is_well else worker.probe()
+
+    def _expect_healthy(self, worker: DeviceWorker, keys: Sequence[str]) -> None:
+        """See to it that a worker has devices open that answer. Raises `SickDeviceError`."""
+        known = self._sick.of(keys)
+        is_sick = known is not None and known.until > 0
+        if known is not None and known.until > time.time():
+            worker.close()
+            raise SickDeviceError(known.reason)
+        worker.check_transfers()
+        if worker.alive and not is_sick and (known is None or known.when < worker.opened):
+            return
+        waits = 0 if is_sick else self.cool_downs.waits
+        if not self._recovers(worker, keys, worker.probe(), waits=waits):
+            raise SickDeviceError(self._gone(keys))
+
+    def _recovers(self, worker: DeviceWorker, keys: Sequence[str], found: str, *, waits: int) -> bool:
+        """Return whether devices answer, for which `found` says why they did not, or nothing; after cool-downs, of
+        which `waits` are waited for."""
+        names = [f"{info.driver} device {info.name}" for info in worker.infos or ()]
+        device = ", ".join(names) or f"runtime config {worker.config.name!r}"
+        for left in range(waits, -1, -1):
+            if not found:
+                self._sick.recovered(keys)
+                return True
+            sick = self._sick.lost(keys, device, after=worker.last or "it was opened", found=found)
+            if left:
+                time.sleep(sick.cool_down)
+                found = worker.probe()
+        return False
+
+    def _gone(self, keys: Sequence[str]) -> str:
+        sick = self._sick.of(keys)
+        return sick.reason if sick is not None else ""
+
+
+def _with_hint(outcome: RunOutcome, hint: str) -> RunOutcome:
+    """Return an outcome whose failure says in addition what came after it."""
+    old = outcome.failure
+    if old is None:
+        return outcome
+    new = replace(old, hint="\n".join(filter(None, (old.hint, hint))))
+    cases = (replace(case, failure=new) if case.failure == old else case for case in outcome.cases)
+    return replace(outcome, failure=new, cases=tuple(cases))
+
+
+class _Run(Struct, kw_only=True):
+    """One run while it goes on: where it is, and the cases it has done."""
+
+    infos: tuple[DeviceInfo, ...]
+    stage: Stage = Stage.LOAD
+    case: str = ""
+    done: list[CaseOutcome] = field(default_factory=list)
+    names: tuple[str, ...] = ()
+    rung: Rung = Rung.COMPILES
+
+    def outcome(self, worker: DeviceWorker, message: RunModule, timeout: float) -> RunOutcome:
+        answer = worker.ask(message, RunOutcome, timeout=timeout, on_progress=self._note)
+        if isinstance(answer, RunOutcome):
+            return answer
+        failure = refusal_failure(answer, self.stage, worker="device worker", work="run", place=self._place)
+        return self._broken(failure, failure.text if answer.cause else "")
+
+    def explains(self, failure: Failure | None) -> bool:
+        """Whether a failure may be why the devices are gone: a crash or a timeout while its work was on them."""
+        is_broken = failure is not None and (bool(failure.signal) or failure.timed_out)
+        return is_broken and self.rung >= Rung.DISPATCHES
+
+    @property
+    def _place(self) -> str:
+        if self.case and self.stage is Stage.LOAD:
+            return f"while reading the values of case {self.case!r}"
+        return f"in function {self.case!r}" if self.case else "while loading the artifact"
+
+    def _note(self, progress: Progress) -> None:
+        if progress.done is not None:
+            self.done.append(progress.done)
+        self.names = progress.names or self.names
+        self.stage, self.case, self.rung = progress.stage, progress.case, progress.rung
+
+    def _broken(self, failure: Failure, output: str) -> RunOutcome:
+        cases = list(self.done)
+        if self.case and all(case.name != self.case for case in cases):
+            cases.append(CaseOutcome(name=self.case, seconds=0.0, failure=failure, rung=self.rung))
+        first = failure if failure.transient else first_failure(cases) or failure
+        return RunOutcome(devices=self.infos, cases=tuple(cases), names=self.names, failure=first, output=output)

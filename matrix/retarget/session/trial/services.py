@@ -1,0 +1,200 @@
+"""What the trials of one process share: the engine that compiles and runs, what is known of other targets, and the
+rules in force for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from retarget.expect.cases import TargetRules
+from retarget.expect.matching import Assignment
+from retarget.expect.verdict import is_expired, today
+from retarget.extension import UnavailableError
+from retarget.extension.registry import Registry
+from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Target
+from retarget.model.devices import DeviceTraits
+from retarget.model.locations import SourceLocations
+from retarget.model.outcomes import Artifact, Failure, RunOutcome, Stage
+from retarget.session.commands import Commands
+from retarget.support.errors import RetargetError
+from retarget.support.text import first_line
+
+if TYPE_CHECKING:
+    from retarget.session.engine import Engine
+    from retarget.session.trial.attempts import Attempts
+
+
+class TrialSettings(Protocol):
+    """The user's options that affect a trial."""
+
+    @property
+    def cases(self) -> tuple[str, ...]:
+        """Names and globs of the cases to run; all if there are none."""
+
+    @property
+    def artifacts(self) -> Path | None:
+        """The folder that artifacts are taken from; None where they are compiled."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether only targets that may have changed are run."""
+
+    @property
+    def reuses(self) -> bool:
+        """Whether results of earlier runs are reused."""
+
+    @property
+    def update_expectations(self) -> bool:
+        """Whether rules are written from what is observed."""
+
+
+class TrialServices:
+    """What the trials of one process share.
+
+    `selected` are the node ids of all targets to try, `selected_compiles` those of compile targets among them: what
+    fails there is reported there. `exhausted` has the flaky compiles that failed at every attempt, by node id: they are
+    not tried for each run target. `in_full`: a failure shows all of its cases.
+    """
+
+    def __init__(
+        self, *, engine: Engine, registry: Registry, commands: Commands, settings: TrialSettings, in_full: bool = False
+    ) -> None:
+        from retarget.session.references import ReferenceRuns  # needed only where targets run, as the engine is
+
+        self.engine = engine
+        self.registry = registry
+        self.commands = commands
+        self.settings = settings
+        self.in_full = in_full
+        self.locations = SourceLocations()
+        self.references = ReferenceRuns(engine)
+        self.selected: frozenset[str] = frozenset()
+        self.selected_compiles: frozenset[str] = frozenset()
+        self.exhausted: dict[str, Attempts] = {}
+
+    def is_compile_needed(self, target: Target, compile_id: str, rules: RulesInForce) -> bool:
+        """Return whether the module of a selected target is to be compiled ahead: not for one that will be skipped.
+
+        `compile_id` is the node id of its compile target. Devices are opened only where that is not selected.
+        """
+        if rules.skipping is not None:
+            return False
+        try:
+            self.engine.check_compiler((target.compile if isinstance(target, RunTarget) else target).compiler)
+            if not isinstance(target, RunTarget):
+                return True
+            if self.engine.host_mismatch(target.runtime) is not None:
+                return False
+            if compile_id not in self.selected_compiles:
+                self.registry.driver(target.runtime.driver)
+                self.engine.devices_of(target)
+        except (UnavailableError, RetargetError):
+            return False  # its own trial reports it
+        return True
+
+    def in_force(self, target: Target, rules: RulesInForce) -> RulesInForce:
+        """Return the rules in force for a target on its devices. Raises as `Engine.traits` does, and `RetargetError`
+        for rules that contradict each other there."""
+        if not rules.asks_devices:
+            return rules
+        compiled = target.compile if isinstance(target, RunTarget) else target
+        of_compiled: tuple[DeviceTraits, ...] = ()
+        if rules.compiled.possible:
+            with suppress(UnavailableError):  # its compile reports it
+                of_compiled = self.engine.traits(compiled)
+        on = self.engine.traits(target) if target is not compiled and rules.rules.possible else of_compiled
+        return replace(rules, rules=rules.rules.on(target, on), compiled=rules.compiled.on(compiled, of_compiled))
+
+    def run(
+        self,
+        target: RunTarget,
+        artifact: Artifact,
+        others: Sequence[RunTarget] = (),
+        *,
+        record: Path | None = None,
+        skipping: Sequence[tuple[str, bool]] = (),
+    ) -> RunOutcome:
+        """Run one target on its devices: the cases that are selected, and that `skipping` does not skip.
+
+        `others` are the run targets of the same module, among which a case may find the config that it is to agree
+        with. Outputs of the cases are written to the folder `record`, if there is one.
+        """
+        try:
+            references, missing_references = self.references.of(target, others)
+        except RetargetError as error:
+            failure = Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
+            return RunOutcome(devices=(), failure=failure)
+        return self.engine.run(
+            target,
+            artifact,
+            record=record,
+            references=references,
+            missing_references=missing_references,
+            skipping=skipping,
+        )
+
+    def close(self) -> None:
+        """Remove what was recorded, and end all workers."""
+        self.references.close()
+        self.engine.close()
+
+
+class RulesInForce(Struct, frozen=True, kw_only=True):
+    """`rules` are those of the target, `compiled` those of its compile target; of a compile target itself, the same.
+    `deferred` are the compile target's that are judged at run targets, if the compile passes."""
+
+    rules: TargetRules = field(default_factory=TargetRules)
+    compiled: TargetRules = field(default_factory=TargetRules)
+    deferred: frozenset[Origin] = frozenset()
+
+    @classmethod
+    def of(cls, target: Target, assignment: Assignment) -> RulesInForce:
+        """Return those of a target among the rules in force for its suite."""
+        compiled = (target if isinstance(target, CompileTarget) else target.compile).item
+        rules, of_compiled = assignment.of(target.name), assignment.of(compiled)
+        if not of_compiled.wholes and not rules.all:
+            return NO_RULES
+        origins = {rule.origin for rule in of_compiled.wholes}
+        deferred = frozenset(origin for origin in origins if (compiled, origin) in assignment.deferred)
+        return cls(rules=rules, compiled=of_compiled, deferred=deferred)
+
+    @property
+    def wholes(self) -> tuple[Expectation, ...]:
+        """All that are about the whole target or the compile target."""
+        return (*self.rules.wholes, *self.compiled.wholes)
+
+    @property
+    def asks_devices(self) -> bool:
+        """Whether devices decide which rules are in force."""
+        return bool(self.rules.possible or self.compiled.possible)
+
+    @property
+    def compile_rule(self) -> Expectation | None:
+        """The rule in force for the compile target."""
+        return self.compiled.whole
+
+    @property
+    def is_deferred(self) -> bool:
+        """Whether the compile target's rule is judged at run targets, if the compile passes."""
+        return self.compile_rule is not None and self.compile_rule.origin in self.deferred
+
+    @property
+    def compile_rules(self) -> TargetRules:
+        """Those in force for the compile target's compile, which has no cases."""
+        return TargetRules(whole=self.compile_rule)
+
+    @property
+    def skipping(self) -> Expectation | None:
+        """The expectation that has the target skipped, None if there is none, or if devices decide it."""
+        sure = [one.whole for one in (self.rules, self.compiled) if one.whole is not None and not one.possible]
+        rules = [rule for rule in sure if rule.outcome == "skip"]
+        return next((rule for rule in rules if not is_expired(rule, today())), None)
+
+
+NO_RULES = RulesInForce()
+"""Those of a target that no rule is about: one object for all."""

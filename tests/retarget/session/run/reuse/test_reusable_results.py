@@ -1,0 +1,114 @@
+"""Results are reused while what they depend on is as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from model_targets import compile_target, run_target
+from msgspec.structs import replace
+from retarget.expect.cases import TargetRules
+from retarget.extension.registry import Registry, load_extensions
+from retarget.model import Module, RunTarget
+from retarget.model.outcomes import Artifact, CaseOutcome, DeviceInfo, RunOutcome
+from retarget.session.cache.store import Store
+from retarget.session.run.reuse import CaseDigests, ReusableResults
+from retarget.support.dependencies import Dependency
+
+REGISTRY = load_extensions(())
+DEVICE = DeviceInfo(driver="d", uri="d://0", ordinal=0, name="n", physical_id="p")
+ARTIFACT = Artifact(path=Path("m.vmfb"), digest="a", size=1)
+NONE = TargetRules()
+
+
+def passed(*dependencies: Dependency) -> RunOutcome:
+    cases = (CaseOutcome(name="f", seconds=1.0),)
+    return RunOutcome(devices=(DEVICE,), load_seconds=0.0, cases=cases, names=("f",), dependencies=dependencies)
+
+
+def target_in(folder: Path) -> RunTarget:
+    (folder / "m.mlir").write_text("")
+    module = Module(name="m", path=folder / "m.mlir")
+    return run_target(replace(compile_target(kind="check", folder=folder), module=module))
+
+
+def results(folder: Path, *, registry: Registry = REGISTRY, runs_remotely: bool = False) -> ReusableResults:
+    return ReusableResults(
+        Store(folder / "cache"),
+        registry,
+        extensions=(),
+        only=(),
+        case_digests=CaseDigests(registry),
+        runs_remotely=runs_remotely,
+    )
+
+
+def is_reused(folder: Path, outcome: RunOutcome, **more: object) -> bool:
+    target = target_in(folder)
+    results(folder).keep(target, ARTIFACT, NONE, outcome, (DEVICE,))
+    return results(folder, **more).find(target, ARTIFACT, NONE, (DEVICE,)) is not None  # type: ignore[arg-type]
+
+
+ABSENT: Sequence[Dependency] = (("path", "/none/such", "absent"), ("variable", "RETARGET_NONE_SUCH", "unset"))
+
+
+@pytest.mark.parametrize(
+    ("dependencies", "reused"),
+    [
+        ((), True),
+        (ABSENT, True),
+        ((*ABSENT, ("path", "/none/other", "another state")), False),  # as it is when the run has ended
+        ((*ABSENT, ("unseen", "", "")), False),
+    ],
+)
+def test_a_result_is_reused_where_all_that_it_depends_on_is_known(
+    tmp_path: Path, dependencies: Sequence[Dependency], reused: bool
+) -> None:
+    assert is_reused(tmp_path, passed(*dependencies)) is reused
+
+
+def test_on_another_machine_only_a_result_without_dependencies_is_reused(tmp_path: Path) -> None:
+    assert not is_reused(tmp_path, passed(*ABSENT), runs_remotely=True)
+    results(tmp_path, runs_remotely=True).keep(target_in(tmp_path), ARTIFACT, NONE, passed(*ABSENT), (DEVICE,))
+    (tmp_path / "other").mkdir()
+    assert is_reused(tmp_path / "other", passed(), runs_remotely=True)
+
+
+def test_a_change_of_a_variable_of_the_current_folder_or_of_the_path_of_imports_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert is_reused(tmp_path, passed(*ABSENT))
+    target = target_in(tmp_path)
+    for change in (
+        lambda patch: patch.setenv("RETARGET_NONE_SUCH", ""),
+        lambda patch: patch.setenv("TZ", "UTC+3"),
+        lambda patch: patch.setenv("LC_NUMERIC", "none"),
+        lambda patch: patch.setenv("PYTHONOPTIMIZE", "2"),
+        lambda patch: patch.chdir(tmp_path),
+        lambda patch: patch.syspath_prepend(tmp_path),
+    ):
+        with monkeypatch.context() as patch:
+            change(patch)
+            assert results(tmp_path).find(target, ARTIFACT, NONE, (DEVICE,)) is None
+    assert results(tmp_path).find(target, ARTIFACT, NONE, (DEVICE,)) is not None
+
+
+def test_where_the_code_of_an_extension_cannot_be_found_nothing_is_reused(tmp_path: Path) -> None:
+    lost = type("Lost", (type(REGISTRY.case_loaders["check"]),), {"__module__": "none_such"})()
+    as_kind = replace(REGISTRY, case_loaders={"check": lost})
+    assert not is_reused(tmp_path, passed(), registry=as_kind)
+
+
+def test_a_result_is_not_kept_under_the_digest_of_files_edited_since(tmp_path: Path) -> None:
+    target = target_in(tmp_path)
+    (tmp_path / "m.txt").write_text("one")
+    target = replace(
+        target, compile=replace(target.compile, module=replace(target.compile.module, data=(tmp_path / "m.txt",)))
+    )
+    session = results(tmp_path)
+    assert session.find(target, ARTIFACT, NONE, (DEVICE,)) is None
+    (tmp_path / "m.txt").write_text("two")
+    session.keep(target, ARTIFACT, NONE, passed(), (DEVICE,))
+    (tmp_path / "m.txt").write_text("one")
+    assert results(tmp_path).find(target, ARTIFACT, NONE, (DEVICE,)) is None

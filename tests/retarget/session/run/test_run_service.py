@@ -1,0 +1,630 @@
+"""The run service: all cases run, every failure at its stage, and every crash and hang costs one target."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from retarget.extension import UnavailableError
+from retarget.model import RuntimeConfig
+from retarget.model.outcomes import Artifact, Rung, RunOutcome, Stage
+from retarget.session.cache.key import digest_of
+from retarget.session.run.lease import DeviceLeases, Lease, LeaseWait, current_holder
+from retarget.session.run.service import RunService
+from retarget.support.errors import RetargetError
+from targets_of_doubles import EXTENSIONS, has_ended, lines_of, run_target, runtime_config, wait_until
+
+Run = Callable[..., RunOutcome]
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DOUBLE_LOG", str(tmp_path / "log"))
+    return tmp_path / "log"
+
+
+@pytest.fixture
+def service(tmp_path: Path, log: Path) -> Iterator[RunService]:
+    service = RunService(extensions=EXTENSIONS, default_timeout=30, open_timeout=5, lease_folder=tmp_path / "leases")
+    yield service
+    service.close()
+
+
+@pytest.fixture(scope="module")
+def used_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunService]:
+    folder = tmp_path_factory.mktemp("leases")
+    with RunService(extensions=EXTENSIONS, default_timeout=30, open_timeout=5, lease_folder=folder) as service:
+        yield service
+
+
+def run_in(service: RunService, folder: Path) -> Run:
+    def run_text(text: str, runtime: RuntimeConfig | None = None, *, timeout: float | None = None) -> RunOutcome:
+        artifact = folder / "artifact"
+        artifact.write_text(text.upper())
+        return service.run(run_target(folder, runtime or runtime_config(), timeout=timeout), artifact)
+
+    return run_text
+
+
+@pytest.fixture
+def run(service: RunService, tmp_path: Path) -> Run:
+    """Run a text in a service of its own."""
+    return run_in(service, tmp_path)
+
+
+@pytest.fixture
+def judge(used_service: RunService, tmp_path: Path) -> Run:
+    """Run a text that leaves the device worker as it is: one serves all of these tests."""
+    return run_in(used_service, tmp_path)
+
+
+def opened(log: Path) -> int:
+    return sum(line.startswith("open") for line in lines_of(log))
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize(
+    ("text", "rung"),
+    [
+        ("load-fail", Rung.COMPILES),
+        ("load-crash sigsegv", Rung.COMPILES),
+        ("", Rung.LOADS),
+        ("pass a\npass unreadable", Rung.LOADS),
+        ("eq a 1 2\nfail b", Rung.DISPATCHES),
+        ("crash a sigsegv\npass b", Rung.DISPATCHES),
+        ("eq a 1 1\neq b 1 2", Rung.COMPLETES),
+        ("pass must1", Rung.COMPLETES),
+        ("eq a 1 1", Rung.MATCHES),
+    ],
+)
+def test_the_rung_is_the_lowest_that_a_case_came_to(run: Run, judge: Run, text: str, rung: Rung) -> None:
+    assert (run if "crash" in text else judge)(text).rung is rung
+
+
+def test_a_module_whose_checks_hold_passes(judge: Run) -> None:
+    outcome = judge("eq a 1 1\npass b")
+
+    assert outcome.failure is None
+    assert [(case.name, case.failure) for case in outcome.cases] == [("a", None), ("b", None)]
+    assert [info.physical_id for info in outcome.devices] == ["double-hw"]
+    assert min(outcome.load_seconds, outcome.run_seconds, outcome.compare_seconds) > 0
+
+
+@pytest.mark.parametrize(
+    "runtime", [runtime_config(), pytest.param(runtime_config("wrapped", run_under=("env",)), marks=pytest.mark.slow)]
+)
+def test_some_cases_are_run_and_all_are_named(service: RunService, tmp_path: Path, runtime: RuntimeConfig) -> None:
+    artifact = tmp_path / "artifact"
+    artifact.write_text("PASS AB\nPASS AC\nPASS A[B]\nPASS D")
+    target = run_target(tmp_path, runtime)
+
+    def ran(only: tuple[str, ...] = (), skipping: tuple[tuple[str, bool], ...] = ()) -> list[str]:
+        outcome = service.run(target, artifact, only=only, skipping=skipping)
+        assert outcome.names == ("ab", "ac", "a[b]", "d")
+        assert outcome.failure is None
+        return [case.name for case in outcome.cases]
+
+    assert ran(("a?", "d")) == ["ab", "ac", "d"]
+    assert ran(("a[b]",)) == ["ab", "a[b]"]
+    assert ran(skipping=(("ac", False), ("a*", True))) == ["ac", "d"]
+
+    artifact.write_text("LOAD-FAIL X")
+    assert service.run(target, artifact, only=("d",)).names == ()
+
+
+def test_a_crash_leaves_the_names_of_the_cases_that_did_not_run(run: Run) -> None:
+    outcome = run("pass a\ncrash b sigsegv\npass c")
+
+    assert [case.name for case in outcome.cases] == ["a", "b"]
+    assert outcome.names == ("a", "b", "c")
+
+
+def test_all_cases_run_even_after_one_has_failed(judge: Run) -> None:
+    outcome = judge("eq a 1 1\neq b 1 2 3 3 5 6\nfail c out of memory\neq d 7 8")
+
+    assert [case.name for case in outcome.cases] == ["a", "b", "c", "d"]
+    failures = [case.failure for case in outcome.cases]
+    assert failures[0] is None
+    assert [failure.stage for failure in failures[1:] if failure] == [Stage.COMPARE, Stage.RUN, Stage.COMPARE]
+    assert failures[1] is not None
+    assert failures[1].summary == "check 1 of 3: 1 of 1 element differs, actual 1, expected 2"
+    assert [mismatch.summary.partition(":")[0] for mismatch in outcome.cases[1].mismatches] == [
+        "check 1 of 3",
+        "check 3 of 3",
+    ]
+    assert failures[2] is not None
+    assert (failures[2].summary, failures[2].hint) == ("INTERNAL; out of memory", "look at the driver")
+    assert failures[2].text == "INTERNAL; out of memory\nwhile invoking"
+    assert outcome.failure == failures[1]
+
+
+def test_results_are_compared_with_the_expected_within_the_cases_tolerance(judge: Run) -> None:
+    assert judge("result result1 1.2").failure is None
+    failure = judge("result result1 1.5").failure
+    assert failure is not None
+    assert failure.stage is Stage.COMPARE
+    assert failure.summary == "result 0: 3 of 3 elements differ, first at [0]: actual 1.5, expected 1.0"
+
+
+def test_a_missing_result_is_a_mismatch(judge: Run) -> None:
+    failure = judge("pass result1").failure
+    assert failure is not None
+    assert failure.summary == "0 results, expected 1"
+
+
+def test_a_case_that_must_check_and_does_not_fails(judge: Run) -> None:
+    outcome = judge("pass must1\neq must2 1 1")
+
+    assert outcome.failure is not None
+    assert outcome.failure.summary == "function 'must1' made no check"
+    assert outcome.cases[1].failure is None
+
+
+def test_a_module_without_functions_fails(judge: Run) -> None:
+    failure = judge("").failure
+
+    assert failure is not None
+    assert (failure.stage, failure.summary) == (Stage.LOAD, "the module has no functions to run")
+
+
+def test_an_artifact_that_does_not_load_fails_at_load(judge: Run) -> None:
+    failure = judge("load-fail").failure
+
+    assert failure is not None
+    assert (failure.stage, failure.summary, failure.hint) == (Stage.LOAD, "it does not load", "build it again")
+    assert failure.text == "it does not load\nnot at all"
+
+
+def test_a_truncated_artifact_is_reported_as_damaged(used_service: RunService, tmp_path: Path) -> None:
+    path = tmp_path / "artifact"
+    path.write_bytes(b"EQ A 1")
+    artifact = Artifact(digest=digest_of(b"EQ A 1 1"), size=8, path=str(path))
+    failure = used_service.run(run_target(tmp_path, runtime_config()), artifact).failure
+
+    assert failure is not None
+    assert failure.stage is Stage.LOAD
+    assert failure.summary == (
+        f"artifact {path} is damaged: its 6 bytes have SHA-256 {digest_of(b'EQ A 1')}, "
+        f"expected {artifact.digest}; remove it, and it is compiled again "
+        "('retarget cache verify' does so for all of the cache)"
+    )
+
+
+def test_an_artifact_that_has_gone_is_reported(used_service: RunService, tmp_path: Path) -> None:
+    failure = used_service.run(run_target(tmp_path, runtime_config()), tmp_path / "gone").failure
+
+    assert failure is not None
+    assert failure.summary == f"artifact {tmp_path / 'gone'} cannot be read: No such file or directory"
+
+
+def test_what_was_printed_is_the_runs_output_and_no_others(judge: Run) -> None:
+    assert judge("print a hello").output == "HELLO to 1\nHELLO to 2\nHELLO by stdio\n"
+    assert judge("pass a").output == ""
+
+
+def test_the_device_stays_open_from_run_to_run(run: Run, log: Path) -> None:
+    run("pass a")
+    run("eq b 1 2")
+    run("pass c")
+
+    assert opened(log) == 1
+
+
+@pytest.mark.slow
+def test_an_error_that_sticks_to_the_device_costs_one_target(run: Run, log: Path) -> None:
+    poisoned = run("pass a\npoison b\npass c")
+
+    assert poisoned.failure is not None
+    assert poisoned.failure.summary == "INTERNAL; out of bounds"
+    assert run("pass a").failure is None
+    assert opened(log) == 2
+
+
+def test_the_device_is_opened_anew_after_a_driver_could_not_load(run: Run, log: Path) -> None:
+    assert [bool(run(text).failure) for text in ("load-fail", "pass a")] == [True, False]
+    assert opened(log) == 2
+
+
+def test_a_crash_is_reported_with_its_case_and_costs_one_target(run: Run, log: Path) -> None:
+    outcome = run("eq a 1 1\ncrash b SIGSEGV\npass c")
+
+    assert outcome.failure is not None
+    assert outcome.failure.summary == "device worker crashed: SIGSEGV in function 'b'"
+    assert (outcome.failure.stage, outcome.failure.signal) == (Stage.RUN, "SIGSEGV")
+    assert (outcome.failure.text, outcome.output) == ("last words\n", "last words\n")
+    assert [(case.name, case.failure is None) for case in outcome.cases] == [("a", True), ("b", False)]
+    assert run("pass a").failure is None
+    assert opened(log) == 2
+
+
+@pytest.mark.slow
+def test_a_crash_while_loading_is_at_load(run: Run) -> None:
+    failure = run("load-crash sigabrt").failure
+
+    assert failure is not None
+    assert failure.summary == "device worker crashed: SIGABRT while loading the artifact"
+    assert failure.stage is Stage.LOAD
+
+
+@pytest.mark.slow
+def test_a_crash_while_reading_a_case_is_at_load_with_its_case(run: Run) -> None:
+    outcome = run("eq a 1 1\npass unreadable\npass c")
+
+    assert outcome.failure is not None
+    assert outcome.failure.summary == "device worker crashed: SIGSEGV while reading the values of case 'unreadable'"
+    assert (outcome.failure.stage, outcome.failure.signal) == (Stage.LOAD, "SIGSEGV")
+    assert [(case.name, case.failure is None) for case in outcome.cases] == [("a", True), ("unreadable", False)]
+
+
+def test_a_device_worker_that_exits_costs_one_target(run: Run) -> None:
+    failure = run("exit a 4").failure
+
+    assert failure is not None
+    assert (failure.summary, failure.signal) == ("device worker ended: exit status 4 in function 'a'", "")
+    assert run("pass a").failure is None
+
+
+@pytest.mark.parametrize("how", [pytest.param("python", marks=pytest.mark.slow), "native"])
+def test_a_hang_is_killed_by_the_targets_timeout(run: Run, how: str) -> None:
+    run("pass a")  # NumPy is imported then: that takes its time where much else runs
+    outcome = run(f"pass a\nhang b {how}", timeout=1.5)
+
+    assert outcome.failure is not None
+    assert outcome.failure.summary == "run timed out after 1.5 s in function 'b'"
+    assert (outcome.failure.stage, outcome.failure.timed_out) == (Stage.RUN, True)
+    assert [case.name for case in outcome.cases] == ["a", "b"]
+    assert run("pass a").failure is None
+
+
+@pytest.mark.slow
+def test_a_hang_while_loading_is_at_load(run: Run) -> None:
+    failure = run("load-hang", timeout=0.4).failure
+
+    assert failure is not None
+    assert (failure.summary, failure.stage) == ("run timed out after 0.4 s while loading the artifact", Stage.LOAD)
+
+
+def test_a_device_worker_killed_between_runs_is_replaced_unnoticed(run: Run, log: Path) -> None:
+    run("pass a")
+    pid = int(lines_of(log)[0].split()[3])
+    os.kill(pid, signal.SIGKILL)
+    assert wait_until(lambda: has_ended(pid))
+
+    assert run("pass b").failure is None
+
+
+@pytest.mark.slow
+def test_a_device_worker_killed_in_mid_run_costs_one_target(run: Run, log: Path) -> None:
+    run("pass a")
+    pid = int(lines_of(log)[0].split()[3])
+    killer = subprocess.Popen([sys.executable, "-c", f"import os,time; time.sleep(0.3); os.kill({pid}, 9)"])
+    failure = run("sleep b 20").failure
+    killer.wait()
+
+    assert failure is not None
+    assert failure.summary == "device worker crashed: SIGKILL in function 'b'"
+    assert run("pass c").failure is None
+
+
+def test_an_extension_that_raises_what_it_should_not_is_reported(run: Run) -> None:
+    failure = run("raise a it").failure
+
+    assert failure is not None
+    assert failure.summary == "extension failed in function 'a': ZeroDivisionError: IT"
+    assert failure.hint == "this is an error in the extension"
+    frames = [line for line in failure.text.splitlines() if line.startswith("  File ")]
+    assert failure.text.startswith("Traceback")
+    assert frames
+    assert all("worker_doubles.py" in frame for frame in frames)  # none of the project's own
+
+
+def test_a_configs_environment_is_its_device_workers_alone(service: RunService, log: Path) -> None:
+    service.devices(runtime_config("plain"))
+    service.devices(runtime_config("fast", env=(("DOUBLE_MODE", "fast"),)))
+
+    assert [line.partition(" mode ")[2] for line in lines_of(log)] == ["", "fast"]
+
+
+def test_an_absent_device_is_unavailable_and_asked_once(service: RunService, log: Path) -> None:
+    frames = []
+    for _ in range(4):
+        with pytest.raises(UnavailableError) as caught:
+            service.devices(runtime_config(flags=("--absent",)))
+        assert (str(caught.value), caught.value.hint) == ("no double device", "plug one in")
+        frames.append(len(traceback.extract_tb(caught.value.__traceback__)))
+
+    assert opened(log) == 1
+    assert frames[1:] == [frames[1]] * 3  # what is kept gathers no traceback
+
+
+@pytest.mark.parametrize(
+    ("flag", "message"),
+    [
+        ("--broken", "driver 'double' cannot open its devices: the device is broken; replace it"),
+        ("--do=crash:SIGSEGV", "driver 'double' crashed while it opened its devices: SIGSEGV: last words"),
+    ],
+)
+def test_a_device_that_cannot_be_opened_is_an_error_and_given_up_after_two_attempts(
+    service: RunService, log: Path, tmp_path: Path, flag: str, message: str
+) -> None:
+    config = runtime_config(flags=(flag,))
+    for _ in range(2):
+        with pytest.raises(RetargetError) as caught:
+            service.devices(config)
+        assert str(caught.value) == f"runtime config 'host-double': {message}"
+    outcome = service.run(run_target(tmp_path, config), tmp_path / "none")
+
+    assert outcome.failure is not None
+    assert (outcome.failure.stage, outcome.failure.summary) == (Stage.LOAD, str(caught.value))
+    assert opened(log) == 2
+
+
+def test_an_environment_in_which_no_process_starts_is_named(service: RunService) -> None:
+    with pytest.raises(RetargetError) as caught:
+        service.devices(runtime_config(env=(("PYTHONHOME", "/nowhere"),)))
+    assert str(caught.value).startswith(
+        "runtime config 'host-double', which sets PYTHONHOME: a worker process ended while it started (exit status 1): "
+    )
+    assert str(caught.value).endswith("No module named 'encodings'")
+
+
+def test_opening_that_hangs_is_an_error(tmp_path: Path, log: Path) -> None:
+    with (
+        RunService(extensions=EXTENSIONS, default_timeout=30, open_timeout=0.4, lease_folder=tmp_path) as service,
+        pytest.raises(RetargetError) as caught,
+    ):
+        service.devices(runtime_config(flags=("--do=hang:native",)))
+
+    expected = "runtime config 'host-double': driver 'double' had not opened its devices after 0.4 s"
+    assert str(caught.value) == expected
+
+
+def test_probing_lists_devices_or_says_why_not(service: RunService) -> None:
+    assert [info.uri for info in service.probe("double")] == ["double://0"]
+    with pytest.raises(UnavailableError, match="no double here"):
+        service.probe("double-absent")
+    with pytest.raises(RetargetError) as caught:
+        service.probe("double-crash")
+    expected = "driver 'double-crash' crashed while it listed its devices: SIGSEGV: driver chatter"
+    assert str(caught.value) == expected
+
+
+def test_closing_ends_every_device_worker(service: RunService, log: Path) -> None:
+    service.devices(runtime_config())
+    service.close()
+
+    pid = int(lines_of(log)[0].split()[3])
+    assert has_ended(pid)
+    assert lines_of(log)[-1] == "close"
+
+
+def state_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="only there is an idle device worker paused")
+def test_an_idle_device_worker_takes_no_cycles_and_wakes_for_the_next_run(
+    service: RunService, run: Run, log: Path
+) -> None:
+    service.devices(runtime_config())
+    pid = int(lines_of(log)[0].split()[3])
+    assert wait_until(lambda: state_of(pid) == "T")
+
+    assert run("pass a").failure is None
+    assert state_of(pid) != "T"
+    assert wait_until(lambda: state_of(pid) == "T")
+    service.close()
+    assert has_ended(pid)
+    assert lines_of(log)[-1] == "close"
+
+
+_IDLE = """
+import sys, time
+from pathlib import Path
+sys.path[:0] = {path!r}
+from retarget.session.run.lease import DeviceLeases, Lease, LeaseWait, current_holder
+from retarget.session.run.service import RunService
+from targets_of_doubles import runtime_config
+service = RunService(extensions=("worker_doubles",), default_timeout=9, lease_folder=Path(sys.argv[1]))
+service.devices(runtime_config())
+print("open", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there is an idle device worker paused")
+def test_a_paused_device_worker_dies_with_a_parent_that_was_killed(tmp_path: Path, log: Path) -> None:
+    argv = [sys.executable, "-c", _IDLE.format(path=sys.path), str(tmp_path)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as parent:
+        try:
+            assert parent.stdout is not None
+            assert parent.stdout.readline() == "open\n"
+            pid = int(lines_of(log)[0].split()[3])
+            assert wait_until(lambda: state_of(pid) == "T")
+        finally:
+            parent.kill()
+
+    assert wait_until(lambda: has_ended(pid), 3.0)
+
+
+# ---------------------------------------------------------------- run_under
+
+
+def wrapped(*, flags: tuple[str, ...] = (), command: tuple[str, ...] = ("env", "WRAPPED=yes")) -> RuntimeConfig:
+    return runtime_config("wrapped", run_under=command, flags=flags)
+
+
+@pytest.mark.slow
+def test_behind_run_under_each_case_is_a_process_judged_by_its_exit_status(run: Run, log: Path) -> None:
+    outcome = run("pass a\nexit b 3\ncrash c sigsegv\npass d", wrapped())
+
+    failures = {case.name: case.failure for case in outcome.cases}
+    assert failures["a"] is None
+    assert failures["b"] is not None
+    assert failures["b"].summary == "env exited with status 3: driver chatter"
+    assert failures["c"] is not None
+    assert (failures["c"].summary, failures["c"].signal) == ("env crashed: SIGSEGV", "SIGSEGV")
+    assert failures["d"] is None
+    assert outcome.failure == failures["b"]
+    assert outcome.output.count("driver chatter\n") == 4
+    assert opened(log) == 4
+
+
+@pytest.mark.slow
+def test_a_hang_behind_run_under_is_killed_with_all_it_started(run: Run, tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    command = ("sh", "-c", f'echo $$ > {pid_file}; exec "$@"', "sh")
+    failure = run("hang b", wrapped(command=command), timeout=5).failure
+
+    assert failure is not None
+    assert failure.summary == "run timed out after 5 s in function 'b'"
+    pid = int(pid_file.read_text())
+    assert wait_until(lambda: has_ended(pid))
+
+
+def test_a_run_under_command_that_is_not_there_is_unavailable(service: RunService) -> None:
+    with pytest.raises(UnavailableError) as caught:
+        service.devices(wrapped(command=("qemu-of-nowhere",)))
+
+    assert str(caught.value) == "run_under command 'qemu-of-nowhere' is not on this machine's PATH"
+    assert caught.value.hint == "install it, or change run_under of runtime config 'wrapped'"
+
+
+def test_behind_run_under_a_case_says_which_config_it_is_to_agree_with(run: Run) -> None:
+    outcome = run("pass agree", wrapped())
+
+    assert [(case.name, case.agree_with) for case in outcome.cases] == [("agree", "other")]
+
+
+def test_an_artifact_without_functions_fails_behind_run_under_too(run: Run) -> None:
+    failure = run("", wrapped()).failure
+
+    assert failure is not None
+    assert failure.summary == "the module has no functions to run"
+
+
+# ---------------------------------------------------------------- leases
+
+_SLEEPER = """
+import sys
+from pathlib import Path
+sys.path[:0] = {path!r}
+from retarget.session.run.lease import DeviceLeases, Lease, LeaseWait, current_holder
+from retarget.session.run.service import RunService
+from targets_of_doubles import run_target, runtime_config
+folder = Path(sys.argv[1])
+artifact = folder / f"artifact{{sys.argv[2]}}"
+artifact.write_text("SLEEP A 1.0")
+config = runtime_config(concurrency={concurrency})
+service = RunService(extensions=("worker_doubles",), default_timeout={timeout}, lease_folder=folder / "leases")
+service.devices(config)
+print("ready", flush=True)
+sys.stdin.readline()
+outcome = service.run(run_target(folder / sys.argv[2], config), artifact)
+print(outcome.failure, flush=True)
+service.close()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="compares monotonic clocks of two processes")
+@pytest.mark.parametrize(("concurrency", "apart"), [(1, True), pytest.param(2, False, marks=pytest.mark.slow)])
+def test_runs_of_two_processes_share_a_device_as_its_concurrency_says(
+    tmp_path: Path, log: Path, concurrency: int, apart: bool
+) -> None:
+    code = _SLEEPER.format(path=sys.path, concurrency=concurrency, timeout=60)
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(tmp_path), str(number)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(2)
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    assert [process.communicate(timeout=60)[0] for process in processes] == ["None\n", "None\n"]
+
+    first, second = (float(line.split()[2]) for line in lines_of(log) if line.startswith("call"))
+    assert (abs(first - second) >= 1.0) == apart
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize(
+    ("exclusive", "concurrency", "waits"),
+    [(True, None, True), (False, None, False), (False, 1, True), (True, 2, False)],
+)
+def test_a_device_that_is_not_exclusive_is_leased_where_a_config_asks_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, exclusive: bool, concurrency: int | None, waits: bool
+) -> None:
+    monkeypatch.setattr("retarget.session.run.lease._CALLBACK_SECONDS", 0.02)
+    monkeypatch.setenv("DOUBLE_SHARED", "" if exclusive else "yes")
+    (tmp_path / "artifact").write_text("PASS A")
+    target = run_target(tmp_path, runtime_config(concurrency=concurrency))
+    other = DeviceLeases(tmp_path / "leases", current_holder(["other"], "another session"))
+    lease = Lease(physical_id="double-hw", device="the other's", concurrency=2)
+    texts: list[str] = []
+    with (
+        ExitStack() as held,
+        RunService(extensions=EXTENSIONS, default_timeout=30, lease_folder=tmp_path / "leases") as service,
+    ):
+        held.enter_context(other.hold([lease]))
+
+        def note(wait: LeaseWait) -> None:
+            texts.append(wait.text)
+            held.close()
+
+        assert service.run(target, tmp_path / "artifact", on_wait=note).failure is None
+    assert [text.partition(",")[0] for text in texts] == ["waiting for double device Double Device"] * waits
+
+
+@pytest.mark.slow
+def test_a_wait_for_a_device_does_not_count_into_the_timeout(tmp_path: Path) -> None:
+    timeout = 5.0
+    (tmp_path / "artifact").write_text("PASS A")
+    other = DeviceLeases(tmp_path / "leases", current_holder(["other"], "another session"))
+    with (
+        ExitStack() as held,
+        RunService(extensions=EXTENSIONS, default_timeout=timeout, lease_folder=tmp_path / "leases") as service,
+    ):
+        held.enter_context(other.hold([Lease(physical_id="double-hw", device="the other's")]))
+        waited: list[float] = []
+
+        def note(wait: LeaseWait) -> None:
+            waited.append(wait.seconds)
+            if wait.seconds > timeout:
+                held.close()
+
+        target = run_target(tmp_path, runtime_config())
+        assert service.run(target, tmp_path / "artifact", on_wait=note).failure is None
+    assert waited[-1] > timeout
+
+
+def test_a_lease_folder_that_cannot_be_made_is_an_error(tmp_path: Path, log: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "artifact").write_text("PASS A")
+    folder = tmp_path / "file" / "leases"
+    with (
+        RunService(extensions=EXTENSIONS, default_timeout=30, lease_folder=folder) as service,
+        pytest.raises(RetargetError) as caught,
+    ):
+        service.run(run_target(tmp_path, runtime_config()), tmp_path / "artifact")
+
+    assert str(caught.value) == (
+        f"device lease {folder} cannot be used: Not a directory; "
+        "set RETARGET_LEASE_DIR to a folder that all sessions on this machine can write"
+    )

@@ -1,0 +1,246 @@
+"""Which commands do by hand what a target did. The registry is a double: its compiler and driver say what to run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from model_targets import ORIGIN, compile_target, run_target
+from msgspec.structs import replace
+from retarget.extension import RunPlan
+from retarget.model import Host, Module, RuntimeConfig
+from retarget.model.outcomes import Artifact, CaseOutcome, Failure, Stage
+from retarget.session import commands as module
+from retarget.session.commands import Commands, shell_program
+
+FOLDER = Path("/p")
+COMPILED = replace(
+    compile_target("a", "c"), folder=FOLDER / "ops", module=Module(name="a", path=FOLDER / "ops/a.mlir"), flags=("-x",)
+)
+ARTIFACT = Artifact(digest="abc", size=1, path="/store/abc.bin")
+COMPILE = "cc -x ops/a.mlir -o /tmp/a_c.bin"
+AGAIN = "retarget run ops/suite.toml::linalg::"
+
+
+class Tools:
+    """What the extensions say."""
+
+    def __init__(self, *, by_tool: bool = False, plan: RunPlan | None = None) -> None:
+        self.by_tool = by_tool
+        self.plan = plan
+        self.drivers = {"toy": self}
+        self.case_loaders: dict[str, Any] = {}
+        self.artifact_suffix = ".bin"
+        self.rewriter: Any = None
+
+    def compiler(self, _: str) -> Tools:
+        return self
+
+    def driver(self, _: str) -> Tools:
+        return self
+
+    def check_rewriter(self, _: str) -> Any:
+        return self.rewriter
+
+    def runs_by_tool(self, _: object) -> bool:
+        return self.by_tool
+
+    def reproduce(self, target: Any, flags: Sequence[str], output: Path) -> list[str]:
+        return ["cc", *flags, str(target.module.path), "-o", str(output)]
+
+    def run_outside(self, config: RuntimeConfig, artifact: Path, function: str, kind: str) -> RunPlan | None:
+        return self.plan or RunPlan(argv=("toy", str(artifact), function), env=(("LEVEL", "2 3"),))
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module.tempfile, "gettempdir", lambda: "/tmp")  # noqa: S108
+    monkeypatch.setattr(module.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr(module.sys, "executable", "/nowhere/python")
+    monkeypatch.delenv("RETARGET_EXTENSIONS", raising=False)
+
+
+def commands(tools: Tools | None = None, *, compiles: bool = True, **known: Any) -> Commands:
+    registry: Any = tools or Tools()
+    return Commands(registry=registry, folder=FOLDER, compiles=compiles, **known)
+
+
+def case(name: str = "f", *, timed_out: bool = False, **known: Any) -> CaseOutcome:
+    failure = Failure(stage=Stage.RUN, summary="no", timed_out=timed_out)
+    return CaseOutcome(name=name, seconds=0.0, failure=failure, **known)
+
+
+TARGET = run_target(COMPILED, driver="toy")
+
+
+def test_a_compile_is_one_line() -> None:
+    assert commands().compile(COMPILED) == [COMPILE]
+    with_env = replace(COMPILED, compiler=replace(COMPILED.compiler, env=(("LEVEL", "2 3"),)))
+    assert commands().compile(with_env) == [f"LEVEL='2 3' {COMPILE}"]
+
+
+@pytest.mark.parametrize(("timeout", "seconds"), [(None, "1.5"), (90.0, "90")])
+def test_a_compile_that_was_late_is_ended_by_the_clock_and_tried_as_before(timeout: float | None, seconds: str) -> None:
+    made = commands(timeouts=(1.5, 2.5), toolchains={"own": Path("/t"), "none": None}, extensions=("e", "f"))
+    assert made.compile(replace(COMPILED, timeout=timeout), late=True) == [
+        f"timeout {seconds} {COMPILE}",
+        f"RETARGET_EXTENSIONS=e:f {AGAIN}a_c --compile-timeout={seconds} --retarget-toolchain=own=/t "
+        "--retarget-toolchain=none= --ignore-expectations",
+    ]
+
+
+def test_checks_that_are_returned_are_written_first() -> None:
+    tools = Tools()
+    tools.rewriter = SimpleNamespace(return_checks_command=lambda source, made: ["rewrite", str(source), str(made)])
+    assert commands(tools).compile(COMPILED) == [COMPILE]
+    assert commands(tools).compile(replace(COMPILED, returns_checks=True)) == [
+        "rewrite ops/a.mlir /tmp/a_c.mlir",
+        "cc -x /tmp/a_c.mlir -o /tmp/a_c.bin",
+    ]
+    tools.rewriter = None
+    assert commands(tools).compile(replace(COMPILED, returns_checks=True)) == [COMPILE]
+
+
+def test_what_judges_an_artifact_reads_what_the_compiler_wrote() -> None:
+    target = replace(COMPILED, known_compilers=("c", "d", "e"), tags=("compile", "x"))
+    arguments = "-m retarget.worker.run_case --kind=check --compilers=c,d,e --tags=compile,x --artifact=/tmp/a_c.bin"
+    assert commands().check(target) == [COMPILE, f"/nowhere/python {arguments} ops/a.mlir"]
+    assert commands(extensions=("e",)).check(target)[1].startswith("RETARGET_EXTENSIONS=e /nowhere/python -m ")
+
+
+@pytest.mark.parametrize(
+    ("given", "lines"),
+    [
+        ({"cases": ()}, [COMPILE, "LEVEL='2 3' toy /tmp/a_c.bin ''"]),
+        ({"cases": (), "function": "main"}, [COMPILE, "LEVEL='2 3' toy /tmp/a_c.bin main"]),
+        (
+            {"cases": [case("f"), case("x", function="g")]},
+            [COMPILE, "LEVEL='2 3' toy /tmp/a_c.bin f", "LEVEL='2 3' toy /tmp/a_c.bin g"],
+        ),
+        (
+            {"cases": [case(name) for name in "abcd"], "limit": 2},
+            [COMPILE, *[f"LEVEL='2 3' toy /tmp/a_c.bin {n}" for n in "ab"]],
+        ),
+        ({"cases": [case(command=("toy", "--module=/store/abc.bin"))]}, [COMPILE, "toy --module=/tmp/a_c.bin"]),
+        ({"cases": [case(agree_with="o")]}, [COMPILE, "retarget compare ops/a.mlir --configs c/r,o"]),
+        (
+            {"cases": [case("f", timed_out=True), case("g")]},
+            [
+                COMPILE,
+                "LEVEL='2 3' timeout 2.5 toy /tmp/a_c.bin f",
+                "LEVEL='2 3' toy /tmp/a_c.bin g",
+                f"{AGAIN}a_c_r --artifact=/tmp/a_c.bin --case=f --case=g --run-timeout=2.5 --ignore-expectations",
+            ],
+        ),
+        (
+            {"cases": (), "late": True},
+            [
+                COMPILE,
+                "LEVEL='2 3' timeout 2.5 toy /tmp/a_c.bin ''",
+                f"{AGAIN}a_c_r --artifact=/tmp/a_c.bin --run-timeout=2.5 --ignore-expectations",
+            ],
+        ),
+        (
+            {"cases": [case(agree_with="o", timed_out=True)]},
+            [
+                COMPILE,
+                "retarget compare ops/a.mlir --configs c/r,o",
+                f"{AGAIN}a_c_r --case=f --run-timeout=2.5 --ignore-expectations",
+            ],
+        ),
+    ],
+)
+def test_a_run_has_a_line_for_each_failed_case(given: dict[str, Any], lines: list[str]) -> None:
+    assert commands(timeouts=(1.5, 2.5)).run(TARGET, ARTIFACT, **given) == lines
+
+
+def test_where_nothing_is_compiled_the_artifact_that_is_there_runs() -> None:
+    assert commands(compiles=False).run(TARGET, ARTIFACT, [case()]) == ["LEVEL='2 3' toy /store/abc.bin f"]
+    assert commands(compiles=False).run(TARGET, None, [case()])[0] == COMPILE
+    agreeing = commands(compiles=False).run(TARGET, ARTIFACT, [case(agree_with="o")])
+    assert agreeing == ["LEVEL='2 3' toy /store/abc.bin f"]
+
+
+def test_a_module_of_a_file_of_several_is_compared_by_its_name() -> None:
+    listed = replace(COMPILED, module=Module(name="a", path=FOLDER / "ops/all.list", entry="a"))
+    lines = commands().run(run_target(listed, driver="toy"), ARTIFACT, [case(agree_with="o")])
+    assert lines[1] == "retarget compare a ops --configs c/r,o"
+    under = replace(TARGET, runtime=replace(TARGET.runtime, run_under=("qemu", "-L")))
+    plain = commands().run(under, ARTIFACT, [case(agree_with="o")])
+    assert plain == [COMPILE]  # of no kind that is known, nothing else runs it there
+
+
+def test_a_plan_may_have_a_folder_and_an_input_and_there_may_be_none() -> None:
+    plan = RunPlan(argv=("toy", "/p/ops/x", "-f"), cwd=FOLDER / "ops", stdin=Path("/p/in put"))
+    assert commands(Tools(plan=plan)).run(TARGET, ARTIFACT, [case()])[1] == "(cd ops && toy /p/ops/x -f) < '/p/in put'"
+    tools = Tools()
+    tools.run_outside = lambda *_: None  # type: ignore[method-assign]
+    assert commands(tools).run(TARGET, ARTIFACT, [case()]) == [COMPILE]
+
+
+def test_a_tool_compares_nothing_so_that_the_target_is_tried_as_before() -> None:
+    lines = commands(Tools(by_tool=True)).run(TARGET, ARTIFACT, [case("f"), case("g")])
+    assert lines[-1] == f"{AGAIN}a_c_r --artifact=/tmp/a_c.bin --case=f --case=g --ignore-expectations"
+    agreeing = commands(Tools(by_tool=True), compiles=False).run(TARGET, ARTIFACT, [case(agree_with="o")])
+    assert agreeing[-1] == f"{AGAIN}a_c_r --case=f --ignore-expectations"
+
+
+def test_on_a_host_the_artifact_is_read_and_the_clock_of_this_shell_says_nothing() -> None:
+    host = Host(name="board", kind="ssh", address="b", origin=ORIGIN)
+    there = replace(TARGET, runtime=replace(TARGET.runtime, host=host, env=(("X", "1"),)))
+    argv = ("ssh", "b", "run --module=store/abc.bin")
+    lines = commands().run(there, ARTIFACT, [case(command=argv), case("g", command=argv, timed_out=True)])
+    assert lines[1] == "ssh b 'run --module=-' < /tmp/a_c.bin"
+    assert len(lines) == 3
+    here = replace(TARGET, runtime=replace(TARGET.runtime, env=(("X", "1"),)))
+    assert commands().run(here, ARTIFACT, [case(command=("toy", "f"))])[1] == "X=1 toy f"
+
+
+def test_lines_are_for_the_folder_of_the_session() -> None:
+    assert commands().script([]) == ()
+    made = Commands(registry=Tools(), folder=Path("/a b"), compiles=True)  # type: ignore[arg-type]
+    assert made.script(["x", "y"]) == ("cd '/a b'", "x", "y")
+
+
+@pytest.mark.parametrize(
+    ("word", "written"),
+    [
+        ("/p/ops/a.mlir", "ops/a.mlir"),
+        ("--in=/p/ops/a.mlir", "--in=ops/a.mlir"),
+        ("/p/-a", "./-a"),
+        ("--in=/p/-a", "--in=-a"),
+        ("/q/a", "/q/a"),
+        ("ops/a", "ops/a"),
+        ("/p", "."),
+        ("-x=/p/a", "-x=/p/a"),
+    ],
+)
+def test_paths_below_the_folder_are_relative_to_it(word: str, written: str) -> None:
+    assert commands()._relative(word) == written
+
+
+@pytest.mark.parametrize(
+    ("name", "found", "common", "shown"),
+    [
+        ("cc", None, None, "cc"),
+        ("cc", "/usr/bin/cc", "/usr/bin/cc", "cc"),
+        ("cc", "/opt/cc", None, "/opt/cc"),
+        ("/usr/bin/cc", "/usr/bin/cc", "/usr/bin/cc", "cc"),
+        ("/opt/cc", "/opt/cc", None, "/opt/cc"),
+    ],
+)
+def test_a_tool_is_named_as_every_shell_finds_it(
+    monkeypatch: pytest.MonkeyPatch, name: str, found: str | None, common: str | None, shown: str
+) -> None:
+    monkeypatch.setattr(module.shutil, "which", lambda _, path=None: common if path else found)
+    assert shell_program(name) == shown
+
+
+def test_a_tool_beside_python_is_named_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "iree-compile").touch()
+    monkeypatch.setattr(module.sys, "executable", str(tmp_path / "python"))
+    assert shell_program("iree-compile") == str(tmp_path / "iree-compile")
+    assert shell_program("other") == "other"

@@ -1,0 +1,167 @@
+"""Which devices meet what targets require, and how they differ from the profiles that are declared for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from model_targets import ORIGIN, compile_target, run_target
+from msgspec.structs import replace
+from retarget.extension import UnavailableError
+from retarget.model import Requirement, RunTarget
+from retarget.model.outcomes import DeviceInfo
+from retarget.profiles.files import Capability, Profile
+from retarget.session import requirements
+from retarget.session.requirements import OpenedDevices, UnsuitableError, difference
+from retarget.support.errors import RetargetError
+
+GIB = 1 << 30
+
+
+@pytest.fixture(autouse=True)
+def _places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Places are key paths: no file is read."""
+    monkeypatch.setattr(requirements.SourceLocations, "location", lambda _, origin, *steps: ".".join(map(str, steps)))
+
+
+def device(**features: Any) -> DeviceInfo:
+    return DeviceInfo(
+        driver="vulkan", uri="vulkan://0", ordinal=0, name="GPU", physical_id="0", features=tuple(features.items())
+    )
+
+
+def target(*texts: str, **fields: Any) -> RunTarget:
+    asked = tuple(Requirement(text=text, origin=ORIGIN) for text in texts)
+    return replace(run_target(compile_target(), driver="vulkan", **fields), requires=asked)
+
+
+def profile(driver: str = "vulkan", **capabilities: Any) -> Profile:
+    found = tuple(Capability(name=name, value=value, source="file") for name, value in capabilities.items())
+    return Profile(name="gpu", driver=driver, capabilities=found)
+
+
+def opened(*devices: DeviceInfo) -> OpenedDevices:
+    return OpenedDevices(lambda _: devices)
+
+
+def test_devices_that_meet_all_requirements_are_returned() -> None:
+    gpu = device(memory=8 * GIB)
+    assert opened(gpu).of_target(target("memory >= 8 GiB")) == (gpu,)
+    assert opened(gpu).of_target(target()) == (gpu,)
+
+
+@pytest.mark.parametrize(
+    ("texts", "error", "message"),
+    [
+        (("memory >= 9 GiB",), UnsuitableError, "needs memory >= 9 GiB (), and GPU has memory = 8 GiB"),
+        (
+            ("memory >= 9 GiB", "memory >= 10 GiB", "memory >= 1 GiB"),
+            UnsuitableError,
+            "needs memory >= 9 GiB (), and GPU has memory = 8 GiB; "
+            "needs memory >= 10 GiB (), and GPU has memory = 8 GiB",
+        ),
+        (
+            ("memory >= 1 GiB", "device_type = gpu"),
+            UnavailableError,
+            "needs device_type = gpu (), and GPU does not report device_type",
+        ),
+    ],
+)
+def test_what_devices_lack_is_said_with_its_place(texts: tuple[str, ...], error: Any, message: str) -> None:
+    with pytest.raises(error) as caught:
+        opened(device(memory=8 * GIB)).of_target(target(*texts))
+    assert str(caught.value) == message
+    assert type(caught.value) is error
+
+
+def test_what_is_not_known_of_devices_is_no_lack() -> None:
+    with pytest.raises(UnavailableError) as caught:
+        opened().of_target(target("memory >= 8 GiB"))
+    assert type(caught.value) is UnavailableError
+    assert str(caught.value).startswith("needs memory >= 8 GiB (), and ")
+    assert "the device of r" in str(caught.value)
+
+
+@pytest.mark.parametrize(("devices", "count"), [((), 1), (("0",), 1), (("0", "1"), 2)])
+def test_a_config_of_unknown_devices_has_as_many_as_it_names(devices: tuple[str, ...], count: int) -> None:
+    found = requirements.unknown_devices(run_target(compile_target(), driver="vulkan", devices=devices).runtime)
+    assert [(one.name, one.driver) for one in found] == [("the device of r", "vulkan")] * count
+
+
+@pytest.mark.parametrize(
+    ("devices", "memory"), [((), "4 GiB"), ((device(),), "4 GiB"), ((device(memory=8 * GIB),), "8 GiB")]
+)
+def test_the_profile_answers_for_devices_of_which_nothing_is_reported(
+    monkeypatch: pytest.MonkeyPatch, devices: tuple[DeviceInfo, ...], memory: str
+) -> None:
+    monkeypatch.setattr(requirements, "find_profile", lambda _: profile(memory=4 * GIB))
+    ((_, found),) = opened(*devices).answers(target("memory >= 9 GiB", profile="gpu"))
+    assert found.reason.endswith(f"has memory = {memory}")
+
+
+def test_a_device_that_differs_from_its_profile_is_noted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[str] = []
+
+    def find(name: str) -> Profile:
+        found.append(name)
+        return profile(memory=4 * GIB)
+
+    monkeypatch.setattr(requirements, "find_profile", find)
+    devices = opened(device(memory=8 * GIB))
+    with_profile = target(profile="gpu").runtime
+    for _ in range(2):
+        devices.of(with_profile)
+        devices.of(target().runtime)
+    assert found == ["gpu"]
+    assert devices.notes == (
+        "the device of runtime config 'r' differs from its profile 'gpu' (profile): "
+        "it has memory = 8589934592, not 4294967296",
+    )
+    alike = opened(device(memory=4 * GIB))
+    alike.of(with_profile)
+    assert alike.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("expected", "reported", "said"),
+    [
+        (profile(a=1), {"a": 1}, ""),
+        (profile(a=1), {"b": 2}, ""),
+        (profile("opencl", a=1), {"a": 2}, ""),
+        (profile(a=1, b=2, c=3), {"a": 2, "b": 3, "c": 4}, "it has a = 2, not 1; b = 3, not 2; c = 4, not 3"),
+        (
+            profile(a=1, b=2, c=3, d=4, e=5),
+            {"a": 2, "b": 3, "c": 4, "d": 5, "e": 6},
+            "it has a = 2, not 1; b = 3, not 2; c = 4, not 3; and 2 more",
+        ),
+    ],
+)
+def test_three_capabilities_that_differ_are_shown(expected: Profile, reported: dict[str, int], said: str) -> None:
+    locations = requirements.SourceLocations()
+    devices = requirements.profiles_of([device(**reported)])
+    found = difference(target().runtime, expected, devices, locations)
+    assert found.partition(": ")[2] == said
+
+
+@pytest.mark.parametrize("mismatched", [False, True])
+def test_a_profile_that_cannot_be_used_is_named_with_its_place(
+    monkeypatch: pytest.MonkeyPatch, mismatched: bool
+) -> None:
+    def find(name: str) -> Profile:
+        if mismatched:
+            return profile()
+        msg = f"no profile {name}"
+        raise RetargetError(msg)
+
+    monkeypatch.setattr(requirements, "find_profile", find)
+    monkeypatch.setattr(requirements, "profile_mismatch", lambda *_: "another driver")
+    with pytest.raises(RetargetError) as caught:
+        opened(device()).of(target(profile="gpu").runtime)
+    why = "another driver" if mismatched else "no profile gpu"
+    assert str(caught.value) == f"runtime config 'r' (profile): {why}"
+
+
+def test_a_requirement_that_cannot_be_asked_is_an_error_of_its_place() -> None:
+    with pytest.raises(RetargetError) as caught:
+        opened(device()).answers(target("memory >= many"))
+    assert str(caught.value).startswith(": ")

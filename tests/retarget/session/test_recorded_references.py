@@ -1,0 +1,181 @@
+"""What is kept of a run that others are to agree with; the engine is a double."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from model_targets import compile_target, run_target
+from retarget.extension import UnavailableError
+from retarget.model.outcomes import Artifact, CompileOutcome, Failure, RunOutcome, Stage
+from retarget.session import references
+from retarget.session.references import Recording, ReferenceRuns
+from retarget.support.errors import RetargetError
+
+FAILURE = Failure(stage=Stage.RUN, summary="no")
+TARGET = run_target(compile_target("m"))
+
+
+def recorded(
+    monkeypatch: pytest.MonkeyPatch, *, compiles: bool = True, failure: Failure | None = None, whole: bool = True
+) -> Recording:
+    artifact = Artifact(digest="", size=0, path="") if compiles else None
+    made = CompileOutcome(key="", seconds=0.0, reused=False, artifact=artifact, failure=None if compiles else FAILURE)
+    engine: Any = SimpleNamespace(
+        devices_of=lambda _: (), compile=lambda _: made, run=lambda *_, **__: RunOutcome(devices=(), failure=failure)
+    )
+    runs = ReferenceRuns(engine)
+    monkeypatch.setattr(runs, "_scratch", SimpleNamespace(subfolder=lambda: Path("kept")), raising=False)
+    monkeypatch.setattr(references, "is_recorded", lambda _: whole)
+    return runs._recorded(TARGET)
+
+
+def test_a_run_that_gave_all_its_results_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert recorded(monkeypatch) == Recording(folder=Path("kept"))
+
+
+def test_of_one_that_failed_the_target_and_the_reason_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    why, known = f"{TARGET.name}: no", {"failed": TARGET, "ran": TARGET, "failure": FAILURE}
+    assert recorded(monkeypatch, failure=FAILURE, whole=False) == Recording(why=why, **known)
+    assert recorded(monkeypatch, failure=FAILURE) == Recording(folder=Path("kept"), **known)
+    assert recorded(monkeypatch, whole=False) == Recording(why=f"{TARGET.name}: gave nothing")
+
+
+def test_of_one_that_did_not_compile_the_compile_target_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    why = f"{TARGET.compile.name}: no"
+    known = {"failed": TARGET.compile, "ran": TARGET, "failure": FAILURE}
+    assert recorded(monkeypatch, compiles=False) == Recording(why=why, **known)
+
+
+# ---------------------------------------------------------------- which runs are recorded
+
+
+def runs_with(
+    monkeypatch: pytest.MonkeyPatch, outcomes: dict[str, Any], *, mismatched: str = "", by_command: str = ""
+) -> ReferenceRuns:
+    """Reference runs of which each target's is an outcome or an error, by the name of its runtime config."""
+
+    def record(_: object, target: Any) -> Recording:
+        found = outcomes[target.runtime.name]
+        if isinstance(found, Exception):
+            raise found
+        asked.append(target.name)
+        return Recording(**found)
+
+    asked: list[str] = []
+    loader = SimpleNamespace(references=lambda module, folder, compiler: ("other",) if compiler == "c" else ())
+    registry = SimpleNamespace(
+        case_loaders={"check": loader}, gives_no_outputs=lambda runtime: runtime.name == by_command
+    )
+    engine: Any = SimpleNamespace(
+        registry=registry,
+        generated=lambda target: target,
+        host_mismatch=lambda runtime: "needs ios" if runtime.name == mismatched else None,
+    )
+    monkeypatch.setattr(ReferenceRuns, "_recorded", record)
+    runs = ReferenceRuns(engine)
+    runs.asked = asked  # type: ignore[attr-defined]
+    return runs
+
+
+OTHER = compile_target("m", "other")
+OTHERS = [run_target(OTHER, name) for name in ("x", "y")]
+WHOLE = {"folder": Path("kept")}
+NONE = "there are no results of compiler config 'other' to agree with: "
+
+
+def test_the_first_run_of_the_other_config_that_gives_results_is_kept_and_made_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs = runs_with(monkeypatch, {"x": UnavailableError("no x"), "y": WHOLE})
+    others = [OTHER, run_target(compile_target("n", "other"), "n"), run_target(compile_target("m", "third")), *OTHERS]
+    for _ in range(2):
+        assert runs.of(TARGET, others) == ([("other", Path("kept"))], [])
+    assert runs.asked == ["m_other_y"]  # type: ignore[attr-defined]
+    assert runs.recorded("other", TARGET) == Recording(**WHOLE)  # type: ignore[arg-type]
+    assert runs.recorded("third", TARGET) == Recording()
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "known", "why", "unavailable"),
+    [
+        (
+            {"x": UnavailableError("no x"), "y": UnavailableError("no y")},
+            {},
+            f"{NONE}m_other_x: no x; m_other_y: no y",
+            True,
+        ),
+        (
+            {"x": UnavailableError("no x"), "y": RetargetError("damaged")},
+            {},
+            f"{NONE}m_other_x: no x; m_other_y: damaged",
+            False,
+        ),
+        ({"x": {"why": "it failed"}, "y": WHOLE}, {}, f"{NONE}it failed", False),
+        (
+            {"x": WHOLE, "y": {"why": "it failed"}},
+            {"by_command": "x"},
+            f"{NONE}m_other_x: runs behind run_under, which gives no results back; it failed",
+            False,
+        ),
+        (
+            {"x": UnavailableError("needs ios"), "y": UnavailableError("no y")},
+            {"by_command": "x", "mismatched": "x"},
+            f"{NONE}m_other_x: needs ios; m_other_y: no y",
+            True,
+        ),
+    ],
+)
+def test_why_there_are_no_results_is_kept(
+    monkeypatch: pytest.MonkeyPatch, outcomes: dict[str, Any], known: dict[str, str], why: str, unavailable: bool
+) -> None:
+    runs = runs_with(monkeypatch, outcomes, **known)
+    assert runs.of(TARGET, OTHERS) == ([], [("other", why)])
+    assert runs.recorded("other", TARGET).unavailable is unavailable
+
+
+def test_an_error_of_the_last_run_names_its_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = runs_with(monkeypatch, {"x": RetargetError("damaged"), "y": UnavailableError("no y")})
+    runs.of(TARGET, OTHERS)
+    found = runs.recorded("other", TARGET)
+    assert (found.failed, found.ran) == (OTHERS[0], OTHERS[0])
+
+
+@pytest.mark.parametrize(("others", "known"), [([TARGET], "c"), ([], "none"), ([compile_target("m", "other")], "none")])
+def test_a_config_that_runs_the_module_nowhere_is_named(
+    monkeypatch: pytest.MonkeyPatch, others: list[Any], known: str
+) -> None:
+    runs = runs_with(monkeypatch, {})
+    why = (
+        f"the cases of m are to agree with compiler config 'other', which runs it nowhere in suite 'linalg'; expected "
+        f"one of {known}"
+    )
+    assert runs.of(TARGET, others) == ([], [("other", why)])
+
+
+def test_a_kind_that_is_not_known_needs_no_references(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = runs_with(monkeypatch, {})
+    assert runs.needed(TARGET) == ("other",)
+    assert runs.needed(run_target(compile_target("m", kind="none"))) == ()
+    assert runs.of(run_target(OTHER), []) == ([], [])
+
+
+def test_what_was_recorded_is_removed_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = runs_with(monkeypatch, {})
+    runs.close()
+    folder = runs._scratch.subfolder()
+    assert folder.is_dir()
+    runs.close()
+    assert not folder.exists()
+
+
+def test_a_run_whose_devices_are_not_here_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    def devices_of(_: object) -> None:
+        msg = "no GPU"
+        raise UnavailableError(msg)
+
+    engine: Any = SimpleNamespace(devices_of=devices_of, compile=pytest.fail)
+    with pytest.raises(UnavailableError, match=r"^no GPU$"):
+        ReferenceRuns(engine)._recorded(TARGET)
