@@ -27,7 +27,7 @@ from typing import Any
 
 import dask
 from distributed import Client, Scheduler
-from retarget_cluster.register import register
+from retarget_cluster.relay import Relay
 from simulated_cluster import RUNS, Recorded, Simulation
 
 RECORDED = Path(__file__).parent / "data" / "recorded.json"
@@ -42,6 +42,7 @@ MANY = 10**7
 def _serve_scheduler(pipe: Any) -> None:
     async def serve() -> None:
         async with Scheduler(dashboard=False, dashboard_address="127.0.0.1:0", host="127.0.0.1", port=0) as scheduler:
+            await scheduler.register_scheduler_plugin(plugin=Relay(), idempotent=True)
             pipe.send(scheduler.address)
             loop = asyncio.get_running_loop()
             while True:
@@ -62,7 +63,6 @@ def rpc_seconds(calls: int = 1000) -> float:
 
     async def ask() -> float:
         async with Client(address, asynchronous=True, set_as_default=False) as client:
-            await register(client.scheduler, address)
             ours.send(None)
             before = ours.recv()
             for _ in range(calls):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import importlib.util
 import re
 from graphlib import TopologicalSorter
@@ -65,3 +67,26 @@ def test_no_folder_of_code_has_more_than_twelve_entries(generator: ModuleType) -
         if len(entries) > 12:
             large[folder] = sorted(entries)
     assert large == {}
+
+
+def test_names_that_benchmarks_import_from_the_packages_exist() -> None:
+    nodes = [
+        node for file in (DOCS.parent / "benchmarks").glob("*.py") for node in ast.walk(ast.parse(file.read_text()))
+    ]
+    imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and "retarget" in (node.module or "")]
+    modules = {node: importlib.import_module(node.module or "") for node in imports}
+    missing = [name.name for node, module in modules.items() for name in node.names if not hasattr(module, name.name)]
+    assert modules
+    assert missing == []
+
+
+def test_a_package_offers_what_its_stub_lists() -> None:
+    core = Path(str(importlib.util.find_spec("retarget").submodule_search_locations[0]))  # type: ignore[union-attr,index]
+    stubs = {stub: ast.parse(stub.read_text(encoding="utf-8")).body for stub in core.glob("*/__init__.pyi")}
+    for stub, nodes in stubs.items():
+        package = importlib.import_module(f"retarget.{stub.parent.name}")
+        names = [one.name for node in nodes if isinstance(node, ast.ImportFrom) for one in node.names]
+        assert [name for name in names if name != "*" and isinstance(getattr(package, name), ModuleType)] == []
+        with pytest.raises(AttributeError, match=f"module 'retarget.{stub.parent.name}' has no attribute 'nothing'"):
+            package.nothing  # noqa: B018
+    assert len(stubs) == 8

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from declaration_texts import compiler, declarations, runtime, suite, table, target
 from retarget.declare.configs.resolve import _bases_first
-from retarget.declare.load import DeclarationLoader, discover, load_all
+from retarget.declare.load import DeclarationLoader, discover_suites, load_all
 from retarget.declare.schema.kept import Declared
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, RunTarget, RuntimeConfig, Suite
@@ -339,10 +339,10 @@ def test_discover_passes_over_hidden_folders_and_virtual_environments(write: Wri
     write("venv/pyvenv.cfg")
     write("venv/lib/suite.toml")
     write("node_modules/x/suite.toml")
-    assert discover([tmp_path, tmp_path / "a"]) == tuple(sorted(wanted))
-    assert discover([tmp_path / "b/suite.toml"]) == (wanted[0],)
+    assert discover_suites([tmp_path, tmp_path / "a"]) == tuple(sorted(wanted))
+    assert discover_suites([tmp_path / "b/suite.toml"]) == (wanted[0],)
     with pytest.raises(RetargetError) as caught:
-        discover([Path("nowhere")])
+        discover_suites([Path("nowhere")])
     assert str(caught.value) == "nowhere: found no such file or folder, expected a folder with suite.toml files"
 
 

@@ -227,7 +227,7 @@ def test_drivers_are_checked_before_targets_run(
         return "reports"
 
     monkeypatch.setattr(gather, "read_ladder", lambda _: steps.append("ladder"))
-    monkeypatch.setattr(gather, "collect", lambda *_: declared(RUN if configs else COMPILED))
+    monkeypatch.setattr(gather, "collect_targets", lambda *_: declared(RUN if configs else COMPILED))
     monkeypatch.setattr(gather, "_selected", lambda _, found: found)
     monkeypatch.setattr(gather, "new_folder", lambda _: Path("results"))
     monkeypatch.setattr(gather, "check_drivers", check_drivers)

@@ -94,7 +94,7 @@ def test_the_status_comes_first_then_what_is_watched_and_what_a_change_moved(
         return one
 
     for name, double in {
-        "collect": lambda *_, **__: SimpleNamespace(targets=()),
+        "collect_targets": lambda *_, **__: SimpleNamespace(targets=()),
         "watched": lambda *_: (),
         "changed_files": lambda _: iter([[file], [file]]),
         "read_settings": lambda _: settings,

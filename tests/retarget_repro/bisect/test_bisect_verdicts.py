@@ -477,7 +477,9 @@ def test_a_release_that_another_process_installed_meanwhile_is_taken(
     pip: Pip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = kept(tmp_path)
-    monkeypatch.setattr(bisect, "hold_lock", lambda _: store.path("1.0").mkdir())  # no lock: the folder cannot be locked
+    monkeypatch.setattr(
+        bisect, "hold_lock", lambda _: store.path("1.0").mkdir()
+    )  # no lock: the folder cannot be locked
     assert store.installed("1.0").is_dir()
     assert pip.asked == []
 
