@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from retarget.cli.main import main as retarget
+from retarget.cli import main as retarget
 from retarget.results import TargetRecord, read_results
 from retarget_opencl.clc.ops import RULES
 from retarget_opencl.hostprog.rules import HOST_RULES

@@ -9,7 +9,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from retarget.support.text import cut_stacks, is_stack_frame, strip_colour
+from retarget.support import cut_stacks, is_stack_frame, strip_colour
 
 RUNTIME_ERRORS = (RuntimeError, ValueError, IndexError, KeyError, TypeError, MemoryError, NotImplementedError, OSError)
 """The exceptions of the runtime's binding, by status code."""

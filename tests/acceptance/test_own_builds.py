@@ -9,7 +9,7 @@ import pytest
 from acceptance_support import CPU, LLVM_CPU_FLAGS, Project, matrix, suite
 from declaration_texts import compiler, runtime, table, target
 from mlir_modules import DIFFERS, GOOD
-from retarget.cli.main import main
+from retarget.cli import main
 from retarget_iree.toolchain import find_compiler
 from session_output import block, commands, shell
 

@@ -85,8 +85,9 @@ def test_a_package_offers_what_its_stub_lists() -> None:
     stubs = {stub: ast.parse(stub.read_text(encoding="utf-8")).body for stub in core.glob("*/__init__.pyi")}
     for stub, nodes in stubs.items():
         package = importlib.import_module(f"retarget.{stub.parent.name}")
-        names = [one.name for node in nodes if isinstance(node, ast.ImportFrom) for one in node.names]
-        assert [name for name in names if name != "*" and isinstance(getattr(package, name), ModuleType)] == []
+        names = {one.name for node in nodes if isinstance(node, ast.ImportFrom) for one in node.names}
+        assert set(package.__all__) == names - {"TYPE_CHECKING"}
+        assert [name for name in package.__all__ if isinstance(getattr(package, name), ModuleType)] == []
         with pytest.raises(AttributeError, match=f"module 'retarget.{stub.parent.name}' has no attribute 'nothing'"):
             package.nothing  # noqa: B018
-    assert len(stubs) == 8
+    assert len(stubs) == 9

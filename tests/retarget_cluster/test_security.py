@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from retarget.cli.main import main
+from retarget.cli import main
 from retarget.support import RetargetError
 
 pytest.importorskip("distributed")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from mlir_modules import GOOD
-from retarget.cli.main import main
+from retarget.cli import main
 from retarget.support import cmake_text
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from retarget.cli.main import main
+from retarget.cli import main
 from retarget.results import read_results
 
 SUITE = "linalg/suite.toml::linalg"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, suite, target
 from mlir_modules import GOOD
-from retarget.cli.main import main
+from retarget.cli import main
 from retarget.model import Failure, Stage
 from retarget.results import read_results
 from retarget.session import AsExpected, Blocked, CompileTrial, NotTried, Skip, StageFailedError, Unavailable

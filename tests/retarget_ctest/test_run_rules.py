@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, table, target
 from mlir_modules import GOOD
-from retarget.cli.main import main
+from retarget.cli import main
 
 FILE = "linalg/suite.toml"
 ID = f"{FILE}::linalg::good_vmvx_phone"

@@ -1,3 +1,5 @@
+from retarget.arrays.comparison import failing_checks as failing_checks
+from retarget.arrays.comparison import failing_results as failing_results
 from retarget.arrays.datafiles import RawFile as RawFile
 from retarget.arrays.datafiles import StoredArrays as StoredArrays
 from retarget.arrays.datafiles import read_bin as read_bin
@@ -11,5 +13,6 @@ from retarget.arrays.dtypes import is_packed as is_packed
 from retarget.arrays.dtypes import kind_of as kind_of
 from retarget.arrays.dtypes import pack as pack
 from retarget.arrays.dtypes import packed_size as packed_size
+from retarget.arrays.dtypes import resigned as resigned
 from retarget.arrays.dtypes import type_text as type_text
 from retarget.arrays.dtypes import unpack as unpack

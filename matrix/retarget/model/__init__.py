@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from retarget.model.declared import *
 from retarget.support.doors import door
 
 __getattr__ = door(__name__, __file__)

@@ -1,5 +1,26 @@
-from retarget.model.declared import *
+from typing import TYPE_CHECKING
+
+from retarget.model.calls import Check as Check
+from retarget.model.calls import CheckSink as CheckSink
+from retarget.model.calls import DriverError as DriverError
+from retarget.model.calls import FunctionInfo as FunctionInfo
+from retarget.model.calls import Tolerance as Tolerance
+from retarget.model.declared import CompilerConfig as CompilerConfig
+from retarget.model.declared import CompileTarget as CompileTarget
+from retarget.model.declared import Expectation as Expectation
+from retarget.model.declared import Golden as Golden
+from retarget.model.declared import Host as Host
+from retarget.model.declared import Module as Module
+from retarget.model.declared import ModuleOverride as ModuleOverride
+from retarget.model.declared import Origin as Origin
 from retarget.model.declared import PartlyCompared as PartlyCompared
+from retarget.model.declared import Requirement as Requirement
+from retarget.model.declared import RunTarget as RunTarget
+from retarget.model.declared import RuntimeConfig as RuntimeConfig
+from retarget.model.declared import Suite as Suite
+from retarget.model.declared import Target as Target
+from retarget.model.declared import TargetConfig as TargetConfig
+from retarget.model.declared import Toolchain as Toolchain
 from retarget.model.devices import vendor_name as vendor_name
 from retarget.model.driver_checks import CheckState as CheckState
 from retarget.model.driver_checks import DriverCheckOutcome as DriverCheckOutcome
@@ -44,3 +65,6 @@ from retarget.model.signatures import TIMEOUT as TIMEOUT
 from retarget.model.signatures import normalise as normalise
 from retarget.model.signatures import observe as observe
 from retarget.model.signatures import observe_all as observe_all
+
+if TYPE_CHECKING:
+    from retarget.model.calls import Array as Array

@@ -41,6 +41,7 @@ from retarget.support.text import cut_stacks as cut_stacks
 from retarget.support.text import decoded as decoded
 from retarget.support.text import error_line as error_line
 from retarget.support.text import first_line as first_line
+from retarget.support.text import is_stack_frame as is_stack_frame
 from retarget.support.text import listed as listed
 from retarget.support.text import printable as printable
 from retarget.support.text import shown as shown

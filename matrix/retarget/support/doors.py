@@ -2,7 +2,8 @@
 
 The stub beside such a package's `__init__.py` (`__init__.pyi`) is the list of what is public: type checkers and editors
 read it, and here each name is imported when somebody first asks for it, as SPEC 1 of Scientific Python has it. So a
-process pays for what it uses, and a module of the core moves without a change of a plugin.
+process pays for what it uses, and a module of the core moves without a change of a plugin. What a stub has under
+`TYPE_CHECKING` is for annotations alone.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ def door(package: str, file: str) -> Callable[[str], Any]:
     """Return the `__getattr__` of a package whose `__file__` this is."""
 
     def __getattr__(name: str) -> Any:  # noqa: N807
+        if name == "__all__":  # for `import *`
+            return [*_public(file)]
         if (module := _public(file).get(name)) is None:
             msg = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(msg)
@@ -34,4 +37,10 @@ def door(package: str, file: str) -> Callable[[str], Any]:
 def _public(file: str) -> dict[str, str]:
     """Return the modules of a package's public names."""
     nodes = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8")).body
-    return {one.name: node.module or "" for node in nodes if isinstance(node, ast.ImportFrom) for one in node.names}
+    return {
+        one.asname: node.module or ""
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        for one in node.names
+        if one.asname
+    }

@@ -12,13 +12,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from retarget.arrays.dtypes import dtype_of, kind_of, resigned
-from retarget.model.calls import DriverError
-from retarget.model.element_types import ELEMENT_TYPES, mlir_name, parse_type
+from retarget.arrays import dtype_of, kind_of, resigned
+from retarget.model import ELEMENT_TYPES, DriverError, mlir_name, parse_type
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from retarget.model.calls import Array
+    from retarget.model import Array
 
 _BOOLEAN = 0x13000008  # a byte each
 _NUMERICAL_TYPES = {"i": 0x10, "si": 0x11, "ui": 0x12, "f": 0x21, "bf": 0x22}
@@ -57,7 +56,7 @@ def element_type_name(code: int) -> str:
 @cache
 def dtype_of_code(code: int) -> np.dtype[np.generic]:
     """Return the dtype of a HAL element type. Raises `DriverError` for one that NumPy cannot hold (`i3`, opaque)."""
-    from retarget.arrays.dtypes import dtype_named
+    from retarget.arrays import dtype_named
 
     name = _NAMES.get(code)
     if name is None:

@@ -9,9 +9,8 @@ from typing import Any
 
 import iree.runtime as rt
 from iree.runtime import version
-from retarget.model.calls import DriverError, FunctionInfo
-from retarget.model.element_types import split_types
-from retarget.support.errors import did_you_mean
+from retarget.model import DriverError, FunctionInfo, split_types
+from retarget.support import did_you_mean
 
 from retarget_iree.noise import RUNTIME_ERRORS, clean_status
 

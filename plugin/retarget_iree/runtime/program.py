@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import iree.runtime as rt
 import numpy as np
-from retarget.arrays.dtypes import pack, unpack
-from retarget.extension.drivers import Device, Program
-from retarget.model.calls import Check, CheckSink, DriverError
-from retarget.model.outcomes import DeviceInfo
+from retarget.arrays import pack, unpack
+from retarget.extension import Device, Program
+from retarget.model import Check, CheckSink, DeviceInfo, DriverError
 
 from retarget_iree.noise import RUNTIME_ERRORS, clean_status
 from retarget_iree.runtime.elements import as_declared, dtype_of_code, element_type_of, scalar_argument, scalar_result
@@ -29,7 +28,7 @@ from retarget_iree.runtime.parameters import parameter_indices, parameters_hint
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from retarget.model.calls import Array
+    from retarget.model import Array
 
     from retarget_iree.runtime.transfers import IreeTransfers
 

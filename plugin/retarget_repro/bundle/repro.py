@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from retarget.model.outcomes import Failure
+    from retarget.model import Failure
 
 HERE = Path(__file__).resolve().parent
 GOOD, BAD, CANNOT_TELL = 0, 1, 125
@@ -135,7 +135,7 @@ def _words(at: str, stage: str, signature: str) -> str:
 
 def _ways(failures: Sequence[Failure]) -> dict[tuple[str, str, str], str]:
     """Return the ways in which it failed, each with the first message."""
-    from retarget.model.signatures import observe
+    from retarget.model import observe
 
     found: dict[tuple[str, str, str], str] = {}
     for failure in failures:
@@ -192,7 +192,7 @@ def _attempt(bundle: Mapping[str, Any], options: argparse.Namespace, scratch: Pa
 
 def _compile(step: Mapping[str, Any], options: argparse.Namespace, artifact: Path) -> list[Failure]:
     """Compile with `iree-compile`. Return why it did not; nothing where it did."""
-    from retarget.model.outcomes import Failure, Stage
+    from retarget.model import Failure, Stage
     from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 
     source = HERE / step["source"]
@@ -288,7 +288,7 @@ def _passed(options: argparse.Namespace) -> list[str]:
 
 def _child(options: argparse.Namespace, step: str, what: Mapping[str, Any], artifact: Path, at: str) -> list[Failure]:
     """Do a step in a process of its own, which writes where it is to a file. Return its failures."""
-    from retarget.model.outcomes import Failure, Stage
+    from retarget.model import Failure, Stage
 
     limit = options.timeout or what["timeout"]
     with tempfile.TemporaryDirectory(prefix="repro-") as folder:
@@ -358,8 +358,8 @@ def _step(bundle: Mapping[str, Any], options: argparse.Namespace) -> NoReturn:
 
 def _run(bundle: Mapping[str, Any], options: argparse.Namespace, artifact: Path) -> None:
     """Load the artifact and run its cases, also after one has failed."""
-    from retarget.arrays.comparison import failing_checks, failing_results
-    from retarget.model.calls import Check, DriverError, Tolerance
+    from retarget.arrays import failing_checks, failing_results
+    from retarget.model import Check, DriverError, Tolerance
 
     run = {**bundle["run"], "run_under": _here(bundle["run"]["run_under"])}
     for word in run["run_under"]:
@@ -406,7 +406,7 @@ def _run(bundle: Mapping[str, Any], options: argparse.Namespace, artifact: Path)
 
 def _failed(stage: str, error: Any) -> None:
     """Tell what a driver says: its first line counts, as in a run of the suite."""
-    from retarget.support.text import first_line
+    from retarget.support import first_line
 
     text = first_line(str(error), "the driver failed without a word")
     _note(failure=[str(error.stage or stage), text], signal=error.signal)
@@ -415,7 +415,7 @@ def _failed(stage: str, error: Any) -> None:
 def _array(entry: Mapping[str, str] | None) -> Any:
     """Return the array in a file, with the element type that `.npy` may not know."""
     import numpy as np
-    from retarget.arrays.dtypes import dtype_named
+    from retarget.arrays import dtype_named
 
     if entry is None:
         return None
@@ -428,7 +428,7 @@ def _open(run: Mapping[str, Any], uris: Sequence[str]) -> Any:
     """Open the devices of the bundle, or those of the command line, with IREE's runtime."""
     import iree.runtime as rt
     from iree.runtime import flags
-    from retarget.model.outcomes import DeviceInfo
+    from retarget.model import DeviceInfo
     from retarget_iree.runtime.program import IreeDevice
 
     for flag in run["flags"]:

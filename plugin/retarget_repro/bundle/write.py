@@ -41,7 +41,6 @@ _IREE_RUNTIME = ("iree-base-runtime",)
 _LIBRARY = (
     "retarget.arrays.comparison",
     "retarget.arrays.dtypes",
-    "retarget.arrays.comparison",
     "retarget.extension.drivers",
     "retarget.extension.products",
     "retarget.model.calls",
@@ -50,6 +49,7 @@ _LIBRARY = (
     "retarget.model.names",
     "retarget.model.outcomes",
     "retarget.model.signatures",
+    "retarget.support.doors",
     "retarget.support.errors",
     "retarget.support.text",
     "retarget_iree.noise",
@@ -179,17 +179,20 @@ def fill(
 
 
 def copy_library(folder: Path) -> None:
-    """Copy the modules that compute stage and signature, word for word, into packages without code of their own."""
+    """Copy the modules that compute stage and signature, word for word, with what says which module has which name."""
     for name in _LIBRARY:
         spec = importlib.util.find_spec(name)
         if spec is None or spec.origin is None:
             msg = f"found no module {name}, which bundles hold a copy of; install retarget again"
             raise RetargetError(msg)
-        file = folder.joinpath(*name.split(".")).with_suffix(".py")
+        source, file = Path(spec.origin), folder.joinpath(*name.split(".")).with_suffix(".py")
         file.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(spec.origin, file)
-        for parent in file.relative_to(folder).parents[:-1]:
-            (folder / parent / "__init__.py").touch()
+        shutil.copyfile(source, file)
+        for package, of in zip(file.parents[: name.count(".")], source.parents, strict=False):
+            (package / "__init__.py").touch()
+            if (stub := of / "__init__.pyi").is_file():
+                shutil.copyfile(stub, package / stub.name)
+                shutil.copyfile(stub.with_suffix(".py"), package / "__init__.py")
 
 
 def foreign_code(folder: Path) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from mlir_modules import DIFFERS, GOOD, REFUSED
 from msgspec.structs import replace
-from retarget.cli.main import main
+from retarget.cli import main
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Observation
 from retarget.results import Outcome, Result, ResultsWriter, TargetRecord, new_session

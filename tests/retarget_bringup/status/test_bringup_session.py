@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from mlir_modules import DIFFERS, GOOD, REFUSED
-from retarget.cli.main import main
+from retarget.cli import main
 from retarget_bringup.status.model import Status
 
 

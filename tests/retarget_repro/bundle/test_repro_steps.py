@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from retarget.model import Stage
-from retarget.model.calls import Check, DriverError
+from retarget.model import Check, DriverError, Stage
 from retarget_repro.bundle import extended, repro
 from retarget_repro.bundle.repro import CannotTell
 

@@ -1,0 +1,61 @@
+from typing import TYPE_CHECKING
+
+from retarget.extension.cases import ArtifactRequest as ArtifactRequest
+from retarget.extension.cases import Case as Case
+from retarget.extension.cases import CaseData as CaseData
+from retarget.extension.cases import CaseLoader as CaseLoader
+from retarget.extension.cases import CaseRequest as CaseRequest
+from retarget.extension.cases import CheckedCase as CheckedCase
+from retarget.extension.cases import ModulesRequest as ModulesRequest
+from retarget.extension.cases import NoCasesError as NoCasesError
+from retarget.extension.cases import SuggestedSuite as SuggestedSuite
+from retarget.extension.cases import Suggestions as Suggestions
+from retarget.extension.cases import Tolerance as Tolerance
+from retarget.extension.cases import run_case_plan as run_case_plan
+from retarget.extension.commands import Command as Command
+from retarget.extension.commands import CommandModule as CommandModule
+from retarget.extension.compilers import Compiled as Compiled
+from retarget.extension.compilers import Compiler as Compiler
+from retarget.extension.compilers import CompileRequest as CompileRequest
+from retarget.extension.compilers import CompilerError as CompilerError
+from retarget.extension.compilers import ModuleSize as ModuleSize
+from retarget.extension.compilers import ProfileTarget as ProfileTarget
+from retarget.extension.compilers import ProgramStatistics as ProgramStatistics
+from retarget.extension.compilers import Resolved as Resolved
+from retarget.extension.compilers import SuggestedTarget as SuggestedTarget
+from retarget.extension.compilers import TargetPart as TargetPart
+from retarget.extension.compilers import UnavailableError as UnavailableError
+from retarget.extension.drivers import BufferRange as BufferRange
+from retarget.extension.drivers import Check as Check
+from retarget.extension.drivers import CheckSink as CheckSink
+from retarget.extension.drivers import Device as Device
+from retarget.extension.drivers import DeviceInfo as DeviceInfo
+from retarget.extension.drivers import Driver as Driver
+from retarget.extension.drivers import DriverError as DriverError
+from retarget.extension.drivers import FunctionInfo as FunctionInfo
+from retarget.extension.drivers import Program as Program
+from retarget.extension.drivers import RunPlan as RunPlan
+from retarget.extension.drivers import Stage as Stage
+from retarget.extension.drivers import TransferLimits as TransferLimits
+from retarget.extension.drivers import Transfers as Transfers
+from retarget.extension.hooks import hookimpl as hookimpl
+from retarget.extension.products import ExtensionError as ExtensionError
+from retarget.extension.products import overrides as overrides
+from retarget.extension.registry import load_extensions as load_extensions
+from retarget.model.declared import CompilerConfig as CompilerConfig
+from retarget.model.declared import CompileTarget as CompileTarget
+from retarget.model.declared import Host as Host
+from retarget.model.declared import Module as Module
+from retarget.model.declared import RunTarget as RunTarget
+from retarget.model.declared import RuntimeConfig as RuntimeConfig
+from retarget.model.declared import Suite as Suite
+from retarget.model.declared import Toolchain as Toolchain
+from retarget.profiles.files import Profile as Profile
+from retarget.support.dependencies import code_digest as code_digest
+from retarget.support.dependencies import watched as watched
+from retarget.support.errors import Diagnostic as Diagnostic
+from retarget.support.errors import DiagnosticsError as DiagnosticsError
+from retarget.support.errors import RetargetError as RetargetError
+
+if TYPE_CHECKING:
+    from retarget.model.calls import Array as Array
