@@ -79,6 +79,7 @@ class Waiver(PartlyCompared, frozen=True, kw_only=True, eq=False):
 
 class CiConfig(Struct, frozen=True, kw_only=True):
     """A `ci.toml`. `paths` are what pytest is given, relative to the folder of `file`, which is pytest's root folder.
+    `paths_ignore` are pathspecs of git, relative to it, of files that no target depends on.
 
     `labels` are all labels that machines of this project have. `setup` are the shell commands of every leg, before the
     runner's own. `emit` are the CI systems that workflows are written for. `history` is a folder or a URL,
@@ -87,6 +88,7 @@ class CiConfig(Struct, frozen=True, kw_only=True):
 
     file: Path
     paths: tuple[str, ...]
+    paths_ignore: tuple[str, ...] = ()
     labels: tuple[str, ...]
     setup: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = ()

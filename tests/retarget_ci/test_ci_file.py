@@ -86,6 +86,7 @@ until = 2031-01-31
     assert config == CiConfig(
         file=file,
         paths=("suites",),
+        paths_ignore=("*.md", "*.rst"),
         labels=("ubuntu-24.04", "gpu"),
         setup=("pip install -e .",),
         env=(("A", "1"),),
@@ -168,7 +169,7 @@ reason = "x"
 """,
     ) == [
         "ci.toml:2: bogus: found the unknown key 'bogus', "
-        "expected one of emit, env, event, history, labels, paths, runner, setup, waiver",
+        "expected one of emit, env, event, history, labels, paths, paths_ignore, runner, setup, waiver",
         "ci.toml:6: runner[0].labels[0]: found 'ubuntu-24.4', "
         "expected one of the labels of this project (ubuntu-24.04, gpu); did you mean 'ubuntu-24.04'?",
         "ci.toml:7: runner[0].archh: found the unknown key 'archh', expected one of arch, builds, capacity, compiles, "

@@ -115,12 +115,16 @@ class _Reader:
         self._twice(top.labels, [("labels", at) for at in range(len(top.labels))])
         for at, path in enumerate(top.paths):
             self._path(path, ("paths", at))
+        for at, pattern in enumerate(top.paths_ignore):
+            if not pattern.strip():
+                self._problem(("paths_ignore", at), f"found {pattern!r}, expected a file, a folder or a pattern")
         if "://" not in top.history:
             self._is_below(top.history, ("history",))
         self._environment(top.env, ())
         return CiConfig(
             file=self._file,
             paths=tuple(top.paths),
+            paths_ignore=tuple(top.paths_ignore),
             labels=tuple(top.labels),
             setup=tuple(top.setup),
             env=tuple(top.env.items()),

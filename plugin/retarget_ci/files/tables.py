@@ -129,6 +129,10 @@ class CiFileTable(_Table):
     """All labels that machines of this project have. A runner with another one is an error, and so is one without a
     runner."""
 
+    paths_ignore: list[str] = Field(default=["*.md", "*.rst"], examples=[["docs", "*.md"]])
+    """Pathspecs of git, relative to this file: files that no target depends on. After a change of any other file that
+    is no declaration, module or file of cases, `plan --since` leaves no target out."""
+
     setup: list[str] = Field(default=[], examples=[["python3 -m pip install -e .[all]"]])
     """Shell commands that every leg begins with."""
 

@@ -1,5 +1,4 @@
-"""What the result of each target depends on, as a fingerprint: its compile key, its case digest, its golden rules, and
-the code of its compiler, kind and drivers.
+"""What the result of each target depends on, as a fingerprint: its compile key, its case digest and its golden rules.
 
 `retarget ci fingerprints` prints them. `retarget ci plan --since` compares those of two revisions.
 """
@@ -8,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -38,10 +38,12 @@ _SHOWN = 16
 
 
 class Fingerprints(msgspec.Struct, frozen=True, kw_only=True):
-    """`of` has the fingerprint of each target by its id. `unknown` says why others have none, with their number."""
+    """`of` has the fingerprint of each target by its id. `unknown` says why others have none, with their number.
+    `files` are those whose content is in a fingerprint or leaves a target without one, relative to the folder."""
 
     of: dict[str, str] = {}
     unknown: dict[str, int] = {}
+    files: frozenset[str] = frozenset()
 
 
 def add(subparsers: Any) -> None:
@@ -99,7 +101,10 @@ def fingerprints(declared: Declared, engine: Engine) -> Fingerprints:
     suites = {one.suite_id: one.suite for one in declared.targets}
     found: dict[str, str] = {}
     unknown: Counter[str] = Counter()
+    files: set[Path] = set()
     for one in declared.targets:
+        module = one.compiled.module
+        files |= {one.suite.origin.file, module.path, *module.data, *(digests.named_files(one.compiled) or ())}
         try:
             made = generated(one.suite_id, one.compiled.name)
             target: Target = replace(one.target, compile=made) if isinstance(one.target, RunTarget) else made
@@ -114,19 +119,12 @@ def fingerprints(declared: Declared, engine: Engine) -> Fingerprints:
         if isinstance(target, RunTarget) and any(path.suffix == ".py" for path in digests.named_files(made) or ()):
             unknown["their cases name a Python file, which may read anything"] += 1
             continue
-        parts = [*keys, *_code(target, registry), digests.of(target, rules(one.suite_id).rules_for(one.target))]
+        parts = [*keys, digests.of(target, rules(one.suite_id).rules_for(one.target))]
         bounds = [bound for of_metric in goldens(one.suite_id) for bound in of_metric.rules_for(one.target).all]
         parts += [f"{bound.signature} {bound.until} {bound.when}" for bound in bounds]
         found[one.id] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
-    return Fingerprints(of=found, unknown=dict(unknown))
-
-
-def _code(target: Target, registry: Registry) -> Sequence[str]:
-    """Return digests of the code that compiles and tries a target: an extension may lie in the checkout."""
-    compiled = target.compile if isinstance(target, RunTarget) else target
-    found: list[object] = [registry.compilers.get(compiled.compiler.compiler), registry.case_loaders.get(compiled.kind)]
-    found += [registry.drivers.get(name) for name in target.runtime.drivers] if isinstance(target, RunTarget) else ()
-    return [registry.code_of(product) for product in found if product is not None]
+    relative = frozenset(os.path.relpath(one) for one in files)
+    return Fingerprints(of=found, unknown=dict(unknown), files=relative)
 
 
 def _references(one: DeclaredTarget, registry: Registry) -> Sequence[str]:

@@ -1,34 +1,36 @@
-"""`--since REV`: which targets can have another result than at a revision, by their fingerprints and never by paths.
+"""`--since REV`: which targets can have another result than at a revision, by their fingerprints.
 
 A target that is there under another name or in another file, with the same content, is the same. One whose fingerprint
-is not known counts as changed.
+is not known counts as changed. So do all where a file has changed that no fingerprint covers: what pytest, installers
+and scripts read, nobody can list. `paths_ignore` in `ci.toml` names files that no target depends on.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 
 import msgspec
 from msgspec import Struct
-from retarget.support import RetargetError, content_digest, first_line, is_inside, read_regular, read_toml
+from retarget.session import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
+from retarget.support import RetargetError, counted, first_line, read_toml
 
+from retarget_ci.lock import LOCK_FILE
 from retarget_ci.model import CI_FILE
 from retarget_ci.planning.fingerprints import Fingerprints
 
 _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TREE"})
 """The variables by which git tells its hooks of their checkout. A worktree is another one."""
 
-_CONFIGURATION = ("pyproject.toml", "pytest.ini", "setup.cfg", "setup.py", "tox.ini")
-_WORD = re.compile(r"""[^\s"'=,;()<>|&\[\]{}]+""")
+_DECLARATIONS = frozenset({SUITE_FILE, MATRIX_FILE, EXPECTATIONS_FILE, CI_FILE, LOCK_FILE})
+"""Names of files that fingerprints cover, or `_surroundings`; a lock follows from both."""
 
 
 class Changes(Struct, frozen=True, kw_only=True):
@@ -38,25 +40,21 @@ class Changes(Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
-def changes_since(revision: str, folder: Path, paths: Sequence[str], extensions: Sequence[str] = ()) -> Changes:
-    """Compare what pytest collects from paths below a folder with what it collects there at a revision.
+def changes_since(
+    revision: str, folder: Path, paths: Sequence[str], extensions: Sequence[str] = (), ignored: Sequence[str] = ()
+) -> Changes:
+    """Compare what pytest collects from paths below a folder with what it collects there at a revision. `ignored` are
+    pathspecs of git, relative to the folder, of files that no target depends on.
 
     Where the declarations of the revision cannot be read, everything has changed. Raises `RetargetError` for a folder
     that is in no git checkout, a revision that git does not know, and invalid declarations of the folder.
     """
     top, commit = _located(revision, folder)
+    here = folder.resolve().relative_to(top)
+    others = _others(folder, here, commit, ignored)
+    all_count = "so that all count as changed"
     with _worktree(top, commit) as tree, ThreadPoolExecutor() as pool:
-        before = tree / folder.resolve().relative_to(top)
-        both_say = all((one / CI_FILE).is_file() for one in (before, folder))
-        files = (*_CONFIGURATION, *_conftests((before, folder), paths), *_named(folder, paths))
-        changed = (name for name in files if content_digest(before / name) != content_digest(folder / name))
-        if both_say and _surroundings(before) != _surroundings(folder):
-            said = f"setup, env or pytest in {CI_FILE} are others"
-        else:
-            said = next((f"{name} is another" for name in changed), "")
-        if said:
-            warning = f"{said} than in {revision}, so that all count as changed"
-            return Changes(unchanged=frozenset(), warnings=(warning,))
+        before = tree / here
         there = _paths_at(before, paths)
         old = pool.submit(_fingerprints, before, there, extensions) if there else None
         new = pool.submit(_fingerprints, folder, paths, extensions).result()
@@ -64,17 +62,33 @@ def changes_since(revision: str, folder: Path, paths: Sequence[str], extensions:
             f"{count} without a fingerprint, which count as changed: {why}" for why, count in new.unknown.items()
         ]
         try:
-            known = frozenset(old.result().of.values()) if old is not None else frozenset()
+            known = old.result() if old is not None else Fingerprints()
         except RetargetError as error:
             said = str(error).replace(f"{tree}{os.sep}", "")
-            return Changes(
-                unchanged=frozenset(),
-                warnings=(
-                    *warnings,
-                    f"the declarations of {revision} cannot be read, so that all count as changed: {said}",
-                ),
-            )
-    return Changes(unchanged=frozenset(name for name, one in new.of.items() if one in known), warnings=tuple(warnings))
+            warnings.append(f"the declarations of {revision} cannot be read, {all_count}: {said}")
+            return Changes(unchanged=frozenset(), warnings=tuple(warnings))
+        both_say = all((one / CI_FILE).is_file() for one in (before, folder))
+        if both_say and _surroundings(before) != _surroundings(folder):
+            said = f"setup, env or pytest in {CI_FILE} are others than in {revision}, {all_count}"
+            return Changes(unchanged=frozenset(), warnings=(said,))
+    if others := others - new.files - known.files:
+        more = f" and {counted(len(others) - 1, 'further file')}" if len(others) > 1 else ""
+        said = f"{min(others)}{more} changed since {revision}, {all_count}"
+        said += f"; paths_ignore in {CI_FILE} can name files that no target depends on"
+        return Changes(unchanged=frozenset(), warnings=(said,))
+    before_all = {*known.of.values()}
+    unchanged = frozenset(name for name, one in new.of.items() if one in before_all)
+    return Changes(unchanged=unchanged, warnings=tuple(warnings))
+
+
+def _others(folder: Path, here: PurePath, commit: str, ignored: Sequence[str]) -> set[str]:
+    """Return the files of a checkout that are not those of a commit, relative to a folder in it, without declarations
+    and those that git ignores."""
+    which = ("--", ":(top)", *(f":(exclude){one}" for one in ignored))
+    listed = _git(folder, "diff", "--name-only", "--no-renames", "--no-relative", "-z", commit, *which)
+    listed += _git(folder, "ls-files", "--others", "--exclude-standard", "--full-name", "-z", *which)
+    files = map(PurePath, filter(None, listed.split("\0")))
+    return {os.path.relpath(one, here) for one in files if one.name not in _DECLARATIONS}
 
 
 def _surroundings(folder: Path) -> object:
@@ -86,35 +100,6 @@ def _surroundings(folder: Path) -> object:
 
     lists = [data.get(name) for name in ("runner", "event")]
     return kept(data), *([*map(kept, one)] if isinstance(one, list) else one for one in lists)
-
-
-def _conftests(trees: Iterable[Path], paths: Sequence[str]) -> Iterator[str]:
-    """Yield the names of the `conftest.py` in the trees that pytest reads for the paths."""
-    places = [PurePath(path.partition("::")[0]) for path in paths]
-    for tree in trees:
-        listed = _git(tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", "*conftest.py")
-        for file in map(PurePath, filter(None, listed.split("\0"))):
-            near = (place.is_relative_to(file.parent) or file.is_relative_to(place) for place in places)
-            if file.name == "conftest.py" and any(near):
-                yield str(file)
-
-
-def _named(folder: Path, paths: Sequence[str]) -> Iterator[str]:
-    """Yield what `ci.toml` names in `setup`, `env` and `pytest`, such as files of requirements and scripts, and what
-    these name; below the paths are declarations, which have fingerprints."""
-    waiting = _WORD.findall(str(_surroundings(folder))) if (folder / CI_FILE).is_file() else []
-    declared = [path for path in paths if PurePath(path).parts]
-    seen: set[str] = set()
-    while waiting:
-        name = os.path.normpath(waiting.pop())
-        if name in seen or any(map(PurePath(name).is_relative_to, declared)):
-            continue
-        seen.add(name)
-        with suppress(OSError, ValueError):  # no file, or no text
-            if is_inside(folder / name, folder):
-                yield name
-                words = _WORD.findall(read_regular(folder / name).decode())
-                waiting += [one for word in words for one in (word, str(PurePath(name).parent / word))]
 
 
 def _paths_at(folder: Path, paths: Sequence[str]) -> Sequence[str]:

@@ -12,7 +12,7 @@ from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Suite, Target
 from retarget.session import Declared, DeclaredTarget
 from retarget_ci.planning import fingerprints as module
-from retarget_ci.planning.fingerprints import Fingerprints, _code, _references
+from retarget_ci.planning.fingerprints import Fingerprints, _references
 
 SUITE = Suite(name="ops", folder=Path(), modules=(), kind="check", targets=(), origin=ORIGIN)
 COMPILED, OTHER = compile_target("m", "c"), compile_target("m", "d")
@@ -21,22 +21,17 @@ ID = "s.toml::ops"
 
 
 class Registry:
-    """Extensions that have a code of their own each, but for a driver that is not here."""
+    """Extensions, of which a kind has references."""
 
     def __init__(self, *references: str) -> None:
         def named(found: object, folder: Path, compiler: str) -> tuple[str, ...]:
             assert (found, folder, compiler) == (COMPILED.module, COMPILED.folder, "c")
             return references
 
-        self.compilers = {"iree": "the compiler"}
-        self.drivers = {"local-sync": "the driver"}
         self.case_loaders = {"check": SimpleNamespace(references=named)}
 
     def artifact_checker(self, _: str) -> None:
         return None
-
-    def code_of(self, product: object) -> str:
-        return f"code of {product if isinstance(product, str) else 'the kind'}"
 
 
 def found_of(
@@ -107,13 +102,6 @@ def test_what_is_not_known_of_a_target_is_said(
 ) -> None:
     found = found_of(*targets, monkeypatch=monkeypatch, **known)
     assert ([name.rpartition("::")[2] for name in found.of], found.unknown) == (named, unknown)
-
-
-def test_the_code_of_what_compiles_judges_and_runs_counts() -> None:
-    registry: Any = Registry()
-    assert _code(COMPILED, registry) == ["code of the compiler", "code of the kind"]
-    assert _code(RUN, registry) == ["code of the compiler", "code of the kind", "code of the driver"]
-    assert _code(run_target(COMPILED, driver="absent"), registry) == ["code of the compiler", "code of the kind"]
 
 
 def test_only_runs_of_known_kinds_have_references() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
@@ -212,27 +212,74 @@ def test_where_targets_are_run_in_another_way_all_have_changed(checkout: Path, b
     assert found.warnings == ("setup, env or pytest in ci.toml are others than in HEAD, so that all count as changed",)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("requirements/ci.txt", "requirements/base.txt", "pyproject.toml"),
-        *("conftest.py", "old/conftest.py", "old/below/conftest.py"),
-    ],
-)
-def test_where_a_file_that_says_how_targets_are_run_is_another_all_have_changed(checkout: Path, name: str) -> None:
-    (checkout / "ci.toml").write_text(
-        (CI % "old").replace("paths", 'setup = ["pip install -r requirements/ci.txt"]\npaths')
-    )
-    for folder in ("requirements", "old/below"):
-        (checkout / folder).mkdir(parents=True, exist_ok=True)
-    (checkout / "requirements" / "ci.txt").write_text("-r base.txt\n")
-    (checkout / name).write_text("# iree==3.12\n")
+OTHERS = ("requirements.txt", "conftest.py", "old/conftest.py", "tools/setup.sh", "src/compiler.cpp", "uv.lock", ".x")
+
+
+@pytest.mark.parametrize("name", [*OTHERS, "old/below/helper.py", "old/readme.md.in"])
+@pytest.mark.parametrize("how", ["edited", "added", "removed", "staged", "moved", "executable"])
+def test_after_a_change_of_what_no_fingerprint_covers_all_have_changed(checkout: Path, name: str, how: str) -> None:
+    file = checkout / name
+    (checkout / "old" / "edited.mlir").write_text(MODULE % "3.0")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if how != "added":
+        file.write_text("# 1\n")
+        _git(checkout, "add", "-A")
+        _git(checkout, "commit", "-q", "-m", "with it")
+    if how in {"edited", "added", "staged"}:
+        file.write_text("# 2\n")
+    if how == "staged":
+        _git(checkout, "add", "-A")
+    if how == "removed":
+        file.unlink()
+    if how == "moved":
+        file.rename(checkout / "old" / "edited.mlir")
+    if how == "executable":
+        file.chmod(0o755)
+    assert others(checkout) == {name}
+    assert others(checkout, ".x", "src", "[rct]*", "*.lock", "*.in", "old/*.py", "old/below/**") == set()
+
+
+def others(checkout: Path, *ignored: str, here: str = ".") -> set[str]:
+    covered = {f"old/{name}.mlir" for name in ("same", "moved", "edited")}
+    return since._others(checkout / here, PurePath(here), "HEAD", ignored) - covered
+
+
+def test_declarations_and_what_git_ignores_are_no_other_files_and_paths_are_relative_to_the_folder(
+    checkout: Path,
+) -> None:
+    (checkout / ".gitignore").write_text("build\n")
     _git(checkout, "add", "-A")
-    _git(checkout, "commit", "-q", "-m", "ci")
-    (checkout / name).write_text("# iree==3.13\n")
-    found = changes_since("HEAD", checkout, ["old"])
-    assert not found.unchanged
-    assert found.warnings == (f"{name} is another than in HEAD, so that all count as changed",)
+    _git(checkout, "commit", "-q", "-m", "ignored")
+    (checkout / "build").write_text("")
+    for name in ("matrix.toml", "old/suite.toml", "old/expectations.toml", "ci.toml", "ci.lock"):
+        (checkout / name).write_text("# 1\n")
+    assert others(checkout) == set()
+    (checkout / "readme.md").write_text("")
+    (checkout / "old" / "ü.py").write_text("")
+    assert others(checkout, here="old") == {"../readme.md", "ü.py"}
+    assert others(checkout, "../readme.md", here="old") == {"ü.py"}
+    with pytest.raises(RetargetError, match="outside repository"):
+        others(checkout, "../readme.md")
+
+
+@pytest.mark.slow
+def test_files_that_no_fingerprint_covers_are_named_unless_ci_toml_says_that_no_target_depends_on_them(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (checkout / "ci.toml").write_text(CI % "old")
+    (checkout / "old" / "edited.mlir").write_text(MODULE % "3.0")
+    (checkout / "readme.md").write_text("no target depends on it\n")
+    assert _plan("--since", "HEAD").unchanged == 4
+    capsys.readouterr()
+    (checkout / "tool.sh").write_text("exit 1\n")
+    assert _plan("--since", "HEAD").unchanged == 0
+    assert capsys.readouterr().err == (
+        "warning: plan.json and 1 further file changed since HEAD, so that all count as changed; "
+        "paths_ignore in ci.toml can name files that no target depends on\n"
+    )
+    (checkout / "ci.toml").write_text(CI.replace("labels", 'paths_ignore = ["*.sh", "plan.json"]\nlabels', 1) % "old")
+    (checkout / "readme.md").unlink()
+    assert _plan("--since", "HEAD").unchanged == 4
 
 
 @pytest.mark.slow
