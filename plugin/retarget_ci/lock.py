@@ -25,11 +25,9 @@ from retarget.results import Plan
 from retarget.session import Declared, DeclaredTarget, compile_selector
 from retarget.support import Diagnostic, counted, read_regular
 
-from retarget_ci.model import CiConfig, Waiver
+from retarget_ci.model import LOCK_FILE, CiConfig, Waiver
 from retarget_ci.planning.assign import Placement, Refused
 from retarget_ci.planning.plan import ByWords, make_plan
-
-LOCK_FILE = "ci.lock"
 
 NONE = "-"
 """Stands for no event, no runner and no runtime config: no name is this."""

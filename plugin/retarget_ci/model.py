@@ -11,6 +11,7 @@ from retarget.model import Origin, PartlyCompared
 from retarget.support import RetargetError, did_you_mean
 
 CI_FILE = "ci.toml"
+LOCK_FILE = "ci.lock"
 
 
 class Runner(PartlyCompared, frozen=True, kw_only=True, eq=False):

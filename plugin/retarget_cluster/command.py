@@ -16,8 +16,6 @@ from retarget.support import RetargetError
 
 from retarget_cluster.security import address_of, check_listener, dialled, expect_distributed, security_for
 
-__all__ = ["add_arguments", "run", "serve_scheduler"]
-
 _PORT = 8786
 """That of `dask scheduler`."""
 _WORKER_SECONDS = "60 seconds"

@@ -12,19 +12,6 @@ from retarget.model import CompilerConfig, DeviceInfo, RunOutcome, RuntimeConfig
 from retarget.session import CompileJob, Inputs, RunJob
 from retarget.worker import CompiledModule, Refused
 
-__all__ = [
-    "Answer",
-    "AskBuild",
-    "AskDevices",
-    "Failed",
-    "Job",
-    "compiles_at_hand",
-    "decoded",
-    "encoded",
-    "file_view",
-    "perform",
-]
-
 
 class AskBuild(Struct, frozen=True, kw_only=True):
     """Whether a worker has these builds of a config's compiler, one for each step of the job. `value` is empty if it

@@ -11,8 +11,6 @@ from retarget.support import RetargetError
 
 from retarget_cluster.security import dialled
 
-__all__ = ["SilentError", "at_scheduler"]
-
 _SECONDS = 10.0
 
 

@@ -20,21 +20,6 @@ from retarget.support.errors import Diagnostic, RetargetError
 if TYPE_CHECKING:
     from retarget.model.calls import Array
 
-__all__ = [
-    "ArtifactRequest",
-    "Case",
-    "CaseData",
-    "CaseLoader",
-    "CaseRequest",
-    "CheckedCase",
-    "ModulesRequest",
-    "NoCasesError",
-    "SuggestedSuite",
-    "Suggestions",
-    "Tolerance",
-    "run_case_plan",
-]
-
 RUN_CASE = "retarget.worker.run_case"
 """What `python3 -m` runs."""
 

@@ -11,8 +11,6 @@ from typing import Any
 
 from retarget.extension.products import Product
 
-__all__ = ["Command", "CommandModule"]
-
 
 class Command(Product, is_base=True):
     """A subcommand. `name` is what is typed after `retarget`; `help` is one line, without a full stop.

@@ -10,23 +10,8 @@ from msgspec import Struct
 
 from retarget.extension.products import Builds, called_in_process, not_overridden
 from retarget.model import CompilerConfig, CompileTarget
-from retarget.model.calls import CompilerError, UnavailableError
 from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.files import Profile
-
-__all__ = [
-    "CompileRequest",
-    "Compiled",
-    "Compiler",
-    "CompilerError",
-    "ModuleSize",
-    "ProfileTarget",
-    "ProgramStatistics",
-    "Resolved",
-    "SuggestedTarget",
-    "TargetPart",
-    "UnavailableError",
-]
 
 
 class Resolved(Struct, frozen=True, kw_only=True):

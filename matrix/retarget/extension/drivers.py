@@ -15,28 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retarget.extension.products import Builds, Product, called_in_process, not_overridden
-from retarget.model.calls import Check, CheckSink, DriverError, FunctionInfo
+from retarget.model.calls import CheckSink, DriverError, FunctionInfo
 from retarget.model.outcomes import DeviceInfo, Stage
 
 if TYPE_CHECKING:
     from retarget.model import RuntimeConfig
     from retarget.model.calls import Array
-
-__all__ = [
-    "BufferRange",
-    "Check",
-    "CheckSink",
-    "Device",
-    "DeviceInfo",
-    "Driver",
-    "DriverError",
-    "FunctionInfo",
-    "Program",
-    "RunPlan",
-    "Stage",
-    "TransferLimits",
-    "Transfers",
-]
 
 
 class Program(Product, is_base=True):

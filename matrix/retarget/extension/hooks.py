@@ -16,8 +16,6 @@ from retarget.extension.drivers import Driver
 from retarget.extension.products import Product, check_attributes, methods_of, no_subclass
 from retarget.support.errors import RetargetError
 
-__all__ = ["PRODUCT_KINDS", "PROJECT", "HookSpecs", "ProductKind", "can_be_called", "checked_product", "hookimpl"]
-
 PROJECT = "retarget"
 """What pluggy calls the project, and the group of the entry points."""
 

@@ -25,20 +25,6 @@ from retarget.support.errors import RetargetError
 if TYPE_CHECKING:
     from retarget.model import CompilerConfig, RuntimeConfig, Toolchain
 
-__all__ = [
-    "Builds",
-    "ExtensionError",
-    "Product",
-    "called_in_process",
-    "check_attributes",
-    "checked_value",
-    "methods_of",
-    "no_subclass",
-    "not_overridden",
-    "note_place",
-    "overrides",
-]
-
 _SHOWN = 60
 """Characters of a wrong value that are shown."""
 

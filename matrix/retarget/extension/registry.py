@@ -37,18 +37,6 @@ from retarget.model.names import tag_error
 from retarget.support.dependencies import code_digest
 from retarget.support.errors import RetargetError, did_you_mean
 
-__all__ = [
-    "EXTENSIONS_VARIABLE",
-    "Commands",
-    "Registry",
-    "extensions_environment",
-    "load_commands",
-    "load_extensions",
-    "named_extensions",
-    "pass_on",
-    "registry_of",
-]
-
 EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
 
 _ProductT = TypeVar("_ProductT")

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-__all__ = ["Check", "CheckSink", "CompilerError", "DriverError", "FunctionInfo", "Tolerance", "UnavailableError"]
-
 
 class CompilerError(Exception):
     """A compile failed. `diagnostics` is all that the compiler printed; the first line of `str()` is the summary.

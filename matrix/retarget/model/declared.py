@@ -19,25 +19,6 @@ from msgspec.structs import replace
 from retarget.model.devices import DeviceTraits
 from retarget.model.metrics import Metric
 
-__all__ = [
-    "CompileTarget",
-    "CompilerConfig",
-    "Expectation",
-    "Golden",
-    "Host",
-    "Module",
-    "ModuleOverride",
-    "Origin",
-    "PartlyCompared",
-    "Requirement",
-    "RunTarget",
-    "RuntimeConfig",
-    "Suite",
-    "Target",
-    "TargetConfig",
-    "Toolchain",
-]
-
 
 class PartlyCompared(Struct, frozen=True, kw_only=True, eq=False):
     """A record that is equal to another of its class whose fields are, `uncompared` ones aside."""

@@ -16,18 +16,6 @@ from dataclasses import dataclass
 from retarget.model.names import is_glob
 from retarget.support.errors import did_you_mean
 
-__all__ = [
-    "DEVICE_TYPES",
-    "OPERATORS",
-    "TRAITS",
-    "DeviceTraits",
-    "has_traits",
-    "trait_error",
-    "vendor_name",
-    "version_in",
-    "version_parts",
-]
-
 TRAITS = ("driver", "vendor", "name", "version", "type")
 """The traits of a device; those that tell devices apart best come first."""
 

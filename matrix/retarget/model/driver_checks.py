@@ -8,8 +8,6 @@ from msgspec import Struct
 
 from retarget.model.outcomes import DeviceInfo, Rung
 
-__all__ = ["CheckState", "DriverCheck", "DriverCheckOutcome", "DriverReport"]
-
 
 class DriverCheck(Struct, frozen=True, kw_only=True):
     """A check: its name (`fill.ranges`), what it proves in one sentence, and 12 hex digits that change with it."""

@@ -8,20 +8,6 @@ from dataclasses import dataclass
 from enum import StrEnum, auto
 from itertools import pairwise
 
-__all__ = [
-    "DTYPE_NAMES",
-    "ELEMENT_TYPES",
-    "DeclaredType",
-    "ElementType",
-    "Kind",
-    "brackets",
-    "element_dtype",
-    "mlir_name",
-    "parse_type",
-    "shape_fits",
-    "split_types",
-]
-
 
 class Kind(StrEnum):
     """The kind of a type's elements. Signless integers, MLIR's `i32`, hold signed and unsigned numbers."""

@@ -14,8 +14,6 @@ from retarget.support.toml import Problem, diagnostics_of, parse_key_path
 if TYPE_CHECKING:
     from retarget.support.toml import Locator
 
-__all__ = ["SourceLocations", "diagnostics_at", "suite_line"]
-
 _TABLE = re.compile(r"\s*\[\[\s*(?:module_test_suite|\"module_test_suite\"|'module_test_suite')\s*\]\]")
 
 

@@ -7,8 +7,6 @@ from enum import StrEnum
 
 from retarget.support.errors import did_you_mean
 
-__all__ = ["Metric", "parse_percent", "parse_quantity", "quantity_text"]
-
 _UNITS = {
     "time": {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0},
     "size": {"B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30},

@@ -17,8 +17,6 @@ from functools import lru_cache
 from retarget.model.outcomes import CaseOutcome, Failure, Observation, Stage
 from retarget.support.text import strip_colour
 
-__all__ = ["CRASH", "MAX_SIGNATURE", "TIMEOUT", "contains_signature", "normalise", "observe", "observe_all"]
-
 CRASH = "crash"
 TIMEOUT = "timeout"
 """The stage of an observation where a signal, or the clock, ended the worker."""

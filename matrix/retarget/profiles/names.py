@@ -13,8 +13,6 @@ from retarget.model.devices import DEVICE_TYPES, TRAITS
 from retarget.model.outcomes import FeatureValue
 from retarget.support.errors import did_you_mean
 
-__all__ = ["DEVICE_TYPES", "NEUTRAL", "OPENCL_EXTENSIONS", "PREFIXES", "known_names", "name_error", "value_error"]
-
 NEUTRAL = ("memory", "device_type", "devices")
 """Capabilities that devices of all drivers have: bytes, one of `DEVICE_TYPES`, how many devices a config opens."""
 

@@ -28,10 +28,10 @@ from functools import cache
 
 from msgspec import Struct
 
-from retarget.model.devices import OPERATORS, DeviceTraits, has_traits, trait_error, version_parts
+from retarget.model.devices import DEVICE_TYPES, OPERATORS, DeviceTraits, has_traits, trait_error, version_parts
 from retarget.model.outcomes import FeatureValue
 from retarget.profiles.files import Profile
-from retarget.profiles.names import DEVICE_TYPES, name_error
+from retarget.profiles.names import name_error
 from retarget.support.errors import RetargetError, did_you_mean
 
 _UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}

@@ -14,7 +14,8 @@ from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConf
 from retarget.model.locations import SourceLocations
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import DescribeBuild, Named
-from retarget.worker.process import Spawner, WorkerProcess
+from retarget.worker.process import WorkerProcess
+from retarget.worker.started import Spawner
 
 _DESCRIBE_SECONDS = 60.0
 

@@ -30,8 +30,6 @@ from retarget.support.text import clip, error_line, first_line
 from retarget.worker.messages import KeepOpen, Progress, Ready, Refusal, Refused, Setup
 from retarget.worker.started import Spawner, StartedProcess, kill_group
 
-__all__ = ["Spawner", "WorkerProcess", "available_cores", "signal_name"]
-
 AnswerT = TypeVar("AnswerT")
 
 START_LIMIT = 120.0

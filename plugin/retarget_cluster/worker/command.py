@@ -23,8 +23,6 @@ from retarget_cluster.security import address_of, expect_distributed, security_f
 if TYPE_CHECKING:
     from retarget_cluster.worker.cluster_worker import WorkerOptions
 
-__all__ = ["add_arguments", "end_with_parent", "run", "serve_worker"]
-
 _PATIENCE = 60.0
 
 

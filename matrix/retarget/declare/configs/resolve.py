@@ -28,9 +28,9 @@ from retarget.declare.schema.kept import Declared, FileTables
 from retarget.declare.scope import Names, Redirections, Scope, find_named, unknown_name
 from retarget.extension import CompilerError, overrides
 from retarget.model import CompilerConfig, Host, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
+from retarget.model.devices import DEVICE_TYPES
 from retarget.model.names import config_name_error, name_error
 from retarget.profiles.files import located_profile, reference_error
-from retarget.profiles.names import DEVICE_TYPES
 from retarget.profiles.requirements import requirement_error
 from retarget.support.errors import RetargetError
 from retarget.support.toml import KeyPath, Problem, format_key_path, parse_key_path
@@ -39,8 +39,6 @@ from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, SYST
 if TYPE_CHECKING:
     from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, RuntimeConfigTable
     from retarget.extension.registry import Registry
-
-__all__ = ["extend_scope", "requirements", "target_error", "word_problems"]
 
 _ConfigT = TypeVar("_ConfigT", bound=Toolchain | Host | CompilerConfig | RuntimeConfig | TargetConfig)
 _InheritableT = TypeVar("_InheritableT", bound=CompilerConfig | RuntimeConfig)

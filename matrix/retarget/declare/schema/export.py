@@ -29,8 +29,8 @@ from retarget.declare.schema.tables import (
     TargetConfigTable,
     ToolchainTable,
 )
+from retarget.model.devices import DEVICE_TYPES
 from retarget.model.names import RESERVED_WORDS
-from retarget.profiles.names import DEVICE_TYPES
 from retarget.targets.availability import HOST_ARCHITECTURES, HOST_KINDS, HOST_SYSTEMS, SYSTEM_ALIASES
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -24,7 +24,8 @@ from retarget.worker.messages import (
     ResolvedFlags,
     ResolveFlags,
 )
-from retarget.worker.process import Spawner, WorkerProcess
+from retarget.worker.process import WorkerProcess
+from retarget.worker.started import Spawner
 
 _RECYCLE_COMPILES = 500
 _RECYCLE_RESIDENT = 1536 * 1024**2

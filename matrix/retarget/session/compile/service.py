@@ -27,7 +27,8 @@ from retarget.session.toolchains import worker_environment
 from retarget.support.errors import RetargetError
 from retarget.support.files import read_regular
 from retarget.worker.messages import CompiledModule, CompileModule, Refused, ResolvedFlags
-from retarget.worker.process import Spawner, available_cores
+from retarget.worker.process import available_cores
+from retarget.worker.started import Spawner
 
 if TYPE_CHECKING:
     from retarget.session.executor import Executor

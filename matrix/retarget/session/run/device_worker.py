@@ -18,8 +18,9 @@ from retarget.model.outcomes import DeviceInfo
 from retarget.session.refusals import device_infos
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import BytesMoved, Devices, MoveBytes, OpenDevices, Progress, Refused
-from retarget.worker.process import Spawner, WorkerProcess
+from retarget.worker.process import WorkerProcess
 from retarget.worker.spare import SpareWorker
+from retarget.worker.started import Spawner
 
 AnswerT = TypeVar("AnswerT")
 

@@ -58,9 +58,10 @@ from retarget.worker.messages import (
     RunModule,
     Timing,
 )
-from retarget.worker.process import Spawner, WorkerProcess
+from retarget.worker.process import WorkerProcess
 from retarget.worker.request import checked_outcome
 from retarget.worker.spare import SpareWorker
+from retarget.worker.started import Spawner
 
 if TYPE_CHECKING:
     from retarget.session.run.host_leases import HostLeases
