@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 
 import msgspec
@@ -24,13 +25,39 @@ from retarget.support.files import content_digest, is_inside, read_regular
 from retarget.support.text import first_line
 from retarget.support.toml import read_toml
 
+from retarget_ci.lock import LOCK_FILE
 from retarget_ci.model import CI_FILE
 from retarget_ci.planning.fingerprints import Fingerprints
 
 _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TREE"})
 """The variables by which git tells its hooks of their checkout. A worktree is another one."""
 
-_CONFIGURATION = ("pyproject.toml", "pytest.ini", "setup.cfg", "setup.py", "tox.ini")
+_OF_PYTEST = ("pyproject.toml", "*pytest.ini", "*pytest.toml", "setup.cfg", "setup.py", "tox.ini")
+_OF_PACKAGES = (
+    "*.lock",
+    "*requirements*.txt",
+    "*constraints*.txt",
+    "conda-lock*",
+    "environment*.y*ml",
+    "Pipfile",
+    "*.nix",
+)
+_OF_VERSIONS = ("uv.toml", "pixi.toml", "*mise.toml", ".python-version", ".tool-versions")
+_UNNAMED = (*_OF_PYTEST, *_OF_PACKAGES, *_OF_VERSIONS)
+"""Files that pytest and installers find by themselves in the folder where they start, or above."""
+
+_OF_COMMANDS = {
+    "make": "*akefile",
+    "just": "*ustfile",
+    "task": "Taskfile*",
+    "nox": "noxfile.py",
+    "docker": "Dockerfile*",
+}
+"""What commands that `ci.toml` names find there."""
+
+_LARGEST = 1 << 16
+"""Bytes of a file whose words may name others."""
+
 _WORD = re.compile(r"""[^\s"'=,;()<>|&\[\]{}]+""")
 
 
@@ -49,14 +76,15 @@ def changes_since(revision: str, folder: Path, paths: Sequence[str], extensions:
     """
     top, commit = _located(revision, folder)
     with _worktree(top, commit) as tree, ThreadPoolExecutor() as pool:
-        before = tree / folder.resolve().relative_to(top)
+        here = folder.resolve().relative_to(top)
+        before = tree / here
         both_say = all((one / CI_FILE).is_file() for one in (before, folder))
-        files = (*_CONFIGURATION, *_conftests((before, folder), paths), *_named(folder, paths))
-        changed = (name for name in files if content_digest(before / name) != content_digest(folder / name))
+        files = _found((tree, top), here, paths) | _named((top, tree), here, paths)
+        changed = (name for name in sorted(files) if content_digest(tree / name) != content_digest(top / name))
         if both_say and _surroundings(before) != _surroundings(folder):
             said = f"setup, env or pytest in {CI_FILE} are others"
         else:
-            said = next((f"{name} is another" for name in changed), "")
+            said = next((f"{os.path.relpath(name, here)} is another" for name in changed), "")
         if said:
             warning = f"{said} than in {revision}, so that all count as changed"
             return Changes(unchanged=frozenset(), warnings=(warning,))
@@ -91,33 +119,58 @@ def _surroundings(folder: Path) -> object:
     return kept(data), *([*map(kept, one)] if isinstance(one, list) else one for one in lists)
 
 
-def _conftests(trees: Iterable[Path], paths: Sequence[str]) -> Iterator[str]:
-    """Yield the names of the `conftest.py` in the trees that pytest reads for the paths."""
-    places = [PurePath(path.partition("::")[0]) for path in paths]
-    for tree in trees:
-        listed = _git(tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", "*conftest.py")
-        for file in map(PurePath, filter(None, listed.split("\0"))):
-            near = (place.is_relative_to(file.parent) or file.is_relative_to(place) for place in places)
-            if file.name == "conftest.py" and any(near):
-                yield str(file)
+def _listed(top: Path, *below: str) -> Sequence[PurePath]:
+    """Return the files of a checkout, without those that git ignores."""
+    listed = _git(top, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *below)
+    return [*map(PurePath, filter(None, listed.split("\0")))]
 
 
-def _named(folder: Path, paths: Sequence[str]) -> Iterator[str]:
-    """Yield what `ci.toml` names in `setup`, `env` and `pytest`, such as files of requirements and scripts, and what
-    these name; below the paths are declarations, which have fingerprints."""
-    waiting = _WORD.findall(str(_surroundings(folder))) if (folder / CI_FILE).is_file() else []
-    declared = [path for path in paths if PurePath(path).parts]
-    seen: set[str] = set()
+def _found(trees: Iterable[Path], here: PurePath, paths: Sequence[str]) -> set[PurePath]:
+    """Return which files of checkouts pytest and installers find by themselves when they start in the folder `here`:
+    each `conftest.py` that pytest reads for the paths, and what has a name of theirs."""
+    places = [_normal(here / path.partition("::")[0]) for path in paths]
+    found = set()
+    for file in {one for tree in trees for one in _listed(tree, "*conftest.py", *(f"*{like}" for like in _UNNAMED))}:
+        if file.name == "conftest.py":
+            is_found = any(one.is_relative_to(file.parent) or file.is_relative_to(one) for one in places)
+        else:
+            is_found = here.is_relative_to(file.parent) and any(fnmatchcase(file.name, like) for like in _UNNAMED)
+        if is_found and file.name != LOCK_FILE:
+            found.add(file)
+    return found
+
+
+def _named(trees: Sequence[Path], here: PurePath, paths: Sequence[str]) -> set[PurePath]:
+    """Return the files of checkouts, the first of which is today's, that `setup`, `env` and `pytest` of `ci.toml` name,
+    such as scripts, or as folders, such as packages, and what these and the files of named commands name. Below the
+    paths are declarations, which have fingerprints: what lies there must be named by `ci.toml`, or by a file there."""
+    top, named = trees[0], set[PurePath]()
+    declared = [place for path in paths if (place := _normal(here / path.partition("::")[0])) != here]
+    said = _WORD.findall(str(_surroundings(top / here))) if (top / here / CI_FILE).is_file() else []
+    waiting = [(here.joinpath(*PurePath(word).parts[at:]), True) for word in said for at in range(word.count("/") + 1)]
     while waiting:
-        name = os.path.normpath(waiting.pop())
-        if name in seen or any(map(PurePath(name).is_relative_to, declared)):
+        place, counts = waiting.pop()
+        name = _normal(place.parent if "*" in place.name else place)
+        is_declared = any(map(name.is_relative_to, declared))
+        if name in named or ".." in name.parts or (is_declared and not counts):
             continue
-        seen.add(name)
+        if name.parent == here and (like := _OF_COMMANDS.get(name.name)) is not None:
+            waiting += [(base / one.name, True) for base in (here, *here.parents) for one in (top / base).glob(like)]
         with suppress(OSError, ValueError):  # no file, or no text
-            if is_inside(folder / name, folder):
-                yield name
-                words = _WORD.findall(read_regular(folder / name).decode())
-                waiting += [one for word in words for one in (word, str(PurePath(name).parent / word))]
+            if (top / name).is_dir():
+                is_above = any(one.is_relative_to(name) for one in (here, *declared))
+                if counts and not is_above and not is_declared:
+                    named |= {one for tree in trees for one in _listed(tree, str(name))}
+            elif is_inside(top / name, top):
+                text = read_regular(top / name)
+                named.add(name)
+                words = _WORD.findall(text.decode()) if len(text) <= _LARGEST else []
+                waiting += [(base / word, is_declared) for word in words for base in {here, name.parent}]
+    return named
+
+
+def _normal(path: PurePath) -> PurePath:
+    return PurePath(os.path.normpath(path))
 
 
 def _paths_at(folder: Path, paths: Sequence[str]) -> Sequence[str]:

@@ -212,20 +212,37 @@ def test_where_targets_are_run_in_another_way_all_have_changed(checkout: Path, b
     assert found.warnings == ("setup, env or pytest in ci.toml are others than in HEAD, so that all count as changed",)
 
 
+SETUP = """\
+setup = [
+    "pip install -r requirements/ci.txt -r old/pins.txt ./package",
+    "make -s tools",
+    "cd scripts; ./*.sh",
+    "$PWD/more/run",
+]
+"""
+
+
 @pytest.mark.parametrize(
     "name",
     [
-        *("requirements/ci.txt", "requirements/base.txt", "pyproject.toml"),
+        *(
+            "requirements/ci.txt",
+            "requirements/base.txt",
+            "pyproject.toml",
+            "pytest.toml",
+            "uv.lock",
+            ".python-version",
+        ),
         *("conftest.py", "old/conftest.py", "old/below/conftest.py"),
+        *("old/pins.txt", "package/package.py", "Makefile", "tools.sh", "scripts/a.sh", "more/run"),
     ],
 )
 def test_where_a_file_that_says_how_targets_are_run_is_another_all_have_changed(checkout: Path, name: str) -> None:
-    (checkout / "ci.toml").write_text(
-        (CI % "old").replace("paths", 'setup = ["pip install -r requirements/ci.txt"]\npaths')
-    )
-    for folder in ("requirements", "old/below"):
+    (checkout / "ci.toml").write_text((CI % "old").replace("paths", f"{SETUP}paths"))
+    for folder in ("requirements", "old/below", "package", "scripts", "more"):
         (checkout / folder).mkdir(parents=True, exist_ok=True)
     (checkout / "requirements" / "ci.txt").write_text("-r base.txt\n")
+    (checkout / "Makefile").write_text("tools:\n\tsh tools.sh\n")
     (checkout / name).write_text("# iree==3.12\n")
     _git(checkout, "add", "-A")
     _git(checkout, "commit", "-q", "-m", "ci")
@@ -233,6 +250,31 @@ def test_where_a_file_that_says_how_targets_are_run_is_another_all_have_changed(
     found = changes_since("HEAD", checkout, ["old"])
     assert not found.unchanged
     assert found.warnings == (f"{name} is another than in HEAD, so that all count as changed",)
+
+
+@pytest.mark.parametrize("name", ["conftest.py", "pytest.ini", "uv.lock", "pins.txt"])
+def test_files_above_the_folder_of_ci_toml_count_as_well(checkout: Path, name: str) -> None:
+    (checkout / "ci").mkdir()
+    (checkout / "old").rename(checkout / "ci" / "old")
+    (checkout / "ci" / "ci.toml").write_text(
+        (CI % "old").replace("paths", 'setup = ["pip install -r ../pins.txt"]\npaths')
+    )
+    (checkout / name).write_text("# 1\n")
+    _git(checkout, "add", "-A")
+    _git(checkout, "commit", "-q", "-m", "ci")
+    (checkout / name).write_text("# 2\n")
+    found = changes_since("HEAD", checkout / "ci", ["old"])
+    assert found.warnings == (f"../{name} is another than in HEAD, so that all count as changed",)
+
+
+def test_other_files_do_not_count(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (checkout / "ci.toml").write_text((CI % "old").replace("paths", 'setup = ["pip install ."]\npaths'))
+    _git(checkout, "add", "-A")
+    _git(checkout, "commit", "-q", "-m", "ci")
+    for name in ("README.md", "Makefile", "ci.lock", "old/same.txt"):
+        (checkout / name).write_text("new\n")
+    fingerprints_of(monkeypatch, NOW, NOW)
+    assert changes_since("HEAD", checkout, ["old"], ["e"]).unchanged == {"a", "b", "c"}
 
 
 @pytest.mark.slow
