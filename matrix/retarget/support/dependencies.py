@@ -23,6 +23,7 @@ import hashlib
 import importlib.util
 import os
 import platform
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -216,6 +217,69 @@ def code_digest(*modules: str) -> str:
         for name, path in _files(module):
             digest.update(f"{module} {name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return digest.hexdigest()
+
+
+@cache
+def code_reached(module: str) -> str:
+    """Return a digest (SHA-256 hex) of the package that a module lies in and of what is imported from there, however
+    deep: modules that are not installed, and those of the same package at the top. Nothing is imported for it: names
+    that the code computes are not seen."""
+    home, *below = module.split(".")
+    above = (path for folder in _folders_of(home, is_home=True) for path in _sources(folder, [home, *below]))
+    seen, digests = {*above, *(path for _, path in _files(module.rpartition(".")[0] or module))}, []
+    waiting = [*seen]
+    while waiting:
+        path = waiting.pop()
+        content = path.read_bytes()
+        digests.append(f"{path.name} {hashlib.sha256(content).hexdigest()}")
+        if path.suffix == ".py":
+            found = {*_imported_from(path, content.decode(errors="replace"), home)} - seen
+            seen |= found
+            waiting += found
+    return _digest("\n".join(sorted(digests)))
+
+
+_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+)?import\b[ \t]*(\([^)]*\)|[^\n#;]*)", re.MULTILINE)
+
+
+def _imported_from(path: Path, text: str, home: str) -> Iterator[Path]:
+    """Yield the files of the modules that the text of a module names in its imports; of installed ones those of the
+    package `home`."""
+    for dots, name, listed in _IMPORT.findall(text):
+        for word in re.findall(r"[\w.]+", listed) or [""]:
+            parts = [part for part in f"{name}.{word}".split(".") if part] if name or dots else word.split(".")
+            if dots:
+                yield from _sources(path.parents[len(dots) - 1], parts)
+            elif parts[0] != "retarget" and parts[0] not in sys.stdlib_module_names:
+                for folder in _folders_of(parts[0], is_home=parts[0] == home):
+                    yield from _sources(folder, parts)
+
+
+def _sources(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
+    for part in parts:
+        yield from (folder / name for name in _names_in(folder) if name.partition(".")[0] == part)
+        folder /= part
+        yield from (folder / name for name in _names_in(folder) if name == "__init__.py")
+
+
+@cache
+def _names_in(folder: Path) -> Sequence[str]:
+    """Return the names of the modules in a folder, with their suffixes."""
+    names = os.listdir(folder) if folder.is_dir() else ()  # noqa: PTH208
+    return [name for name in names if name.endswith((".py", *EXTENSION_SUFFIXES))]
+
+
+@cache
+def _folders_of(name: str, *, is_home: bool) -> Sequence[Path]:
+    """Return the folders that a module at the top lies in; none where it is installed, and not at home."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return ()
+    if spec is None:
+        return ()
+    found = map(Path, spec.submodule_search_locations or ([spec.origin] if spec.has_location and spec.origin else ()))
+    return [one.parent for one in found if is_home or _place(one)]
 
 
 @cache
