@@ -219,24 +219,53 @@ def code_digest(*modules: str) -> str:
     return digest.hexdigest()
 
 
-@cache
 def code_reached(module: str) -> str:
-    """Return a digest (SHA-256 hex) of the package that a module lies in and of what is imported from there, however
-    deep: modules that are not installed, and those of the same package at the top. Nothing is imported for it: names
+    """Return a digest (SHA-256 hex) of the package that a module lies in and of what is imported from there."""
+    return _digest("\n".join(map(" ".join, sorted(_reached(module).items()))))
+
+
+CORE = ("retarget.arrays", "retarget.engine.run", "retarget.model", "retarget.worker")
+"""The modules of the core that run and judge."""
+
+
+@cache
+def code_judging(*modules: str) -> tuple[tuple[str, str], ...]:
+    """Return the texts of the core and of what modules of extensions reach, as (name, digest) pairs. The names are
+    those of any machine."""
+    core = {f"{module}/{name}": _content(path) for module in CORE for name, path in _files(module)}
+    of_extensions = {name: digest for module in modules for name, digest in _reached(module).items()}
+    return tuple(sorted(one for one in {**core, **of_extensions}.items() if one[0].endswith(".py")))
+
+
+def _content(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@cache
+def _reached(module: str) -> Mapping[str, str]:
+    """Return the files of the package that a module lies in, and of what is imported from there, however deep, with
+    digests: modules that are not installed, and those of the same package at the top. Nothing is imported for it: names
     that the code computes are not seen."""
     home, *below = module.split(".")
     above = (path for folder in _folders_of(home, is_home=True) for path in _sources(folder, [home, *below]))
-    seen, digests = {*above, *(path for _, path in _files(module.rpartition(".")[0] or module))}, []
-    waiting = [*seen]
+    seen = {*above, *(path for _, path in _files(module.rpartition(".")[0] or module))}
+    waiting, found = [*seen], {}
     while waiting:
         path = waiting.pop()
-        content = path.read_bytes()
-        digests.append(f"{path.name} {hashlib.sha256(content).hexdigest()}")
+        found[_name_of(path)] = _content(path)
         if path.suffix == ".py":
-            found = {*_imported_from(path, content.decode(errors="replace"), home)} - seen
-            seen |= found
-            waiting += found
-    return _digest("\n".join(sorted(digests)))
+            more = {*_imported_from(path, path.read_text(encoding="utf-8", errors="replace"), home)} - seen
+            seen |= more
+            waiting += more
+    return found
+
+
+def _name_of(path: Path) -> str:
+    """Return the path of a file from the package at the top on."""
+    name, folder = path.name, path.parent
+    while "__init__.py" in _names_in(folder):
+        name, folder = f"{folder.name}/{name}", folder.parent
+    return name
 
 
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+)?import\b[ \t]*(\([^)]*\)|[^\n#;]*)", re.MULTILINE)

@@ -32,7 +32,7 @@ from retarget.support.errors import RetargetError
 from retarget.support.scratch import ScratchFolder
 from retarget.targets.availability import host_platform
 
-from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, compiles_at_hand, decoded, encoded
+from retarget_cluster.jobs import Answer, AskBuild, AskCode, AskDevices, Failed, Job, compiles_at_hand, decoded, encoded
 from retarget_cluster.register import SilentError, at_scheduler
 from retarget_cluster.security import dialled, worker_host
 from retarget_cluster.worker.content import Content, translated
@@ -326,6 +326,8 @@ class ClusterWorker:
             match job.work:
                 case AskBuild():
                     value: Any = engine.lacks_build(job.work)
+                case AskCode():
+                    value = engine.lacks_code(job.work)
                 case AskDevices(runtime=runtime):
                     value = engine.devices(runtime)
                 case CompileJob():

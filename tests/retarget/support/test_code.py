@@ -8,7 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from retarget.support.dependencies import _folders_of, _names_in, code_digest, code_reached, versions_of_arrays
+from retarget.support.dependencies import (
+    _folders_of,
+    _names_in,
+    _reached,
+    code_digest,
+    code_reached,
+    versions_of_arrays,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +75,7 @@ REACHED = {
 @pytest.mark.parametrize("name", REACHED)
 def test_the_code_of_an_extension_is_its_package_and_what_that_imports(tmp_path: Path, name: str) -> None:
     def digest() -> str:
-        for kept in (code_reached, _names_in, _folders_of):
+        for kept in (_reached, _names_in, _folders_of):
             kept.cache_clear()
         return code_reached("digested_package.kinds.loader")
 
