@@ -22,6 +22,13 @@ class AskBuild(Struct, frozen=True, kw_only=True):
     build_ids: tuple[str, ...]
 
 
+class AskCode(Struct, frozen=True, kw_only=True):
+    """Whether a worker runs and judges with these texts, (name, digest) pairs. `value` is empty if it does, else why
+    not."""
+
+    code: tuple[tuple[str, str], ...]
+
+
 class AskDevices(Struct, frozen=True, kw_only=True):
     """Open the devices of a runtime config. `value` is the devices."""
 
@@ -33,7 +40,7 @@ class Job(Struct, frozen=True, kw_only=True):
     machine; `folder` is the current folder there. `source` is the path of a compile's source, where that is one of
     them and not in the message. `view` is the session's `file_view`."""
 
-    work: AskBuild | AskDevices | CompileJob | RunJob
+    work: AskBuild | AskCode | AskDevices | CompileJob | RunJob
     extensions: tuple[str, ...]
     folder: Path
     files: Inputs = ()

@@ -34,7 +34,7 @@ from retarget.extension.hooks import PRODUCT_KINDS, PROJECT, HookSpecs, ProductK
 from retarget.extension.products import note_place, overrides
 from retarget.model import CompilerConfig, RuntimeConfig, Suite, Toolchain
 from retarget.model.names import tag_error
-from retarget.support.dependencies import code_digest
+from retarget.support.dependencies import code_judging, code_reached
 from retarget.support.errors import RetargetError, did_you_mean
 
 EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
@@ -126,9 +126,14 @@ class Registry(Struct, frozen=True, kw_only=True):
         return product.describe_build(toolchain)
 
     def code_of(self, product: object) -> str:
-        """Return a digest of a driver's or case loader's code: of the package that its class lies in."""
-        module = type(product).__module__
-        return code_digest(module.rpartition(".")[0] or module)
+        """Return a digest of a driver's or case loader's code: of the package that its class lies in, and of what that
+        imports."""
+        return code_reached(type(product).__module__)
+
+    def code_judging(self, kind: str, drivers: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        """Return the texts of what runs and judges cases of a kind on drivers: names and digests."""
+        found = (self.case_loaders.get(kind), *map(self.drivers.get, drivers))
+        return code_judging(*(type(one).__module__ for one in found if one is not None))
 
     def runtime_devices(self, compiler: str, devices: Mapping[str, str]) -> Mapping[str, bool]:
         """Return what `Compiler.runtime_devices` does; all in declared order where there is no such compiler."""

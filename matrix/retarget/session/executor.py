@@ -52,7 +52,8 @@ class RunJob(Struct, frozen=True, kw_only=True):
     cases and those that flags of the runtime config name, (path, digest) pairs; the folders of its references. Its
     `record` is a folder of this machine, too, which is filled before the run is done. Where `host` is not empty, the
     artifact is for the cores of a machine whose `host_identity()` that is, and only such a machine may run it on its
-    cores. An `urgent` run goes before others: somebody waits for it.
+    cores. An `urgent` run goes before others: somebody waits for it. `code` is what `Registry.code_judging` returns: a
+    worker that has another text of a name gives another verdict, and may not run it.
     """
 
     message: RunModule
@@ -60,6 +61,7 @@ class RunJob(Struct, frozen=True, kw_only=True):
     host: str = ""
     timeout: float
     urgent: bool = False
+    code: tuple[tuple[str, str], ...] = ()
 
 
 class Working(Struct, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@ from retarget.support.checkout import commits_of as commits_of
 from retarget.support.checkout import content_at as content_at
 from retarget.support.checkout import revision as revision
 from retarget.support.checkout import short_revision as short_revision
+from retarget.support.dependencies import code_judging as code_judging
 from retarget.support.dependencies import dependency_state as dependency_state
 from retarget.support.errors import Diagnostic as Diagnostic
 from retarget.support.errors import DiagnosticsError as DiagnosticsError

@@ -23,6 +23,7 @@ import hashlib
 import importlib.util
 import os
 import platform
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -216,6 +217,98 @@ def code_digest(*modules: str) -> str:
         for name, path in _files(module):
             digest.update(f"{module} {name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return digest.hexdigest()
+
+
+def code_reached(module: str) -> str:
+    """Return a digest (SHA-256 hex) of the package that a module lies in and of what is imported from there."""
+    return _digest("\n".join(map(" ".join, sorted(_reached(module).items()))))
+
+
+CORE = ("retarget.arrays", "retarget.session.run", "retarget.model", "retarget.worker")
+"""The modules of the core that run and judge."""
+
+
+@cache
+def code_judging(*modules: str) -> tuple[tuple[str, str], ...]:
+    """Return the texts of the core and of what modules of extensions reach, as (name, digest) pairs. The names are
+    those of any machine."""
+    core = {f"{module}/{name}": _content(path) for module in CORE for name, path in _files(module)}
+    of_extensions = {name: digest for module in modules for name, digest in _reached(module).items()}
+    return tuple(sorted(one for one in {**core, **of_extensions}.items() if one[0].endswith(".py")))
+
+
+def _content(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@cache
+def _reached(module: str) -> Mapping[str, str]:
+    """Return the files of the package that a module lies in, and of what is imported from there, however deep, with
+    digests: modules that are not installed, and those of the same package at the top. Nothing is imported for it: names
+    that the code computes are not seen."""
+    home, *below = module.split(".")
+    above = (path for folder in _folders_of(home, is_home=True) for path in _sources(folder, [home, *below]))
+    seen = {*above, *(path for _, path in _files(module.rpartition(".")[0] or module))}
+    waiting, found = [*seen], {}
+    while waiting:
+        path = waiting.pop()
+        found[_name_of(path)] = _content(path)
+        if path.suffix == ".py":
+            more = {*_imported_from(path, path.read_text(encoding="utf-8", errors="replace"), home)} - seen
+            seen |= more
+            waiting += more
+    return found
+
+
+def _name_of(path: Path) -> str:
+    """Return the path of a file from the package at the top on."""
+    name, folder = path.name, path.parent
+    while "__init__.py" in _names_in(folder):
+        name, folder = f"{folder.name}/{name}", folder.parent
+    return name
+
+
+_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+)?import\b[ \t]*(\([^)]*\)|[^\n#;]*)", re.MULTILINE)
+
+
+def _imported_from(path: Path, text: str, home: str) -> Iterator[Path]:
+    """Yield the files of the modules that the text of a module names in its imports; of installed ones those of the
+    package `home`."""
+    for dots, name, listed in _IMPORT.findall(text):
+        for word in re.findall(r"[\w.]+", listed) or [""]:
+            parts = [part for part in f"{name}.{word}".split(".") if part] if name or dots else word.split(".")
+            if dots:
+                yield from _sources(path.parents[len(dots) - 1], parts)
+            elif parts[0] != "retarget" and parts[0] not in sys.stdlib_module_names:
+                for folder in _folders_of(parts[0], is_home=parts[0] == home):
+                    yield from _sources(folder, parts)
+
+
+def _sources(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
+    for part in parts:
+        yield from (folder / name for name in _names_in(folder) if name.partition(".")[0] == part)
+        folder /= part
+        yield from (folder / name for name in _names_in(folder) if name == "__init__.py")
+
+
+@cache
+def _names_in(folder: Path) -> Sequence[str]:
+    """Return the names of the modules in a folder, with their suffixes."""
+    names = os.listdir(folder) if folder.is_dir() else ()  # noqa: PTH208
+    return [name for name in names if name.endswith((".py", *EXTENSION_SUFFIXES))]
+
+
+@cache
+def _folders_of(name: str, *, is_home: bool) -> Sequence[Path]:
+    """Return the folders that a module at the top lies in; none where it is installed, and not at home."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return ()
+    if spec is None:
+        return ()
+    found = map(Path, spec.submodule_search_locations or ([spec.origin] if spec.has_location and spec.origin else ()))
+    return [one.parent for one in found if is_home or _place(one)]
 
 
 @cache

@@ -34,7 +34,17 @@ from retarget.session import (
 from retarget.support import RetargetError, write_atomically
 from retarget.worker import CompiledModule, CompileModule, Refusal, Refused
 
-from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, compiles_at_hand, encoded, file_view
+from retarget_cluster.jobs import (
+    Answer,
+    AskBuild,
+    AskCode,
+    AskDevices,
+    Failed,
+    Job,
+    compiles_at_hand,
+    encoded,
+    file_view,
+)
 from retarget_cluster.security import expect_distributed, security_for, security_of
 from retarget_cluster.session.link import Declined, GoneError, Link, Lost, Worker
 from retarget_cluster.session.local import LocalCluster
@@ -329,11 +339,18 @@ class ClusterExecutor:
         runtime = message.target.runtime
         infos, _ = await self._having(runtime)
         on_cores = all(one.physical_id == "cpu" for one in infos)
+        ask, others, job = AskCode(code=job.code), dict[str, None](), replace(job, code=())
 
         async def able(worker: Worker) -> bool:
             if job.host and on_cores and worker.host != job.host:
                 return False
-            return worker.id in (await self._having(runtime))[1]
+            if worker.id not in (await self._having(runtime))[1]:
+                return False
+            answer = await self._offer(worker, ask) if ask.code else Answer(worker=worker.name, value="")
+            if isinstance(answer, Answer) and answer.value:
+                why = answer.value.text if isinstance(answer.value, Failed) else answer.value
+                others[f"{worker.name}: {why}"] = None
+            return isinstance(answer, Answer) and not answer.value
 
         recorded = [folder for _, folder in message.references]
         paths = [message.artifact, *(folder / name for folder in recorded for name in files_below(folder))]
@@ -344,7 +361,7 @@ class ClusterExecutor:
         async with turns.turn(urgent=job.urgent):
             answer = await self._tried(job, files, title, able, resource, urgent=job.urgent)
         if isinstance(answer, str):
-            raise SickDeviceError(answer)
+            raise SickDeviceError("; ".join(others) or answer)
         if isinstance(answer, Lost):
             summary = f"lost with its worker, {_TRIES} times ({answer.worker})"
             failure = Failure(stage=Stage.RUN, summary=summary, signal="worker lost")
@@ -364,12 +381,14 @@ class ClusterExecutor:
 
     # ---------------------------------------------------------------- dispatching
 
-    async def _offer(self, worker: Worker, ask: AskBuild | AskDevices) -> Answer | Lost | Declined:
+    async def _offer(self, worker: Worker, ask: AskBuild | AskCode | AskDevices) -> Answer | Lost | Declined:
         """Ask a worker something, once."""
         key = (worker.id, ask)
         if key not in self._asked:
             job = Job(work=ask, extensions=self._session.extensions, folder=self._folder)
-            title = f"devices of {ask.runtime.name}" if isinstance(ask, AskDevices) else f"build of {ask.config.name}"
+            title = "code"
+            if not isinstance(ask, AskCode):
+                title = f"build of {ask.config.name}" if isinstance(ask, AskBuild) else f"devices of {ask.runtime.name}"
             asking = self._link.attempt(encoded(job), title=title, among=[worker.address], resources={})
             self._asked[key] = asyncio.ensure_future(asking)
         answer = await asyncio.shield(self._asked[key])

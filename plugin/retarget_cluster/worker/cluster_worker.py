@@ -33,7 +33,7 @@ from retarget.session import (
 )
 from retarget.support import RetargetError, ScratchFolder
 
-from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, compiles_at_hand, decoded, encoded
+from retarget_cluster.jobs import Answer, AskBuild, AskCode, AskDevices, Failed, Job, compiles_at_hand, decoded, encoded
 from retarget_cluster.register import SilentError, at_scheduler
 from retarget_cluster.security import dialled, worker_host
 from retarget_cluster.worker.content import Content, translated
@@ -327,6 +327,8 @@ class ClusterWorker:
             match job.work:
                 case AskBuild():
                     value: Any = engine.lacks_build(job.work)
+                case AskCode():
+                    value = engine.lacks_code(job.work)
                 case AskDevices(runtime=runtime):
                     value = engine.devices(runtime)
                 case CompileJob():

@@ -23,10 +23,10 @@ from retarget.session import (
     load_extensions,
     worker_environment,
 )
-from retarget.support import RetargetError, ScratchFolder, read_regular
+from retarget.support import RetargetError, ScratchFolder, code_judging, read_regular
 from retarget.worker import CompiledModule, Refused, Spawner
 
-from retarget_cluster.jobs import AskBuild
+from retarget_cluster.jobs import AskBuild, AskCode
 
 _ConfigT = TypeVar("_ConfigT", CompilerConfig, RuntimeConfig)
 
@@ -45,6 +45,8 @@ class LocalEngine:
         self._extensions = tuple(extensions)
         self._toolchains = toolchains
         self.registry = load_extensions(self._extensions)
+        products = (*self.registry.case_loaders.values(), *self.registry.drivers.values())
+        self._code = dict(code_judging(*(type(one).__module__ for one in products)))  # files may be edited later
         self._spawner = Spawner()
         self._pool = CompilePool(spawner=self._spawner, extensions=self._extensions, max_idle=2 * cores)
         self._builds: dict[AskBuild, str] = {}
@@ -77,6 +79,11 @@ class LocalEngine:
         if not known.issuperset(ask.build_ids):
             return f"it has {resolved.build or resolved.build_id}, another build than the session"
         return ""
+
+    def lacks_code(self, ask: AskCode) -> str:
+        """Return why this worker gives other verdicts than the session; empty where it runs the same code."""
+        others = [name for name, digest in ask.code if self._code.get(name, digest) != digest]
+        return f"it has other code than the session ({_shown(others)}): start it again with the same" if others else ""
 
     def compile(self, job: CompileJob) -> CompiledModule | Refused:
         """Compile in a worker process. Raises `UnavailableError` and `RetargetError`."""
@@ -159,6 +166,10 @@ class LocalEngine:
         if toolchain is None or toolchain.name not in self._toolchains:
             return config
         return replace(config, toolchain=replace(toolchain, path=self._toolchains[toolchain.name]))
+
+
+def _shown(names: Sequence[str]) -> str:
+    return f"{names[0]} and {len(names) - 1} more" if len(names) > 2 else " and ".join(names)
 
 
 def _files(folder: Path) -> Iterator[tuple[str, bytes]]:

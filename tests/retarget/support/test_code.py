@@ -8,7 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from retarget.support.dependencies import code_digest, versions_of_arrays
+from retarget.support.dependencies import (
+    _folders_of,
+    _names_in,
+    _reached,
+    code_digest,
+    code_reached,
+    versions_of_arrays,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +56,35 @@ def test_neither_order_nor_what_python_leaves_counts(package: Path) -> None:
 def test_a_module_that_is_not_there_is_an_error() -> None:
     with pytest.raises(ModuleNotFoundError, match=r"^there is no module 'digested_none'$"):
         fresh("digested_none")
+
+
+REACHED = {
+    "digested_package/kinds/__init__.py": "",
+    "digested_package/__init__.py": "",
+    "digested_package/kinds/loader.py": "def load():\n    from ..common import (\n        V,\n    )\n",
+    "digested_package/common.py": "import digested_flat as flat, os",
+    "digested_package/apart.py": "",
+    "digested_flat.py": "from digested_other import lib\nfrom retarget import model",
+    "digested_other/__init__.py": "from .more import *",
+    "digested_other/more.py": "",
+    "digested_other/lib.py": "",
+    "digested_other/unused.py": "",
+}
+
+
+@pytest.mark.parametrize("name", REACHED)
+def test_the_code_of_an_extension_is_its_package_and_what_that_imports(tmp_path: Path, name: str) -> None:
+    def digest() -> str:
+        for kept in (_reached, _names_in, _folders_of):
+            kept.cache_clear()
+        return code_reached("digested_package.kinds.loader")
+
+    for file, text in REACHED.items():
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text(text)
+    before = digest()
+    (tmp_path / name).write_text(f"{REACHED[name]}\n# edited\n")
+    assert (digest() == before) == (name in {"digested_package/apart.py", "digested_other/unused.py"})
 
 
 def test_the_versions_of_what_arrays_are_made_with() -> None:

@@ -13,15 +13,16 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from retarget.session import CompileJob, ExecutorSession, InputDigests, RunJob, SickDeviceError
 
 pytest.importorskip("distributed")
 from retarget.extension import CompileRequest, Resolved, UnavailableError
 from retarget.model import DeviceInfo, RunOutcome
-from retarget.session import CompileJob, ExecutorSession, InputDigests, RunJob, SickDeviceError, host_platform
+from retarget.session import host_platform
 from retarget.support import RetargetError
 from retarget.worker import CompiledModule, CompileModule, Refusal, Refused
 from retarget.worker.messages import RunModule
-from retarget_cluster.jobs import Answer, AskBuild, AskDevices, Failed, Job, decoded
+from retarget_cluster.jobs import Answer, AskBuild, AskCode, AskDevices, Failed, Job, decoded
 from retarget_cluster.session import executor as executors
 from retarget_cluster.session.executor import ClusterExecutor, _Turns
 from retarget_cluster.session.link import Declined, GoneError, Lost, Worker
@@ -52,6 +53,7 @@ class Link:
         self.answers: list[Any] = []
         self.builds: dict[str, Any] = {}
         self.devices: dict[str, Any] = {}
+        self.codes: dict[str, Any] = {}
         self.asked: list[str] = []
         self.attempts: list[tuple[str, list[str], dict[str, float], bool]] = []
         self.jobs: list[Job] = []
@@ -83,6 +85,8 @@ class Link:
     ) -> Any:
         job = decoded(payload)
         name = among[0].removeprefix("tcp://")
+        if isinstance(job.work, AskCode):
+            return Answer(worker=name, value=self.codes.get(name, ""))
         if isinstance(job.work, AskBuild | AskDevices):
             self.asked.append(f"{name}: {title}")
             values = self.builds if isinstance(job.work, AskBuild) else self.devices
@@ -340,6 +344,18 @@ def test_a_run_whose_device_is_sick_is_done_by_another_worker(
     link.answers = [Answer(worker="a", value=Failed(kind="sick", text="lost")), ran("b")]
     assert executor.run(run_job(tmp_path)).result().host == "b"
     assert [among for _, among, *_ in link.attempts] == [["a", "b"], ["b"]]
+
+
+def test_a_run_goes_to_workers_that_judge_with_the_code_of_the_session(
+    executor: ClusterExecutor, link: Link, tmp_path: Path
+) -> None:
+    link.codes, link.answers = {"a": "it has other code"}, [ran("b")]
+    assert executor.run(run_job(tmp_path, code=(("kind.py", DIGEST),))).result().host == "b"
+    assert ([among for _, among, *_ in link.attempts], link.jobs[0].work.code) == ([["b"]], ())
+    executor._asked.clear()
+    link.codes["b"] = Failed(kind="error", text="it is old")
+    with pytest.raises(SickDeviceError, match=r"^a: it has other code; b: it is old$"):
+        executor.run(run_job(tmp_path, code=(("kind.py", DIGEST),))).result()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import CompilerConfig, RuntimeConfig, Toolchain
 from retarget.support import RetargetError
-from retarget_cluster.jobs import AskBuild
+from retarget_cluster.jobs import AskBuild, AskCode
 from retarget_cluster.worker import engine as module
 from retarget_cluster.worker.engine import LocalEngine, _files
 
@@ -72,7 +72,9 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> LocalEngine:
     spawner = SimpleNamespace(
         kill=lambda: spawned.append("killed"), close=lambda: spawned.append("closed"), ended=spawned
     )
-    monkeypatch.setattr(module, "load_extensions", lambda _: SimpleNamespace(compiler=lambda _: compiler))
+    monkeypatch.setattr(
+        module, "load_extensions", lambda _: SimpleNamespace(compiler=lambda _: compiler, case_loaders={}, drivers={})
+    )
     monkeypatch.setattr(module, "Spawner", lambda: spawner)
     monkeypatch.setattr(module, "RunService", Service)
     monkeypatch.setattr(
@@ -121,6 +123,20 @@ def test_a_worker_has_a_build_or_says_why_not(engine: LocalEngine, found: Any, a
     engine._pool = Pool(found)  # type: ignore[assignment]
     assert [engine.lacks_build(ask), engine.lacks_build(ask)] == [lacks, lacks]
     assert len(engine._pool.asked) == (0 if str(found) == "never asked" else 1)  # type: ignore[attr-defined]
+
+
+def test_a_worker_has_the_code_of_the_session_or_names_what_is_other(engine: LocalEngine) -> None:
+    engine._code = {"a.py": "1", "b.py": "2", "c.py": "3"}
+    asked = [
+        (("a.py", "1"), ("new.py", "4")),
+        (("a.py", "0"), ("b.py", "0")),
+        tuple((f"{one}.py", "0") for one in "abc"),
+    ]
+    assert [engine.lacks_code(AskCode(code=code)) for code in asked] == [
+        "",
+        "it has other code than the session (a.py and b.py): start it again with the same",
+        "it has other code than the session (a.py and 2 more): start it again with the same",
+    ]
 
 
 def test_toolchains_are_where_they_lie_on_this_machine(engine: LocalEngine) -> None:

@@ -180,6 +180,7 @@ class RemoteRuns:
                     host=host_identity() if self._means_this_host(target.compile) else "",
                     timeout=self._default_timeout if target.timeout is None else target.timeout,
                     urgent=urgent,
+                    code=self._registry.code_judging(target.compile.kind, target.runtime.drivers),
                 )
             )
         except RetargetError as error:  # its item reports it

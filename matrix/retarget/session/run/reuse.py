@@ -36,7 +36,7 @@ from retarget.model.outcomes import Artifact, CaseOutcome, DeviceInfo, Failure, 
 from retarget.session.cache.key import InputDigests, digest_of, host_identity
 from retarget.session.cache.store import Store, StoreError
 from retarget.session.toolchains import describe_build, worker_environment
-from retarget.support.dependencies import Dependency, dependency_state, versions_of_arrays
+from retarget.support.dependencies import CORE, Dependency, dependency_state, versions_of_arrays
 from retarget.support.errors import RetargetError
 from retarget.support.files import LIMIT_VARIABLE, read_regular
 from retarget.targets.selection import names_devices
@@ -44,7 +44,6 @@ from retarget.targets.selection import names_devices
 _FORMAT = "3"
 """Incremented when what the digest covers, or what is kept under it, changes."""
 
-_CORE = ("retarget.arrays", "retarget.session.run", "retarget.model", "retarget.worker")
 _OF_LOADERS = ("LD_*", "DYLD_*", "*ICD*", "*VISIBLE_DEVICES", "*DRIVER_FILES*", "*LAYER*", "OPENCL_*")
 _OF_MESA = ("ACO_*", "ANV_*", "GALLIUM_*", "INTEL_*", "LP_*", "MESA_*", "NIR_*", "NVK_*", "RADV_*", "TU_*", "VK_*")
 _OF_DRIVERS = (*_OF_MESA, "AMD_*", "CL_*", "CUDA_*", "GPU_*", "HIP_*", "HSA_*", "IGC_*", "IREE_*", "POCL_*", "QEMU_*")
@@ -88,7 +87,7 @@ class RunDependencies:
     def _of_kind(self, kind: str) -> str:
         if kind not in self._known:
             loader = self._registry.case_loaders.get(kind)
-            self._known[kind] = code_digest(*_CORE) + (self._registry.code_of(loader) if loader is not None else "")
+            self._known[kind] = code_digest(*CORE) + (self._registry.code_of(loader) if loader is not None else "")
         return self._known[kind]
 
     def _of_runtime(self, runtime: RuntimeConfig) -> str:

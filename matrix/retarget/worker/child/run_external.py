@@ -83,7 +83,7 @@ def _run_case(case: Case, message: RunModule, send: Callable[[Progress], None]) 
     if failure is None:
         if case.read is not None:
             send(Progress(stage=Stage.RUN, case=case.name, rung=Rung.DISPATCHES))
-        failure, output = _judge(message.target.runtime.run_under, _plan(case, message))
+        failure, output = _judge(message.target.runtime.run_under, _plan(case, message), case.name)
         if failure is not None and failure.summary == not_finished(case.agree_with, case.name):
             failure = dataclasses.replace(failure, lacking=case.agree_with, no_verdict=True)
     seconds, compiler = time.perf_counter() - start, message.target.compile.compiler.name
@@ -124,7 +124,8 @@ def _plan(case: Case, message: RunModule) -> RunPlan:
     return dataclasses.replace(plan, argv=(*plan.argv, *compiler), env=tuple(extensions_environment().items()))
 
 
-def _judge(run_under: Sequence[str], plan: RunPlan) -> tuple[Failure | None, str]:
+def _judge(run_under: Sequence[str], plan: RunPlan, case: str) -> tuple[Failure | None, str]:
+    """Run a case behind a command, whose exit status may be another than that of what it runs."""
     argv = [*run_under, *plan.argv]
     env, cwd = {**os.environ, **dict(plan.env)}, plan.cwd
     program = shutil.which(argv[0], path=env.get("PATH")) or argv[0]
@@ -143,15 +144,17 @@ def _judge(run_under: Sequence[str], plan: RunPlan) -> tuple[Failure | None, str
     except OSError as error:
         return Failure(stage=Stage.RUN, summary=f"cannot start {argv[0]!r}: {error.strerror or error}"), ""
     output = cut_stacks(clip(done.stdout, OUTPUT_LIMIT))
-    if done.returncode == 0:
+    lines = strip_colour(done.stdout.decode(errors="replace")).splitlines()
+    if done.returncode == 0 and any(line.rstrip().endswith(f"{case}: passed") for line in lines):
         return None, output
     if done.returncode < 0:
         name = signal_name(-done.returncode)
         return Failure(stage=Stage.RUN, summary=f"{argv[0]} crashed: {name}", text=output, signal=name), output
     for stage, pattern in plan.telling:
-        for line in strip_colour(output).splitlines():
+        for line in lines:
             if found := re.match(pattern, line):
                 return Failure(stage=stage, summary=found[1], text=output), output
-    summary = f"{argv[0]} exited with status {done.returncode}"
+    lost = " and without a word that the case has passed" if done.returncode == 0 else ""
+    summary = f"{argv[0]} exited with status {done.returncode}{lost}"
     detail = first_line(output)
     return Failure(stage=Stage.RUN, summary=f"{summary}: {detail}" if detail else summary, text=output), output

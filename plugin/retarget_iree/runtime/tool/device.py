@@ -223,6 +223,8 @@ class ToolProgram(Program):
 
     def _run(self, outputs: Mapping[str, Path]) -> None:
         argv = [*self._command, f"--module={self._files[0]}", *self._called, *outputs]
+        for path in outputs.values():
+            path.unlink(missing_ok=True)  # of the call before: what runs the tool may hide that it fails
         try:
             done = self._place.run(argv, inputs=(*self._files, *self._inputs), outputs=tuple(outputs.values()))
         except HostError as error:
@@ -234,7 +236,8 @@ class ToolProgram(Program):
             missing = [path.name for path in outputs.values() if not path.is_file()]
             if missing:
                 msg = f"the tool ended without an error and has not written {', '.join(missing)}"
-                raise DriverError(msg)
+                said = cut_stacks(f"{done.stdout}{done.stderr}")
+                raise DriverError(f"{msg}\n{said}".rstrip())
             return
         if crash := _crash(done.returncode):
             msg = f"{Path(self._command[0]).name} crashed: {crash}\n{cut_stacks(done.stderr)}".rstrip()

@@ -336,6 +336,10 @@ def test_tolerances_are_the_cases_own_by_type_or_one_for_all() -> None:
 # Behind `run_under`, each case in a process of its own.
 
 
+PASSES = 'echo "said $*"; for word; do case $word in --case=*) echo "${word#--case=}: passed";; esac; done'
+"""Says of a case what its own process says."""
+
+
 def external(
     folder: Path, *cases: Case, argv: Sequence[str] = ("true",), **known: Any
 ) -> tuple[RunOutcome, list[Progress]]:
@@ -355,12 +359,13 @@ def external(
 
 def test_a_process_that_ends_well_is_a_case_that_passes(tmp_path: Path) -> None:
     data = CaseData(inputs=(), expected=None)
-    found, sent = external(tmp_path, case(), case("g", read=lambda: data), argv=("echo", "said"))
+    found, sent = external(tmp_path, case(), case("g", read=lambda: data), argv=("sh", "-c", PASSES, "sh"))
     assert (found.failure, found.names, found.devices) == (None, ("f", "g"), ())
     assert [one.rung for one in found.cases] == [Rung.MATCHES, Rung.MATCHES]
     assert found.run_seconds == sum(one.seconds for one in found.cases) > 0
-    first, second = found.output.splitlines()
+    first, passed, second, _ = found.output.splitlines()
     assert first.startswith("said ")
+    assert passed == "f: passed"
     assert " --case=g " in second
     assert [(one.stage.name, one.case, one.done, one.names, one.rung) for one in sent] == [
         ("LOAD", "", None, (), Rung.COMPILES),
@@ -377,12 +382,15 @@ def test_a_process_that_ends_well_is_a_case_that_passes(tmp_path: Path) -> None:
         (("sh", "-c", "kill -SEGV $$"), Stage.RUN, "sh crashed: SIGSEGV"),
         (("sh", "-c", "exit 3"), Stage.RUN, "sh exited with status 3"),
         (("sh", "-c", "echo why; exit 3"), Stage.RUN, "sh exited with status 3: why"),
+        (("true",), Stage.RUN, "true exited with status 0 and without a word that the case has passed"),
+        (("sh", "-c", "echo 'f: failed at compare: two differ' | cat"), Stage.COMPARE, "two differ"),
     ],
 )
 def test_a_process_that_fails_says_how(tmp_path: Path, argv: Sequence[str], stage: Stage, summary: str) -> None:
     (found,) = external(tmp_path, case(), argv=argv)[0].cases
     assert found.failure is not None
-    assert (found.failure.stage, found.failure.summary, found.rung) == (stage, summary, Rung.DISPATCHES)
+    rung = Rung.COMPLETES if stage is Stage.COMPARE else Rung.DISPATCHES
+    assert (found.failure.stage, found.failure.summary, found.rung) == (stage, summary, rung)
     assert found.failure.signal == ("SIGSEGV" if "crashed" in summary else "")
 
 

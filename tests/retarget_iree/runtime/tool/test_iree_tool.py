@@ -137,6 +137,15 @@ def test_what_fails_before_the_call_failed_at_load(returned: bytes) -> None:
     assert caught.value.stage is Stage.LOAD
 
 
+def test_results_of_the_call_before_are_none_of_a_call_whose_status_is_lost(returned: bytes) -> None:
+    device = open_tool(config("sh", "-c", 'case "$*" in *=differs*) false | cat;; *) exec "$@";; esac', "sh"))
+    program = device.load(returned)
+    program.call("passes", (), [].append)
+    with pytest.raises(DriverError, match=r"^the tool ended without an error and has not written output0"):
+        program.call("differs", (), no_check)
+    device.close()
+
+
 @pytest.mark.parametrize("ends", ["kill -SEGV $$", "exit 139"])
 def test_a_crash_has_its_signal(ends: str, returned: bytes) -> None:
     """A shell whose child crashed exits with 128 and the number of the signal."""
