@@ -60,7 +60,8 @@ def test_a_repeated_dispatch_gets_the_stored_result() -> None:
         assert relay.claim("a", "s", "other", "t") is False
         assert told(relay) == [("done", "a", b"result"), ("done", "a", b"result")]
         assert relay.take("a") == b"result"
-        await relay.events("s", relay.sessions["s"].last - 1, 0, ["a"])
+        last = relay.sessions["s"].last
+        assert await relay.events("s", last - 1, 0, ["a"]) == [(last, ("done", "a", b"result"))]
         assert relay.kept == 0
         assert relay.claim("a", "s", "other", "t") is False
 

@@ -54,6 +54,14 @@ def test_a_removed_file_does_not_belong_there_any_more(git: Git) -> None:
     assert incomplete(Path.cwd() / "suites", sources()) == ""
 
 
+def test_a_submodule_is_there_once_its_folder_has_something(git: Git) -> None:
+    git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},suites/sub")
+    Path("suites/sub").mkdir()
+    assert "not checked out, such as suites/sub" in incomplete(Path.cwd() / "suites", sources())
+    Path("suites/sub/file").touch()
+    assert incomplete(Path.cwd() / "suites", sources()) == ""
+
+
 def test_a_sparse_checkout_is_not_complete(git: Git) -> None:
     git("-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-m", "all")
     git("sparse-checkout", "set", "--no-cone", "/suites/a.mlir")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -228,6 +229,16 @@ def test_all_attempts_end_with_the_session(bench: Bench) -> None:
 
     bench.do(work)
     assert len(bench.tasks) == 1
+
+
+def test_who_closes_gives_up_and_leaves(bench: Bench) -> None:
+    async def work(link: Link) -> None:
+        link._listening = Future()
+        await asyncio.to_thread(link.close)
+        assert (link._listening.cancelled(), link.gone) == (True, "the session has ended")
+
+    bench.do(work)
+    assert [name for name, _ in bench.scheduler.called] == ["leave"]
 
 
 def test_an_outcome_is_settled_once_and_only_for_the_future_it_is_for(bench: Bench) -> None:
