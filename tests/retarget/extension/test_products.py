@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from retarget.extension import (
     hookimpl,
     overrides,
 )
+from retarget.extension.commands import CommandModule
 from retarget.extension.registry import Registry, registry_of
 from retarget.model import Module
 from retarget.model.outcomes import DeviceInfo
@@ -173,13 +175,47 @@ def test_what_a_product_overrides_is_known_and_the_rest_answers_by_default() -> 
     assert overrides(loader, "find_modules")
     assert not overrides(loader, "make")
     assert (compiler.tags(None), loader.data_files(None, None), Driver(()).runs_by_tool(None)) == ((), (), False)
+    assert Driver(()).maps_artifacts is False
 
 
-def test_a_method_that_goes_with_another_and_is_not_overridden_is_named() -> None:
-    loader = registry(loader=Loader(())).case_loader("lines")
-    assert printed(loader.version) == (
-        f"{LOADER}found no version(), expected one: retarget.extension.CaseLoader.version says when"
-    )
+@pytest.mark.parametrize(
+    ("product", "where", "methods"),
+    [
+        (
+            registry(compiler=Compiler(())).compiler("tiny"),
+            COMPILER,
+            "run_front_end show shrink_command module_size program_statistics profile_target toolchain_environment",
+        ),
+        (registry(driver=Driver(())).driver("npu"), DRIVER, "probe_on_host toolchain_environment"),
+        (
+            registry(loader=Loader(())).case_loader("lines"),
+            LOADER,
+            "check version make made return_checks_version return_checks return_checks_command",
+        ),
+    ],
+)
+def test_a_method_that_goes_with_another_and_is_not_overridden_is_named(
+    product: extension.Product, where: str, methods: str
+) -> None:
+    for name in methods.split():
+        method = getattr(product, name)
+        base = product._product_base.__name__
+        arguments = [None] * len(inspect.signature(method).parameters)
+        expected = f"found no {name}(), expected one: retarget.extension.{base}.{name} says when"
+        assert printed(lambda call=method, given=arguments: call(*given)) == where + expected
+
+
+def test_a_driver_that_does_not_sanitize_is_told_who_does() -> None:
+    message = "found sanitize = true for the driver 'npu', expected it of "
+    other = renamed(Driver, name="other", sanitizers=("shadow",))
+    assert registry(driver=Driver(())).not_sanitized("npu") == f"{message}none"
+    assert Registry(drivers={"npu": Driver(()), "other": other}).not_sanitized("npu") == f"{message}'other'"
+
+
+def test_a_command_of_a_module_runs_the_action_or_else_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "acting", SimpleNamespace(run=lambda _: 3))
+    command = CommandModule(name="a", help="", module="acting")
+    assert [command.run(Namespace()), command.run(Namespace(act=lambda _: 4))] == [3, 4]
 
 
 def test_a_method_that_a_mixin_or_a_base_of_ones_own_has_is_checked_once() -> None:
