@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 
-class PartlyCompared(Struct, frozen=True, kw_only=True, eq=False):
+class PartlyCompared(Struct, frozen=True, kw_only=True):
     """A record that is equal to another of its class whose fields are, `uncompared` ones aside."""
 
     uncompared: ClassVar[frozenset[str]]

@@ -157,7 +157,8 @@ def test_what_is_written_is_read_as_the_same_profile(tmp_path: Path) -> None:
         ("memory", 2**40, "by hand"),
         ("npu.scale", 0.5, "by hand"),
         ("npu.tiles", (1, 2), 'a "quoted"\nsource'),
-        ("npu.words", ("one", "two"), "by hand"),
+        ("npu.words", ("one", "o" * 84), "by hand"),
+        ("vulkan.subgroupSize", 32, "by hand"),
     )
     capabilities = tuple(Capability(name=name, value=value, source=source) for name, value, source in values)
     file = tmp_path / "npu.toml"
@@ -173,6 +174,7 @@ def test_what_is_written_is_read_as_the_same_profile(tmp_path: Path) -> None:
     file.write_text(text)
     assert read_profile(file) == profile
     assert profile_text(read_profile(file)) == text
+    assert "\nwords = [\n" in text  # with its name it is too long for a line
     assert text.startswith(
         """\
 format = 1
