@@ -172,7 +172,7 @@ def _checked_method(declared: Callable[..., Any], method: Callable[..., Any]) ->
             raise ExtensionError(msg) from error
         hint = _hints(declared)["return"]
         if hint is NoneType:
-            return value
+            return None
         where = f"{_place(self)}: {name}()"
         value = checked_value(hint, where, value)
         if isinstance(value, Product):
