@@ -120,8 +120,8 @@ _SWAPS: dict[type[ast.AST], type[ast.AST]] = dict(
 )
 
 
-_UNSEEN = {"strict", "frozen", "kw_only", "indent"}
-"""Arguments that change nothing for those who use a function or class as mypy lets them; `indent` is for people."""
+_UNSEEN = {"strict", "frozen", "kw_only", "indent", "examples"}
+"""Arguments that change nothing for the users of a function or class that mypy checks; the last two are for people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

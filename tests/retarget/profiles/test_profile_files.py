@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from retarget.model.devices import DeviceTraits
 from retarget.profiles.files import Capability, Profile, profile_text, read_profile, write_profile
 from retarget.support.errors import DiagnosticsError, RetargetError
 
@@ -154,7 +155,7 @@ def test_what_is_written_is_read_as_the_same_profile(tmp_path: Path) -> None:
         ("cpu.avx512f", True, "iree-cpuinfo"),
         ("cpu.sse4.1", False, "iree-cpuinfo"),
         ("device_type", "cpu", "by hand"),
-        ("memory", 2**40, "by hand"),
+        ("memory", 1, "by hand"),
         ("npu.scale", 0.5, "by hand"),
         ("npu.tiles", (1, 2), 'a "quoted"\nsource'),
         ("npu.words", ("one", "o" * 84), "by hand"),
@@ -174,6 +175,7 @@ def test_what_is_written_is_read_as_the_same_profile(tmp_path: Path) -> None:
     file.write_text(text)
     assert read_profile(file) == profile
     assert profile_text(read_profile(file)) == text
+    assert profile.traits == DeviceTraits(name="A B", type="cpu")
     assert "\nwords = [\n" in text  # with its name it is too long for a line
     assert text.startswith(
         """\

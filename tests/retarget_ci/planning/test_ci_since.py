@@ -224,7 +224,7 @@ def test_where_a_file_that_says_how_targets_are_run_is_another_all_have_changed(
     )
     for folder in ("requirements", "old/below"):
         (checkout / folder).mkdir(parents=True, exist_ok=True)
-    (checkout / "requirements" / "ci.txt").write_text("-r base.txt\n")
+    (checkout / "requirements" / "ci.txt").write_text("-r base.txt\n-r ci.txt\n")
     (checkout / name).write_text("# iree==3.12\n")
     _commit(checkout)
     (checkout / name).write_text("# iree==3.13\n")
