@@ -38,16 +38,15 @@ pytest = ["--maxfail=9"]
 
 
 @pytest.fixture
-def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "ci.toml").write_text(CI)
+def plan(cwd: Path) -> Plan:
+    (cwd / "ci.toml").write_text(CI)
     legs = (
         Leg(name="gpu-1", kind="run", runner="gpu", ids=("s/suite.toml::b",), digest="", needs=("build-linux-1",)),
         Leg(name="build-linux-1", kind="build", runner="linux", ids=("s/suite.toml::a",), digest=""),
         Leg(name="linux-1", kind="run", runner="linux", ids=("s/suite.toml::$(touch x)",), digest=""),
     )
     plan = Plan(event="pr", paths=("s", "-odd name"), legs=legs)
-    write_plan(plan, tmp_path / "plan.json")
+    write_plan(plan, cwd / "plan.json")
     return plan
 
 

@@ -389,11 +389,8 @@ def test_check_reports_a_profile_that_meets_no_target_of_its_config(
     )
 
 
-def test_check_reads_matrix_files_that_serve_no_suite(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "matrix.toml").write_text("typo = 1\n")
+def test_check_reads_matrix_files_that_serve_no_suite(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (cwd / "matrix.toml").write_text("typo = 1\n")
     status, _, err = run(capsys, "check")
     assert status == 1
     assert err == (
@@ -491,14 +488,11 @@ def test_explain_keeps_to_the_suite_of_a_node_id(project: Path, capsys: pytest.C
     )
 
 
-def test_explain_shows_no_command_for_a_module_that_is_made_yet(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "nodes.toml").write_text(
+def test_explain_shows_no_command_for_a_module_that_is_made_yet(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (cwd / "nodes.toml").write_text(
         'format = 1\npackage = "onnx 1.23.2"\n\n[tests]\ntest_abs = "op-Abs opset-13 f32"\n'
     )
-    (tmp_path / "suite.toml").write_text(
+    (cwd / "suite.toml").write_text(
         '[[compiler_config]]\nname = "c"\ncompiler = "iree"\n[[target_config]]\nname = "t"\ncompiler = "c"\n'
         'runtimes = []\n[[module_test_suite]]\nname = "n"\nsrcs = ["nodes.toml"]\nkind = "onnx-backend"\n'
         'targets = ["t"]\n'

@@ -86,14 +86,9 @@ def test_what_does_not_compile_has_failed_and_what_does_is_run(compiled: dict[st
 
 
 @pytest.mark.parametrize(("entry", "is_said"), [("", True), ("one of several", False)])
-def test_where_a_side_has_no_outputs_the_test_of_the_module_says_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str, is_said: bool
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "m.mlir").touch()
-    one: Any = SimpleNamespace(
-        module=SimpleNamespace(name="m", entry=entry, path=tmp_path / "m.mlir"), is_declared=True
-    )
+def test_where_a_side_has_no_outputs_the_test_of_the_module_says_more(cwd: Path, entry: str, is_said: bool) -> None:
+    (cwd / "m.mlir").touch()
+    one: Any = SimpleNamespace(module=SimpleNamespace(name="m", entry=entry, path=cwd / "m.mlir"), is_declared=True)
     targets: Any = [
         SimpleNamespace(compile=SimpleNamespace(compiler=SimpleNamespace(name=name)), runtime=SimpleNamespace(name="r"))
         for name in ("a", "bb")

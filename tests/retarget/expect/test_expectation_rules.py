@@ -46,16 +46,15 @@ def rule(text: str) -> str:
 
 
 @pytest.fixture
-def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+def write(cwd: Path) -> Write:
     """Write declaration files of a project with one suite in `suites`."""
-    monkeypatch.chdir(tmp_path)
 
     def write_files(files: Mapping[str, str]) -> None:
         modules = {f"suites/{name}.mlir": "" for name in MODULES}
         matrix = CONFIGS + files.get("matrix.toml", "")
         suite = SUITE + files.get("suites/suite.toml", "")
         for name, text in {**modules, **files, "matrix.toml": matrix, "suites/suite.toml": suite}.items():
-            path = tmp_path / name
+            path = cwd / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
 

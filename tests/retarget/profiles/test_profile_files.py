@@ -133,11 +133,8 @@ def test_a_profile_has_its_capabilities_by_full_name_with_their_sources(tmp_path
         ),
     ],
 )
-def test_an_error_names_its_line_and_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, error: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    file = tmp_path / "p.toml"
+def test_an_error_names_its_line_and_key(cwd: Path, old: str, new: str, error: str) -> None:
+    file = cwd / "p.toml"
     file.write_text(GOOD.replace(old, new))
     with pytest.raises(DiagnosticsError) as caught:
         read_profile(file)

@@ -13,16 +13,15 @@ Git = Callable[..., None]
 
 
 @pytest.fixture
-def git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Git:
+def git(cwd: Path) -> Git:
     """A repository in the current folder, whose index has `suites/a.mlir` and `suites/deep/b.mlir`."""
-    monkeypatch.chdir(tmp_path)
 
     def run(*words: str) -> None:
         subprocess.run(["git", *words], check=True, capture_output=True)
 
     run("init")
     for name in ("suites/a.mlir", "suites/deep/b.mlir"):
-        file = tmp_path / name
+        file = cwd / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(name)
     run("add", ".")

@@ -17,12 +17,7 @@ from retarget.results.record import CaseRecord, CompileRecord, Outcome, TargetRe
 from retarget.support.errors import RetargetError
 from retarget_ci.verify.results import Verified, verify_results
 
-
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
+pytestmark = pytest.mark.usefixtures("cwd")
 FAILURES = {Outcome.FAILED, Outcome.ERROR, Outcome.XPASSED}
 ADD, DOT, SUM = (id_of(f"{module}_llvm-cpu_local-sync") for module in ("add", "dot", "sum"))
 
