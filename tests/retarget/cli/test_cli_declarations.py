@@ -302,12 +302,6 @@ def test_runtime_configs_of_one_name_share_an_entry_or_have_builds_of_two_names(
     assert [one["name"] for one in ast.literal_eval(out.partition("RUNTIMES = ")[2])] == ["rt", "rt_2", "elsewhere"]
 
 
-def test_only_runtimes_are_listed_for_build_systems(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, err = run(capsys, "list", "tags", "--format", "bazel")
-    expected = "expected text or json; runtimes has this one"
-    assert (status, out, err) == (2, "", f"retarget: argument --format: found 'bazel' for tags, {expected}\n")
-
-
 def test_check_shows_what_is_in_order(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "check") == (0, "no errors in 2 files, 1 suite, 2 compile targets, 3 run targets\n", "")
 
@@ -525,14 +519,6 @@ bar_cc_rt is taken out of suite first
     )
 
 
-def test_explain_of_an_unknown_target_is_wrong_usage(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, "explain", "fo_cc_rt") == (
-        2,
-        "",
-        "retarget: found no target 'fo_cc_rt' in .; did you mean 'foo_cc_rt'?\n",
-    )
-
-
 def test_errors_of_declarations_exit_with_1(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "suites" / "suite.toml").write_text("x = 1\n")
     for command in (["list"], ["explain", "foo_cc"], ["check"]):
@@ -578,6 +564,11 @@ def test_an_invalid_extension_exits_with_1(project: Path, capsys: pytest.Capture
         (["list", "tags", "--format", "json", "nowhere"], "retarget: found no file or folder nowhere\n"),
         (["list", "--ignore", "nowhere"], "retarget: --ignore: found no file or folder nowhere\n"),
         (["check", "nowhere"], "retarget: found no file or folder nowhere\n"),
+        (["explain", "fo_cc_rt"], "retarget: found no target 'fo_cc_rt' in .; did you mean 'foo_cc_rt'?\n"),
+        (
+            ["list", "tags", "--format", "bazel"],
+            "retarget: argument --format: found 'bazel' for tags, expected text or json; runtimes has this one\n",
+        ),
     ],
 )
 def test_wrong_usage_exits_with_2(
