@@ -92,6 +92,13 @@ def _installed_is_read_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def cwd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """`tmp_path`, as the current folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 @pytest.fixture(scope="session")
 def ssh_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshServer]:
     """An OpenSSH server on the loopback, for tests marked `needs_sshd`."""

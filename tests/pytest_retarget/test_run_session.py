@@ -12,10 +12,7 @@ from pytest_retarget.run import _arguments, _counts, _Session, _with_front
 from retarget.results import Outcome, TargetRecord
 from retarget.session import RunRequest
 
-
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("cwd")
 
 
 @pytest.mark.parametrize(

@@ -120,8 +120,8 @@ _SWAPS: dict[type[ast.AST], type[ast.AST]] = dict(
 )
 
 
-_UNSEEN = {"strict", "frozen", "kw_only", "indent"}
-"""Arguments that change nothing for those who use a function or class as mypy lets them; `indent` is for people."""
+_UNSEEN = {"strict", "frozen", "kw_only", "indent", "examples"}
+"""Arguments that change nothing for the users of a function or class that mypy checks; the last two are for people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -406,7 +406,7 @@ class Runs:
         places = [(str(mutant.path), line) for line in mutant.lines]
         tests: set[str] = set().union(*(self._tests[place] for place in places if place in self._tests))
         tests &= self._times.keys()
-        if not mutant.called:
+        if not mutant.called or not tests:  # coverage.py does not see what the interpreter calls, as audit hooks
             tests = set(self._times)
         words = [word for word in re.findall(r"\w{3,}", mutant.diff) if word not in {"spirv", "text_rule"}]
         ordered, taken = [], 0.0

@@ -15,10 +15,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def two_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def two_modules(cwd: Path) -> Path:
     """The current folder: the root of a repository, with the modules foo and bar."""
-    monkeypatch.chdir(tmp_path)
     for name in (".git/HEAD", "foo.mlir", "bar.mlir"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    return tmp_path
+        (cwd / name).parent.mkdir(exist_ok=True)
+        (cwd / name).touch()
+    return cwd

@@ -10,11 +10,7 @@ from retarget.cli import main
 from retarget.results import CaseRecord, Outcome, ResultsWriter, TargetRecord, new_session
 from retarget.results.record import CompileRecord, TimesRecord
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("cwd")
 
 
 def write(place: str, *, scale: dict[str, float], size: int = 100, timed: bool = True) -> None:

@@ -55,6 +55,7 @@ def test_a_change_counts_that_is_larger_than_noise_and_bound(factor: float, with
 
 
 def test_noise_above_the_bound_is_not_judged() -> None:
+    assert compare_series([[0.0] * 9], [0.0] * 9, within=0.05).finding is Finding.SAME
     noisy = [1.0 + SEED.random() for _ in range(60)]
     assert compare_series([QUIET], noisy, within=0.05).finding is Finding.NOISY
     assert compare_series([noisy], scaled(3.0), within=0.05).finding is Finding.NOISY

@@ -8,9 +8,8 @@ import pytest
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(cwd: Path) -> Path:
     """A suite's folder, which messages name `suite`."""
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "suite"
+    path = cwd / "suite"
     path.mkdir()
     return path

@@ -263,14 +263,13 @@ def test_a_model_that_the_reference_refuses_names_the_other(tmp_path: Path) -> N
 
 
 def test_check_reports_what_does_not_fit_and_nothing_of_models_that_are_not_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    cwd: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "matrix.toml").write_text("root = true\n")
+    (cwd / "matrix.toml").write_text("root = true\n")
     declared = compiler("cc") + target("all", "cc", []) + suite("models", "*.onnx", "onnx")
-    (tmp_path / "suite.toml").write_text(declared.replace('"*.onnx"', '"*.onnx", "far.cases.toml"'))
-    save(tmp_path / "m.onnx")
-    (tmp_path / "far.cases.toml").write_text('model = "no/far.onnx"\ninstall = "make far"\n')
+    (cwd / "suite.toml").write_text(declared.replace('"*.onnx"', '"*.onnx", "far.cases.toml"'))
+    save(cwd / "m.onnx")
+    (cwd / "far.cases.toml").write_text('model = "no/far.onnx"\ninstall = "make far"\n')
     assert main(["check", "."]) == 1
     out, err = capsys.readouterr()
     assert "m.onnx: inputs.x: found no size 'batch'" in out + err

@@ -72,17 +72,25 @@ def test_files_of_a_run_are_fetched_and_named_where_they_are(tmp_path: Path) -> 
     assert outcome.failure.summary == "/elsewhere/suite/cases.toml:3: found no case"
 
 
-def test_content_is_fetched_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("links", [True, False])
+def test_content_is_fetched_once_and_again_when_it_is_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
+) -> None:
+    if not links:
+        monkeypatch.setattr("os.link", lambda *_: Path("/no/link").stat())
     files = {
         "/elsewhere/suite/module.txt": b"module",
         "/elsewhere/suite/cases.toml": b"cases",
         "/elsewhere/cache/a.vmfb": b"artifact",
     }
     content = Content(tmp_path / "content", 1000)
-    content.localised(run_job(tmp_path, files), tmp_path / "1", session(files))
-    again, _ = content.localised(run_job(tmp_path, files), tmp_path / "2", session({}))
-    assert isinstance(again.work, RunJob)
-    assert again.work.message.artifact.read_bytes() == b"artifact"
+    for place, given in enumerate((files, {}, files)):
+        job, _ = content.localised(run_job(tmp_path, files), tmp_path / str(place), session(given))
+        assert isinstance(job.work, RunJob)
+        assert job.work.message.artifact.read_bytes() == b"artifact"
+        if place:
+            digest = digest_of(b"artifact")
+            (tmp_path / "content" / digest[:2] / digest).write_bytes(b"damaged!")
 
 
 @pytest.mark.parametrize("stored", [b"artifact", b"damaged", None])

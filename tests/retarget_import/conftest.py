@@ -8,6 +8,5 @@ import pytest
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def folder(cwd: Path) -> Path:
+    return cwd

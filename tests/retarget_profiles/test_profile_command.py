@@ -21,11 +21,8 @@ def test_show_prints_the_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == profile_file("opencl-cpu").read_text()
 
 
-def test_check_reports_every_error_and_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "bad.toml").write_text('format = 1\ndriver = "opencl"\n[[capabilities]]\nsource = "s"\nmemory = -1\n')
+def test_check_reports_every_error_and_goes_on(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (cwd / "bad.toml").write_text('format = 1\ndriver = "opencl"\n[[capabilities]]\nsource = "s"\nmemory = -1\n')
     assert main(["profile", "check", "bad.toml", "missing.toml", "opencl-cpu"]) == 1
     printed = capsys.readouterr()
     assert printed.out == "opencl-cpu: 10 capabilities, driver opencl\n"
@@ -48,10 +45,9 @@ def test_target_prints_what_each_compiler_makes_of_a_profile(capsys: pytest.Capt
 
 
 def test_a_profile_that_no_compiler_has_a_target_for_says_why_of_each(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    cwd: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "npu.toml").write_text('format = 1\ndriver = "npu"\n')
+    (cwd / "npu.toml").write_text('format = 1\ndriver = "npu"\n')
     assert main(["profile", "target", "npu.toml"]) == 1
     assert capsys.readouterr().err.endswith(
         "no compiler makes a target of the profile npu: npu.toml: the compiler iree has no target for the driver "

@@ -80,6 +80,7 @@ def test_without_a_bring_up_there_is_no_such_view(tmp_path: Path) -> None:
     write_results(tmp_path / "results", some_records())
     write_site(read_report([tmp_path / "results"]), tmp_path / "site")
     assert "bringup.js" not in (tmp_path / "site" / "index.html").read_text()
+    assert read_report([tmp_path / "results"], bringups=[written(tmp_path, STATUS)]).bringups == [STATUS]
 
 
 @pytest.mark.parametrize(

@@ -91,13 +91,12 @@ def test_without_a_history_the_page_has_no_runs() -> None:
 
 
 def test_a_history_that_is_not_there_is_told_before_a_page_is_touched(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    cwd: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_results(tmp_path / "results", [])
+    write_results(cwd / "results", [])
     assert main(["report", "results", "--history", "none", "-o", "site"]) == 1
     assert capsys.readouterr().err == (
         "none: found no history, expected files '*.history.json.gz'; "
         "`retarget history add RESULTS --to none` writes one\n"
     )
-    assert not (tmp_path / "site").exists()
+    assert not (cwd / "site").exists()

@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
     (bundle / "cases").mkdir(parents=True)
     (bundle / "m.mlir").write_text("func.func @f() { return }\n")
     (bundle / "repro.py").write_text("raise SystemExit('opening must not run this')\n")
-    (bundle / "cases" / "0-input0.npy").write_bytes(os.urandom(1000))
+    (bundle / "cases" / "0-input0.npy").write_bytes(os.urandom(300_000))
     write_json(_BUNDLE, bundle)
     return bundle
 

@@ -249,12 +249,11 @@ def test_what_gives_no_outputs_is_not_packed() -> None:
 # ---------------------------------------------------------------- what is written
 
 
-def test_scripts_of_a_command_are_copied_and_programs_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "x.sh").write_text("#!/bin/sh\n")
-    (tmp_path / "program").write_bytes(b"\x7fELF\xff\xfe")
-    words = (f"{tmp_path}/x.sh", "./x.sh", "x.sh", f"{tmp_path}/program", str(tmp_path), "/nowhere/y", "5")
-    folder = tmp_path / "bundle"
+def test_scripts_of_a_command_are_copied_and_programs_are_not(cwd: Path) -> None:
+    (cwd / "x.sh").write_text("#!/bin/sh\n")
+    (cwd / "program").write_bytes(b"\x7fELF\xff\xfe")
+    words = (f"{cwd}/x.sh", "./x.sh", "x.sh", f"{cwd}/program", str(cwd), "/nowhere/y", "5")
+    folder = cwd / "bundle"
     folder.mkdir()
     packed = ("{bundle}/run_under/0/x.sh", "{bundle}/run_under/1/x.sh", *words[2:])
     assert packed_command(folder, words) == packed

@@ -91,7 +91,7 @@ def write_artifact(artifact: OpenClArtifact) -> bytes:
     for part in constants:
         digest.update(part)
     header["constants"] = digest.hexdigest()
-    text = json.dumps(header, separators=(",", ":"), sort_keys=True).encode()
+    text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (_aligned(_FIXED.size + len(text)) - _FIXED.size - len(text))
     head = hashlib.sha256(struct.pack("<Q", len(text)) + text).digest()
     return b"".join([_FIXED.pack(_MAGIC, FORMAT_VERSION, head, len(text)), text, *constants])

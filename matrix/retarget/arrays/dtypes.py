@@ -84,7 +84,7 @@ def _seen_as(array: Array, dtype: np.dtype[Any], declared: DeclaredType, *, by_w
     if by_width and theirs == "b" and ours in "iu":
         return np.asarray(array != 0)
     if is_raw or (ours in "iu" and theirs in "iu" and bits < bits_of(array.dtype)):
-        numbers: npt.NDArray[Any] = array.view(np.uint8 if theirs == "f" else np.int8) if is_raw else array
+        numbers: npt.NDArray[Any] = array.view(np.int8) if is_raw else array
         low = 0 if theirs in "uf" else -(1 << (bits - 1))
         high = (1 << bits) - 1 if theirs in "uf" or declared.is_signless or is_raw else (1 << (bits - 1)) - 1
         outside = numbers[(numbers < low) | (numbers > high)]

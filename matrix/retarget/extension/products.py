@@ -158,7 +158,7 @@ def _checked_method(declared: Callable[..., Any], method: Callable[..., Any]) ->
             raise ExtensionError(msg) from error
         hint = _hints(declared)["return"]
         if hint is NoneType:
-            return value
+            return None
         where = f"{_place(self)}: {name}()"
         value = checked_value(hint, where, value)
         if isinstance(value, Product):
@@ -188,7 +188,6 @@ class _Mismatch(Exception):  # noqa: N818  it becomes an ExtensionError
     """A value is not what an annotation says. `path` leads to it from the value that was checked."""
 
     def __init__(self, value: object, expected: str) -> None:
-        super().__init__()
         self.value, self.expected, self.path = value, expected, ""
 
 
@@ -217,7 +216,7 @@ def _check(hint: Any) -> _Check:
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         return _check_of_one(arguments)
-    if origin is tuple and arguments[-1] is not ...:
+    if origin is tuple and ... not in arguments:
         return _check_of_pair(arguments)
     if origin in (tuple, Sequence):
         return _check_of_sequence(arguments[0])
@@ -284,18 +283,13 @@ def _check_of_function(value: Any) -> Any:
 def _check_of_instance(kind: Any) -> _Check:
     accepted = _ACCEPTED.get(kind, kind)
     expected = "a NumPy array" if kind is _Array else kind.__name__
-    parts: list[tuple[str, _Check]] = []
 
     def check(value: Any) -> Any:
         is_one = _is_array(value) if kind is _Array else isinstance(value, accepted)
         if not is_one or (isinstance(value, bool) and kind not in (bool, object)):
             is_product = issubclass(kind, Product) and value is not None
             raise _Mismatch(value, _subclass(value, kind) if is_product else expected)
-        names = getattr(kind, "__struct_fields__", None) or getattr(kind, "__dataclass_fields__", ())
-        if names and not parts:  # a class may be that of a field of its own
-            hints = get_type_hints(kind, localns=_NAMES)
-            parts.extend((name, _check(hints[name])) for name in names)
-        for name, part in parts:
+        for name, part in _checks_of_fields(kind):  # not before: a class may be that of a field of its own
             try:
                 part(getattr(value, name))
             except _Mismatch as wrong:
@@ -304,6 +298,13 @@ def _check_of_instance(kind: Any) -> _Check:
         return value
 
     return check
+
+
+@cache
+def _checks_of_fields(kind: type) -> Sequence[tuple[str, _Check]]:
+    names: Iterable[str] = getattr(kind, "__struct_fields__", getattr(kind, "__dataclass_fields__", ()))
+    hints = get_type_hints(kind, localns=_NAMES) if names else {}
+    return [(name, _check(hints[name])) for name in names]
 
 
 def _is_array(value: object) -> bool:

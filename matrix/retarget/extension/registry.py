@@ -329,7 +329,6 @@ def _make_importable(package: str, folders: Sequence[Path]) -> None:
     found = next((one for one in folders if (one / f"{package}.py").is_file() or (one / package).is_dir()), None)
     if found is not None:
         sys.path.append(str(found))
-        importlib.invalidate_caches()
 
 
 def _not_found(package: str, folders: Sequence[Path]) -> str:

@@ -20,7 +20,7 @@ from retarget.model.devices import DeviceTraits
 from retarget.model.metrics import Metric
 
 
-class PartlyCompared(Struct, frozen=True, kw_only=True, eq=False):
+class PartlyCompared(Struct, frozen=True, kw_only=True):
     """A record that is equal to another of its class whose fields are, `uncompared` ones aside."""
 
     uncompared: ClassVar[frozenset[str]]

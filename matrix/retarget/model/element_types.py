@@ -122,13 +122,11 @@ def mlir_name(dtype: str) -> str:
 
 
 def brackets(text: str, start: int = 0) -> Iterator[tuple[re.Match[str], int]]:
-    """Yield brackets and commas outside quoted texts, each with the number of brackets that are open after it."""
+    """Yield brackets, commas, arrows and quoted texts, each with the number of brackets that are open after it."""
     depth = 0
     for match in _BRACKET_OR_COMMA.finditer(text, start):
-        if match[0] in _BRACKETS:
-            depth += _BRACKETS[match[0]]
-        if match[0] in _BRACKETS or match[0] == ",":
-            yield match, depth
+        depth += _BRACKETS.get(match[0], 0)
+        yield match, depth
 
 
 def split_types(text: str) -> list[str]:

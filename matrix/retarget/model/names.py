@@ -20,11 +20,14 @@ _TAG = re.compile(r"[\w:+\-.\[\]\\/]+")
 _MAGIC = re.compile(r"[*?\[]")
 _SHOWN = 8
 
-_EXPRESSION_WORDS = frozenset({"and", "or", "not", "True", "False", "None"})
-_PYTEST_MARKS = frozenset({"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"})
+_PYTEST_MARKS = ("filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail")
 
-RESERVED_WORDS = _EXPRESSION_WORDS | _PYTEST_MARKS | frozenset(TARGET_SORTS)
-"""The words that have a meaning in `-m`: no name or tag may be one."""
+RESERVED_WORDS = {
+    **dict.fromkeys(("and", "or", "not", "True", "False", "None"), "which has a meaning of its own in -m"),
+    **dict.fromkeys(TARGET_SORTS, "which distinguishes compile targets from run targets in -m"),
+    **dict.fromkeys(_PYTEST_MARKS, "which is a mark of pytest's own"),
+}
+"""The words that have a meaning in `-m`, and which: no name or tag may be one."""
 
 
 def is_tag(word: str) -> bool:
@@ -74,13 +77,7 @@ def _suggestion(name: str) -> str:
 
 
 def _reserved_error(word: str) -> str | None:
-    if word in _EXPRESSION_WORDS:
-        return f"found {word!r}, which has a meaning of its own in -m; expected another word"
-    if word in TARGET_SORTS:
-        return f"found {word!r}, which distinguishes compile targets from run targets in -m; expected another word"
-    if word in _PYTEST_MARKS:
-        return f"found {word!r}, which is a mark of pytest's own; expected another word"
-    return None
+    return f"found {word!r}, {RESERVED_WORDS[word]}; expected another word" if word in RESERVED_WORDS else None
 
 
 def is_glob(reference: str) -> bool:

@@ -171,7 +171,7 @@ def value_error(name: str, value: FeatureValue) -> str | None:
         is_version = isinstance(value, str) and re.fullmatch(r"\d+(\.\d+)+", value)
         expected = "" if is_version else 'a version in quotes, such as "1.3"'
     elif _SUBGROUP_SIZE.fullmatch(name):
-        are_powers = all(type(one) is int and one > 0 and one & (one - 1) == 0 for one in ones)
+        are_powers = all(type(one) is int and one > 0 and one.bit_count() == 1 for one in ones)
         expected = "" if are_powers else "a power of two (work-items)"
     elif name in _OF_CPU:
         is_word = isinstance(value, str) and re.fullmatch(r"[\w.+-]+", value, re.ASCII)

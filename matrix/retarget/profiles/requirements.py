@@ -34,7 +34,7 @@ from retarget.profiles.files import Profile
 from retarget.profiles.names import name_error
 from retarget.support.errors import RetargetError, did_you_mean
 
-_UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+_UNITS = {unit: 1024**power for power, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB"))}
 _DIGITS = 40
 _TOKENS = re.compile(
     r"\s*(?:(?P<text>'[^']*'|\"[^\"]*\")|(?P<number>[0-9][0-9.]*)|(?P<word>[\w-]+(?:\.[\w-]+)*)|(?P<operator>[<>=!]+)|(?P<other>\S))"

@@ -97,6 +97,11 @@ class _Term(Struct, frozen=True):
     bits: int
     rank: int
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is no device: `not` of a device is about all others."""
+        return self.rank < _DEVICE
+
 
 class _Space:
     """The kinds of targets to distinguish, the wanted ones first, and the words for it."""
@@ -106,18 +111,14 @@ class _Space:
         self._all = (1 << len(kinds)) - 1
         self._wanted = (1 << wanted) - 1
         words = dict.fromkeys(word for kind in kinds for word in kind.tags)
-        terms = [_Term(word, self._bits(word), ranks[word]) for word in words if word in ranks]
+        terms = [_Term(word, _bits(kind.has(word) for kind in kinds), ranks[word]) for word in words if word in ranks]
         terms += map(self._condition, dict.fromkeys(pair for kind in kinds for pair in kind.traits))
         self._words = sorted((term for term in terms if term.bits != self._all), key=lambda term: term.rank)
-        self._plain = [term for term in self._words if term.rank < _DEVICE]  # `not` of a device is about all others
-
-    def _bits(self, word: str) -> int:
-        return sum(1 << at for at, kind in enumerate(self._kinds) if kind.has(word))
+        self._plain = [term for term in self._words if term.is_plain]
 
     def _condition(self, pair: tuple[str, str]) -> _Term:
         having = (any(has_traits(device, [pair]) for device in kind.devices) for kind in self._kinds)
-        bits = sum(1 << at for at, has in enumerate(having) if has)
-        return _Term(f"on({pair[0]}={pair[1]!r})", bits, _DEVICE + TRAITS.index(pair[0]))
+        return _Term(f"on({pair[0]}={pair[1]!r})", _bits(having), _DEVICE + TRAITS.index(pair[0]))
 
     def one_word(self) -> str | None:
         return next((term.text for term in self._words if term.bits == self._wanted), None)
@@ -139,11 +140,11 @@ class _Space:
             first, second = two, one
         yield _Term(f"{one.text} or {two.text}", one.bits | two.bits, rank)
         yield _Term(f"{first.text} and {second.text}", one.bits & two.bits, rank)
-        if two.rank < _DEVICE:
+        if two.is_plain:
             yield _Term(f"{one.text} and not {two.text}", one.bits & ~two.bits, rank + _NEGATED)
-        if one.rank < _DEVICE:
+        if one.is_plain:
             yield _Term(f"{two.text} and not {one.text}", two.bits & ~one.bits, rank + _NEGATED)
-        if max(one.rank, two.rank) < _DEVICE:
+        if one.is_plain and two.is_plain:
             yield _Term(f"not {one.text} and not {two.text}", self._all & ~(one.bits | two.bits), rank + 2 * _NEGATED)
 
     def several_words(self) -> str | None:
@@ -160,7 +161,7 @@ class _Space:
         both = self._conjunctions(words)
         if (paired := _cover(both, self._wanted, self._wanted) or self._on_devices(both)) is not None:
             found.append(_alternatives(paired))
-        if (avoided := _cover([term for term in words if term.rank < _DEVICE], unwanted, unwanted)) is not None:
+        if (avoided := _cover([term for term in words if term.is_plain], unwanted, unwanted)) is not None:
             found.append(f"not ({' or '.join(avoided)})")
         return min(found, key=_length, default=None)
 
@@ -168,7 +169,7 @@ class _Space:
         """The part after `run and` or `vmvx and`, where only the targets of that word need to be distinguished."""
         listed = _cover(words, self._wanted, self._wanted | (self._all & ~among))
         unwanted = among & ~self._wanted
-        plain = [term for term in words if term.rank < _DEVICE]
+        plain = [term for term in words if term.is_plain]
         avoided = _cover(plain, unwanted, unwanted | (self._all & ~among))
         if avoided is not None and (listed is None or len(avoided) < len(listed)):
             return f"not {avoided[0]}" if len(avoided) == 1 else f"not ({' or '.join(avoided)})"
@@ -184,7 +185,7 @@ class _Space:
 
     def _on_devices(self, both: Sequence[_Term]) -> list[str] | None:
         """The same with conjunctions of two words and a device: a config on one of the devices that several have."""
-        devices = [term for term in self._words if term.rank >= _DEVICE]
+        devices = [term for term in self._words if not term.is_plain]
         pairs = [term for term in both if " and " in term.text and "on(" not in term.text]
         three = [_Term(f"{a.text} and {b.text}", a.bits & b.bits, a.rank + b.rank) for a in pairs for b in devices]
         return _cover([*both, *three], self._wanted, self._wanted) if three else None
@@ -210,7 +211,11 @@ class _Space:
                 parts = [f"{name}(name='{value}')" for name, value in given]
                 needed[" and ".join([sort, *parts] if sort else parts)] = {*given, *filter(None, [sort])}
         for text, wanted in needed.items():
-            yield _Term(text, sum(1 << at for at, has in enumerate(facts) if wanted <= has), len(names))
+            yield _Term(text, _bits(wanted <= has for has in facts), len(names))
+
+
+def _bits(selected: Iterable[bool]) -> int:
+    return sum(1 << at for at, is_one in enumerate(selected) if is_one)
 
 
 def _cover(terms: Sequence[_Term], wanted: int, allowed: int) -> list[str] | None:

@@ -118,7 +118,7 @@ class StartedProcess:
         self.progress = _progress_file()
         for file in (self.log, self.progress):  # the mode above does not set it
             fcntl.fcntl(file, fcntl.F_SETFL, fcntl.fcntl(file, fcntl.F_GETFL) | os.O_APPEND)
-        ours, theirs = socket.socketpair()
+        self.socket, theirs = socket.socketpair()
         lifeline_read, self.lifeline = os.pipe()
         passed = (theirs.fileno(), lifeline_read, self.progress.fileno())
         arguments = [*map(str, passed), "0" if starts_processes else str(os.getpid()), *(["ahead"] if ahead else [])]
@@ -131,20 +131,19 @@ class StartedProcess:
                 environment = {**os.environ, **dict(env)}
                 self.process = spawner.start(argv, env=environment, output=self.log.fileno(), pass_fds=passed)
         except OSError as error:
-            ours.close()
-            os.close(self.lifeline)
-            self.log.close()
-            self.progress.close()
+            self._close_files()
             msg = f"cannot start a worker process ({sys.executable}): {error.strerror or error}"
             raise RetargetError(msg) from error
         finally:
             theirs.close()
             os.close(lifeline_read)
-        self.socket = ours
 
     def close(self) -> None:
         """Wait until the process has ended, and close its files, if nobody uses it."""
         self.process.wait()
+        self._close_files()
+
+    def _close_files(self) -> None:
         self.socket.close()
         os.close(self.lifeline)
         self.log.close()

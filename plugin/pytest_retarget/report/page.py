@@ -46,12 +46,12 @@ class Page:
         command = [sys.executable, "-m", "retarget.cli", "report", str(self.results), "-o", str(self._site)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         reporter: Any = self._config.pluginmanager.get_plugin("terminalreporter")
+        said = f"page: {done.stdout.strip()}"
         if done.returncode:
             session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR
-            if reporter is not None:
-                reporter.write_line(f"ERROR: --retarget-report: {(done.stderr or done.stdout).strip()}", red=True)
-        elif reporter is not None:
-            reporter.write_line(f"page: {done.stdout.strip()}")
+            said = f"ERROR: --retarget-report: {(done.stderr or done.stdout).strip()}"
+        if reporter is not None:
+            reporter.write_line(said, red=bool(done.returncode))
 
     def pytest_unconfigure(self) -> None:
         """Remove results that nobody asked for."""

@@ -102,7 +102,7 @@ class _Reader:
     def config(self) -> CiConfig | None:
         """Return what the file says, None where that is not known; problems are noted."""
         top = _valid(CiFileTable, {**self._data, "runner": [_ANY_RUNNER], "event": [_ANY_EVENT], "waiver": []})
-        labels = _texts(self._data.get("labels")) if top is None else top.labels
+        labels = _texts(self._data.get("labels"))
         runners = [self._runner(table, path, labels) for table, path in self._tables(RunnerTable, "runner")]
         events = [self._event(table, path) for table, path in self._tables(EventTable, "event")]
         waivers = [self._waiver(table, path) for table, path in self._tables(WaiverTable, "waiver")]

@@ -116,7 +116,7 @@ class Assigner:
 
         def refusal(machine: _Machine) -> _No | None:
             if self.builds and not machine.runner.builds:
-                return _No(step=0, reason=f"runner {machine.runner.name!r} has no builds = true")
+                return _No(step=_BUILDS, reason=f"runner {machine.runner.name!r} has no builds = true")
             return machine.refuses_compile(config)
 
         return self._first(("build", id(config)), config, refusal)
@@ -147,7 +147,7 @@ def _run_key(target: RunTarget) -> tuple[int, int]:
     return id(target.runtime), id(target.requires)
 
 
-_SYSTEM, _HOST_NAME, _TOOLCHAIN, _TOOL, _DRIVER, _DEVICE, _PROFILE, _LAST = range(1, 9)
+_BUILDS, _SYSTEM, _HOST_NAME, _TOOLCHAIN, _TOOL, _DRIVER, _DEVICE, _PROFILE, _LAST = range(9)
 
 
 class _Machine(Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ import pytest
 from pytest_retarget.collect.requirements import Refusing
 from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.record import RECORD
-from pytest_retarget.report import bundles, github, recording
+from pytest_retarget.report import bundles, github, page, recording
 from pytest_retarget.report.bundles import Bundles
 from pytest_retarget.report.github import EndOfFailures, GitHub
 from pytest_retarget.report.lastfailed import RememberBlocked
@@ -63,6 +63,27 @@ def exhausted(hook: Generator[Any, Any, Any]) -> None:
     next(hook)
     with pytest.raises(StopIteration):
         hook.send(None)
+
+
+# ---------------------------------------------------------------- the page
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [(0, "page: file:///site"), (1, "ERROR: --retarget-report: no space"), (1, None)]
+)
+def test_a_session_ends_with_the_address_of_its_page_or_why_there_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, said: str | None
+) -> None:
+    (tmp_path / "a.jsonl").touch()
+    done = SimpleNamespace(returncode=status, stdout="" if status else "file:///site\n", stderr="no space\n")
+    monkeypatch.setattr(page.subprocess, "run", lambda *_, **__: done)
+    terminal = Terminal()
+    manager = SimpleNamespace(get_plugin=lambda _: None if said is None else terminal)
+    config: Any = SimpleNamespace(pluginmanager=manager)
+    session: Any = SimpleNamespace(exitstatus=0)
+    exhausted(page.Page(config, tmp_path / "site", tmp_path).pytest_sessionfinish(session))
+    assert session.exitstatus == (4 if status else 0)
+    assert (terminal.red if status else terminal.lines) == ([] if said is None else [said])
 
 
 # ---------------------------------------------------------------- bundles

@@ -95,8 +95,9 @@ def test_bytes_that_fewer_bits_do_not_hold_are_named(array: npt.NDArray[Any], de
     assert str(caught.value) == message
 
 
-def test_what_numpy_saves_of_small_integers_keeps_its_values() -> None:
-    saved = np.array([-8, -1, 7], ml_dtypes.int4).view("V1")
+@pytest.mark.parametrize("dtype", [ml_dtypes.int4, np.int8])
+def test_what_numpy_saves_of_small_integers_keeps_its_values(dtype: Any) -> None:
+    saved = np.array([-8, -1, 7], dtype).view("V1")
     assert fit(saved, parse_type("tensor<3xi4>")).astype(int).tolist() == [-8, -1, 7]
 
 

@@ -302,12 +302,6 @@ def test_runtime_configs_of_one_name_share_an_entry_or_have_builds_of_two_names(
     assert [one["name"] for one in ast.literal_eval(out.partition("RUNTIMES = ")[2])] == ["rt", "rt_2", "elsewhere"]
 
 
-def test_only_runtimes_are_listed_for_build_systems(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, err = run(capsys, "list", "tags", "--format", "bazel")
-    expected = "expected text or json; runtimes has this one"
-    assert (status, out, err) == (2, "", f"retarget: argument --format: found 'bazel' for tags, {expected}\n")
-
-
 def test_check_shows_what_is_in_order(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "check") == (0, "no errors in 2 files, 1 suite, 2 compile targets, 3 run targets\n", "")
 
@@ -389,11 +383,8 @@ def test_check_reports_a_profile_that_meets_no_target_of_its_config(
     )
 
 
-def test_check_reads_matrix_files_that_serve_no_suite(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "matrix.toml").write_text("typo = 1\n")
+def test_check_reads_matrix_files_that_serve_no_suite(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (cwd / "matrix.toml").write_text("typo = 1\n")
     status, _, err = run(capsys, "check")
     assert status == 1
     assert err == (
@@ -491,14 +482,11 @@ def test_explain_keeps_to_the_suite_of_a_node_id(project: Path, capsys: pytest.C
     )
 
 
-def test_explain_shows_no_command_for_a_module_that_is_made_yet(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "nodes.toml").write_text(
+def test_explain_shows_no_command_for_a_module_that_is_made_yet(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (cwd / "nodes.toml").write_text(
         'format = 1\npackage = "onnx 1.23.2"\n\n[tests]\ntest_abs = "op-Abs opset-13 f32"\n'
     )
-    (tmp_path / "suite.toml").write_text(
+    (cwd / "suite.toml").write_text(
         '[[compiler_config]]\nname = "c"\ncompiler = "iree"\n[[target_config]]\nname = "t"\ncompiler = "c"\n'
         'runtimes = []\n[[module_test_suite]]\nname = "n"\nsrcs = ["nodes.toml"]\nkind = "onnx-backend"\n'
         'targets = ["t"]\n'
@@ -528,14 +516,6 @@ bar_cc_rt is taken out of suite first
   reason           the toy cannot
 """,
         "",
-    )
-
-
-def test_explain_of_an_unknown_target_is_wrong_usage(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, "explain", "fo_cc_rt") == (
-        2,
-        "",
-        "retarget: found no target 'fo_cc_rt' in .; did you mean 'foo_cc_rt'?\n",
     )
 
 
@@ -584,6 +564,11 @@ def test_an_invalid_extension_exits_with_1(project: Path, capsys: pytest.Capture
         (["list", "tags", "--format", "json", "nowhere"], "retarget: found no file or folder nowhere\n"),
         (["list", "--ignore", "nowhere"], "retarget: --ignore: found no file or folder nowhere\n"),
         (["check", "nowhere"], "retarget: found no file or folder nowhere\n"),
+        (["explain", "fo_cc_rt"], "retarget: found no target 'fo_cc_rt' in .; did you mean 'foo_cc_rt'?\n"),
+        (
+            ["list", "tags", "--format", "bazel"],
+            "retarget: argument --format: found 'bazel' for tags, expected text or json; runtimes has this one\n",
+        ),
     ],
 )
 def test_wrong_usage_exits_with_2(

@@ -134,6 +134,7 @@ HOST = declarations(
           pull=["cp", "{remote}", "{local}"], folder="FOLDER/on host"),
     runtime("sync", host="here"),
     runtime("of-doubles", "double", host="here"),
+    runtime("without"),
 )  # fmt: skip
 
 

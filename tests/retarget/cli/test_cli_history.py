@@ -29,14 +29,13 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 @pytest.fixture
-def history(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def history(cwd: Path, run: Run) -> list[str]:
     """The names of four runs, in the folder `history`."""
-    monkeypatch.chdir(tmp_path)
     results = [passed(T), failed(T), passed(T, outcome=Outcome.FLAKY), failed(T, "SIGFPE", "crash")]
     names = []
     for day, record in enumerate(results):
         one = session(f"s{day}", record, passed("other"), day=day, killed=day == 3, revision=f"{day}" * 40)
-        (tmp_path / f"{day}.jsonl").write_bytes(file_of([one]))
+        (cwd / f"{day}.jsonl").write_bytes(file_of([one]))
         status, out, _ = run("add", f"{day}.jsonl", "--to", "history")
         assert status == 0
         names.append(out.split(": ")[1])

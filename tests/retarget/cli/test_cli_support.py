@@ -14,10 +14,9 @@ from retarget.extension import TargetPart
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "file").touch()
-    (tmp_path / "link").symlink_to("nowhere")
+def _here(cwd: Path) -> None:
+    (cwd / "file").touch()
+    (cwd / "link").symlink_to("nowhere")
 
 
 FEW = "expected a number from 1 to 100000"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from model_targets import compile_target, run_target
-from retarget.cli.compare.configs import _available, _choose, _one, _recorded, _report, _run_targets, _verdict
+from retarget.cli.compare.configs import _available, _choose, _one, _recorded, _report, _run_targets, _status, _verdict
 from retarget.cli.explain import _through
 from retarget.extension import UnavailableError
 from retarget.model.outcomes import (
@@ -86,14 +86,9 @@ def test_what_does_not_compile_has_failed_and_what_does_is_run(compiled: dict[st
 
 
 @pytest.mark.parametrize(("entry", "is_said"), [("", True), ("one of several", False)])
-def test_where_a_side_has_no_outputs_the_test_of_the_module_says_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str, is_said: bool
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "m.mlir").touch()
-    one: Any = SimpleNamespace(
-        module=SimpleNamespace(name="m", entry=entry, path=tmp_path / "m.mlir"), is_declared=True
-    )
+def test_where_a_side_has_no_outputs_the_test_of_the_module_says_more(cwd: Path, entry: str, is_said: bool) -> None:
+    (cwd / "m.mlir").touch()
+    one: Any = SimpleNamespace(module=SimpleNamespace(name="m", entry=entry, path=cwd / "m.mlir"), is_declared=True)
     targets: Any = [
         SimpleNamespace(compile=SimpleNamespace(compiler=SimpleNamespace(name=name)), runtime=SimpleNamespace(name="r"))
         for name in ("a", "bb")
@@ -102,6 +97,7 @@ def test_where_a_side_has_no_outputs_the_test_of_the_module_says_more(
     said = ["  a/r   load: why", "  bb/r  load: why", "nothing to compare: not both have outputs"]
     said += ["for all that is known: pytest m.mlir"] if is_said else []
     assert list(_report(one, targets, [failed, failed], None)) == said
+    assert _status([failed, failed], None) == 1
 
 
 @pytest.mark.parametrize(
@@ -173,6 +169,8 @@ def test_a_comparison_says_what_differs_first_and_most(known: dict[str, Any], sa
     lines = list(_report(found("m"), [named("a", "r"), named("bb", "r")], [passed, passed], comparison))
     agrees = "agrees with what the module expects"
     assert lines == [f"  a/r   {agrees}", f"  bb/r  {agrees}", *said]
+    failed = RunOutcome(devices=(), failure=Failure(stage=Stage.RUN, summary="why"))
+    assert (_status([passed], comparison), _status([failed], comparison)) == (int(known != {"arrays": 2}), 1)
 
 
 def named(compiler: str, runtime: str, module: object = None) -> Any:

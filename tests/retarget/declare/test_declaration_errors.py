@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -272,18 +272,50 @@ def test_an_invalid_suite_is_reported_once_with_its_line_and_key(folder: Path, n
     assert diagnostics_of(folder, CONFIGS + text) == [message]
 
 
-def test_a_module_that_is_a_folder_is_an_error(folder: Path) -> None:
-    (folder / "dir.mlir").mkdir()
-    assert diagnostics_of(folder, GOOD) == [
-        "suite.toml:13: module_test_suite[0].srcs[0]: found the folder 'dir.mlir', expected a file"
-    ]
+SOURCE = "suite.toml:13: module_test_suite[0].srcs[0]: found"
+BEARABLE = "expected a file name without blanks and : * ? [ ] \\, because it becomes the name of targets"
+SYNTAX = "suite.toml:2: found a TOML syntax error in column"
+UNREADABLE = "suite.toml: cannot be read:"
+Files = dict[str, str | bytes | Callable[[Path], object] | None]
+
+FILES_AND_ERRORS: dict[str, tuple[Files, str]] = {  # files beside the modules, or what makes them
+    "a module that is a folder": ({"dir.mlir": Path.mkdir}, f"{SOURCE} the folder 'dir.mlir', expected a file"),
+    "two sources of one name": ({"foo.mlirbc": "", "suite.toml": GOOD.replace("*.mlir", "*.mlir*")}, f"{SOURCE} 'foo.mlir' and 'foo.mlirbc', expected one source for each module name"),
+    "a link to nothing": ({"gone.mlir": lambda path: path.symlink_to("nothing")}, f"{SOURCE} 'gone.mlir', a link to nothing; expected a file"),
+    "a pipe": ({"pipe.mlir": os.mkfifo}, f"{SOURCE} 'pipe.mlir', which is no regular file; expected one"),
+    "a file name that no target can bear": ({"a b.mlir": ""}, f"{SOURCE} ' ' in 'a b.mlir', {BEARABLE}"),
+    "a file name that reads as another": ({"a\u202eb.mlir": ""}, f"{SOURCE} '\\u202e' in 'a\\u202eb.mlir', {BEARABLE}"),
+    "a file name that is a glob": ({"a*b.mlir": ""}, f"{SOURCE} '*' in 'a*b.mlir', {BEARABLE}"),
+    "no sign after a key": ({"suite.toml": '[[compiler_config]]\nname "x"\n'}, f"{SYNTAX} 6: expected '=' after a key in a key/value pair"),
+    "a key that is there twice": ({"suite.toml": "root = true\nroot = false\n"}, f"{SYNTAX} 13: duplicate key"),
+    "text without an end": ({"suite.toml": 'root = true\nname = """x'}, f"{SYNTAX} "),
+    "tables nested too deeply": ({"suite.toml": "a = " + "[" * 100_000}, "suite.toml: found tables nested too deeply, expected TOML"),
+    "no UTF-8": ({"suite.toml": b"# one\n# tw\xff\n"}, "suite.toml:2: found the byte 0xff, expected UTF-8 text"),
+    "no UTF-8 after a byte order mark": ({"suite.toml": b"\xef\xbb\xbfroot = true\r\nnope = 1\r\n# \xff"}, "suite.toml:3: found the byte 0xff, expected UTF-8 text"),
+    "a folder, which root cannot read either": ({"suite.toml": Path.mkdir}, f"{UNREADABLE} found a folder; expected a TOML file"),
+    "a file that is not there": ({"suite.toml": None}, f"{UNREADABLE} No such file or directory; expected a TOML file"),
+    "a name of a file above": ({"matrix.toml": CONFIGS, "suite.toml": COMPILER + SUITE},
+        "suite.toml:2: compiler_config[0].name: found 'cc', which compiler_config[0] of matrix.toml declares already; "
+        "expected another name, because a nearer file never redefines one, or matrix.toml with `root = true`, which sees no file above it"),
+    "a suite in a matrix file": ({"matrix.toml": CONFIGS + SUITE, "suite.toml": SUITE.replace("linalg", "other")}, "matrix.toml:11: module_test_suite[0]: found a suite, expected it in a suite.toml"),
+}  # fmt: skip
 
 
-def test_two_sources_of_one_name_are_an_error_that_names_both(folder: Path) -> None:
-    (folder / "foo.mlirbc").touch()
-    assert diagnostics_of(folder, GOOD.replace("*.mlir", "*.mlir*")) == [
-        "suite.toml:13: module_test_suite[0].srcs[0]: found 'foo.mlir' and 'foo.mlirbc', expected one source for each "
-        "module name"
+@pytest.mark.parametrize("name", FILES_AND_ERRORS)
+def test_a_file_that_cannot_be_is_reported_once(folder: Path, name: str) -> None:
+    files, message = FILES_AND_ERRORS[name]
+    for file, made in ({"suite.toml": GOOD} | files).items():
+        if callable(made):
+            made(folder / file)
+        elif made is not None:
+            (folder / file).write_bytes(made.encode() if isinstance(made, str) else made)
+    (found,) = diagnostics(folder / "suite.toml")
+    assert found.startswith(message) if message.endswith(" ") else found == message
+
+
+def test_a_byte_order_mark_is_passed_over(folder: Path) -> None:
+    assert diagnostics_of(folder, "\ufeffroot = 1\r\n")[1:] == [
+        "suite.toml:1: root: found the integer 1, expected true or false"
     ]
 
 
@@ -318,61 +350,6 @@ def test_a_folder_that_cannot_be_read_is_an_error(folder: Path, monkeypatch: pyt
     ]
 
 
-def test_a_link_to_nothing_is_an_error(folder: Path) -> None:
-    (folder / "gone.mlir").symlink_to(folder / "nothing.mlir")
-    assert diagnostics_of(folder, GOOD) == [
-        "suite.toml:13: module_test_suite[0].srcs[0]: found 'gone.mlir', a link to nothing; expected a file"
-    ]
-
-
-def test_a_pipe_is_an_error(folder: Path) -> None:
-    os.mkfifo(folder / "pipe.mlir")
-    assert diagnostics_of(folder, GOOD) == [
-        "suite.toml:13: module_test_suite[0].srcs[0]: found 'pipe.mlir', which is no regular file; expected one"
-    ]
-
-
-def test_a_file_name_that_no_target_can_bear_is_an_error(folder: Path) -> None:
-    (folder / "a b.mlir").touch()
-    assert diagnostics_of(folder, GOOD) == [
-        "suite.toml:13: module_test_suite[0].srcs[0]: found ' ' in 'a b.mlir', expected a file name without blanks and "
-        ": * ? [ ] \\, because it becomes the name of targets"
-    ]
-
-
-def test_a_file_name_that_reads_as_another_is_an_error(folder: Path) -> None:
-    (folder / "a\u202eb.mlir").touch()
-    (diagnostic,) = diagnostics_of(folder, GOOD)
-    assert "srcs[0]: found '\\u202e' in 'a\\u202eb.mlir', expected a file name without blanks" in diagnostic
-
-
-def test_a_file_name_that_an_expectation_would_take_for_a_glob_is_an_error(folder: Path) -> None:
-    (folder / "a*b.mlir").touch()
-    (diagnostic,) = diagnostics_of(folder, GOOD)
-    assert diagnostic.startswith(
-        "suite.toml:13: module_test_suite[0].srcs[0]: found '*' in 'a*b.mlir', expected a file name"
-    )
-
-
-def test_toml_syntax_is_reported_with_line_and_column(folder: Path) -> None:
-    assert diagnostics_of(folder, '[[compiler_config]]\nname "x"\n') == [
-        "suite.toml:2: found a TOML syntax error in column 6: expected '=' after a key in a key/value pair"
-    ]
-    assert diagnostics_of(folder, "root = true\nroot = false\n") == [
-        "suite.toml:2: found a TOML syntax error in column 13: duplicate key"
-    ]
-    (found,) = diagnostics_of(folder, 'root = true\nname = """x')
-    assert found.startswith("suite.toml:2: found a TOML syntax error in column ")
-
-
-def test_a_byte_order_mark_is_passed_over(folder: Path) -> None:
-    path = folder / "suite.toml"
-    path.write_bytes(b"\xef\xbb\xbfroot = true\r\nnope = 1\r\n# \xff")
-    assert diagnostics(path) == ["suite.toml:3: found the byte 0xff, expected UTF-8 text"]
-    path.write_bytes(b"\xef\xbb\xbfroot = 1\r\n")
-    assert diagnostics(path)[1:] == ["suite.toml:1: root: found the integer 1, expected true or false"]
-
-
 def test_an_error_of_a_name_or_a_base_hides_no_other(folder: Path) -> None:
     text = (
         "\n\n"
@@ -399,36 +376,12 @@ def test_an_error_of_a_name_or_a_base_hides_no_other(folder: Path) -> None:
     ]
 
 
-def test_text_that_is_not_utf8_is_reported_with_its_line(folder: Path) -> None:
-    path = folder / "suite.toml"
-    path.write_bytes(b"# one\n# tw\xff\n")
-    assert diagnostics(path) == ["suite.toml:2: found the byte 0xff, expected UTF-8 text"]
-
-
-def test_a_file_that_cannot_be_read_is_an_error(folder: Path) -> None:
-    # A folder of that name cannot be read by anyone, also not by root, for whom permissions do not count.
-    (folder / "suite.toml").mkdir()
-    assert diagnostics(folder / "suite.toml") == ["suite.toml: cannot be read: found a folder; expected a TOML file"]
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read any file")
 def test_a_file_without_permission_is_an_error(folder: Path) -> None:
     path = folder / "suite.toml"
     path.write_text(GOOD)
     path.chmod(0)
     assert diagnostics(path) == ["suite.toml: cannot be read: Permission denied; expected a TOML file"]
-
-
-def test_a_file_that_is_not_there_is_an_error(folder: Path) -> None:
-    assert diagnostics(folder / "suite.toml") == [
-        "suite.toml: cannot be read: No such file or directory; expected a TOML file"
-    ]
-
-
-def test_tables_nested_too_deeply_are_an_error(folder: Path) -> None:
-    assert diagnostics_of(folder, "a = " + "[" * 100_000) == [
-        "suite.toml: found tables nested too deeply, expected TOML"
-    ]
 
 
 def test_all_errors_of_a_file_and_those_above_come_together_in_order(folder: Path) -> None:
@@ -458,22 +411,6 @@ def test_what_refers_to_an_invalid_config_is_not_blamed(folder: Path) -> None:
     (folder / "matrix.toml").write_text("broken [")
     (folder / "suite.toml").write_text(SUITE)
     assert [message.split(": ")[0] for message in diagnostics(folder / "suite.toml")] == ["matrix.toml:1"]
-
-
-def test_a_nearer_file_never_redefines_a_name(folder: Path) -> None:
-    (folder / "matrix.toml").write_text(CONFIGS)
-    assert diagnostics_of(folder, COMPILER + SUITE) == [
-        "suite.toml:2: compiler_config[0].name: found 'cc', which compiler_config[0] of matrix.toml declares already; "
-        "expected another name, because a nearer file never redefines one, or matrix.toml with `root = true`, "
-        "which sees no file above it"
-    ]
-
-
-def test_a_suite_in_a_matrix_file_is_an_error(folder: Path) -> None:
-    (folder / "matrix.toml").write_text(CONFIGS + SUITE)
-    assert diagnostics_of(folder, SUITE.replace("linalg", "other")) == [
-        "matrix.toml:11: module_test_suite[0]: found a suite, expected it in a suite.toml"
-    ]
 
 
 def test_suites_of_two_files_have_distinct_names(folder: Path) -> None:

@@ -30,13 +30,12 @@ Write = Callable[[str, str], Path]
 
 
 @pytest.fixture
-def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+def write(cwd: Path) -> Write:
     """Write a file below a folder that is a repository of its own and the current folder."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / ".git").mkdir()
+    (cwd / ".git").mkdir()
 
     def write_file(name: str, text: str = "") -> Path:
-        path = tmp_path / name
+        path = cwd / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         return path

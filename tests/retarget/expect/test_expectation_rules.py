@@ -14,6 +14,7 @@ from retarget.cli import main
 from retarget.declare.load import DeclarationLoader, load_all
 from retarget.expect.diagnostics import RuleUsage, contradiction_diagnostics
 from retarget.expect.matching import Assignment, RuleSet
+from retarget.expect.update.edits import served_suites
 from retarget.expect.verdict import Ruling, judge
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Expectation, Origin, Suite, Target
@@ -45,16 +46,15 @@ def rule(text: str) -> str:
 
 
 @pytest.fixture
-def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+def write(cwd: Path) -> Write:
     """Write declaration files of a project with one suite in `suites`."""
-    monkeypatch.chdir(tmp_path)
 
     def write_files(files: Mapping[str, str]) -> None:
         modules = {f"suites/{name}.mlir": "" for name in MODULES}
         matrix = CONFIGS + files.get("matrix.toml", "")
         suite = SUITE + files.get("suites/suite.toml", "")
         for name, text in {**modules, **files, "matrix.toml": matrix, "suites/suite.toml": suite}.items():
-            path = tmp_path / name
+            path = cwd / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
 
@@ -541,7 +541,7 @@ def test_check_shows_contradictions_and_expired_rules(write: Write, capsys: pyte
     ]
 
 
-def test_check_of_a_part_judges_only_rules_all_of_whose_suites_it_saw(
+def test_check_of_a_part_judges_only_rules_all_of_whose_suites_it_saw_and_an_update_reads_all(
     write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(
@@ -552,6 +552,8 @@ def test_check_of_a_part_judges_only_rules_all_of_whose_suites_it_saw(
             "others/far.mlir": "",
         }
     )
+    served = served_suites([Path.cwd() / "suites" / "suite.toml"], load_extensions())
+    assert [one.name for one in served] == ["linalg", "other"]
     assert main(["check", "suites"]) == 1
     assert [line.partition(":")[0] for line in capsys.readouterr().err.splitlines()] == ["suites/expectations.toml"]
     (Path("suites/expectations.toml")).unlink()

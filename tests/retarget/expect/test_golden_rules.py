@@ -21,18 +21,17 @@ Write = Callable[[str], None]
 
 
 @pytest.fixture
-def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+def write(cwd: Path) -> Write:
     """Write a project with two modules, and the golden rules of its `expectations.toml`."""
-    monkeypatch.chdir(tmp_path)
 
     def write_rules(text: str) -> None:
         configs = declarations(
             "root = true\n", compiler("vmvx", tags=["portable"]), runtime("sync"), target("all", "vmvx", ["sync"])
         )
-        (tmp_path / "suite.toml").write_text(configs.replace("root = true\n", "") + suite("s"))
+        (cwd / "suite.toml").write_text(configs.replace("root = true\n", "") + suite("s"))
         for name in ("add", "sub"):
-            (tmp_path / f"{name}.mlir").write_text("")
-        (tmp_path / "expectations.toml").write_text(text)
+            (cwd / f"{name}.mlir").write_text("")
+        (cwd / "expectations.toml").write_text(text)
 
     return write_rules
 

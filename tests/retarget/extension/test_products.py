@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,17 +19,22 @@ from retarget.extension import (
     Case,
     CaseData,
     Compiled,
+    DriverError,
     ExtensionError,
     FunctionInfo,
     Resolved,
     RunPlan,
+    Suggestions,
     TransferLimits,
     hookimpl,
     overrides,
 )
+from retarget.extension.commands import CommandModule
+from retarget.extension.products import methods_of
 from retarget.extension.registry import Registry, registry_of
 from retarget.model import Module
 from retarget.model.outcomes import DeviceInfo
+from retarget.support.dependencies import code_digest
 from retarget.support.errors import RetargetError
 
 INFO = DeviceInfo(driver="npu", uri="npu://0", ordinal=0, name="NPU", physical_id="npu-0")
@@ -166,20 +172,27 @@ def test_what_a_protocol_allows_passes_and_sequences_become_tuples() -> None:
     assert registry(compiler=Compiler(compiled)).compiler("tiny").compile(None) is compiled
 
 
-def test_what_a_product_overrides_is_known_and_the_rest_answers_by_default() -> None:
+def test_what_a_product_overrides_is_known() -> None:
     compiler, loader = Shows(""), Loader(())
     assert overrides(compiler, "show")
     assert not overrides(Compiler(""), "show")
     assert overrides(loader, "find_modules")
     assert not overrides(loader, "make")
-    assert (compiler.tags(None), loader.data_files(None, None), Driver(()).runs_by_tool(None)) == ((), (), False)
+    assert Driver(()).maps_artifacts is False
+    assert Registry().code_of(compiler) == code_digest(__name__)
 
 
-def test_a_method_that_goes_with_another_and_is_not_overridden_is_named() -> None:
-    loader = registry(loader=Loader(())).case_loader("lines")
-    assert printed(loader.version) == (
-        f"{LOADER}found no version(), expected one: retarget.extension.CaseLoader.version says when"
-    )
+def test_a_driver_that_does_not_sanitize_is_told_who_does() -> None:
+    message = "found sanitize = true for the driver 'npu', expected it of "
+    other = renamed(Driver, name="other", sanitizers=("shadow",))
+    assert registry(driver=Driver(())).not_sanitized("npu") == f"{message}none"
+    assert Registry(drivers={"npu": Driver(()), "other": other}).not_sanitized("npu") == f"{message}'other'"
+
+
+def test_a_command_of_a_module_runs_the_action_or_else_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "acting", SimpleNamespace(run=lambda _: 3))
+    command = CommandModule(name="a", help="", module="acting")
+    assert [command.run(Namespace()), command.run(Namespace(act=lambda _: 4))] == [3, 4]
 
 
 def test_a_method_that_a_mixin_or_a_base_of_ones_own_has_is_checked_once() -> None:
@@ -271,6 +284,77 @@ def test_of_a_device() -> None:
         f"{DRIVER}open(): infos is 'npu' (str), expected a sequence of DeviceInfo"
     )
     assert opened(Device([ONE])).load(b"").call("main", (), None) == (ONE,)
+
+
+class Anything(dict[Any, Any]):
+    """Any argument."""
+
+    functions = ()
+
+
+@pytest.mark.parametrize(
+    ("product", "place", "missing", "defaults"),
+    [
+        (
+            registry(compiler=Compiler(())).compiler("tiny"),
+            COMPILER,
+            "module_size profile_target program_statistics run_front_end show shrink_command toolchain_environment",
+            {"describe_build": "", "runtime_devices": {}}
+            | dict.fromkeys(("device_problems", "reduce_command", "release_packages"), ())
+            | dict.fromkeys(("suggest_targets", "tags", "target_parts"), ()),
+        ),
+        (
+            registry(driver=Driver(())).driver("npu"),
+            DRIVER,
+            "probe_on_host toolchain_environment",
+            {"describe_build": "", "import_ahead": None, "runs_by_tool": False}
+            | dict.fromkeys(("needs", "release_packages", "tags"), ()),
+        ),
+        (
+            registry(loader=Loader(())).case_loader("lines"),
+            LOADER,
+            "check made make return_checks return_checks_command return_checks_version version",
+            {"file_schema": None, "run_case_outside": None, "suggest_suites": Suggestions()}
+            | dict.fromkeys(("data_diagnostics", "data_files", "declared_functions"), ())
+            | dict.fromkeys(("references", "suite_diagnostics"), ()),
+        ),
+        (opened(Device(())), f"{DRIVER}open(): ", "", {"close": None, "transfers": None}),
+        (
+            opened(Device(())).load(b""),
+            f"{DRIVER}open(): load(): ",
+            "last_work",
+            {"device_seconds": (), "last_command": (), "report_work": None},
+        ),
+    ],
+)
+def test_what_is_not_overridden_answers_by_default_or_is_named(
+    product: Any, place: str, missing: str, defaults: dict[str, Any]
+) -> None:
+    base, answers = product._product_base, dict.fromkeys(missing.split(), ExtensionError)
+    for name in answers.keys() | defaults:
+        assert not overrides(product, name)
+        method = getattr(product, name)
+        arguments = [Anything() for _ in inspect.signature(method).parameters]
+        if name in defaults:
+            answers[name] = method(*arguments)
+        else:
+            expected = f"found no {name}(), expected one: retarget.extension.{base.__name__}.{name} says when"
+            assert printed(lambda call=method, given=arguments: call(*given)) == place + expected
+    assert answers == defaults | dict.fromkeys(missing.split(), ExtensionError)
+    left = {name for name in methods_of(base) if not overrides(product, name)} - answers.keys()
+    assert left <= {"bind_call", "load_with_parameters"}  # which do something
+
+
+def test_a_device_without_parameter_files_names_the_scopes_that_are_wanted() -> None:
+    message = "^the driver npu takes no parameter files, and the module wants those of scope .no name., s$"
+    with pytest.raises(DriverError, match=message):
+        opened(Device(())).load_with_parameters(b"", [("", Path("a")), ("s", Path("b"))])
+
+
+@pytest.mark.parametrize(("run_under", "expected"), [((), False), (("qemu",), True)])
+def test_what_runs_behind_a_command_gives_no_outputs(run_under: Any, expected: bool) -> None:
+    config: Any = SimpleNamespace(driver="npu", run_under=run_under)
+    assert registry(driver=Driver(())).gives_no_outputs(config) is expected
 
 
 class Transferring(Device):

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
-from retarget.model.element_types import ELEMENT_TYPES, DeclaredType, element_dtype, mlir_name, parse_type, split_types
+from retarget.model.element_types import (
+    ELEMENT_TYPES,
+    DeclaredType,
+    element_dtype,
+    mlir_name,
+    parse_type,
+    shape_fits,
+    split_types,
+)
 
 
 @pytest.mark.parametrize(
@@ -58,6 +67,11 @@ def test_element_types_have_two_names() -> None:
 )
 def test_lists_are_split_outside_brackets_and_texts(text: str, parts: list[str]) -> None:
     assert split_types(text) == parts
+
+
+@pytest.mark.parametrize(("sizes", "fits"), [(None, True), ((2, None), True), ((2,), False), ((1, None), False)])
+def test_a_shape_fits_sizes_that_are_as_many_and_equal_or_open(sizes: Any, fits: bool) -> None:
+    assert shape_fits((2, 3), sizes) is fits
 
 
 def test_a_name_says_the_bits_of_a_type() -> None:

@@ -17,9 +17,8 @@ def test_a_case_is_selected_by_its_name_or_a_glob(patterns: tuple[str, ...], is_
     assert is_one_of("a[1]", patterns) is is_selected
 
 
-def test_a_declaration_has_the_line_of_its_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    file = tmp_path / "suite.toml"
+def test_a_declaration_has_the_line_of_its_key(cwd: Path) -> None:
+    file = cwd / "suite.toml"
     file.write_text('\n[[module_test_suite]]\nname = "a"\n')
     origin = Origin(file=file, key_path="module_test_suite[0]")
     assert SourceLocations().location(origin) == "suite.toml:2"

@@ -57,9 +57,8 @@ def test_a_driver_does_what_it_must_not_where_a_check_fails_crashes_or_hangs() -
 
 
 @pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "suite.toml"
+def file(cwd: Path) -> Path:
+    path = cwd / "suite.toml"
     path.write_text(TEXT)
     return path
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from retarget.model.devices import DeviceTraits
 from retarget.profiles.files import Capability, Profile, profile_text, read_profile, write_profile
 from retarget.support.errors import DiagnosticsError, RetargetError
 
@@ -132,11 +133,8 @@ def test_a_profile_has_its_capabilities_by_full_name_with_their_sources(tmp_path
         ),
     ],
 )
-def test_an_error_names_its_line_and_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, error: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    file = tmp_path / "p.toml"
+def test_an_error_names_its_line_and_key(cwd: Path, old: str, new: str, error: str) -> None:
+    file = cwd / "p.toml"
     file.write_text(GOOD.replace(old, new))
     with pytest.raises(DiagnosticsError) as caught:
         read_profile(file)
@@ -154,10 +152,11 @@ def test_what_is_written_is_read_as_the_same_profile(tmp_path: Path) -> None:
         ("cpu.avx512f", True, "iree-cpuinfo"),
         ("cpu.sse4.1", False, "iree-cpuinfo"),
         ("device_type", "cpu", "by hand"),
-        ("memory", 2**40, "by hand"),
+        ("memory", 1, "by hand"),
         ("npu.scale", 0.5, "by hand"),
         ("npu.tiles", (1, 2), 'a "quoted"\nsource'),
-        ("npu.words", ("one", "two"), "by hand"),
+        ("npu.words", ("one", "o" * 84), "by hand"),
+        ("vulkan.subgroupSize", 32, "by hand"),
     )
     capabilities = tuple(Capability(name=name, value=value, source=source) for name, value, source in values)
     file = tmp_path / "npu.toml"
@@ -173,6 +172,8 @@ def test_what_is_written_is_read_as_the_same_profile(tmp_path: Path) -> None:
     file.write_text(text)
     assert read_profile(file) == profile
     assert profile_text(read_profile(file)) == text
+    assert profile.traits == DeviceTraits(name="A B", type="cpu")
+    assert "\nwords = [\n" in text  # with its name it is too long for a line
     assert text.startswith(
         """\
 format = 1

@@ -63,5 +63,7 @@ def test_an_entry_point_without_a_package_is_an_error(packages: Path) -> None:
     assert str(caught.value) == message
 
 
-def test_a_word_like_host_is_taken_for_it() -> None:
+def test_a_word_like_host_is_taken_for_it_and_a_file_with_errors_for_none(tmp_path: Path) -> None:
+    (tmp_path / "p.toml").write_text("format = 2")
+    assert (reference_error(str(tmp_path / "p.toml")) or "").startswith("the device profile cannot be used: ")
     assert (reference_error("hosst") or "").endswith("; did you mean 'host'?")

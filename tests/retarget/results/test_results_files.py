@@ -277,15 +277,12 @@ def test_what_a_file_leaves_out_is_what_its_readers_take_for_it() -> None:
     assert (run.name, run.plans, run.legs, run.revisions, run.complete, run.targets) == ("", (), (), (), True, 0)
 
 
-def test_files_of_results_are_those_named_and_those_below_folders(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_files_of_results_are_those_named_and_those_below_folders(cwd: Path) -> None:
     for name in ("b.jsonl", "a/z.jsonl", "a/y.jsonl", "a/x.txt", "other.txt", "empty/x"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    paths = [tmp_path / name for name in ("other.txt", "a", "b.jsonl", "a/y.jsonl")]
-    assert [str(path.relative_to(tmp_path)) for path in result_files(paths)] == [
+        (cwd / name).parent.mkdir(exist_ok=True)
+        (cwd / name).touch()
+    paths = [cwd / name for name in ("other.txt", "a", "b.jsonl", "a/y.jsonl")]
+    assert [str(path.relative_to(cwd)) for path in result_files(paths)] == [
         *("other.txt", "a/y.jsonl", "a/z.jsonl", "b.jsonl")
     ]
     for name, message in (
@@ -297,6 +294,6 @@ def test_files_of_results_are_those_named_and_those_below_folders(
     ):
         for read in (result_files, read_results):
             with pytest.raises(RetargetError) as caught:
-                read([tmp_path / name])
+                read([cwd / name])
             assert str(caught.value) == message
-            assert list(read([tmp_path / name], if_any=True)) == []
+            assert list(read([cwd / name], if_any=True)) == []

@@ -14,13 +14,12 @@ from sample_results import compiled, failed
 
 
 @pytest.fixture(autouse=True)
-def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "suite.toml").write_text(
+def _project(cwd: Path) -> None:
+    (cwd / ".git").mkdir()
+    (cwd / "suite.toml").write_text(
         declarations(compiler("cc"), target("all", "cc", []), suite("linalg", targets=["all"]))
     )
-    (tmp_path / "m.mlir").touch()
+    (cwd / "m.mlir").touch()
 
 
 def of_m(record: TargetRecord) -> TargetRecord:

@@ -13,16 +13,15 @@ Git = Callable[..., None]
 
 
 @pytest.fixture
-def git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Git:
+def git(cwd: Path) -> Git:
     """A repository in the current folder, whose index has `suites/a.mlir` and `suites/deep/b.mlir`."""
-    monkeypatch.chdir(tmp_path)
 
     def run(*words: str) -> None:
         subprocess.run(["git", *words], check=True, capture_output=True)
 
     run("init")
     for name in ("suites/a.mlir", "suites/deep/b.mlir"):
-        file = tmp_path / name
+        file = cwd / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(name)
     run("add", ".")
@@ -51,6 +50,14 @@ def test_a_tracked_file_that_is_not_there_is_named() -> None:
 
 def test_a_removed_file_does_not_belong_there_any_more(git: Git) -> None:
     git("rm", "--quiet", "-f", "suites/deep/b.mlir")
+    assert incomplete(Path.cwd() / "suites", sources()) == ""
+
+
+def test_a_submodule_is_there_once_its_folder_has_something(git: Git) -> None:
+    git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},suites/sub")
+    Path("suites/sub").mkdir()
+    assert "not checked out, such as suites/sub" in incomplete(Path.cwd() / "suites", sources())
+    Path("suites/sub/file").touch()
     assert incomplete(Path.cwd() / "suites", sources()) == ""
 
 

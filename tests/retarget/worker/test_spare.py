@@ -24,9 +24,12 @@ def test_a_spare_worker_answers_and_is_taken_once() -> None:
 
 def test_a_spare_worker_is_not_taken_where_the_environment_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     spare = SpareWorker()
+    started = spare._started
+    assert started is not None
     monkeypatch.setenv("RETARGET_TEST_OF_SPARE", "set since")
     assert spare.take() is None
     spare.close()
+    assert (started.socket.fileno(), started.log.closed, started.progress.closed) == (-1, True, True)
 
 
 FORKED = """

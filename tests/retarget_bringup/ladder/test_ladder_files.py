@@ -149,10 +149,11 @@ def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
 
 
 def test_of_many_errors_the_first_are_said() -> None:
-    text = TEXT.replace("# end", "what\n" * 100_000 + "# end")
+    text = TEXT.replace("# end", "".join(f"what{at}\n" for at in range(100_000)) + "# end")
     with pytest.raises(DiagnosticsError) as error:
         parse_ladder(FILE, text)
     assert len(error.value.diagnostics) == 20
+    assert "found 'what19', " in str(error.value).splitlines()[-1]
     assert str(error.value).endswith("the digest of 12 hex digits; 99980 more lines are wrong")
 
 

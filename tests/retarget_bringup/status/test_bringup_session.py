@@ -16,22 +16,21 @@ from retarget_bringup.status.model import Status
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(cwd: Path) -> Path:
     """A project in the current folder: three modules on two backends, of which the ladder is about one."""
-    monkeypatch.chdir(tmp_path)
     cpu = [flag.replace("vmvx", "llvm-cpu") for flag in VMVX_FLAGS]
     compilers = [
         compiler("vmvx", flags=VMVX_FLAGS),
         compiler("llvm-cpu", flags=[*cpu, "--iree-llvmcpu-target-cpu=host"]),
     ]
     both = target("all", ["vmvx", "llvm-cpu"], ["sync"])
-    (tmp_path / "matrix.toml").write_text(declarations("root = true\n", *compilers, runtime("sync"), both))
-    (tmp_path / "suite.toml").write_text(suite("ops"))
+    (cwd / "matrix.toml").write_text(declarations("root = true\n", *compilers, runtime("sync"), both))
+    (cwd / "suite.toml").write_text(suite("ops"))
     for name, text in (("add", GOOD), ("differs", DIFFERS), ("refused", REFUSED)):
-        (tmp_path / f"{name}.mlir").write_text(text)
-    (tmp_path / "bringup").mkdir()
-    (tmp_path / "bringup" / "vmvx.toml").write_text('select = "vmvx"\nreference = "llvm-cpu/sync"\nstable = 2\n')
-    return tmp_path
+        (cwd / f"{name}.mlir").write_text(text)
+    (cwd / "bringup").mkdir()
+    (cwd / "bringup" / "vmvx.toml").write_text('select = "vmvx"\nreference = "llvm-cpu/sync"\nstable = 2\n')
+    return cwd
 
 
 @pytest.mark.slow

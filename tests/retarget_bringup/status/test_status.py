@@ -27,13 +27,12 @@ LEGALIZE = "failed to legalize operation 'vector.bitcast'"
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(cwd: Path) -> Path:
     """A project in the current folder with modules of 10 bytes for each letter of their name."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "suites").mkdir()
+    (cwd / "suites").mkdir()
     for name in ("a", "bb", "ccc", "dddd", "eeeee"):
-        (tmp_path / "suites" / f"{name}.mlir").write_text("x" * 10 * len(name))
-    return tmp_path
+        (cwd / "suites" / f"{name}.mlir").write_text("x" * 10 * len(name))
+    return cwd
 
 
 def made(states: Sequence[TargetState], root: Path, **fields: Any) -> Status:

@@ -23,12 +23,6 @@ module {
 """
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def checked(source: str | bytes, *, text: str | bytes = TEXT, config: str = "llvm-cpu") -> CheckedCase:
     path = Path.cwd() / "a.mlir"
     path.write_bytes(source if isinstance(source, bytes) else source.encode())
@@ -38,18 +32,18 @@ def checked(source: str | bytes, *, text: str | bytes = TEXT, config: str = "llv
     return case
 
 
-def test_directives_that_hold_give_a_case_that_holds(folder: Path) -> None:
+def test_directives_that_hold_give_a_case_that_holds(cwd: Path) -> None:
     case = checked("// CHECK: @device_a\n// CHECK-NEXT: @device_b\n// LLVM-CPU: flow.dispatch\n// VULKAN: nothing\n")
     assert case == CheckedCase(name="FileCheck CHECK,LLVM-CPU,CHECK-LLVM-CPU")
 
 
-def test_each_config_is_checked_with_its_own_directives(folder: Path) -> None:
+def test_each_config_is_checked_with_its_own_directives(cwd: Path) -> None:
     source = "// LLVM-CPU: @device_a\n// VULKAN: @device_c\n"
     assert checked(source).summary == ""
     assert checked(source, config="vulkan").summary == 'a.mlir:2: Couldn\'t match "@device_c".'
 
 
-def test_a_failure_shows_the_directive_the_place_and_the_nearest_text(folder: Path) -> None:
+def test_a_failure_shows_the_directive_the_place_and_the_nearest_text(cwd: Path) -> None:
     case = checked("func.func @f()\n// CHECK: @device_a\n// CHECK: %0 = flow.dispatch @f_dispatch_1::@matmul\n")
     assert case.summary == 'a.mlir:3: Couldn\'t match "%0 = flow.dispatch @f_dispatch_1::@matmul".'
     assert case.report.split("\n") == [
@@ -65,7 +59,7 @@ def test_a_failure_shows_the_directive_the_place_and_the_nearest_text(folder: Pa
     ]
 
 
-def test_where_the_package_has_no_nearer_match_the_line_most_alike_is_shown(folder: Path) -> None:
+def test_where_the_package_has_no_nearer_match_the_line_most_alike_is_shown(cwd: Path) -> None:
     case = checked("// CHECK: f.dispatch @f_dispatch_0::@f_dispatch_0_matmul\n")
     assert case.report.split("\n")[-3:] == [
         "a_llvm-cpu.mlir:5:5",
@@ -75,13 +69,13 @@ def test_where_the_package_has_no_nearer_match_the_line_most_alike_is_shown(fold
 
 
 @pytest.mark.parametrize(("before", "shown"), [(1999, True), (2000, False)])
-def test_the_line_most_alike_is_looked_for_in_2000_lines(folder: Path, before: int, shown: bool) -> None:
+def test_the_line_most_alike_is_looked_for_in_2000_lines(cwd: Path, before: int, shown: bool) -> None:
     text = "\n" * before + "    %0 = flow.dispatch @f_dispatch_0::@f_dispatch_0_matmul(%arg0)\n"
     report = checked("// CHECK: f.dispatch @f_dispatch_0::@f_dispatch_0_matmul\n", text=text).report
     assert (f"a_llvm-cpu.mlir:{before + 1}:5" in report) == shown
 
 
-def test_what_must_not_be_there_is_shown_with_its_location(folder: Path) -> None:
+def test_what_must_not_be_there_is_shown_with_its_location(cwd: Path) -> None:
     case = checked("// CHECK: @f\n// CHECK-NOT: flow.dispatch\n")
     assert case.summary == "a.mlir:2: CHECK-NOT: excluded string found in input ('flow.dispatch')"
     assert case.report.split("\n")[2:] == [
@@ -91,7 +85,7 @@ def test_what_must_not_be_there_is_shown_with_its_location(folder: Path) -> None
     ]
 
 
-def test_a_long_line_is_cut_around_the_place(folder: Path) -> None:
+def test_a_long_line_is_cut_around_the_place(cwd: Path) -> None:
     case = checked("// CHECK-NOT: needle\n", text="x" * 5000 + " needle " + "y" * 5000 + "\n")
     lines = case.report.split("\n")
     assert lines[2] == "Matching at: a_llvm-cpu.mlir:1:5002"
@@ -100,12 +94,12 @@ def test_a_long_line_is_cut_around_the_place(folder: Path) -> None:
     assert lines[4].count("^") == len("needle")
 
 
-def test_a_long_line_that_is_cut_at_its_end_only_is_shown_as_it_begins(folder: Path) -> None:
+def test_a_long_line_that_is_cut_at_its_end_only_is_shown_as_it_begins(cwd: Path) -> None:
     case = checked("// CHECK-NOT: needle\n", text="x needle " + "y" * 5000)
     assert case.report.split("\n")[2:] == ["Matching at: a_llvm-cpu.mlir:1:3", f"x needle {'y' * 191}…", "  ^^^^^^"]
 
 
-def test_the_last_line_is_shown_whole_without_an_end_of_line(folder: Path) -> None:
+def test_the_last_line_is_shown_whole_without_an_end_of_line(cwd: Path) -> None:
     case = checked("// CHECK-NOT: needle\n", text="a\nneedles")
     assert case.report.split("\n")[2:] == ["Matching at: a_llvm-cpu.mlir:2:1", "needles", "^^^^^^"]
 
@@ -121,13 +115,13 @@ def test_the_last_line_is_shown_whole_without_an_end_of_line(folder: Path) -> No
         ("// RUN: x | FileCheck\n// COM: CHECK: a\n", None),
     ],
 )
-def test_a_source_without_directives_for_the_config_fails(folder: Path, source: str, summary: str | None) -> None:
+def test_a_source_without_directives_for_the_config_fails(cwd: Path, source: str, summary: str | None) -> None:
     found = checked(source).summary
     assert found.startswith("nothing to check: a.mlir has no directive")
     assert summary is None or found == summary
 
 
-def test_misspelled_directives_fail_though_the_others_hold(folder: Path) -> None:
+def test_misspelled_directives_fail_though_the_others_hold(cwd: Path) -> None:
     case = checked("// CHECK: @device_a\n// CHECK-NXT: @device_c\n// CHECK_DAG: @device_d\n")
     assert case.summary == "a.mlir:2: CHECK-NXT: is no directive; did you mean CHECK-NEXT:?"
     assert case.report.split("\n") == [
@@ -147,7 +141,7 @@ def test_misspelled_directives_fail_though_the_others_hold(folder: Path) -> None
         ("// CHECK: {{[[:odd:]]}}\n", None),
     ],
 )
-def test_an_invalid_directive_fails_and_says_where(folder: Path, source: str, summary: str | None) -> None:
+def test_an_invalid_directive_fails_and_says_where(cwd: Path, source: str, summary: str | None) -> None:
     found = checked(source, text="@device_1 2\n").summary
     assert found
     if summary is not None:
@@ -156,20 +150,20 @@ def test_an_invalid_directive_fails_and_says_where(folder: Path, source: str, su
         assert "Numerical substitutions not supported!" in found or found.startswith("a.mlir:")
 
 
-def test_a_word_that_looks_like_a_comment_marker_hides_no_directive(folder: Path) -> None:
+def test_a_word_that_looks_like_a_comment_marker_hides_no_directive(cwd: Path) -> None:
     assert checked("// CHECK: %COMMON {{.*}}CHECK\n").summary.startswith("a.mlir:1: Couldn't match")
 
 
-def test_an_empty_text_holds_no_match(folder: Path) -> None:
+def test_an_empty_text_holds_no_match(cwd: Path) -> None:
     assert checked("// CHECK: a\n", text="").summary == 'a.mlir:1: Couldn\'t match "a".'
     assert checked("// CHECK-NOT: a\n", text="\n").summary == "the compiler's output is empty, expected a text to check"
 
 
-def test_line_ends_of_other_systems_are_the_same(folder: Path) -> None:
+def test_line_ends_of_other_systems_are_the_same(cwd: Path) -> None:
     assert checked("// CHECK: @device_a\r\n// CHECK-NEXT: @device_b\r\n", text=TEXT.replace("\n", "\r\n")).summary == ""
 
 
-def test_an_artifact_that_is_no_text_is_refused_with_the_flag_that_gives_text(folder: Path) -> None:
+def test_an_artifact_that_is_no_text_is_refused_with_the_flag_that_gives_text(cwd: Path) -> None:
     with pytest.raises(RetargetError) as raised:
         checked("// CHECK: a\n", text=b"PK\x03\x04\0\0")
     assert str(raised.value) == (
@@ -178,28 +172,28 @@ def test_an_artifact_that_is_no_text_is_refused_with_the_flag_that_gives_text(fo
     )
 
 
-def test_a_directive_of_any_length_is_shown_in_part(folder: Path) -> None:
+def test_a_directive_of_any_length_is_shown_in_part(cwd: Path) -> None:
     case = checked(f"// CHECK: {'x' * 5000}\n")
     assert case.summary == f"a.mlir:1: Couldn't match \"{'x' * 584}…"
     assert max(map(len, case.report.splitlines())) == 601
 
 
-def test_a_source_that_is_no_text_is_refused(folder: Path) -> None:
+def test_a_source_that_is_no_text_is_refused(cwd: Path) -> None:
     with pytest.raises(
         RetargetError, match=r"^a\.mlir: found no text, so it can hold no directives; expected MLIR as text$"
     ):
         checked(b"ML\xefR\0")
 
 
-def test_without_the_package_it_says_which_extra_provides_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_it_says_which_extra_provides_it(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UnavailableError, match="the package filecheck is not installed") as raised:
         checked("// CHECK: a\n")
     assert raised.value.hint == install_hint("filecheck")
 
 
-def test_a_source_that_is_not_there_is_an_error_that_names_it(folder: Path) -> None:
-    request = ArtifactRequest(module="a", source=folder / "a.mlir", artifact=b"", compiler="cc")
+def test_a_source_that_is_not_there_is_an_error_that_names_it(cwd: Path) -> None:
+    request = ArtifactRequest(module="a", source=cwd / "a.mlir", artifact=b"", compiler="cc")
     with pytest.raises(RetargetError, match=r"^a\.mlir: cannot be read: No such file or directory$"):
         FileCheckLoader().check(request)
 

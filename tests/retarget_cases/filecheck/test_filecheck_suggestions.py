@@ -86,14 +86,11 @@ def test_a_module_of_more_than_16_mib_is_not_read(tmp_path: Path) -> None:
     assert FileCheckLoader().suggest_suites(ModulesRequest(folder=tmp_path, files=(file,))).suites == ()
 
 
-def test_check_reports_misspelled_directives_with_their_lines(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "matrix.toml").write_text("root = true\n" + compiler("cc") + target("all", "cc", []))
-    (tmp_path / "suite.toml").write_text(suite("texts", "*.mlir", "filecheck"))
-    (tmp_path / "a.mlir").write_text("func.func @f()\n// CHECK-NXT: a\n")
-    (tmp_path / "b.mlir").write_bytes(b"ML\xefR\0")
+def test_check_reports_misspelled_directives_with_their_lines(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (cwd / "matrix.toml").write_text("root = true\n" + compiler("cc") + target("all", "cc", []))
+    (cwd / "suite.toml").write_text(suite("texts", "*.mlir", "filecheck"))
+    (cwd / "a.mlir").write_text("func.func @f()\n// CHECK-NXT: a\n")
+    (cwd / "b.mlir").write_bytes(b"ML\xefR\0")
     assert main(["check", "."]) == 1
     said = capsys.readouterr().err
     assert "a.mlir:2: CHECK-NXT: is no directive; did you mean CHECK-NEXT:?\n" in said

@@ -78,11 +78,8 @@ NO_WORD = "expected a word for -m: letters, digits and any of _ : + - . [ ] / \\
         ("[tests]\n\xff\n", [":2: found the byte 0xff, expected UTF-8 text"]),
     ],
 )
-def test_an_invalid_manifest_is_refused_with_each_error_and_its_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, messages: list[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "nodes.toml"
+def test_an_invalid_manifest_is_refused_with_each_error_and_its_line(cwd: Path, text: str, messages: list[str]) -> None:
+    path = cwd / "nodes.toml"
     path.write_text(text, encoding="latin-1")
     with pytest.raises(DiagnosticsError) as caught:
         read_manifest(path)

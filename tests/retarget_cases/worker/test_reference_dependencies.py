@@ -239,22 +239,19 @@ def variables(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.sampled(12)
 @pytest.mark.usefixtures("variables")
 @pytest.mark.parametrize("row", ROWS)
-def test_what_a_reference_depends_on_is_recorded_and_another_after_a_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_a_reference_depends_on_is_recorded_and_another_after_a_change(cwd: Path, row: str) -> None:
     text, before, after = ROWS[row]
-    (tmp_path / "ref.py").write_text(TOP + text)
-    before(tmp_path)
+    (cwd / "ref.py").write_text(TOP + text)
+    before(cwd)
     path, modules = [*sys.path], {*sys.modules}
-    value, recorded = evaluated(tmp_path)
+    value, recorded = evaluated(cwd)
     assert sys.path == path
     assert not [one for one in sys.modules.keys() - modules if "helper" in one or "package" in one]
     assert value == 1
     assert now(recorded) == recorded
-    after(tmp_path)
+    after(cwd)
     assert now(recorded) != recorded
-    again, other = evaluated(tmp_path)  # in the same process, which has imported the text of before
+    again, other = evaluated(cwd)  # in the same process, which has imported the text of before
     assert (again, now(other)) == (2, other)
 
 

@@ -159,10 +159,11 @@ def test_the_runs_of_a_module_stay_together_where_they_fit_into_a_leg() -> None:
     for number in range(40):
         legs = {leg_of[one].name for one in ids(f"m{number}_cpu_local-sync", f"m{number}_cpu_local-task")}
         assert len(legs) == 1
-    known = dict.fromkeys(ids("m1_cpu_local-sync", "m1_cpu_local-task"), 3.0)
-    long = make_plan(config, event, targets, today=TODAY, durations=known)
-    leg_of = {one: leg for leg in long.legs for one in leg.ids}
-    assert len({leg_of[one].name for one in known}) == 2
+    for seconds, legs_of_m1 in ((2.0, 1), (3.0, 2)):
+        known = dict.fromkeys(ids("m1_cpu_local-sync", "m1_cpu_local-task"), seconds)
+        plan = make_plan(config, event, targets, today=TODAY, durations=known)
+        leg_of = {one: leg for leg in plan.legs for one in leg.ids}
+        assert len({leg_of[one].name for one in known}) == legs_of_m1
 
 
 def test_predicted_durations_are_measured_ones_then_medians_of_the_configs_then_defaults() -> None:

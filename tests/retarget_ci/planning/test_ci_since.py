@@ -46,6 +46,11 @@ def _git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", "-C", str(folder), *identity, *arguments], check=True, capture_output=True)
 
 
+def _commit(folder: Path) -> None:
+    _git(folder, "add", "-A")
+    _git(folder, "commit", "-q", "-m", "more")
+
+
 def _configs(runtime_name: str) -> str:
     configs = (compiler("vmvx", flags=VMVX_FLAGS), runtime(runtime_name), target("all", "vmvx", [runtime_name]))
     return declarations(*configs)
@@ -60,8 +65,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for number, name in enumerate(("same", "moved", "edited")):
         (folder / "old" / f"{name}.mlir").write_text(MODULE % f"2.{number}")
     _git(folder, "init", "-q")
-    _git(folder, "add", "-A")
-    _git(folder, "commit", "-q", "-m", "one")
+    _commit(folder)
     monkeypatch.chdir(folder)
     return folder
 
@@ -101,8 +105,7 @@ def test_a_rule_that_no_longer_excuses_a_target_and_a_folder_with_another_name_a
     (checkout / "ci.toml").write_text(CI % "old")
     rule = '[[expectation]]\nmatch = "edited"\nstage = "compare"\nreason = "known"\n'
     (checkout / "old" / "expectations.toml").write_text(rule)
-    _git(checkout, "add", "-A")
-    _git(checkout, "commit", "-q", "-m", "two")
+    _commit(checkout)
     (checkout / "old" / "expectations.toml").unlink()
     (checkout / "old").rename(checkout / "new")
     (checkout / "ci.toml").write_text(CI % "new")
@@ -123,8 +126,7 @@ def test_a_target_whose_cases_name_a_python_file_counts_as_changed(
     configs, of_cases = _configs("cpu"), suite("s", ["called.mlir", "written.mlir"], "cases")
     (checkout / "old" / "suite.toml").write_text(declarations(configs, of_cases))
     (checkout / "ci.toml").write_text(CI % "old")
-    _git(checkout, "add", "-A")
-    _git(checkout, "commit", "-q", "-m", "two")
+    _commit(checkout)
     plan = _plan("--since", "HEAD")
     assert plan.legs[-1].ids == ("old/suite.toml::s::called_vmvx_cpu",)
     assert "1 without a fingerprint, which count as changed: their cases name a Python file" in capsys.readouterr().err
@@ -137,8 +139,7 @@ def test_a_revision_whose_declarations_cannot_be_read_leaves_nothing_out(
     good = (checkout / "old" / "suite.toml").read_text()
     (checkout / "old" / "suite.toml").write_text(good.replace("srcs", "sources"))
     (checkout / "ci.toml").write_text(CI % "old")
-    _git(checkout, "add", "-A")
-    _git(checkout, "commit", "-q", "-m", "broken")
+    _commit(checkout)
     (checkout / "old" / "suite.toml").write_text(good)
     plan = _plan("--since", "HEAD")
     assert (sum(len(leg.ids) for leg in plan.legs), plan.unchanged) == (6, 0)
@@ -187,8 +188,7 @@ def retarget_case_loaders():
     (checkout / "mine.py").write_text(code)
     text = (checkout / "old" / "suite.toml").read_text()
     (checkout / "old" / "suite.toml").write_text(text.replace('kind = "check"', 'kind = "mine"'))
-    _git(checkout, "add", "-A")
-    _git(checkout, "commit", "-q", "-m", "an extension")
+    _commit(checkout)
     assert len(changes_since("HEAD", checkout, ["old"], ["mine"]).unchanged) == 6
     (checkout / "mine.py").write_text(f"{code}# edited\n")
     assert not changes_since("HEAD", checkout, ["old"], ["mine"]).unchanged
@@ -204,8 +204,7 @@ def retarget_case_loaders():
 )
 def test_where_targets_are_run_in_another_way_all_have_changed(checkout: Path, before: str, after: str) -> None:
     (checkout / "ci.toml").write_text(CI % "old")
-    _git(checkout, "add", "-A")
-    _git(checkout, "commit", "-q", "-m", "ci")
+    _commit(checkout)
     (checkout / "ci.toml").write_text((CI % "old").replace(before, after))
     found = changes_since("HEAD", checkout, ["old"])
     assert not found.unchanged
@@ -334,6 +333,9 @@ GONE = "2 without a fingerprint, which count as changed: gone"
 def test_what_has_a_fingerprint_that_the_revision_had_is_unchanged_and_its_checkout_is_removed(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, before: object, unchanged: set[str], warnings: tuple[str, ...]
 ) -> None:
+    (checkout / "ci.toml").write_text(CI % "old")
+    _commit(checkout)
+    (checkout / "ci.toml").write_text((CI % "old").replace("20 min", "30 min").replace("builds = true", ""))
     folders = fingerprints_of(monkeypatch, before, NOW)
     found = changes_since("HEAD", checkout, ["old"], ["e"])
     assert (found.unchanged, found.warnings) == (unchanged, warnings)

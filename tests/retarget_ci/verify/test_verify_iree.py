@@ -40,11 +40,10 @@ DEAD = [
 
 
 @pytest.fixture
-def iree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, IREE)
-    emit(tmp_path)
-    return tmp_path
+def iree(cwd: Path) -> Path:
+    write(cwd, IREE)
+    emit(cwd)
+    return cwd
 
 
 def test_the_cuda_job_that_is_commented_out_and_three_labels_that_no_workflow_enables_are_dead_cells(

@@ -162,11 +162,10 @@ WRITTEN = [
 
 
 @pytest.fixture
-def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, TREE)
-    emit(tmp_path)
-    return tmp_path
+def tree(cwd: Path) -> Path:
+    write(cwd, TREE)
+    emit(cwd)
+    return cwd
 
 
 def renamed(text: str, name: str) -> Iterator[str]:

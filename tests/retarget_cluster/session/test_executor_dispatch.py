@@ -159,24 +159,20 @@ def test_a_compile_goes_to_workers_with_the_same_build(executor: ClusterExecutor
     assert link.placed == [([], "compile")]
 
 
-def test_a_worker_is_asked_for_its_build_once(executor: ClusterExecutor, link: Link, tmp_path: Path) -> None:
-    async def twice() -> None:
-        for _ in range(2):
-            link.answers = [Answer(worker="a", value=DONE)]
-            await executor._compile(compile_job(tmp_path))
-
-    asyncio.run(twice())
+async def test_a_worker_is_asked_for_its_build_once(executor: ClusterExecutor, link: Link, tmp_path: Path) -> None:
+    for _ in range(2):
+        link.answers = [Answer(worker="a", value=DONE)]
+        await executor._compile(compile_job(tmp_path))
     assert link.asked == ["a: build of conf", "b: build of conf"]
 
 
-def test_a_worker_that_could_not_be_asked_is_asked_again(executor: ClusterExecutor, link: Link, tmp_path: Path) -> None:
-    async def twice() -> None:
-        link.builds = {"a": Declined(worker="id-a", reason="it is draining"), "b": Lost(worker="b")}
-        assert await executor._compile(compile_job(tmp_path)) is None
-        link.builds, link.answers = {}, [Answer(worker="a", value=DONE)]
-        assert await executor._compile(compile_job(tmp_path)) is not None
-
-    asyncio.run(twice())
+async def test_a_worker_that_could_not_be_asked_is_asked_again(
+    executor: ClusterExecutor, link: Link, tmp_path: Path
+) -> None:
+    link.builds = {"a": Declined(worker="id-a", reason="it is draining"), "b": Lost(worker="b")}
+    assert await executor._compile(compile_job(tmp_path)) is None
+    link.builds, link.answers = {}, [Answer(worker="a", value=DONE)]
+    assert await executor._compile(compile_job(tmp_path)) is not None
     assert len(link.asked) == 4
 
 

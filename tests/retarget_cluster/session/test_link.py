@@ -4,7 +4,8 @@ client and the scheduler are doubles."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -103,19 +104,16 @@ class Bench:
         self.tasks.append(Task({"payload": given[4], "attempt": given[1], **more}))
         return self.tasks[-1]
 
-    def do(self, work: Callable[[Link], Coroutine[Any, Any, Any]]) -> Any:
-        async def whole() -> Any:
-            self.link._loop = asyncio.get_running_loop()
-            self.link.changed = asyncio.Event()
-            self.link.without_workers = 0.0
-            return await asyncio.wait_for(work(self.link), 30)
-
-        return asyncio.run(whole())
+    def start(self) -> Link:
+        """Connect to the loop that runs."""
+        self.link._loop = asyncio.get_running_loop()
+        self.link.changed, self.link.without_workers = asyncio.Event(), 0.0
+        return self.link
 
     async def attempt(self, *events: Any, urgent: bool = False) -> Any:
         """Dispatch an attempt, to which this happens: an event of the scheduler, or how Dask ends the task."""
         trying = asyncio.ensure_future(
-            self.link.attempt(b"p", title="t", among=["tcp://a", "tcp://b"], resources={"compile": 1}, urgent=urgent)
+            self.start().attempt(b"p", title="t", among=["tcp://a", "tcp://b"], resources={"compile": 1}, urgent=urgent)
         )
         for event in events:
             await self.sleep(0)
@@ -146,8 +144,8 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
         ("error", Declined(worker="", reason="it does not unpickle")),
     ],
 )
-def test_an_attempt_ends_as_the_scheduler_says(event: Any, outcome: Any, bench: Bench) -> None:
-    assert bench.do(lambda _: bench.attempt(event)) == outcome
+async def test_an_attempt_ends_as_the_scheduler_says(event: Any, outcome: Any, bench: Bench) -> None:
+    assert await bench.attempt(event) == outcome
     (task,) = bench.tasks
     assert (task.released, bench.link._attempts, bench.link.running) == (1, {}, {})
     given = {name: task.given[name] for name in ("payload", "workers", "allow_other_workers", "resources", "priority")}
@@ -161,101 +159,94 @@ def test_an_attempt_ends_as_the_scheduler_says(event: Any, outcome: Any, bench: 
     assert (task.given["pure"], task.given["retries"]) == (False, 0)
 
 
-def test_an_urgent_attempt_goes_first(bench: Bench) -> None:
-    bench.do(lambda _: bench.attempt(("lost", "a"), urgent=True))
+async def test_an_urgent_attempt_goes_first(bench: Bench) -> None:
+    await bench.attempt(("lost", "a"), urgent=True)
     assert bench.tasks[0].given["priority"] == 1
 
 
 @pytest.mark.parametrize("status", ["cancelled", "lost"])
-def test_a_task_that_dask_forgets_is_submitted_again_as_the_same_attempt(status: str, bench: Bench) -> None:
-    assert bench.do(lambda _: bench.attempt(status, ("done", encoded(ANSWER)))) == ANSWER
+async def test_a_task_that_dask_forgets_is_submitted_again_as_the_same_attempt(status: str, bench: Bench) -> None:
+    assert await bench.attempt(status, ("done", encoded(ANSWER))) == ANSWER
     first, second = bench.tasks
     assert first.given["attempt"] == second.given["attempt"]
     assert first.given["key"] != second.given["key"]
     assert (first.released, second.released, bench.slept) == (1, 1, [1.0])
 
 
-def test_a_task_that_ended_well_says_nothing(bench: Bench) -> None:
+async def test_a_task_that_ended_well_says_nothing(bench: Bench) -> None:
     """Its result comes from the scheduler's plugin."""
-    assert bench.do(lambda _: bench.attempt("finished", ("lost", "a"))) == Lost(worker="a")
+    assert await bench.attempt("finished", ("lost", "a")) == Lost(worker="a")
     assert len(bench.tasks) == 1
 
 
-def test_a_large_result_is_asked_for(bench: Bench) -> None:
+async def test_a_large_result_is_asked_for(bench: Bench) -> None:
     bench.scheduler.answers["take"] = [OSError("lost"), encoded(ANSWER)]
-    assert bench.do(lambda _: bench.attempt(("done", None))) == ANSWER
+    assert await bench.attempt(("done", None)) == ANSWER
     assert [name for name, _ in bench.scheduler.called] == ["take", "take"]
     assert bench.link._taken == [bench.tasks[0].given["attempt"]]
 
 
-def test_a_result_that_is_not_kept_is_lost(bench: Bench) -> None:
-    assert bench.do(lambda _: bench.attempt(("done", None))) == Lost(worker="the scheduler")
+async def test_a_result_that_is_not_kept_is_lost(bench: Bench) -> None:
+    assert await bench.attempt(("done", None)) == Lost(worker="the scheduler")
 
 
-def test_attempts_that_run_are_known_with_their_worker(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_attempts_that_run_are_known_with_their_worker(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(links, "time", SimpleNamespace(monotonic=lambda: 5.0))
-    seen: list[Any] = []
-
-    async def work(link: Link) -> Any:
-        async def look() -> Any:
-            await bench.sleep(0)
-            await bench.sleep(0)
-            name = bench.tasks[-1].given["attempt"]
-            await link._handle("begun", name, "id-a", "t")
-            await link._handle("begun", "another session's", "id-a", "t")
-            seen.extend(link.running.values())
-            await link._handle("lost", name, "a")
-
-        _, outcome = await asyncio.gather(look(), bench.attempt())
-        return outcome
-
-    assert bench.do(work) == Lost(worker="a")
-    assert (seen, bench.link.running) == ([("t", "id-a", 5.0)], {})
-
-
-def test_all_attempts_end_with_the_session(bench: Bench) -> None:
-    async def work(link: Link) -> None:
-        trying = asyncio.ensure_future(bench.attempt())
+    trying = asyncio.ensure_future(bench.attempt())
+    for _ in range(3):
         await bench.sleep(0)
-        await bench.sleep(0)
-        link._give_up("the scheduler is gone")
-        link._give_up("another reason")
-        assert link.changed.is_set()
-        with pytest.raises(GoneError, match=r"^the scheduler is gone$"):
-            await trying
-        with pytest.raises(GoneError, match=r"^the scheduler is gone$"):
-            await bench.attempt()
+    name = bench.tasks[-1].given["attempt"]
+    await bench.link._handle("begun", name, "id-a", "t")
+    await bench.link._handle("begun", "another session's", "id-a", "t")
+    assert [*bench.link.running.values()] == [("t", "id-a", 5.0)]
+    await bench.link._handle("lost", name, "a")
+    assert (await trying, bench.link.running) == (Lost(worker="a"), {})
 
-    bench.do(work)
+
+async def test_all_attempts_end_with_the_session(bench: Bench) -> None:
+    link = bench.start()
+    trying = asyncio.ensure_future(bench.attempt())
+    await bench.sleep(0)
+    await bench.sleep(0)
+    link._give_up("the scheduler is gone")
+    link._give_up("another reason")
+    assert link.changed.is_set()
+    with pytest.raises(GoneError, match=r"^the scheduler is gone$"):
+        await trying
+    with pytest.raises(GoneError, match=r"^the scheduler is gone$"):
+        await bench.attempt()
     assert len(bench.tasks) == 1
 
 
-def test_an_outcome_is_settled_once_and_only_for_the_future_it_is_for(bench: Bench) -> None:
-    async def work(link: Link) -> None:
-        first, second = (asyncio.get_running_loop().create_future() for _ in range(2))
-        link._attempts["x"] = (first, ())
-        link._settle("x", "late", second)
-        assert not first.done()
-        link._settle("x", "one", first)
-        link._settle("x", "two")
-        link._settle("unknown", "three")
-        assert first.result() == "one"
+async def test_who_closes_gives_up_and_leaves(bench: Bench) -> None:
+    link = bench.start()
+    link._listening = Future()
+    await asyncio.to_thread(link.close)
+    assert (link._listening.cancelled(), link.gone) == (True, "the session has ended")
+    assert [name for name, _ in bench.scheduler.called] == ["leave"]
 
-    bench.do(work)
+
+async def test_an_outcome_is_settled_once_and_only_for_the_future_it_is_for(bench: Bench) -> None:
+    link = bench.start()
+    first, second = (asyncio.get_running_loop().create_future() for _ in range(2))
+    link._attempts["x"] = (first, ())
+    link._settle("x", "late", second)
+    assert not first.done()
+    link._settle("x", "one", first)
+    link._settle("x", "two")
+    link._settle("unknown", "three")
+    assert first.result() == "one"
 
 
 # ---------------------------------------------------------------- workers
 
 
-def test_workers_are_those_that_the_scheduler_has(bench: Bench) -> None:
+async def test_workers_are_those_that_the_scheduler_has(bench: Bench) -> None:
     bench.scheduler.answers["status"] = [{"workers": [INFO, {**INFO, "id": "id-b", "drivers": None}]}]
-
-    async def work(link: Link) -> None:
-        before = link.changed
-        await link._handle("workers")
-        assert (before.is_set(), link.changed.is_set()) == (True, False)
-
-    bench.do(work)
+    link = bench.start()
+    before = link.changed
+    await link._handle("workers")
+    assert (before.is_set(), link.changed.is_set()) == (True, False)
     first, second = bench.link.workers
     assert first == Worker(
         id="id-a",
@@ -275,48 +266,42 @@ def test_workers_are_those_that_the_scheduler_has(bench: Bench) -> None:
     assert bench.link.without_workers == 0.0
 
 
-def test_when_the_last_worker_left_is_known(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_when_the_last_worker_left_is_known(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     bench.scheduler.answers["status"] = [{"workers": [INFO]}, {"workers": []}, {"workers": []}]
     clock = iter([7.0, 8.0])
     monkeypatch.setattr(links, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-
-    async def work(link: Link) -> None:
-        for _ in range(3):
-            await link._refresh()
-
-    bench.do(work)
+    link = bench.start()
+    for _ in range(3):
+        await link._refresh()
     assert bench.link.without_workers == 7.0
 
 
 @pytest.mark.parametrize("present", [True, False])
-def test_an_attempt_whose_workers_are_all_gone_is_given_up_after_a_while(
+async def test_an_attempt_whose_workers_are_all_gone_is_given_up_after_a_while(
     present: bool, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(links, "_NOT_STARTED", 0.0)
     bench.scheduler.answers["status"] = [{"workers": [{**INFO, "address": "tcp://b" if present else "tcp://c"}]}]
-
-    async def work(link: Link) -> Any:
-        trying = asyncio.ensure_future(bench.attempt())
-        await bench.sleep(0)
-        await bench.sleep(0)
-        await link._refresh()
-        await bench.sleep(0.01)
-        if present:
-            assert not trying.done()
-            link._give_up("the end")
-        return (await asyncio.gather(trying, return_exceptions=True))[0]
-
-    outcome = bench.do(work)
-    gone = Declined(worker="", reason="the workers that might have done it are gone")
-    assert isinstance(outcome, GoneError) if present else outcome == gone
+    trying = asyncio.ensure_future(bench.attempt())
+    await bench.sleep(0)
+    await bench.sleep(0)
+    await bench.link._refresh()
+    await bench.sleep(0.01)
+    if present:
+        assert not trying.done()
+        bench.link._give_up("the end")
+        with pytest.raises(GoneError):
+            await trying
+    else:
+        assert await trying == Declined(worker="", reason="the workers that might have done it are gone")
 
 
 # ---------------------------------------------------------------- calls and content
 
 
-def test_a_call_is_repeated_after_a_lost_connection(bench: Bench) -> None:
+async def test_a_call_is_repeated_after_a_lost_connection(bench: Bench) -> None:
     bench.scheduler.answers["place"] = [OSError("lost"), ["tcp://a"]]
-    assert bench.do(lambda link: link.place(["0"], ["tcp://a", "tcp://b"], "compile")) == ["tcp://a"]
+    assert await bench.start().place(["0"], ["tcp://a", "tcp://b"], "compile") == ["tcp://a"]
     assert (
         bench.scheduler.called
         == [("place", {"digests": ["0"], "among": ["tcp://a", "tcp://b"], "resource": "compile"})] * 2
@@ -324,39 +309,33 @@ def test_a_call_is_repeated_after_a_lost_connection(bench: Bench) -> None:
     assert bench.slept == [0.5]
 
 
-def test_a_call_without_a_connection_waits_for_one_and_ends_with_the_session(bench: Bench) -> None:
+async def test_a_call_without_a_connection_waits_for_one_and_ends_with_the_session(bench: Bench) -> None:
     bench.link._client.scheduler = None
-
-    async def work(link: Link) -> None:
-        asking = asyncio.ensure_future(link._call("hello"))
-        await bench.sleep(0)
-        assert not asking.done()
-        link.gone = "the end"
-        with pytest.raises(GoneError, match=r"^the end$"):
-            await asking
-
-    bench.do(work)
+    link = bench.start()
+    asking = asyncio.ensure_future(link._call("hello"))
+    await bench.sleep(0)
+    assert not asking.done()
+    link.gone = "the end"
+    with pytest.raises(GoneError, match=r"^the end$"):
+        await asking
     assert set(bench.slept) == {0.5}
 
 
 @pytest.mark.parametrize(("digests", "among"), [([], ["a", "b"]), (["0"], ["a"])])
-def test_nobody_is_asked_where_there_is_no_choice(digests: list[str], among: list[str], bench: Bench) -> None:
-    assert bench.do(lambda link: link.place(digests, among, "compile")) == among
+async def test_nobody_is_asked_where_there_is_no_choice(digests: list[str], among: list[str], bench: Bench) -> None:
+    assert await bench.start().place(digests, among, "compile") == among
     assert bench.scheduler.called == []
 
 
-def test_files_that_were_offered_are_given_by_the_piece(
+async def test_files_that_were_offered_are_given_by_the_piece(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(links, "_PIECE", 3)
     (tmp_path / "f").write_bytes(b"0123456789")
     bench.link.offer({"d": tmp_path / "f", "gone": tmp_path / "none"})
-
-    async def work(link: Link) -> None:
-        for digest, offset in (("d", 0), ("d", 8), ("gone", 0), ("unknown", 0)):
-            await link._give(digest, offset)
-
-    bench.do(work)
+    link = bench.start()
+    for digest, offset in (("d", 0), ("d", 8), ("gone", 0), ("unknown", 0)):
+        await link._give(digest, offset)
     assert [(given["digest"], given["offset"], given["data"]) for _, given in bench.scheduler.called] == [
         ("d", 0, b"012"),
         ("d", 8, b"89"),
@@ -365,20 +344,18 @@ def test_files_that_were_offered_are_given_by_the_piece(
     ]
 
 
-def test_what_a_worker_wants_is_given(bench: Bench) -> None:
-    async def work(link: Link) -> None:
-        await link._handle("want", "unknown", 0)
-        while not bench.scheduler.called:
-            await bench.sleep(0.001)
-
-    bench.do(work)
+async def test_what_a_worker_wants_is_given(bench: Bench) -> None:
+    link = bench.start()
+    await link._handle("want", "unknown", 0)
+    while not bench.scheduler.called:
+        await bench.sleep(0.001)
     assert bench.scheduler.called[0][1]["session"] == "s"
 
 
 # ---------------------------------------------------------------- events
 
 
-def test_events_are_taken_in_order_and_results_that_were_taken_are_said(bench: Bench) -> None:
+async def test_events_are_taken_in_order_and_results_that_were_taken_are_said(bench: Bench) -> None:
     bench.scheduler.answers["events"] = [[(3, ["a", 1]), (4, ["b"])], ValueError("odd")]
     bench.link._taken = ["x", "y"]
     handled: list[Any] = []
@@ -387,14 +364,14 @@ def test_events_are_taken_in_order_and_results_that_were_taken_are_said(bench: B
         handled.append(event)
 
     bench.link._handle = handle  # type: ignore[method-assign]
-    bench.do(lambda link: link._listen())
+    await bench.start()._listen()
     assert handled == [("a", 1), ("b",)]
     asked = [(given["after"], given["taken"]) for _, given in bench.scheduler.called]
     assert asked == [(0, ["x", "y"]), (4, [])]
     assert bench.link.gone == "the scheduler at tcp://1 cannot be used any more: ValueError: odd"
 
 
-def test_a_scheduler_that_answers_again_is_kept_and_one_that_does_not_is_given_up(bench: Bench) -> None:
+async def test_a_scheduler_that_answers_again_is_kept_and_one_that_does_not_is_given_up(bench: Bench) -> None:
     bench.scheduler.answers["events"] = [OSError("lost"), [(1, ["a"])], OSError("lost")]
     answered = iter([True, False])
 
@@ -405,16 +382,16 @@ def test_a_scheduler_that_answers_again_is_kept_and_one_that_does_not_is_given_u
         pass
 
     bench.link._answers, bench.link._handle = answers, handle  # type: ignore[method-assign]
-    bench.do(lambda link: link._listen())
+    await bench.start()._listen()
     assert bench.link.gone == "the scheduler at tcp://1 does not answer any more"
     assert len(bench.scheduler.called) == 3
 
 
-def test_a_scheduler_answers_once_its_plugin_of_this_version_does(bench: Bench) -> None:
+async def test_a_scheduler_answers_once_its_plugin_of_this_version_does(bench: Bench) -> None:
     bench.scheduler.answers["hello"] = [OSError("lost"), VERSION]
-    assert bench.do(lambda link: link._answers())
+    assert await bench.start()._answers()
     bench.link.gone = "the end"
-    assert not bench.do(lambda link: link._answers())
+    assert not await bench.start()._answers()
 
 
 def test_what_is_submitted_after_the_end_is_an_error(bench: Bench) -> None:
@@ -431,9 +408,9 @@ def test_what_is_submitted_after_the_end_is_an_error(bench: Bench) -> None:
         bench.link.submit(work())
 
 
-def test_a_scheduler_that_always_forgets_is_given_up(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_scheduler_that_always_forgets_is_given_up(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(links, "range", lambda count: range(2) if count == 1000 else range(count), raising=False)
     with pytest.raises(GoneError, match=r"^the scheduler at tcp://1 forgets tasks$"):
-        bench.do(lambda _: bench.attempt("lost", "lost"))
+        await bench.attempt("lost", "lost")
     assert len(bench.tasks) == 2
     assert bench.link._attempts == {}

@@ -212,23 +212,22 @@ def test_old_attempts_are_forgotten(bench: Bench, monkeypatch: pytest.MonkeyPatc
 # ---------------------------------------------------------------- draining, the end
 
 
-def test_a_worker_that_drains_ends_when_what_runs_is_done(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
-    async def whole() -> None:
-        bench.worker._ended, bench.worker._connected = asyncio.Event(), asyncio.Event()
-        bench.worker._connected.set()
-        going = asyncio.Event()
-        task = asyncio.ensure_future(going.wait())
-        bench.worker._tasks = {task}  # type: ignore[arg-type]
-        task.add_done_callback(bench.worker._tasks.discard)  # type: ignore[arg-type]
-        bench.worker.drain()
-        bench.worker.drain()
-        for _ in range(3):
-            await asyncio.sleep(0)
-        assert (bench.worker.draining, bench.worker._ended.is_set()) == (True, False)
-        going.set()
-        await asyncio.wait_for(bench.worker._ended.wait(), 30)
-
-    asyncio.run(whole())
+async def test_a_worker_that_drains_ends_when_what_runs_is_done(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.worker._ended, bench.worker._connected = asyncio.Event(), asyncio.Event()
+    bench.worker._connected.set()
+    going = asyncio.Event()
+    task = asyncio.ensure_future(going.wait())
+    bench.worker._tasks = {task}  # type: ignore[arg-type]
+    task.add_done_callback(bench.worker._tasks.discard)  # type: ignore[arg-type]
+    bench.worker.drain()
+    bench.worker.drain()
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert (bench.worker.draining, bench.worker._ended.is_set()) == (True, False)
+    going.set()
+    await asyncio.wait_for(bench.worker._ended.wait(), 30)
     said = "retarget worker gpu-1: draining: 1 to finish; once more ends at once\n"
     assert capsys.readouterr().err == said
     assert len(bench.advertised) == 1

@@ -274,8 +274,7 @@ def test_all_errors_of_a_file_are_reported_at_once_with_file_line_and_column() -
     ]
 
 
-def test_a_file_that_is_no_text_or_too_long_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_file_that_is_no_text_or_too_long_is_reported(cwd: Path) -> None:
     for content, message in (
         (
             b"# \xc3\xa9\n--input=\xff",
@@ -283,20 +282,20 @@ def test_a_file_that_is_no_text_or_too_long_is_reported(tmp_path: Path, monkeypa
         ),
         (None, "none.txt: cannot be read: No such file or directory; expected a flagfile of iree-run-module"),
     ):
-        path = tmp_path / ("flags.txt" if content else "none.txt")
+        path = cwd / ("flags.txt" if content else "none.txt")
         if content:
             path.write_bytes(content)
         with pytest.raises(DiagnosticsError) as caught:
             read_text(path)
         assert str(caught.value) == message
-    os.mkfifo(tmp_path / "pipe.txt")
+    os.mkfifo(cwd / "pipe.txt")
     with pytest.raises(DiagnosticsError) as caught:
-        read_text(tmp_path / "pipe.txt")
+        read_text(cwd / "pipe.txt")
     assert str(caught.value) == "pipe.txt: found no regular file, expected a flagfile of iree-run-module"
-    with (tmp_path / "long.txt").open("wb") as stream:
+    with (cwd / "long.txt").open("wb") as stream:
         stream.truncate(1 << 32)
     with pytest.raises(DiagnosticsError) as caught:
-        read_text(tmp_path / "long.txt")
+        read_text(cwd / "long.txt")
     assert str(caught.value) == (
         "long.txt: found a flagfile of 4294967296 bytes, expected at most 67108864; keep values in .npy or .bin files"
     )

@@ -21,9 +21,8 @@ except ValueError as error:
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "suite"
+def folder(cwd: Path) -> Path:
+    path = cwd / "suite"
     path.mkdir()
     return path
 

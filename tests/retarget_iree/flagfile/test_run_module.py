@@ -22,9 +22,7 @@ LOADER = RunModuleCaseLoader()
 MAIN = FunctionInfo(name="main", arguments=0)
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("cwd")
 
 
 def write(files: Mapping[str, str]) -> list[Path]:

@@ -104,11 +104,10 @@ COUNTS = "10 listed tests of 2 configs became 6 rules\n"
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "cpu.json").write_text(CPU)
-    (tmp_path / "gpu.json").write_text(GPU)
-    return tmp_path
+def folder(cwd: Path) -> Path:
+    (cwd / "cpu.json").write_text(CPU)
+    (cwd / "gpu.json").write_text(GPU)
+    return cwd
 
 
 def test_configs_are_written_to_a_folder_with_the_counts(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -96,6 +96,7 @@ def test_constants_are_read_each_from_a_multiple_of_64_bytes(artifact: OpenClArt
     places = [data.index(blob, data.rindex(b"}")) for blob in blobs if blob]
     assert [place % 64 for place in places] == [0] * len(places)
     assert len(data) % 64 == 0
+    assert len(data) - data.rindex(b"}") <= 64 * (len(blobs) + 1) + sum(sizes)
 
 
 def test_what_a_digest_does_not_tell_is_not_looked_at(artifact: OpenClArtifact) -> None:

@@ -55,8 +55,7 @@ def artifact(compiled: Compile) -> bytes:
 
 
 @pytest.fixture
-def archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def archives(cwd: Path) -> Path:
     model, state, other = rt.ParameterIndex(), rt.ParameterIndex(), rt.ParameterIndex()
     rt.parameter_index_add_numpy_ndarray(model, "w", np.array([1, 2, 3, 4], np.float32))
     model.add_splat("v", np.float32(0.5).tobytes(), 16)
@@ -65,7 +64,7 @@ def archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rt.parameter_index_add_numpy_ndarray(other, "v", np.array([1], np.float32))
     for name, index in (("model", model), ("state", state), ("other", other)):
         index.create_archive_file(f"{name}.irpa")
-    return tmp_path
+    return cwd
 
 
 def test_parameters_are_read_and_written_and_a_file_never_changes(

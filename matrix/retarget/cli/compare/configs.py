@@ -86,6 +86,10 @@ def run(arguments: argparse.Namespace) -> int:
     declared = f"suite {' '.join(suites)}" if found.is_declared else "in no suite; generated inputs"
     title = f"{found.module.name} ({display_path(found.module.path)}), {declared}"
     sys.stdout.write("\n".join([title, *_report(found, targets, outcomes, comparison)]) + "\n")
+    return _status(outcomes, comparison)
+
+
+def _status(outcomes: Sequence[RunOutcome], comparison: OutputComparison | None) -> int:
     failed = any(outcome.failure is not None and outcome.failure.stage != Stage.COMPARE for outcome in outcomes)
     same = comparison is not None and not comparison.differing and not comparison.unmatched and comparison.values
     return 0 if same and not failed else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -212,12 +213,12 @@ class EditedRules:
         found: dict[str, list[Target]] = {}
         for suite in self._served_by(rule.origin):
             modules, checks = self._modules[suite], self._suites[suite].checks_artifacts
-            for entry in rule.match:
-                names = fnmatch.filter(modules, entry) if is_glob(entry) else [entry] if entry in modules else []
-                for name in names:
-                    judged = [target for target in modules[name] if is_judged_at(rule, target, checks_artifacts=checks)]
-                    if judged and suite not in {key_of(target)[0] for target in found.get(name, ())}:
-                        found.setdefault(name, []).extend(judged)
+            names = (fnmatch.filter(modules, entry) if is_glob(entry) else [entry] for entry in rule.match)
+            for name in dict.fromkeys(itertools.chain.from_iterable(names)):
+                targets = modules.get(name, ())
+                judged = [target for target in targets if is_judged_at(rule, target, checks_artifacts=checks)]
+                if judged:
+                    found.setdefault(name, []).extend(judged)
         return found
 
     def selects(self, rule: Expectation, target: Target) -> bool:

@@ -170,16 +170,16 @@ def status_of(
             status.contradicted.append(target)
             status.others.append(target)
         elif rules.is_elsewhere(key) and (in_force is None or in_force.origin == rule.origin):
-            continue  # may be selected or not
+            pass  # may be selected or not
         elif not rules.selects(rule, target) or in_force is None:
             status.others.append(target)
         elif in_force.origin != rule.origin:
             status.others.append(target)
             status.lost = True
         elif key in seen and seen[key] is None and rules.is_deferred(key):
-            continue  # may be selected or not: it is its run targets that the rule is about
+            pass  # may be selected or not: it is its run targets that the rule is about
         elif key not in seen and _fails_otherwise(rule, target, seen, contradicted):
-            continue  # may be selected or not: the rule was about the compile
+            pass  # may be selected or not: the rule was about the compile
         else:
             status.keep.append(target)
     return status

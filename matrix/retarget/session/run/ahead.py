@@ -101,10 +101,11 @@ class RemoteRuns:
                 if self._ends_waiting(ahead) and is_due and artifact is not None:
                     ahead.digest = artifact.digest
                     job = self._message(ahead.target, artifact, ahead.skipping)
-                    ahead.future = self._dispatch(job, urgent=False)
-                    self._dispatched += 1
-                    self._open.add(ahead.future)
-                    ahead.future.add_done_callback(self._open.discard)
+                    with suppress(RetargetError):  # its item asks again, and reports it
+                        ahead.future = self._dispatch(job, urgent=False)
+                        self._dispatched += 1
+                        self._open.add(ahead.future)
+                        ahead.future.add_done_callback(self._open.discard)
 
     def run(
         self,
@@ -172,21 +173,16 @@ class RemoteRuns:
 
     def _dispatch(self, message: RunModule, *, urgent: bool) -> Future[RunOutcome]:
         target = message.target
-        try:
-            return self._executor.run(
-                RunJob(
-                    message=message,
-                    files=self._files(target),
-                    host=host_identity() if self._means_this_host(target.compile) else "",
-                    timeout=self._default_timeout if target.timeout is None else target.timeout,
-                    urgent=urgent,
-                    code=self._registry.code_judging(target.compile.kind, target.runtime.drivers),
-                )
+        return self._executor.run(
+            RunJob(
+                message=message,
+                files=self._files(target),
+                host=host_identity() if self._means_this_host(target.compile) else "",
+                timeout=self._default_timeout if target.timeout is None else target.timeout,
+                urgent=urgent,
+                code=self._registry.code_judging(target.compile.kind, target.runtime.drivers),
             )
-        except RetargetError as error:  # its item reports it
-            failed: Future[RunOutcome] = Future()
-            failed.set_exception(error)
-            return failed
+        )
 
     def _files(self, target: RunTarget) -> Inputs:
         """Return the files of a target's module and cases, those that they name, and those that its flags name."""

@@ -86,7 +86,6 @@ class RemoteCalls:
         self.host = host
         self._connection = Connection(host)
         self._call = f"calls/{uuid.uuid4().hex}"
-        self._has_called = False
         self._used: set[str] = set()
         try:
             answer = self._connection.run(_SET_UP.format(folder=shlex.quote(folder_of(host))))
@@ -103,9 +102,8 @@ class RemoteCalls:
 
     def close(self) -> None:
         """Remove the files of the last call and disconnect."""
-        if self._has_called:
-            with suppress(HostError):
-                self._connection.run(f"rm -rf {shlex.quote(self.folder)}/{self._call}")
+        with suppress(HostError):
+            self._connection.run(f"rm -rf {shlex.quote(self.folder)}/{self._call}")
         self._connection.close()
 
     def run(
@@ -128,7 +126,6 @@ class RemoteCalls:
             self._connection = Connection(self.host)
         written = {str(path): f"{self._call}/{path.name}" for path in outputs}
         words = _words(argv, env, written | {str(path): name for name, path in needs.items()})
-        self._has_called = True
         collected = "collected"
         pulls = self.host.kind != "ssh"
         used = {str(PurePosixPath(*PurePosixPath(name).parts[:2])) for name in needs} - self._used

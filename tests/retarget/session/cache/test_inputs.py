@@ -8,11 +8,7 @@ from pathlib import Path
 import pytest
 from retarget.session.cache.key import InputDigests, Inputs, candidates
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("cwd")
 
 
 def inputs(*flags: str, env: tuple[tuple[str, str], ...] = ()) -> Inputs:
@@ -43,8 +39,8 @@ def named(*flags: str, env: tuple[tuple[str, str], ...] = ()) -> list[str]:
         "--device=" + "x," * 40 + "{}",
     ],
 )
-def test_a_file_counts_wherever_it_stands_in_a_flag(folder: Path, flag: str) -> None:
-    file = folder / "x.so"
+def test_a_file_counts_wherever_it_stands_in_a_flag(cwd: Path, flag: str) -> None:
+    file = cwd / "x.so"
     for name in ("x.so", str(file)):
         text = flag.format(name)
         assert named(text) == []
@@ -59,19 +55,19 @@ def test_a_file_counts_wherever_it_stands_in_a_flag(folder: Path, flag: str) -> 
 
 
 @pytest.mark.parametrize("name", ["a b.mlir", "a=b.mlir", "a,b.mlir", "a@b.mlir", "ü (1).mlir"])
-def test_a_name_may_hold_what_separates_parts(folder: Path, name: str) -> None:
-    (folder / name).write_text("")
+def test_a_name_may_hold_what_separates_parts(cwd: Path, name: str) -> None:
+    (cwd / name).write_text("")
     assert named(f"--spec=x={name}") == [name]
 
 
-def test_the_name_of_a_flag_is_no_path(folder: Path) -> None:
-    (folder / "spec").write_text("")
-    (folder / "--spec").write_text("")
+def test_the_name_of_a_flag_is_no_path(cwd: Path) -> None:
+    (cwd / "spec").write_text("")
+    (cwd / "--spec").write_text("")
     assert named("--spec=1", "--spec") == []
 
 
-def test_a_folder_counts_by_the_content_of_its_tree(folder: Path) -> None:
-    below = folder / "objects" / "deep"
+def test_a_folder_counts_by_the_content_of_its_tree(cwd: Path) -> None:
+    below = cwd / "objects" / "deep"
     below.mkdir(parents=True)
     seen = [inputs("--search=objects")]
     for change in (
@@ -90,70 +86,70 @@ def test_a_folder_counts_by_the_content_of_its_tree(folder: Path) -> None:
     assert inputs("--search=objects") == seen[-1]
 
 
-def test_a_large_tree_counts_by_sizes_and_times(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_tree_counts_by_sizes_and_times(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("retarget.session.cache.key._LARGEST_TREE", 0)
-    (folder / "objects").mkdir()
-    (folder / "objects" / "x.o").write_text("one")
+    (cwd / "objects").mkdir()
+    (cwd / "objects" / "x.o").write_text("one")
     first = inputs("--search=objects")
-    os.utime(folder / "objects" / "x.o", (1, 1))
+    os.utime(cwd / "objects" / "x.o", (1, 1))
     assert inputs("--search=objects") != first
 
 
-def test_a_folder_without_end_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_without_end_is_refused(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("retarget.session.cache.key._MOST_FILES", 1)
     for name in "ab":
-        (folder / name).write_text("")
-    with pytest.raises(Exception, match=f"the folder {folder}, which a compiler flag names, holds more than 1 files"):
+        (cwd / name).write_text("")
+    with pytest.raises(Exception, match=f"the folder {cwd}, which a compiler flag names, holds more than 1 files"):
         inputs("--root=.")
     assert named("--root=a,.") == ["a"]
 
 
-def test_a_response_file_counts_with_what_it_names(folder: Path) -> None:
-    (folder / "x.so").write_text("one")
-    (folder / "inner.rsp").write_text("--object=f=x.so @inner.rsp # itself")
-    (folder / "flags.rsp").write_text("--opt 'quoted' @inner.rsp")
+def test_a_response_file_counts_with_what_it_names(cwd: Path) -> None:
+    (cwd / "x.so").write_text("one")
+    (cwd / "inner.rsp").write_text("--object=f=x.so @inner.rsp # itself")
+    (cwd / "flags.rsp").write_text("--opt 'quoted' @inner.rsp")
     assert named("@flags.rsp") == ["flags.rsp", "inner.rsp", "x.so"]
 
 
-def test_files_of_the_environment_count_and_its_folders_do_not(folder: Path) -> None:
-    (folder / "lib").mkdir()
-    (folder / "lib" / "x.bc").write_text("one")
-    assert named(env=(("LIBDEVICE", "lib/x.bc"), ("PYTHONPATH", f"{folder}/lib:lib"))) == ["lib/x.bc"]
+def test_files_of_the_environment_count_and_its_folders_do_not(cwd: Path) -> None:
+    (cwd / "lib").mkdir()
+    (cwd / "lib" / "x.bc").write_text("one")
+    assert named(env=(("LIBDEVICE", "lib/x.bc"), ("PYTHONPATH", f"{cwd}/lib:lib"))) == ["lib/x.bc"]
 
 
-def test_a_file_given_beside_the_flags_counts_also_where_it_is_not_there(folder: Path) -> None:
+def test_a_file_given_beside_the_flags_counts_also_where_it_is_not_there(cwd: Path) -> None:
     digests = InputDigests()
     absent = digests.of((), files=[Path("x.so")])
-    (folder / "x.so").write_text("")
+    (cwd / "x.so").write_text("")
     assert absent == (("x.so", "absent"),)
     assert digests.of((), files=[Path("x.so")], fresh=True) != absent
 
 
-def test_what_never_ends_is_not_read(folder: Path) -> None:
-    os.mkfifo(folder / "pipe")
+def test_what_never_ends_is_not_read(cwd: Path) -> None:
+    os.mkfifo(cwd / "pipe")
     assert inputs("--in=pipe", "--out=/dev/zero") == (("/dev/zero", "special"), ("pipe", "special"))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_has_a_digest_of_its_own(folder: Path) -> None:
-    (folder / "secret").write_text("")
-    (folder / "secret").chmod(0)
+def test_a_file_that_may_not_be_read_has_a_digest_of_its_own(cwd: Path) -> None:
+    (cwd / "secret").write_text("")
+    (cwd / "secret").chmod(0)
     assert inputs("--in=secret") == (("secret", "unreadable: Permission denied"),)
 
 
-def test_a_file_that_changes_in_a_session_is_read_again(folder: Path) -> None:
+def test_a_file_that_changes_in_a_session_is_read_again(cwd: Path) -> None:
     digests = InputDigests()
-    (folder / "x").write_text("one")
+    (cwd / "x").write_text("one")
     first = digests.of(["--in=x"])
-    (folder / "y").write_text("two")
-    (folder / "y").replace(folder / "x")
+    (cwd / "y").write_text("two")
+    (cwd / "y").replace(cwd / "x")
     assert digests.of(["--in=x"], fresh=True) != first
 
 
-def test_what_many_modules_ask_at_a_time_is_looked_for_once(folder: Path) -> None:
+def test_what_many_modules_ask_at_a_time_is_looked_for_once(cwd: Path) -> None:
     digests = InputDigests()
     first = digests.of(["--in=x"])
-    (folder / "x").write_text("one")
+    (cwd / "x").write_text("one")
     assert digests.of(["--in=x"]) is first
     assert digests.of(["--in=x"], fresh=True) != first
     assert digests.of(["--in=x"]) != first

@@ -155,16 +155,15 @@ def test_an_artifact_compiled_with_something_else_is_reported(
 
 
 def test_a_file_that_flags_name_is_compared_where_it_is_in_the_checkout(
-    tmp_path: Path, registry: Registry, target: CompileTarget, outcome: CompileOutcome, monkeypatch: pytest.MonkeyPatch
+    cwd: Path, registry: Registry, target: CompileTarget, outcome: CompileOutcome
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     inputs = (("/dev/null", "elsewhere"), ("x.so", digest_of(b"one")))
-    export_artifact(dataclasses.replace(outcome, inputs=inputs), target, registry, tmp_path / "out")
-    artifacts = ArtifactFolder(tmp_path / "out")
+    export_artifact(dataclasses.replace(outcome, inputs=inputs), target, registry, cwd / "out")
+    artifacts = ArtifactFolder(cwd / "out")
     assert artifacts.outcome(target).inputs == inputs
-    (tmp_path / "x.so").write_bytes(b"one")
+    (cwd / "x.so").write_bytes(b"one")
     artifacts.outcome(target)
-    (tmp_path / "x.so").write_bytes(b"two")
+    (cwd / "x.so").write_bytes(b"two")
     with pytest.raises(RetargetError, match=r"was compiled with another x\.so; export it again"):
         artifacts.outcome(target)
 

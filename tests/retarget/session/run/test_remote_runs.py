@@ -6,11 +6,15 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import cast
 
+import pytest
 from model_targets import compile_target, run_target
 from retarget.extension.registry import Registry
 from retarget.model.outcomes import Artifact, CompileOutcome, Failure, RunOutcome, Stage
 from retarget.session.executor import Executor, RunJob
 from retarget.session.run.ahead import RemoteRuns
+from retarget.support.errors import RetargetError
+
+GONE = RetargetError("no scheduler")
 
 
 class Futures:
@@ -20,6 +24,8 @@ class Futures:
         self.given: dict[str, Future[RunOutcome]] = {}
 
     def run(self, job: RunJob) -> Future[RunOutcome]:
+        if job.message.target.name == "gone_c_1":
+            raise GONE
         return self.given.setdefault(job.message.target.name, Future())
 
 
@@ -28,7 +34,7 @@ def test_progress_counts_what_waits_runs_and_is_done_and_outcomes_are_not_kept(t
     runs = RemoteRuns(
         cast("Executor", executor), Registry(), default_timeout=1, only=(), means_this_host=lambda _: False
     )
-    good, bad, taken = (compile_target(name) for name in ("good", "bad", "taken"))
+    good, bad, taken, gone = (compile_target(name) for name in ("good", "bad", "taken", "gone"))
     targets = [run_target(one, number) for one in (good, bad, taken) for number in "12"]
     for target in targets:
         runs.queue(target, (), lambda _: False)
@@ -53,6 +59,11 @@ def test_progress_counts_what_waits_runs_and_is_done_and_outcomes_are_not_kept(t
     assert runs.run(targets[4], artifact) is outcome
     runs.compiled(taken, CompileOutcome(key="k", artifact=artifact, seconds=0, reused=False))
     assert (runs.progress, "taken_c_2" in executor.given) == ((1, 3), True)
+
+    runs.queue(alone := run_target(gone, "1"), (), lambda _: False)
+    runs.compiled(gone, CompileOutcome(key="k", artifact=artifact, seconds=0, reused=False))
+    with pytest.raises(RetargetError, match=str(GONE)):
+        runs.run(alone, artifact)
 
     runs.close()
     assert executor.given["good_c_2"].cancelled()

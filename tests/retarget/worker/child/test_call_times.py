@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 from retarget.extension import Program
+from retarget.worker.child import timing
 from retarget.worker.child.timing import _samples, call_times
 from retarget.worker.messages import Timing
 
@@ -46,6 +48,21 @@ def test_the_clock_of_the_device_times_at_least_one_call() -> None:
     program = Sleeping()
     call_times(program, "f", (), Timing(seconds=1e-6), 0.0)
     assert program.asked == 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "varies", "timed"),
+    [(0.1, False, 64), (1.0, False, 153), (0.1, True, 29), (1.0, True, 242), (100.0, True, 5120)],
+)
+def test_calls_are_timed_until_their_median_is_certain_or_the_time_is_up(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, varies: bool, timed: int
+) -> None:
+    ends = [0.0]
+    monkeypatch.setattr(timing, "time", SimpleNamespace(perf_counter=lambda: ends[-1]))
+    times = timing.timed(
+        lambda: ends.append(ends[-1] + (len(ends) % 7 if varies else 1) / 1024), Timing(seconds=seconds)
+    )
+    assert len(times) == timed
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,10 +14,11 @@ from model_targets import compile_target, run_target
 from retarget.extension import Case, CaseData, Check, DriverError, ExtensionError, FunctionInfo, Program, Tolerance
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Rung, RunOutcome, Stage
 from retarget.support.errors import RetargetError
+from retarget.worker.child.export_cases import export_cases
 from retarget.worker.child.outputs import read_outputs
 from retarget.worker.child.run_external import run_external
 from retarget.worker.child.run_in_process import run_in_process
-from retarget.worker.messages import Progress, RunModule, Timing
+from retarget.worker.messages import ExportCases, Progress, RunModule, Timing
 from retarget.worker.request import tolerances_of
 
 ONE, TWO = np.ones(2, np.float32), np.full(2, 2, np.float32)
@@ -331,6 +333,40 @@ def test_tolerances_are_the_cases_own_by_type_or_one_for_all() -> None:
     by_type = {"float32": Tolerance(rtol=0.5)}
     assert tolerances_of(case(tolerances=by_type, atol=1.0)) == by_type
     assert tolerances_of(case(atol=1.0, rtol=2.0)) == {"": Tolerance(atol=1.0, rtol=2.0)}
+
+
+def test_cases_are_written_as_files_for_others(tmp_path: Path) -> None:
+    (tmp_path / "artifact").write_bytes(b"a")
+    (tmp_path / "p.irpa").write_bytes(b"p")
+    Ran(tmp_path, case(name="g"), record=tmp_path / "o")
+    functions = [FunctionInfo(name="f", arguments=2, argument_types=("tensor<2xf32>", "f32"))]
+    cases = (case(inputs=(ONE, ONE[0]), atol=1.0), case(name="g", agree_with="o"), case(name="h", must_check=True))
+    registry: Any = SimpleNamespace(
+        driver=lambda _: SimpleNamespace(functions=lambda _: functions),
+        case_loader=lambda _: SimpleNamespace(parameters=lambda _: [("s", tmp_path / "p.irpa")], load=lambda _: cases),
+    )
+    target = run_target(compile_target(config="c"), driver="d")
+    known: Any = {"artifact": tmp_path / "artifact", "digest": "", "folder": tmp_path / "e", "only": ("f", "g")}
+    message = ExportCases(target=target, references=(("o", tmp_path / "o"),), **known)
+
+    assert export_cases(registry, message).names == ("f", "g")
+
+    written = json.loads((tmp_path / "e" / "cases.json").read_text())
+    assert (written["parameters"], (tmp_path / "e" / "parameters0.irpa").read_bytes()) == (
+        [["s", "parameters0.irpa"]],
+        b"p",
+    )
+    first, second = written["cases"]
+    assert (first["name"], first["function"], first["must_check"]) == ("f", "f", False)
+    assert first["inputs"] == [
+        {"file": "0-input0.npy", "dtype": "float32"},
+        {"file": "0-input1.npy", "dtype": "float32", "number": 1.0},
+    ]
+    assert (first["tolerances"][""]["atol"], second["expected"]) == (
+        1.0,
+        [{"file": "1-expected0.npy", "dtype": "float32"}],
+    )
+    assert np.load(tmp_path / "e" / "1-expected0.npy").tolist() == [2, 2]
 
 
 # Behind `run_under`, each case in a process of its own.

@@ -66,6 +66,7 @@ def test_what_watches_a_call_reads_nothing_of_the_next_one(tmp_path: Path) -> No
     slow_kill = 'kill() { (sleep 0.2; command kill "$@") & }; '
     with closing(RemoteCalls(local_host(tmp_path, run=("sh", "-c", slow_kill + "{command}")))) as calls:
         assert [calls.run(["echo", str(number)]).stdout for number in range(3)] == ["0\n", "1\n", "2\n"]
+    assert [*(tmp_path / "on host" / "calls").iterdir()] == []
 
 
 def test_what_arrives_otherwise_than_it_was_is_refused_and_not_kept(tmp_path: Path) -> None:
