@@ -6,6 +6,7 @@ is not known counts as changed.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shlex
@@ -31,6 +32,7 @@ _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TRE
 """The variables by which git tells its hooks of their checkout. A worktree is another one."""
 
 _CONFIGURATION = ("pyproject.toml", "pytest.ini", "setup.cfg", "setup.py", "tox.ini")
+_OPTIONS = re.compile(r"(?ms)^(?:addopts|pythonpath)\s*=(.*?)(?=^[\w\[]|\Z)")
 _WORD = re.compile(r"""[^\s"'=,;()<>|&\[\]{}]+""")
 
 
@@ -51,7 +53,7 @@ def changes_since(revision: str, folder: Path, paths: Sequence[str], extensions:
     with _worktree(top, commit) as tree, ThreadPoolExecutor() as pool:
         before = tree / folder.resolve().relative_to(top)
         both_say = all((one / CI_FILE).is_file() for one in (before, folder))
-        files = (*_CONFIGURATION, *_conftests((before, folder), paths), *_named(folder, paths))
+        files = _named((before, folder), paths)
         changed = (name for name in files if content_digest(before / name) != content_digest(folder / name))
         if both_say and _surroundings(before) != _surroundings(folder):
             said = f"setup, env or pytest in {CI_FILE} are others"
@@ -94,30 +96,90 @@ def _surroundings(folder: Path) -> object:
 def _conftests(trees: Iterable[Path], paths: Sequence[str]) -> Iterator[str]:
     """Yield the names of the `conftest.py` in the trees that pytest reads for the paths."""
     places = [PurePath(path.partition("::")[0]) for path in paths]
+    for file in map(PurePath, _files(trees, "*conftest.py")):
+        near = (place.is_relative_to(file.parent) or file.is_relative_to(place) for place in places)
+        if file.name == "conftest.py" and any(near):
+            yield str(file)
+
+
+def _files(trees: Iterable[Path], pattern: str) -> Iterator[str]:
+    """Yield the files in the trees that git has, or would have."""
     for tree in trees:
-        listed = _git(tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", "*conftest.py")
-        for file in map(PurePath, filter(None, listed.split("\0"))):
-            near = (place.is_relative_to(file.parent) or file.is_relative_to(place) for place in places)
-            if file.name == "conftest.py" and any(near):
-                yield str(file)
+        listed = _git(tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", pattern)
+        yield from filter(None, listed.split("\0"))
 
 
-def _named(folder: Path, paths: Sequence[str]) -> Iterator[str]:
-    """Yield what `ci.toml` names in `setup`, `env` and `pytest`, such as files of requirements and scripts, and what
-    these name; below the paths are declarations, which have fingerprints."""
-    waiting = _WORD.findall(str(_surroundings(folder))) if (folder / CI_FILE).is_file() else []
+def _named(trees: Sequence[Path], paths: Sequence[str]) -> Iterator[str]:
+    """Yield the files on which it depends how targets are run: the configuration of pytest and what its options name,
+    each `conftest.py`, what `ci.toml` names in `setup`, `env` and `pytest`, such as files of requirements, scripts and
+    folders of packages, and what these name; of Python code what it imports. Below the paths are declarations, which
+    have fingerprints."""
+    folder = trees[-1]
+    yield from _CONFIGURATION
+    said = str(_surroundings(folder)) if (folder / CI_FILE).is_file() else ""
+    waiting = [(name, True) for word in _WORD.findall(said) for name in _candidates(word, PurePath(), trees)]
+    waiting += [(name, False) for name in (*_plugins(trees), *_conftests(trees, paths))]
     declared = [path for path in paths if PurePath(path).parts]
     seen: set[str] = set()
     while waiting:
-        name = os.path.normpath(waiting.pop())
-        if name in seen or any(map(PurePath(name).is_relative_to, declared)):
+        name, is_whole = waiting.pop()  # whether all that it says counts, or what it imports alone
+        name = os.path.normpath(name)
+        is_declared = any(map(PurePath(name).is_relative_to, declared))
+        if name in seen or (is_declared and not name.endswith(".py")):
             continue
         seen.add(name)
         with suppress(OSError, ValueError):  # no file, or no text
-            if is_inside(folder / name, folder):
-                yield name
-                words = _WORD.findall(read_regular(folder / name).decode())
-                waiting += [one for word in words for one in (word, str(PurePath(name).parent / word))]
+            if not is_inside(folder / name, folder):
+                continue
+            if any((tree / name).is_dir() for tree in trees):
+                takes_all = is_whole and name != "."
+                files = (file for file in _files(trees, name) if takes_all or file.endswith(".py"))
+                yield from (file for file in files if not any(map(PurePath(file).is_relative_to, declared)))
+                continue
+            yield name
+            text, place = read_regular(folder / name).decode(), PurePath(name).parent
+            if name.endswith(".py"):
+                waiting += [(one, False) for word in _imported(text) for one in _modules(word, place, trees)]
+            if is_whole:
+                waiting += [(one, True) for word in _WORD.findall(text) for one in _candidates(word, place, trees)]
+
+
+def _plugins(trees: Sequence[Path]) -> Iterator[str]:
+    """Yield the folders and modules from which pytest's own configuration has plugins."""
+    for name in _CONFIGURATION:
+        with suppress(OSError, ValueError):
+            for options in _OPTIONS.findall(read_regular(trees[-1] / name).decode()):
+                for word in _WORD.findall(options):
+                    yield from _candidates(word, PurePath(), trees)
+
+
+def _candidates(word: str, place: PurePath, trees: Sequence[Path]) -> Iterator[str]:
+    """Yield what a word in a file of a folder may name: a file, a folder, or a module that is there."""
+    yield from dict.fromkeys((word, str(place / word)))
+    yield from _modules(word, place, trees)
+
+
+def _modules(name: str, place: PurePath, trees: Sequence[Path]) -> Iterator[str]:
+    """Yield the files of a module that code in a folder imports, as far as they are there."""
+    if all(map(str.isidentifier, parts := name.split("."))):
+        for module in (PurePath(above, *parts) for above in (place, *place.parents)):
+            for file in (f"{module}.py", f"{module}/__init__.py"):
+                if any((tree / file).is_file() for tree in trees):
+                    yield file
+
+
+def _imported(code: str) -> Iterator[str]:
+    """Yield the names of what code imports, and of the packages that these are in."""
+    try:
+        nodes = [*ast.walk(ast.parse(code))]
+    except (SyntaxError, RecursionError):
+        return
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            above = [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            for alias in node.names:
+                parts = ".".join([*above, alias.name]).split(".")
+                yield from (".".join(parts[:at]) for at in range(1, len(parts) + 1))
 
 
 def _paths_at(folder: Path, paths: Sequence[str]) -> Sequence[str]:
