@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_retarget.options.settings import OF_ONE_ID, SETTINGS, Settings, add_options, register_markers
+from pytest_retarget.options.settings import NOT_ENTERED, OF_ONE_ID, SETTINGS, Settings, add_options, register_markers
 
 if TYPE_CHECKING:
     from retarget.session import FoundFiles, PytestConfiguration, RunRequest, Selection, SelectionRequest
@@ -171,6 +171,15 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, p
         if os.path.lexists(path) and not path.is_file() and not _ignored(collector, path):
             report.result.append(activate(collector.config).SuiteFile.from_parent(collector, path=path))
     return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> Generator[None, bool | None, bool | None]:
+    """Remember the suites in folders that pytest does not enter, to say so."""
+    is_ignored = yield
+    if is_ignored and (file := collection_path / SUITE_FILE).is_file():
+        config.stash.setdefault(NOT_ENTERED, {})[file] = None
+    return is_ignored
 
 
 def _ignored(collector: pytest.Directory, path: Path) -> bool:

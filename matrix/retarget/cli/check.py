@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not file_diagnostics:
             sound[file] = declared
     targets: list[Target] = []
-    notes: Sequence[str] = ()
+    notes = [*found.notes]
     if registry is not None:
         diagnostics += _unknown(loader, suites, registry)
         for suite in suites:
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         runs = [target for target in targets if isinstance(target, RunTarget)]
         profiles, profile_diagnostics = _profiles((*loader.runtime_configs, *(target.runtime for target in runs)))
         fit, locations = ProfileFit(runs, profiles), SourceLocations()
-        notes = list(fit.notes(locations))
+        notes += fit.notes(locations)
         diagnostics += (*profile_diagnostics, *diagnostics_at(fit.problems(locations)))
         usage.read((*loader.expectations, *map(golden_rule, loader.goldens)))
         diagnostics += usage.diagnostics(sound, whole=True)

@@ -13,7 +13,7 @@ import difflib
 import fnmatch
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -80,11 +80,8 @@ def find_modules(
                 expected = "expected one source for each module name"
                 problems.append(Problem(path, f"found {other!r} and {relative!r}, {expected}"))
     if matched_any and not incomplete:
-        problems += [
-            Problem(where, f"found {'/'.join(pattern)!r}, which matches none of the srcs; expected one that does")
-            for where, pattern in parts_of_excluded
-            if where not in excluded
-        ]
+        leaves_none = not (by_name or problems or allow_empty)
+        problems += _wrong_exclusions(parts_of_excluded, excluded, leaves_none=leaves_none)
     if finder is None:
         return tuple(Module(name=name, path=folder / relative) for name, relative in by_name.items()), tuple(problems)
     if problems or not by_name:
@@ -162,6 +159,16 @@ def _excluded_parts(exclude: Sequence[str], problems: list[Problem]) -> list[tup
         else:
             parts.append((("exclude", index), tuple(glob.split("/"))))
     return parts
+
+
+def _wrong_exclusions(
+    exclude: Iterable[tuple[KeyPath, tuple[str, ...]]], used: Container[KeyPath], *, leaves_none: bool
+) -> Iterator[Problem]:
+    for where, pattern in exclude:
+        if where not in used:
+            yield Problem(where, f"found {'/'.join(pattern)!r}, which matches none of the srcs; expected one that does")
+    if leaves_none:
+        yield Problem(("exclude",), "found nothing left, expected to leave a file, or allow_empty = true")
 
 
 def _find(folder: Path, glob: str) -> list[str]:

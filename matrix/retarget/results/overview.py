@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from retarget.model.signatures import normalise
-from retarget.results.record import BAD, GOOD, Outcome, TargetRecord
+from retarget.results.record import BAD, GOOD, CaseRecord, Outcome, TargetRecord
 from retarget.support.text import listed
 
 
@@ -144,6 +144,27 @@ class Difference(NamedTuple):
     change: Change
     before: State | None
     after: State | None
+
+
+WORSE = frozenset({Change.BROKEN, Change.STOPPED, Change.GONE})
+"""The changes after which something that was tested fails, or is not tested."""
+
+
+def is_worse(one: Difference) -> bool:
+    """Whether a result is worse than before, or new and bad."""
+    return one.change in WORSE or (one.before is None and one.after is not None and one.after.is_bad)
+
+
+def worse_cases(target: str, before: TargetRecord, after: TargetRecord) -> Iterator[Difference]:
+    """Yield which cases of a target are worse than before: the target may have failed then, in another case."""
+    was, now = ({one.name: _state_of_case(one) for one in record.cases} for record in (before, after))
+    known = dict.fromkeys((*was, *now)) if was and now else {}
+    names = [name for name in known if name not in after.unselected_cases]
+    yield from filter(is_worse, differences((f"{target} [{name}]", was.get(name), now.get(name)) for name in names))
+
+
+def _state_of_case(case: CaseRecord) -> State:
+    return State(Outcome.BLOCKED if case.no_verdict else case.outcome, case.stage, case.signature)
 
 
 def differences(states: Iterable[tuple[str, State | None, State | None]]) -> Iterator[Difference]:

@@ -40,10 +40,12 @@ class DeclaredTarget(Struct, frozen=True, kw_only=True):
 
 
 class Declared(Struct, frozen=True, kw_only=True):
-    """All targets, in the order of collection. `registry` has the extensions that provided their words."""
+    """All targets, in the order of collection. `registry` has the extensions that provided their words. `notes` say
+    what was not collected."""
 
     registry: Registry
     targets: Sequence[DeclaredTarget]
+    notes: Sequence[str] = ()
 
 
 def collect_targets(folder: Path, paths: Sequence[str], extensions: Sequence[str] = (), *, mark: str = "") -> Declared:
@@ -61,7 +63,7 @@ def collect_targets(folder: Path, paths: Sequence[str], extensions: Sequence[str
         for suite_id, one in zip(suite_ids, selection.suites, strict=True)
         for target in one.selected
     ]
-    return Declared(registry=selection.registry, targets=found)
+    return Declared(registry=selection.registry, targets=found, notes=selection.notes)
 
 
 def _relative(file: Path, folder: Path) -> str:
@@ -118,7 +120,7 @@ class CollectedSuite(Struct, frozen=True, kw_only=True):
 
 class Selection(Struct, frozen=True, kw_only=True):
     """The collected targets: suites, the toolchains of all files read, and the extensions that gave the targets' words.
-    `notes` say why nothing is selected: words of `-m` that no target has.
+    `notes` say why nothing is selected, words of `-m` that no target has, and what was not collected.
 
     The rest is what a session with these paths is configured with: pytest's `root` folder, the cache, the names of
     extensions, and time limits in seconds.
@@ -137,10 +139,11 @@ class Selection(Struct, frozen=True, kw_only=True):
 
 class FoundFiles(Struct, frozen=True, kw_only=True):
     """The declaration files in the folders that pytest enters and those of named modules, sorted; and what pytest
-    reports in addition to what is in them."""
+    reports in addition to what is in them. `notes` name files in folders that it does not enter."""
 
     files: tuple[Path, ...]
     errors: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class PytestConfiguration(Struct, frozen=True, kw_only=True):

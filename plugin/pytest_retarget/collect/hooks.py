@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from fnmatch import fnmatch
 
 import pytest
 from retarget.session import ExpressionError, mark_terms
@@ -11,8 +12,8 @@ from retarget.support import counted, did_you_mean, display_path
 from pytest_retarget.collect.preselection import preselection
 from pytest_retarget.collect.requirements import Refusing
 from pytest_retarget.items.targets import CompileItem, MatrixItem
-from pytest_retarget.options.settings import SETTINGS
-from pytest_retarget.session.declared import declared
+from pytest_retarget.options.settings import NOT_ENTERED, SETTINGS
+from pytest_retarget.session.declared import declared, is_whole
 
 FILES_NAMED = 4
 """How many declaration files the header names; more are counted, unless -v asks for all."""
@@ -66,11 +67,12 @@ class CollectionHooks(Refusing):
                     raise pytest.UsageError(msg) from None
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Where nothing is left, a word that no target has may be why."""
+        """Where nothing is left, a word that no target has may be why; or else the name of a folder."""
         text = session.config.getoption("markexpr")
         if text and self._collected and not session.items and not self._errors:
             known = (line.partition(":")[0].partition("(")[0] for line in session.config.getini("markers"))
             self.notes += unknown_words(text, known)
+        self.notes += _not_entered(session.config)
 
     def pytest_report_collectionfinish(self, config: pytest.Config, items: Sequence[pytest.Item]) -> list[str]:
         """Report what was declared, and where."""
@@ -85,6 +87,23 @@ class CollectionHooks(Refusing):
             f"retarget: {counted(suites, 'suite')}, {counted(compiles, 'compile target')}, "
             f"{counted(len(mine) - compiles, 'run target')}, declared in {shown}"
         ]
+
+
+_OF_DEFAULT = "{arch}"
+"""A pattern of pytest's own `norecursedirs`, which no project writes."""
+
+
+def _not_entered(config: pytest.Config) -> Iterator[str]:
+    """Yield which suites are not collected for the name of their folder, by a default of pytest that few know."""
+    patterns = [one for one in config.getini("norecursedirs") if one != ".*"]
+    if _OF_DEFAULT not in patterns or not is_whole(config):
+        return
+    ignored = {config.invocation_params.dir / path for path in config.getoption("ignore") or ()}
+    for file in config.stash.get(NOT_ENTERED, {}):
+        name = file.parent.name
+        if file.parent not in ignored and any(fnmatch(name, one) for one in patterns):
+            next_step = "name it among the paths, or set norecursedirs"
+            yield f"{display_path(file)} is not collected: pytest enters no folder called {name!r}; {next_step}"
 
 
 def unknown_words(text: str, known: Iterable[str]) -> list[str]:

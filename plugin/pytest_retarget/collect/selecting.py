@@ -51,7 +51,7 @@ def select(request: SelectionRequest) -> Selection:
     collector = _Collector()
     config = _collect(request, collector)
     collector.raise_errors()
-    found, hooks = declared(config), config.pluginmanager.get_plugin("retarget-matrix")
+    found = declared(config)
     settings = config.stash[SETTINGS]
     return Selection(
         registry=found.registry,
@@ -62,15 +62,20 @@ def select(request: SelectionRequest) -> Selection:
         run_timeout=settings.run_timeout,
         suites=tuple(collector.suites()),
         toolchains=found.toolchains,
-        notes=tuple(hooks.notes) if isinstance(hooks, CollectionHooks) else (),
+        notes=_notes(config),
     )
+
+
+def _notes(config: pytest.Config) -> tuple[str, ...]:
+    hooks = config.pluginmanager.get_plugin("retarget-matrix")
+    return tuple(hooks.notes) if isinstance(hooks, CollectionHooks) else ()
 
 
 def find(request: SelectionRequest) -> FoundFiles:
     """Collect files in this process. Raises as `PytestPlugin.find_declarations` does."""
     collector = _Collector(files_of=request.paths)
-    _collect(request, collector)
-    return FoundFiles(files=tuple(sorted(collector.files)), errors=tuple(collector.errors))
+    config = _collect(request, collector)
+    return FoundFiles(files=tuple(sorted(collector.files)), errors=tuple(collector.errors), notes=_notes(config))
 
 
 def _collect(request: SelectionRequest, collector: _Collector) -> pytest.Config:

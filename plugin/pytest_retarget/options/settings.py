@@ -283,6 +283,9 @@ class Settings(Struct, frozen=True, kw_only=True):
 SETTINGS = pytest.StashKey[Settings]()
 """Where a config keeps its settings."""
 
+NOT_ENTERED = pytest.StashKey[dict[Path, None]]()
+"""The suite files in folders that pytest does not enter."""
+
 OF_ONE_ID = pytest.StashKey[bool]()
 """Whether the session is of one target that its id names, as ctest starts it: what is installed was checked when the
 ids were listed, and the device worker is a fork, which imports nothing again."""

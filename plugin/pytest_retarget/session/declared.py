@@ -144,11 +144,11 @@ class Declared:
 
     def expectation_diagnostics(self, config: pytest.Config) -> list[str]:
         """Return the errors of expectations that only a session can detect: those that expired or have no effect."""
-        return self._lines(self.usage.diagnostics(self._suites, whole=_is_whole(config)))
+        return self._lines(self.usage.diagnostics(self._suites, whole=is_whole(config)))
 
     def case_uses(self, config: pytest.Config) -> tuple[CaseUse, ...]:
         """Return the rules that name cases, of those that this session can judge once the cases are known."""
-        return self.usage.case_uses(self._suites, whole=_is_whole(config))
+        return self.usage.case_uses(self._suites, whole=is_whole(config))
 
     def collect_error(self, error: RetargetError, path: Path) -> pytest.Collector.CollectError:
         """Word an error for pytest, without what an earlier one reported."""
@@ -168,7 +168,7 @@ class Declared:
         return list(map(str, diagnostics)) if self._in_full else grouped(diagnostics)
 
 
-def _is_whole(config: pytest.Config) -> bool:
+def is_whole(config: pytest.Config) -> bool:
     """Whether only folders were requested."""
     named = [config.invocation_params.dir / str(argument).partition("::")[0] for argument in config.args]
     return all(path.is_dir() for path in named) and not any("::" in str(argument) for argument in config.args)

@@ -91,7 +91,10 @@ def _verify_declared(arguments: argparse.Namespace) -> int:
     else:
         diagnostics += declared_problems(config, declared, coverage, day)
         diagnostics += budget_problems(config, coverage) if arguments.history else ()
-        done = [*_summary(config, coverage, skipped_by_rules(declared), day)]
+        done = [
+            *(f"note: {note}" for note in declared.notes),
+            *_summary(config, coverage, skipped_by_rules(declared), day),
+        ]
     if diagnostics or others:
         found = DiagnosticsError(tuple(dict.fromkeys(diagnostics))).diagnostics
         lines = [*map(str, found), *(line for text in others for line in text.splitlines())]

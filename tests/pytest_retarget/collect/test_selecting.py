@@ -40,6 +40,23 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_a_suite_in_a_folder_that_pytest_does_not_enter_for_its_name_is_noted(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    note = "note: build/suite.toml is not collected: pytest enters no folder called 'build'; "
+    (project / "suites/left-out/suite.toml").unlink()
+    assert main(["check"]) == 0
+    assert "note" not in capsys.readouterr().out  # the project says itself which folders are left out
+    (project / "pytest.ini").write_text("[pytest]\n")
+    assert main(["check"]) == 0
+    assert note in capsys.readouterr().out
+    for paths in (["suites/first/suite.toml"], [".", "--ignore=build"]):
+        assert main(["check", *paths]) == 0
+        assert "note" not in capsys.readouterr().out
+    assert main(["list"]) == 0
+    assert note in capsys.readouterr().err
+
+
 Listed = Callable[[Sequence[str]], tuple[list[str], list[str]]]
 
 

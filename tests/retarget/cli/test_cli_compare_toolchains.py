@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from retarget.cli import main
@@ -15,7 +15,7 @@ from retarget.cli.compare import toolchains
 from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, RunTarget
-from retarget.model.outcomes import Artifact, CompileOutcome, Failure, RunOutcome, Stage
+from retarget.model.outcomes import Artifact, CaseOutcome, CompileOutcome, Failure, RunOutcome, Stage
 
 EXTENSION = """\
 import os
@@ -320,3 +320,43 @@ def test_wrong_usage_says_what_was_expected(
 ) -> None:
     assert compared(*arguments) == 2
     assert expected in capsys.readouterr().err
+
+
+def test_a_case_that_fails_besides_those_that_failed_before_is_a_regression(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class WithCases(InProcess):
+        failing: ClassVar[set[str]] = set()
+
+        def run(self, target: RunTarget, artifact: Artifact, *, record: Path, **_: object) -> RunOutcome:
+            failing = {"a"} if target.runtime.toolchain is None else self.failing
+            failure = Failure(stage=Stage.COMPARE, summary="values differ")
+            cases = tuple(
+                CaseOutcome(name=name, seconds=0.1, failure=failure if name in failing else None) for name in "ab"
+            )
+            return RunOutcome(devices=(), cases=cases, failure=failure)
+
+    monkeypatch.setattr(toolchains, "Engine", WithCases)
+    none = SimpleNamespace(of=lambda *_: ((), ""), close=lambda: None)
+    monkeypatch.setattr(toolchains, "ReferenceRuns", lambda _: none)
+    for failing, status in (("a", 0), ("ab", 1)):
+        WithCases.failing = {*failing}
+        assert compared("--toolchains", "environment,new", "-k", "same") == status
+    said = "regressed (1):\n  toys::same_tiny_flat  compare: values differ → compare: values differ (b)\n"
+    assert said in capsys.readouterr().out
+
+
+def test_what_only_the_first_toolchain_can_compile_is_no_success(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class WithoutTool(InProcess):
+        def compile(self, target: CompileTarget) -> CompileOutcome:
+            if target.compiler.toolchain is not None and target.module.name == "same":
+                msg = "this build has no tinyc"
+                raise UnavailableError(msg)
+            return super().compile(target)
+
+    monkeypatch.setattr(toolchains, "Engine", WithoutTool)
+    assert compared("--toolchains", "environment,new", "-k", "same or mended", "-m", "compile") == 1
+    said = "no longer run (1):\n  toys::same_tiny  passed → skipped: this build has no tinyc\n"
+    assert said in capsys.readouterr().out

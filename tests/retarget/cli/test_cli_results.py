@@ -6,12 +6,13 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from retarget.cli import main
 from retarget.results.files import SessionResults
 from retarget.results.merge import file_of
-from retarget.results.record import Outcome, TargetRecord
+from retarget.results.record import CaseRecord, Outcome, TargetRecord
 from sample_results import compiled, failed, passed, session
 
 Write = Callable[..., Path]
@@ -288,6 +289,44 @@ new: 1
 """,
         "",
     )
+
+
+def test_diff_says_which_cases_are_worse_of_a_target_that_failed_before(run: Run, write: Write) -> None:
+    def case(name: str, outcome: Outcome, **known: Any) -> CaseRecord:
+        seen = ("compare", "values differ") if outcome is Outcome.FAILED else ("", "")
+        return CaseRecord(name=name, outcome=outcome, stage=seen[0], signature=seen[1], **known)
+
+    bad, good, left = Outcome.FAILED, Outcome.PASSED, Outcome.NOT_RUN
+    write("a", failed("t", cases=(case("x", bad), case("y", good), case("gone", good), case("skipped", good))))
+    cases = (case("x", good), case("y", bad), case("skipped", left, excused=True), case("new", bad))
+    write("b", failed("t", cases=cases))
+    assert run("diff", "a.jsonl", "b.jsonl") == (
+        1,
+        """\
+newly broken: 1
+  t [y]
+    passed → failed at compare: values differ
+
+no longer run: 1
+  t [skipped]
+    passed → not run
+
+gone: 1
+  t [gone]
+    passed
+
+new: 1
+  t [new]
+    failed at compare: values differ
+
+1 newly broken, 1 no longer run, 1 gone, 1 new, 0 targets unchanged
+""",
+        "",
+    )
+    write("c", failed("t", cases=(case("x", bad), case("y", good)), unselected_cases=("gone", "skipped")))
+    assert run("diff", "a.jsonl", "c.jsonl") == (0, "1 target unchanged\n", "")
+    write("d", failed("t", "crash", stage="load"))  # before its cases were known
+    assert run("diff", "a.jsonl", "d.jsonl")[0] == 0
 
 
 def test_diff_of_what_is_only_better_has_status_0(run: Run, write: Write) -> None:

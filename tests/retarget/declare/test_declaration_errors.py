@@ -243,6 +243,7 @@ SUITE_KEYS = {  # more keys of the suite
         "suite.toml:17: module_test_suite[0].requires[0]: 'memory => 8 GiB': column 8: found '=>', expected one of >=, <=, >, <, =, !=, or the end; did you mean '>='?"),
     "a requirement of a module that is no such": ('[[module_test_suite.module]]\nmatch = "f*"\nrequires = ["memory >="]\n',
         "suite.toml:18: module_test_suite[0].module[0].requires[0]: 'memory >=': column 10: found the end, expected a value: a number, a version or a word"),
+    "an exclusion of all sources": ('exclude = ["*.mlir"]\n', "suite.toml:16: module_test_suite[0].exclude: found nothing left, expected to leave a file, or allow_empty = true"),
     "an exclusion that matches nothing": ('exclude = ["foo.mlir", "x*"]\n', "suite.toml:16: module_test_suite[0].exclude[1]: found 'x*', which matches none of the srcs; expected one that does"),
     "an override that matches no module": ('[[module_test_suite.module]]\nmatch = ["f*", "boo"]\ntags = ["x"]\n',
         "suite.toml:17: module_test_suite[0].module[0].match[1]: found 'boo', expected a glob that matches a module's name; did you mean 'foo'?"),

@@ -30,7 +30,7 @@ from retarget.session.references import ReferenceRuns
 from retarget.session.toolchains import with_toolchain
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.scratch import ScratchFolder
-from retarget.support.text import counted, first_line, strip_colour
+from retarget.support.text import counted, first_line, listed, strip_colour
 from retarget.targets.collected import Selection
 from retarget.worker.artifact import is_recorded
 
@@ -186,16 +186,25 @@ class _Side(Struct, kw_only=True):
 def _compared(sides: Sequence[_Side], target: Target, others: Sequence[Target]) -> Compared:
     compiled = target.compile if isinstance(target, RunTarget) else target
     nothing = Compared(suite=compiled.suite, target=target.name)
+    outcomes: list[CompileOutcome] = []
+    failures: list[Failure | None] = []
     try:
-        outcomes = [side.compiled(compiled) for side in sides]
+        for side in sides:
+            outcomes.append(side.compiled(compiled))
+            if isinstance(target, CompileTarget):
+                failures.append(side.checked(target, outcomes[-1]))
         if isinstance(target, RunTarget):
             return _compared_runs(nothing, sides, target, others, outcomes)
-        failures = [side.checked(compiled, outcome) for side, outcome in zip(sides, outcomes, strict=True)]
     except (UnavailableError, RetargetError) as error:
-        return replace(nothing, reason=first_line(str(error)))
+        return _lost(nothing, error) if failures == [None] else replace(nothing, reason=first_line(str(error)))
     artifacts = tuple(_artifacts(outcomes))
     both = (artifacts[0], artifacts[1]) if len(artifacts) == 2 else None
     return replace(nothing, states=(_state(failures[0]), _state(failures[1])), artifacts=both)
+
+
+def _lost(nothing: Compared, error: Exception) -> Compared:
+    """Return that a target passed with the first toolchain and cannot be tried with the second."""
+    return replace(nothing, states=(_state(None), State(Outcome.SKIPPED, signature=first_line(str(error)))))
 
 
 def _compared_runs(
@@ -208,18 +217,25 @@ def _compared_runs(
     before = sides[0].ran(target, others, outcomes[0])
     try:
         after = sides[1].ran(target, others, outcomes[1])
-    except UnavailableError as error:
+    except (UnavailableError, RetargetError) as error:
         if before.failure is not None or outcomes[1].artifact is None:
             raise
-        lost = State(Outcome.SKIPPED, signature=first_line(str(error)))
-        return replace(nothing, states=(_state(None), lost))
+        return _lost(nothing, error)
     values = ""
     folders = (sides[0].folder, sides[1].folder)
     if before.failure is None and after.failure is None and all(map(is_recorded, folders)):
         difference = sides[0].engine.compare(folders, (sides[0].name, sides[1].name)).first
         if difference is not None:
             values = f"{difference.case}, {difference.place}: {difference.mismatch.summary}"
-    return replace(nothing, states=(_state(before.failure), _state(after.failure)), values=values)
+    states = (_state(before.failure), _state(after.failure))
+    return replace(nothing, states=states, values=values, worse_cases=_worse_cases(before, after))
+
+
+def _worse_cases(before: RunOutcome, after: RunOutcome) -> tuple[str, ...]:
+    """Return the cases that passed and do not any more, of a target that failed in others before."""
+    passing = {case.name for case in after.cases if case.failure is None}
+    worse = (case.name for case in before.cases if case.failure is None and case.name not in passing)
+    return tuple(worse) if before.failure is not None and after.failure is not None and after.cases else ()
 
 
 def _artifacts(outcomes: Sequence[CompileOutcome]) -> Iterator[Compiled]:
@@ -262,7 +278,8 @@ class Compared(Struct, frozen=True, kw_only=True):
     """A target with both toolchains, and its `states`; None where it was not tried.
 
     `artifacts` are there for a compile target that both compile, `values` is the first difference of the values of two
-    runs that passed. `reason` says why it was not compared.
+    runs that passed. `worse_cases` passed with the first toolchain alone, of a target that fails with both.
+    `reason` says why it was not compared.
     """
 
     suite: str
@@ -270,6 +287,7 @@ class Compared(Struct, frozen=True, kw_only=True):
     states: tuple[State, State] | None = None
     artifacts: tuple[Compiled, Compiled] | None = None
     values: str = ""
+    worse_cases: tuple[str, ...] = ()
     reason: str = ""
 
     @property
@@ -277,6 +295,8 @@ class Compared(Struct, frozen=True, kw_only=True):
         """What changed."""
         if self.states is None:
             return _NOT_COMPARED
+        if self.worse_cases:
+            return _CHANGES[Change.BROKEN]
         if (change := change_of(*self.states)) is not None:
             return _CHANGES[change]
         return _VALUES if self.values else _SAME
@@ -363,7 +383,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
 def _described(one: Compared) -> str:
     before, after = (text or "passed" for text in one.results)
-    return one.values if one.change == _VALUES else f"{before} → {after}"
+    cases = f" ({listed(one.worse_cases)})" if one.worse_cases else ""
+    return one.values if one.change == _VALUES else f"{before} → {after}{cases}"
 
 
 def _amounts(

@@ -18,7 +18,7 @@ from retarget.results.export.pytest_benchmark import pytest_benchmark
 from retarget.results.export.trace import trace
 from retarget.results.files import SessionResults, attempts_of, faulty_sessions, results_of
 from retarget.results.merge import check_agreement, merge_into
-from retarget.results.overview import Change, Difference, State, differences, state_of
+from retarget.results.overview import Change, Difference, State, differences, is_worse, state_of, worse_cases
 from retarget.results.record import Outcome, TargetRecord
 from retarget.results.rule_update import RuleUpdate
 from retarget.support.errors import RetargetError, display_path
@@ -26,9 +26,6 @@ from retarget.support.files import user_path, write_files
 from retarget.support.text import counted, shown
 
 _FORMATS = {"ctrf": ctrf, "junit": junit, "pytest-benchmark": pytest_benchmark, "trace": trace}
-
-_WORSE = (Change.BROKEN, Change.STOPPED, Change.GONE)
-"""The changes that make `diff` exit with 1."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,16 +89,23 @@ def _say_faults(sessions: Sequence[SessionResults]) -> bool:
 
 def _diff(arguments: argparse.Namespace) -> int:
     choose = show.record_filter(arguments)
-    (before, was_complete, was_at_fault), (after, is_complete, is_at_fault) = (
-        _states(written, choose) for written in (arguments.before, arguments.after)
+    (old, was_complete, was_at_fault), (new, is_complete, is_at_fault) = (
+        _results(written, choose) for written in (arguments.before, arguments.after)
     )
+    before, after = ({target: state_of(record) for target, record in records.items()} for records in (old, new))
     if not was_complete:  # a killed session lacks targets that exist: they are not new
         before = dict.fromkeys(after, State(Outcome.NOT_RUN)) | before
     if not is_complete:  # and they are not gone
         after = dict.fromkeys(before, State(Outcome.NOT_RUN)) | after
     targets = sorted(before.keys() | after.keys())
     found = [*differences((target, before.get(target), after.get(target)) for target in targets)]
-    same = len(targets) - len(found)
+    changed = {one.target for one in found}
+    worse = {one.target for one in found if is_worse(one)}
+    for target in sorted((old.keys() & new.keys()) - worse):
+        if cases := [*worse_cases(target, old[target], new[target])]:
+            found += cases
+            changed.add(target)
+    same = len(targets) - len(changed)
     counts = {change: sum(one.change is change for one in found) for change in Change}
     if arguments.format == "json":
         content = {
@@ -119,17 +123,16 @@ def _diff(arguments: argparse.Namespace) -> int:
         print(json.dumps(content, indent=1))
     else:
         print("\n".join(_text_of(found, counts, same)))
-    is_worse = any(one.change in _WORSE or (one.before is None and one.after and one.after.is_bad) for one in found)
-    return 1 if is_worse or (is_at_fault and not was_at_fault) else 0
+    return 1 if any(map(is_worse, found)) or (is_at_fault and not was_at_fault) else 0
 
 
-def _states(written: str, choose: Callable[[TargetRecord], bool]) -> tuple[dict[str, State], bool, bool]:
-    """Return the state of each target, whether all sessions are complete, and whether one has a fault, which is
+def _results(written: str, choose: Callable[[TargetRecord], bool]) -> tuple[dict[str, TargetRecord], bool, bool]:
+    """Return the result of each target, whether all sessions are complete, and whether one has a fault, which is
     said."""
     sessions = show.read_sessions([written])
     faults = _say_faults(sessions)
-    states = {target: state_of(record) for target, record in results_of(sessions).items() if choose(record)}
-    return states, all(session.is_complete and not session.lacking for session in sessions), faults
+    records = {target: record for target, record in results_of(sessions).items() if choose(record)}
+    return records, all(session.is_complete and not session.lacking for session in sessions), faults
 
 
 def _text_of(found: Sequence[Difference], counts: Mapping[Change, int], same: int) -> Iterator[str]:

@@ -320,7 +320,8 @@ class ModuleTestSuiteTable(_Table):
     One that matches nothing is an error unless `allow_empty`."""
 
     exclude: list[Glob] = Field(default=[], examples=[["broken_*.mlir"]])
-    """Globs of sources to leave out. One that matches none of them is an error."""
+    """Globs of sources to leave out. One that matches none of them is an error, and so is leaving out all, unless
+    `allow_empty`."""
 
     allow_empty: bool = False
     """Whether globs in `srcs` may match nothing."""
