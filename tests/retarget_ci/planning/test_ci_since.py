@@ -281,42 +281,6 @@ def test_files_that_no_fingerprint_covers_are_named_unless_ci_toml_says_that_no_
     assert _plan("--since", "HEAD").unchanged == 4
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("tool/pyproject.toml", "tool/src/tool.cc", "old/helpers.py", "plugins/mine.py", "steps/prepared.py"),
-        *("package/__init__.py", "whole.py"),
-    ],
-)
-def test_where_code_that_setup_installs_or_runs_or_a_conftest_imports_is_another_all_have_changed(
-    checkout: Path, name: str
-) -> None:
-    setup = ["pip install -e ./tool", "python3 steps/prepare.py", *(["pip install ."] if name == "whole.py" else [])]
-    (checkout / "ci.toml").write_text((CI % "old").replace("paths", f"setup = {setup}\npaths"))
-    texts = {
-        "pytest.ini": "[pytest]\npythonpath = plugins\naddopts = -p mine\n",
-        "old/conftest.py": "from .helpers import x\nfrom package.parts import y\n",
-        "steps/prepare.py": "import prepared\n",
-        "package/parts.py": "from . import z\n",
-        "notes/notes.txt": "not named\n",
-        "unused.py": "not named\n",
-        name: "one\n",
-    }
-    for file, text in texts.items():
-        (checkout / file).parent.mkdir(parents=True, exist_ok=True)
-        (checkout / file).write_text(text)
-    _git(checkout, "add", "-A")
-    _git(checkout, "commit", "-q", "-m", "ci")
-    for file in ("notes/notes.txt", *(["unused.py"] if name != "whole.py" else [])):
-        (checkout / file).write_text("edited\n")
-    trees = (checkout, checkout)
-    assert not {"notes/notes.txt", "old/same.mlir"} & {*since._named(trees, ["old"])}
-    (checkout / name).write_text("two\n")
-    found = changes_since("HEAD", checkout, ["old"])
-    assert not found.unchanged
-    assert found.warnings == (f"{name} is another than in HEAD, so that all count as changed",)
-
-
 @pytest.mark.slow
 def test_a_target_with_another_golden_rule_has_changed(checkout: Path) -> None:
     file = checkout / "old" / "suite.toml"
