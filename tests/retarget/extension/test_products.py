@@ -34,7 +34,7 @@ from retarget.extension.products import methods_of
 from retarget.extension.registry import Registry, registry_of
 from retarget.model import Module
 from retarget.model.outcomes import DeviceInfo
-from retarget.support.dependencies import code_digest
+from retarget.support.dependencies import code_reached
 from retarget.support.errors import RetargetError
 
 INFO = DeviceInfo(driver="npu", uri="npu://0", ordinal=0, name="NPU", physical_id="npu-0")
@@ -179,7 +179,7 @@ def test_what_a_product_overrides_is_known() -> None:
     assert overrides(loader, "find_modules")
     assert not overrides(loader, "make")
     assert Driver(()).maps_artifacts is False
-    assert Registry().code_of(compiler) == code_digest(__name__)
+    assert Registry().code_of(compiler) == code_reached(__name__)
 
 
 def test_a_driver_that_does_not_sanitize_is_told_who_does() -> None:

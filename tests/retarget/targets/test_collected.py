@@ -71,7 +71,7 @@ def test_what_pytest_selects_is_collected_in_its_order(monkeypatch: pytest.Monke
             )
             for name, target in zip("yx", targets, strict=True)
         ]
-        return SimpleNamespace(suites=suites, registry=Registry())
+        return SimpleNamespace(suites=suites, registry=Registry(), notes=())
 
     monkeypatch.setattr(collected, "pytest_plugin", lambda: SimpleNamespace(select_targets=select_targets))
     monkeypatch.setattr(collected, "DeclaredTarget", lambda **known: (known["suite_id"], known["target"]))
