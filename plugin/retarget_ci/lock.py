@@ -28,11 +28,9 @@ from retarget.support.text import counted
 from retarget.targets.collected import Declared, DeclaredTarget
 from retarget.targets.selection import compile_selector
 
-from retarget_ci.model import CiConfig, Waiver
+from retarget_ci.model import LOCK_FILE, CiConfig, Waiver
 from retarget_ci.planning.assign import Placement, Refused
 from retarget_ci.planning.plan import ByWords, make_plan
-
-LOCK_FILE = "ci.lock"
 
 NONE = "-"
 """Stands for no event, no runner and no runtime config: no name is this."""

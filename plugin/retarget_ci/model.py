@@ -12,6 +12,7 @@ from retarget.model.declared import PartlyCompared
 from retarget.support.errors import RetargetError, did_you_mean
 
 CI_FILE = "ci.toml"
+LOCK_FILE = "ci.lock"
 
 
 class Runner(PartlyCompared, frozen=True, kw_only=True, eq=False):

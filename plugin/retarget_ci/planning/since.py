@@ -25,8 +25,7 @@ from retarget.support.files import content_digest, is_inside, read_regular
 from retarget.support.text import first_line
 from retarget.support.toml import read_toml
 
-from retarget_ci.lock import LOCK_FILE
-from retarget_ci.model import CI_FILE
+from retarget_ci.model import CI_FILE, LOCK_FILE
 from retarget_ci.planning.fingerprints import Fingerprints
 
 _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TREE"})

@@ -29,8 +29,8 @@ from retarget.targets.selection import Selector, compile_selector, terms
 from retarget.targets.tags import marks
 
 from retarget_ci.emit.files import emitted_files, emitted_problems
-from retarget_ci.lock import LOCK_FILE, Coverage, coverage_of, lock_of, lock_problems
-from retarget_ci.model import CI_FILE, CiConfig, Event, Waiver
+from retarget_ci.lock import Coverage, coverage_of, lock_of, lock_problems
+from retarget_ci.model import CI_FILE, LOCK_FILE, CiConfig, Event, Waiver
 from retarget_ci.planning.plan import ByWords
 from retarget_ci.schema import add_file_argument, declared_ci
 from retarget_ci.verify.results import verify_results
