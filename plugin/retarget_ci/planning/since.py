@@ -54,6 +54,9 @@ _OF_COMMANDS = {
 }
 """What commands that `ci.toml` names find there."""
 
+_OF_PLANNING = ("branches", "budget", "capacity", "compiles", "on", "only_changed", "schedule", "timeout", "verify")
+"""The keys of runners and events that change no target's result, nor which targets are run."""
+
 _LARGEST = 1 << 16
 """Bytes of a file whose words may name others."""
 
@@ -80,8 +83,8 @@ def changes_since(revision: str, folder: Path, paths: Sequence[str], extensions:
         both_say = all((one / CI_FILE).is_file() for one in (before, folder))
         files = _found((tree, top), here, paths) | _named((top, tree), here, paths)
         changed = (name for name in sorted(files) if content_digest(tree / name) != content_digest(top / name))
-        if both_say and _surroundings(before) != _surroundings(folder):
-            said = f"setup, env or pytest in {CI_FILE} are others"
+        if both_say and _legs(before) != _legs(folder):
+            said = f"setup, env, a runner or an event in {CI_FILE} is another"
         else:
             said = next((f"{os.path.relpath(name, here)} is another" for name in changed), "")
         if said:
@@ -107,15 +110,23 @@ def changes_since(revision: str, folder: Path, paths: Sequence[str], extensions:
     return Changes(unchanged=frozenset(name for name, one in new.of.items() if one in known), warnings=tuple(warnings))
 
 
-def _surroundings(folder: Path) -> object:
-    """Return what the `ci.toml` of a folder says of how targets are run, wherever it says it."""
+def _legs(folder: Path) -> Sequence[object]:
+    """Return what the `ci.toml` of a folder says of which targets are run, where, and how."""
+    tables = _tables(folder)
+    return [{key: one for key, one in table.items() if key not in _OF_PLANNING} for table in tables]
+
+
+def _words(folder: Path) -> Sequence[str]:
+    """Return the words by which the `ci.toml` of a folder says how targets are run."""
+    return _WORD.findall(str([table.get(key) for table in _tables(folder) for key in ("setup", "env", "pytest")]))
+
+
+def _tables(folder: Path) -> Sequence[dict[str, object]]:
+    """Return the tables of a `ci.toml`; of what is at the top only what is for every leg."""
     _, data, _ = read_toml(folder / CI_FILE)  # the rest may be wrong, or of another version
-
-    def kept(table: object) -> object:
-        return [table.get(key) for key in ("name", "setup", "env", "pytest")] if isinstance(table, dict) else table
-
-    lists = [data.get(name) for name in ("runner", "event")]
-    return kept(data), *([*map(kept, one)] if isinstance(one, list) else one for one in lists)
+    lists = [one for name in ("runner", "event") if isinstance(one := data.get(name), list)]
+    found = [{key: data.get(key) for key in ("setup", "env")}, *(table for one in lists for table in one)]
+    return [one for one in found if isinstance(one, dict)]
 
 
 def _listed(top: Path, *below: str) -> Sequence[PurePath]:
@@ -145,7 +156,7 @@ def _named(trees: Sequence[Path], here: PurePath, paths: Sequence[str]) -> set[P
     paths are declarations, which have fingerprints: what lies there must be named by `ci.toml`, or by a file there."""
     top, named = trees[0], set[PurePath]()
     declared = [place for path in paths if (place := _normal(here / path.partition("::")[0])) != here]
-    said = _WORD.findall(str(_surroundings(top / here))) if (top / here / CI_FILE).is_file() else []
+    said = _words(top / here) if (top / here / CI_FILE).is_file() else []
     waiting = [(here.joinpath(*PurePath(word).parts[at:]), True) for word in said for at in range(word.count("/") + 1)]
     while waiting:
         place, counts = waiting.pop()
@@ -173,13 +184,13 @@ def _normal(path: PurePath) -> PurePath:
 
 
 def _paths_at(folder: Path, paths: Sequence[str]) -> Sequence[str]:
-    """Return the paths of a folder's own `ci.toml` and those of today's, as far as they are there."""
-    written: object = []
+    """Return the paths of a folder's own `ci.toml`, those of today's where it has none, as far as they are there."""
+    written: object = paths
     if (file := folder / CI_FILE).is_file():
         _, data, _ = read_toml(file)  # only where to look: the rest may be wrong, or of another version
         written = data.get("paths", ["."])
-    own = [path for path in written if isinstance(path, str)] if isinstance(written, list) else []
-    return [path for path in dict.fromkeys((*own, *paths)) if (folder / path.partition("::")[0]).exists()]
+    own = [path for path in written if isinstance(path, str)] if isinstance(written, list | tuple) else []
+    return [path for path in dict.fromkeys(own) if (folder / path.partition("::")[0]).exists()]
 
 
 def _located(revision: str, folder: Path) -> tuple[Path, str]:
