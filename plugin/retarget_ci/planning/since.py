@@ -28,8 +28,11 @@ from retarget_ci.planning.fingerprints import Fingerprints
 _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TREE"})
 """The variables by which git tells its hooks of their checkout. A worktree is another one."""
 
+_OF_PLANNING = ("branches", "budget", "capacity", "compiles", "on", "only_changed", "schedule", "timeout", "verify")
+"""The keys of runners and events that change no target's result, nor which targets are run."""
+
 _DECLARATIONS = frozenset({SUITE_FILE, MATRIX_FILE, EXPECTATIONS_FILE, CI_FILE, LOCK_FILE})
-"""Names of files that fingerprints cover, or `_surroundings`; a lock follows from both."""
+"""Names of files that fingerprints cover, or `_legs`; a lock follows from both."""
 
 
 class Changes(Struct, frozen=True, kw_only=True):
@@ -67,8 +70,8 @@ def changes_since(
             warnings.append(f"the declarations of {revision} cannot be read, {all_count}: {said}")
             return Changes(unchanged=frozenset(), warnings=tuple(warnings))
         both_say = all((one / CI_FILE).is_file() for one in (before, folder))
-        if both_say and _surroundings(before) != _surroundings(folder):
-            said = f"setup, env or pytest in {CI_FILE} are others than in {revision}, {all_count}"
+        if both_say and _legs(before) != _legs(folder):
+            said = f"setup, env, a runner or an event in {CI_FILE} is another than in {revision}, {all_count}"
             return Changes(unchanged=frozenset(), warnings=(said,))
     if others := others - new.files - known.files:
         more = f" and {counted(len(others) - 1, 'further file')}" if len(others) > 1 else ""
@@ -90,25 +93,26 @@ def _others(folder: Path, here: PurePath, commit: str, ignored: Sequence[str]) -
     return {os.path.relpath(one, here) for one in files if one.name not in _DECLARATIONS}
 
 
-def _surroundings(folder: Path) -> object:
-    """Return what the `ci.toml` of a folder says of how targets are run, wherever it says it."""
+def _legs(folder: Path) -> Sequence[object]:
+    """Return what the `ci.toml` of a folder says of which targets are run, where, and how."""
     _, data, _ = read_toml(folder / CI_FILE)  # the rest may be wrong, or of another version
-
-    def kept(table: object) -> object:
-        return [table.get(key) for key in ("name", "setup", "env", "pytest")] if isinstance(table, dict) else table
-
-    lists = [data.get(name) for name in ("runner", "event")]
-    return kept(data), *([*map(kept, one)] if isinstance(one, list) else one for one in lists)
+    lists = [one for name in ("runner", "event") if isinstance(one := data.get(name), list)]
+    tables = [{key: data.get(key) for key in ("setup", "env")}, *(table for one in lists for table in one)]
+    return [
+        {key: one for key, one in table.items() if key not in _OF_PLANNING}
+        for table in tables
+        if isinstance(table, dict)
+    ]
 
 
 def _paths_at(folder: Path, paths: Sequence[str]) -> Sequence[str]:
-    """Return the paths of a folder's own `ci.toml` and those of today's, as far as they are there."""
-    written: object = []
+    """Return the paths of a folder's own `ci.toml`, those of today's where it has none, as far as they are there."""
+    written: object = paths
     if (file := folder / CI_FILE).is_file():
         _, data, _ = read_toml(file)  # only where to look: the rest may be wrong, or of another version
         written = data.get("paths", ["."])
-    own = [path for path in written if isinstance(path, str)] if isinstance(written, list) else []
-    return [path for path in dict.fromkeys((*own, *paths)) if (folder / path.partition("::")[0]).exists()]
+    own = [path for path in written if isinstance(path, str)] if isinstance(written, list | tuple) else []
+    return [path for path in dict.fromkeys(own) if (folder / path.partition("::")[0]).exists()]
 
 
 def _located(revision: str, folder: Path) -> tuple[Path, str]:

@@ -162,14 +162,14 @@ def test_an_unknown_revision_and_a_folder_without_git_are_errors(checkout: Path,
         changes_since("HEAD", tmp_path, ["old"])
 
 
-def test_paths_are_those_of_the_revisions_own_file_and_of_today_that_are_there(tmp_path: Path) -> None:
+def test_paths_are_those_of_the_revisions_own_file_or_of_today_that_are_there(tmp_path: Path) -> None:
     for name in ("old", "both"):
         (tmp_path / name).mkdir()
     today = ["both", "both/suite.toml::s", "old::s", "new"]
     assert _paths_at(tmp_path, today) == ["both", "old::s"]
     for written, own in (('["old", "gone", 1]', ["old"]), ('"old"', [])):
         (tmp_path / "ci.toml").write_text(f"paths = {written}\n")
-        assert _paths_at(tmp_path, today) == [*own, "both", "old::s"]
+        assert _paths_at(tmp_path, today) == own
 
 
 @pytest.mark.slow
@@ -200,6 +200,9 @@ def retarget_case_loaders():
         ("paths", 'setup = ["pip install iree==3.13"]\npaths'),
         ('name = "linux"', 'name = "linux"\nenv = { LP_NUM_THREADS = "1" }'),
         ('name = "pr"', 'name = "pr"\npytest = ["--retarget-case", "a"]'),
+        ('labels = ["x"]\nbuilds', 'labels = ["y"]\nbuilds'),
+        ('drivers = ["local-sync"]', 'drivers = ["local-sync", "vulkan"]'),
+        ('name = "pr"', 'name = "pr"\nselect = "not slow"'),
     ],
 )
 def test_where_targets_are_run_in_another_way_all_have_changed(checkout: Path, before: str, after: str) -> None:
@@ -208,7 +211,9 @@ def test_where_targets_are_run_in_another_way_all_have_changed(checkout: Path, b
     (checkout / "ci.toml").write_text((CI % "old").replace(before, after))
     found = changes_since("HEAD", checkout, ["old"])
     assert not found.unchanged
-    assert found.warnings == ("setup, env or pytest in ci.toml are others than in HEAD, so that all count as changed",)
+    assert found.warnings == (
+        "setup, env, a runner or an event in ci.toml is another than in HEAD, so that all count as changed",
+    )
 
 
 OTHERS = ("requirements.txt", "conftest.py", "old/conftest.py", "tools/setup.sh", "src/compiler.cpp", "uv.lock", ".x")
@@ -335,7 +340,7 @@ def test_what_has_a_fingerprint_that_the_revision_had_is_unchanged_and_its_check
 ) -> None:
     (checkout / "ci.toml").write_text(CI % "old")
     _commit(checkout)
-    (checkout / "ci.toml").write_text((CI % "old").replace("20 min", "30 min").replace("builds = true", ""))
+    (checkout / "ci.toml").write_text((CI % "old").replace("20 min", "30 min").replace("builds", "capacity = 2\nbuilds"))
     folders = fingerprints_of(monkeypatch, before, NOW)
     found = changes_since("HEAD", checkout, ["old"], ["e"])
     assert (found.unchanged, found.warnings) == (unchanged, warnings)

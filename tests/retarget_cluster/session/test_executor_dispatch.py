@@ -347,7 +347,9 @@ def test_a_run_goes_to_workers_that_judge_with_the_code_of_the_session(
 ) -> None:
     link.codes, link.answers = {"a": "it has other code"}, [ran("b")]
     assert executor.run(run_job(tmp_path, code=(("kind.py", DIGEST),))).result().host == "b"
-    assert ([among for _, among, *_ in link.attempts], link.jobs[0].work.code) == ([["b"]], ())
+    (work,) = (job.work for job in link.jobs)
+    assert isinstance(work, RunJob)
+    assert ([among for _, among, *_ in link.attempts], work.code) == ([["b"]], ())
     executor._asked.clear()
     link.codes["b"] = Failed(kind="error", text="it is old")
     with pytest.raises(SickDeviceError, match=r"^a: it has other code; b: it is old$"):
