@@ -21,10 +21,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
-from retarget.engine.cache.key import files_below
 from retarget.extension import UnavailableError
 from retarget.model import Toolchain
 from retarget.support.errors import display_path
+from retarget.support.files import files_below
 from retarget.support.installing import install_hint
 
 COMPILER_PACKAGE = "iree-base-compiler"

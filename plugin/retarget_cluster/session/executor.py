@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
-from retarget.engine.cache.key import InputDigests, Inputs, digest_of, files_below
+from retarget.engine.cache.key import InputDigests, Inputs, digest_of
 from retarget.engine.executor import CompileJob, ExecutorSession, RunJob, Working
 from retarget.engine.limits import OPEN_TIMEOUT
 from retarget.engine.run.sick_devices import SickDeviceError
@@ -24,7 +24,7 @@ from retarget.extension import UnavailableError
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo, Failure, RunOutcome, Stage
 from retarget.support.errors import RetargetError
-from retarget.support.files import write_atomically
+from retarget.support.files import files_below, write_atomically
 from retarget.targets.availability import host_platform
 from retarget.worker.messages import CompiledModule, CompileModule, Refusal, Refused
 

@@ -284,9 +284,13 @@ def test_files_of_results_are_those_named_and_those_below_folders(
     for name in ("b.jsonl", "a/z.jsonl", "a/y.jsonl", "a/x.txt", "other.txt", "empty/x"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far/w.jsonl").touch()
+    (tmp_path / "a/linked").symlink_to(tmp_path / "far")
+    (tmp_path / "far/up").symlink_to(tmp_path / "a")
     paths = [tmp_path / name for name in ("other.txt", "a", "b.jsonl", "a/y.jsonl")]
     assert [str(path.relative_to(tmp_path)) for path in result_files(paths)] == [
-        *("other.txt", "a/y.jsonl", "a/z.jsonl", "b.jsonl")
+        *("other.txt", "a/linked/w.jsonl", "a/y.jsonl", "a/z.jsonl", "b.jsonl")
     ]
     for name, message in (
         (

@@ -19,12 +19,12 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from retarget.engine.cache.key import digest_of, files_below
+from retarget.engine.cache.key import digest_of
 from retarget.engine.cache.sealed_files import DamagedError, read_sealed, seal
 from retarget.extension import CaseLoader
 from retarget.model import CompileTarget
 from retarget.support.errors import RetargetError
-from retarget.support.files import UNFINISHED, read_regular, write_atomically
+from retarget.support.files import UNFINISHED, files_below, read_regular, write_atomically
 from retarget.support.locks import HeldLock, hold
 
 GENERATED_FOLDER = "made"
