@@ -23,8 +23,7 @@ from pathlib import Path
 from msgspec import Struct
 from retarget.extension import UnavailableError
 from retarget.model import Toolchain
-from retarget.session import files_below
-from retarget.support import display_path, install_hint
+from retarget.support import display_path, files_below, install_hint
 
 COMPILER_PACKAGE = "iree-base-compiler"
 RUNTIME_PACKAGE = "iree-base-runtime"

@@ -24,7 +24,7 @@ from msgspec.structs import force_setattr
 
 from retarget.results.record import BAD, INCOMPLETE, Outcome, TargetRecord, When
 from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import irregular
+from retarget.support.files import files_below, irregular
 from retarget.support.text import counted
 
 VERSION = 1
@@ -226,7 +226,7 @@ def result_files(paths: Iterable[Path], *, if_any: bool = False) -> list[Path]:
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
-            below = sorted(path.rglob(f"*{RESULTS_SUFFIX}"))
+            below = sorted(path / name for name in files_below(path) if name.endswith(RESULTS_SUFFIX))
             if not below and not if_any:
                 command = f"pytest --retarget-results {display_path(path)}"
                 what = f"found no results (*{RESULTS_SUFFIX}) in this folder"

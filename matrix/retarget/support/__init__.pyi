@@ -17,6 +17,7 @@ from retarget.support.files import OutsideError as OutsideError
 from retarget.support.files import can_be_written as can_be_written
 from retarget.support.files import content_digest as content_digest
 from retarget.support.files import data_limit as data_limit
+from retarget.support.files import files_below as files_below
 from retarget.support.files import irregular as irregular
 from retarget.support.files import is_inside as is_inside
 from retarget.support.files import is_there as is_there

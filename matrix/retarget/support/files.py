@@ -94,6 +94,20 @@ def read_bytes(path: str | Path) -> bytes:
         os.close(descriptor)
 
 
+def files_below(folder: Path) -> Iterator[str]:
+    """Yield the files of a tree by their paths in it; a linked folder's too, but no folder's twice."""
+    seen = set()
+    for root, folders, files in os.walk(folder, followlinks=True):
+        status = Path(root).stat()
+        if (status.st_dev, status.st_ino) in seen:
+            folders.clear()
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        folders.sort()
+        above = Path(root).relative_to(folder)
+        yield from (str(above / file) for file in files)
+
+
 def content_digest(path: Path) -> str:
     """Return a digest (SHA-256 hex) of a file's content, read again only if it changes; or why there is none.
 

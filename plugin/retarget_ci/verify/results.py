@@ -223,10 +223,14 @@ class _Results:
             yield f"found legs of another revision than the plan's, {plans}: {which}; plan and run one commit"
 
     def unknown_revisions(self) -> Iterator[str]:
-        """Yield that it is not known of which commit legs are, where it is of others."""
+        """Yield which legs are of no known commit, where others are, and which ran with edits of it."""
         legs = self._revisions()
         if "" in legs and (len(legs) > 1 or self._plan.revision):
             yield f"{counted(len(legs['']), 'leg')} found no git commit: {listed(legs[''])}"
+        edited = [name for revision, names in legs.items() if revision.endswith("+") for name in names]
+        if edited and self._plan.revision and not self._plan.revision.endswith("+"):
+            legs_with = f"{counted(len(edited), 'leg')} ran in a checkout with edits"
+            yield f"{legs_with}, which the plan's had not: {listed(edited)}"
 
     def _revisions(self) -> dict[str, list[str]]:
         """Return the legs that ran on each commit; on none that is known by the empty text."""

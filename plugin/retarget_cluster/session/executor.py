@@ -28,10 +28,9 @@ from retarget.session import (
     SickDeviceError,
     Working,
     digest_of,
-    files_below,
     host_platform,
 )
-from retarget.support import RetargetError, write_atomically
+from retarget.support import RetargetError, files_below, write_atomically
 from retarget.worker import CompiledModule, CompileModule, Refusal, Refused
 
 from retarget_cluster.jobs import (

@@ -281,9 +281,13 @@ def test_files_of_results_are_those_named_and_those_below_folders(cwd: Path) -> 
     for name in ("b.jsonl", "a/z.jsonl", "a/y.jsonl", "a/x.txt", "other.txt", "empty/x"):
         (cwd / name).parent.mkdir(exist_ok=True)
         (cwd / name).touch()
+    (cwd / "far").mkdir()
+    (cwd / "far/w.jsonl").touch()
+    (cwd / "a/linked").symlink_to(cwd / "far")
+    (cwd / "far/up").symlink_to(cwd / "a")
     paths = [cwd / name for name in ("other.txt", "a", "b.jsonl", "a/y.jsonl")]
     assert [str(path.relative_to(cwd)) for path in result_files(paths)] == [
-        *("other.txt", "a/y.jsonl", "a/z.jsonl", "b.jsonl")
+        *("other.txt", "a/linked/w.jsonl", "a/y.jsonl", "a/z.jsonl", "b.jsonl")
     ]
     for name, message in (
         (

@@ -340,7 +340,9 @@ def test_what_has_a_fingerprint_that_the_revision_had_is_unchanged_and_its_check
 ) -> None:
     (checkout / "ci.toml").write_text(CI % "old")
     _commit(checkout)
-    (checkout / "ci.toml").write_text((CI % "old").replace("20 min", "30 min").replace("builds", "capacity = 2\nbuilds"))
+    (checkout / "ci.toml").write_text(
+        (CI % "old").replace("20 min", "30 min").replace("builds", "capacity = 2\nbuilds")
+    )
     folders = fingerprints_of(monkeypatch, before, NOW)
     found = changes_since("HEAD", checkout, ["old"], ["e"])
     assert (found.unchanged, found.warnings) == (unchanged, warnings)

@@ -319,7 +319,10 @@ def test_legs_of_another_commit_than_the_plan_s_are_found(tmp_path: Path) -> Non
     write_leg(tmp_path, BUILD, revision="beef+")
     write_leg(tmp_path, RUN, revision="beef+")
     sessions = read_results([tmp_path])
-    assert verify_results(replace(PLAN, revision="beef"), sessions).problems == ()
+    found = verify_results(replace(PLAN, revision="beef"), sessions)
+    assert found.problems == ()
+    assert found.notes == ("2 legs ran in a checkout with edits, which the plan's had not: build, run-linux-1",)
+    assert verify_results(replace(PLAN, revision="beef+"), sessions).notes == ()
     assert verify_results(replace(PLAN, revision="c0ffee"), sessions).lost == (
         "found legs of another revision than the plan's, c0ffee: beef+: 'build', 'run-linux-1'; "
         "plan and run one commit",

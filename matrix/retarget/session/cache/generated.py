@@ -24,7 +24,7 @@ from retarget.model import CompileTarget
 from retarget.session.cache.key import digest_of, files_below
 from retarget.session.cache.sealed_files import DamagedError, read_sealed, seal
 from retarget.support.errors import RetargetError
-from retarget.support.files import UNFINISHED, read_regular, write_atomically
+from retarget.support.files import UNFINISHED, files_below, read_regular, write_atomically
 from retarget.support.locks import HeldLock, hold_lock
 
 GENERATED_FOLDER = "made"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import os
 import platform
 import re
 import shlex
@@ -16,7 +15,7 @@ from pathlib import Path
 
 from retarget.extension import Resolved
 from retarget.support.errors import RetargetError
-from retarget.support.files import content_digest
+from retarget.support.files import content_digest, files_below
 
 _FORMAT = 2
 """Incremented when what the key covers, or what the store keeps under it, changes."""
@@ -191,20 +190,6 @@ def _stated(file: Path) -> str:
     except OSError:
         return "absent"
     return f"{status.st_size} {status.st_mtime_ns}"
-
-
-def files_below(folder: Path) -> Iterator[str]:
-    """Yield the files of a tree by their paths in it; a linked folder's too, but no folder's twice."""
-    seen = set()
-    for root, folders, files in os.walk(folder, followlinks=True):
-        status = Path(root).stat()
-        if (status.st_dev, status.st_ino) in seen:
-            folders.clear()
-            continue
-        seen.add((status.st_dev, status.st_ino))
-        folders.sort()
-        above = Path(root).relative_to(folder)
-        yield from (str(above / file) for file in files)
 
 
 def _response(file: Path) -> Sequence[str]:

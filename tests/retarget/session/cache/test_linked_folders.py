@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from retarget.session.cache.key import files_below
+from retarget.support.files import files_below
 
 
 def test_linked_folders_are_entered_once_also_where_they_lead_back(tmp_path: Path) -> None:
