@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from retarget.engine.cache.store import Store, StoreError
 from retarget.engine.compile.pool import CompilePool, Environment, compile_failure
 from retarget.engine.compile.service import BuildActivity, BuildService
-from retarget.extension import UnavailableError
+from retarget.engine.compile.steps import with_fact
+from retarget.extension import Resolved, UnavailableError
 from retarget.extension.registry import load_extensions
 from retarget.model.outcomes import CompileOutcome, Stage
 from retarget.support.errors import RetargetError
@@ -212,6 +213,13 @@ def test_a_crash_names_its_signal_costs_one_target_and_is_tried_again(make: Make
     again = make().result(crash)
     assert not again.reused
     assert compiles(log) == ["a.txt", "b.txt", "a.txt"]
+
+
+def test_a_further_fact_is_one_of_all_steps() -> None:
+    half = Resolved(build_id="1", flags=(), facts=(("a", "1"),))
+    found = with_fact(replace(half, front_end=half), ("b", "2"))
+    facts = (("a", "1"), ("b", "2"))
+    assert found == replace(half, facts=facts, front_end=replace(half, facts=facts))
 
 
 def test_a_compiler_that_exits_with_an_error_says_which() -> None:
