@@ -122,9 +122,8 @@ class RuntimeBuild(Struct, frozen=True, kw_only=True):
         """Name this build for people, with its folder where that is not the environment's."""
         tracy = os.environ.get("IREE_PY_RUNTIME") == "tracy"
         libs = self.packages / "iree" / f"_runtime_libs{'_tracy' * tracy}" if self.packages is not None else None
-        files = sorted(libs.glob("_runtime*")) if libs is not None else [self.tool] if self.tool is not None else []
         digest = hashlib.sha256()
-        for file in files:
+        for file in sorted(libs.glob("_runtime*")) if libs is not None else filter(None, [self.tool]):
             digest.update(file.read_bytes())
         return _described(f"iree-runtime{'-tracy' * tracy}", _version(libs), digest.hexdigest(), libs or self.folder)
 

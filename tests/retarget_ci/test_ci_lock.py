@@ -53,12 +53,9 @@ def test_the_order_of_declarations_changes_nothing() -> None:
     assert lock_text(dict(reversed(RUNNERS.items())), shuffled) == lock_text(RUNNERS, cells())
 
 
-def test_a_file_that_agrees_has_no_problem() -> None:
-    assert problems(lock_text(RUNNERS, cells()), lock_text(RUNNERS, cells())) == []
-
-
-def test_a_file_that_is_not_there_says_what_writes_it() -> None:
-    assert problems(None, lock_text(RUNNERS, cells())) == [f"ci.lock: found no such file; {WRITE}"]
+def test_a_file_that_agrees_has_no_problem_and_one_that_is_not_there_is_to_be_written() -> None:
+    text = lock_text(RUNNERS, cells())
+    assert (problems(text, text), problems(None, text)) == ([], [f"ci.lock: found no such file; {WRITE}"])
 
 
 def test_a_count_of_too_many_digits_is_no_cell() -> None:

@@ -158,6 +158,9 @@ def test_a_library_put_in_the_wheels_place_is_read_though_it_has_the_recorded_si
     (info / "METADATA").write_text("Name: iree-base-compiler\nVersion: 1\n")
     wrong = base64.urlsafe_b64encode(bytes(32)).decode().rstrip("=")
     record = f"iree/compiler/_mlir_libs/libIREECompiler.so,sha256={wrong},5\niree_base_compiler-1.dist-info/RECORD,,\n"
+    for other in ("iree/other/", "sha512="):
+        (info / "RECORD").write_text(record.replace("iree/compiler/_mlir_libs/" if "/" in other else "sha256=", other))
+        assert builds._recorded_digest(library) == ""
     (info / "RECORD").write_text(record)
     assert builds._recorded_digest(library) == bytes(32).hex()
     time.sleep(0.1)  # more than a tick of the file system's clock

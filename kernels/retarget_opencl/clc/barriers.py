@@ -154,8 +154,7 @@ class _Pass(Struct):
                 continue
             if other and found[-1][1] and isinstance(last := found[-1][1][-1], If):
                 last.orelse = part
-                continue
-            if held or part:
+            elif held or part:
                 found[-1][1].append(If(node.condition, held + part, negated=node.negated != other))
             held = []
         return found

@@ -36,7 +36,6 @@ from retarget.session.cache.folder import choose_cache as choose_cache
 from retarget.session.cache.key import InputDigests as InputDigests
 from retarget.session.cache.key import Inputs as Inputs
 from retarget.session.cache.key import digest_of as digest_of
-from retarget.session.cache.key import files_below as files_below
 from retarget.session.cache.key import host_identity as host_identity
 from retarget.session.cache.remote.objects import remote_settings as remote_settings
 from retarget.session.cache.remote.store import RemoteStore as RemoteStore

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from multiprocessing.connection import Connection
 from typing import TypeVar
 
@@ -206,22 +206,20 @@ class WorkerProcess:
         """Make the worker load its extensions, with this process's import path, and wait for it. Raises
         `RetargetError`."""
         setup = Setup(extensions=self._extensions, sys_path=tuple(sys.path))
-        try:
+        with ExitStack() as failing:
+            failing.callback(self.close)
             answer = self.ask(setup, Ready, timeout=START_LIMIT)
-        except RetargetError:
-            self.close()
-            raise
-        if isinstance(answer, Ready):
-            return
-        if answer.worker_ended:
-            last = first_line("\n".join(reversed(answer.text.splitlines())), "it printed nothing")
-            msg = f"a worker process ended while it started ({answer.cause}): {error_line(answer.text) or last}"
-        elif answer.refusal is Refusal.TIMED_OUT:
-            msg = f"a worker process was not ready after {answer.cause}: an extension hangs while it is imported"
-        else:
-            self.close()
-            msg = answer.summary
-        raise RetargetError(msg)
+            if isinstance(answer, Ready):
+                failing.pop_all()
+                return
+            if answer.worker_ended:
+                last = first_line("\n".join(reversed(answer.text.splitlines())), "it printed nothing")
+                msg = f"a worker process ended while it started ({answer.cause}): {error_line(answer.text) or last}"
+            elif answer.refusal is Refusal.TIMED_OUT:
+                msg = f"a worker process was not ready after {answer.cause}: an extension hangs while it is imported"
+            else:
+                msg = answer.summary
+            raise RetargetError(msg)
 
     def _death(self) -> Refused:
         """Reap a worker whose connection broke, and return how it ended."""

@@ -264,10 +264,6 @@ def test_a_side_that_fails_is_reported_as_such(project: Path, capsys: pytest.Cap
             ("plain", "--configs", "good,of"),
             "found config 'of'; did you mean 'off'? module plain runs as good/flat, good/bent, good/away, off/flat",
         ),
-        (
-            ("plain", "--configs", "good,wholly-else"),
-            "found config 'wholly-else'; module plain runs as good/flat, good/bent, good/away, off/flat",
-        ),
         (("plian", "--configs", "good,off"), "found no file and no module 'plian' in .; did you mean 'plain'?"),
         (
             ("words", "--configs", "good,off"),

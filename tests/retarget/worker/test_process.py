@@ -175,11 +175,13 @@ def test_a_worker_that_was_killed_from_outside_is_seen_as_dead(worker: WorkerPro
 
 
 def test_an_extension_that_fails_to_import_is_reported_by_the_worker(spawner: Spawner) -> None:
+    before = len(list(Path("/dev/fd").iterdir()))
     with pytest.raises(RetargetError) as caught:
         WorkerProcess(spawner=spawner, extensions=("no_such_module_anywhere",))
 
     expected = "extension 'no_such_module_anywhere' cannot be imported: ModuleNotFoundError: "
     assert str(caught.value).startswith(expected + "No module named 'no_such_module_anywhere'")
+    assert len(list(Path("/dev/fd").iterdir())) == before
 
 
 def test_an_extension_that_ends_the_worker_while_it_is_imported_is_reported(

@@ -147,9 +147,9 @@ def test_elements_that_numpy_stores_without_a_type_take_the_declared_one() -> No
     (array,) = read(function("tensor<2xbf16>"), "--input=@bf.npy").inputs
     assert array.dtype == ml_dtypes.bfloat16
     assert array.astype(float).tolist() == [1, 2]
-    assert diagnostics(ANY, "--input=@bf.npy") == [
-        "flags.txt:1:9: found elements of 2 bytes without a type, and the module does not say which it takes"
-    ]
+    message = "found elements of 2 bytes without a type, and the module does not say which it takes"
+    for flag, column in (("input", 9), ("expected_output", 19)):
+        assert diagnostics(ANY, f"--{flag}=@bf.npy") == [f"flags.txt:1:{column}: {message}"]
 
 
 # ---------------------------------------------------------------- signatures

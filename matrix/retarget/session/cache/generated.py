@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from retarget.extension import CaseLoader
 from retarget.model import CompileTarget
-from retarget.session.cache.key import digest_of, files_below
+from retarget.session.cache.key import digest_of
 from retarget.session.cache.sealed_files import DamagedError, read_sealed, seal
 from retarget.support.errors import RetargetError
 from retarget.support.files import UNFINISHED, files_below, read_regular, write_atomically

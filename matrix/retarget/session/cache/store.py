@@ -402,7 +402,7 @@ class Store:
             self._root.mkdir(parents=True, exist_ok=True)
             lock = hold_where_possible(self._root / "trim.lock")
         except OSError:
-            return 0
+            lock = None
         if lock is None:
             return 0
         with lock:

@@ -13,12 +13,13 @@ from pathlib import Path
 import msgspec.structs
 import pytest
 from msgspec.structs import replace
-from retarget.extension import UnavailableError
+from retarget.extension import Resolved, UnavailableError
 from retarget.extension.registry import load_extensions
 from retarget.model.outcomes import CompileOutcome, Stage
 from retarget.session.cache.store import Store, StoreError
 from retarget.session.compile.pool import CompilePool, Environment, compile_failure
 from retarget.session.compile.service import BuildActivity, BuildService
+from retarget.session.compile.steps import with_fact
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import CompileModule, Refusal, Refused
 from targets_of_doubles import EXTENSIONS, compile_target, has_ended, lines_of, toolchain, wait_until
@@ -212,6 +213,13 @@ def test_a_crash_names_its_signal_costs_one_target_and_is_tried_again(make: Make
     again = make().result(crash)
     assert not again.reused
     assert compiles(log) == ["a.txt", "b.txt", "a.txt"]
+
+
+def test_a_further_fact_is_one_of_all_steps() -> None:
+    half = Resolved(build_id="1", flags=(), facts=(("a", "1"),))
+    found = with_fact(replace(half, front_end=half), ("b", "2"))
+    facts = (("a", "1"), ("b", "2"))
+    assert found == replace(half, facts=facts, front_end=replace(half, facts=facts))
 
 
 def test_a_compiler_that_exits_with_an_error_says_which() -> None:

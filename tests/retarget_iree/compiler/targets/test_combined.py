@@ -205,6 +205,7 @@ def test_the_command_by_hand_of_flags_that_contradict_a_profile_fails_with_the_s
     assert command[1:5] == ("-m", "retarget_iree.compile_for", str(profiles / "gpu.toml"), "m.mlir")
     assert compile_for(command[3:]) == 1
     assert "--iree-hal-target-device=cuda contradicts target_from" in capsys.readouterr().err
+    assert compile_for(["gpu.toml"]) == 2
 
 
 @pytest.mark.parametrize("module", ["m.mlir", "m.onnx"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from iree_support import driver_named
 from retarget.extension import UnavailableError
 from retarget.profiles import value_error
 from retarget.profiles.names import name_error
+from retarget_iree.runtime.apis import vulkan
 from retarget_iree.runtime.apis.cuda import cuda_features
 from retarget_iree.runtime.apis.features import host_memory, host_triple, live_features
 
@@ -39,6 +41,22 @@ def test_the_features_of_the_cpu_are_those_of_llvm() -> None:
     quick = dict(live_features("local-sync", "", "", complete=False))
     assert quick.items() <= features.items()
     assert [message for name, value in info.features if (message := name_error(name) or value_error(name, value))] == []
+
+
+def test_products_of_matrices_are_those_that_a_subgroup_computes() -> None:
+    def answer(_: object, count: Any, products: int | None) -> int:
+        count[0] = 2
+        for at, scope in enumerate((2, 3)) if products else ():
+            found = ctypes.cast(products, ctypes.POINTER(vulkan._CooperativeMatrix))[at]
+            found.sizes, found.types, found.scope = (16 * at, 8, 32), (0, 0, 1, 77), scope
+        return 0
+
+    query = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint32), ctypes.c_void_p)(answer)
+    api: Any = SimpleNamespace(vkGetInstanceProcAddr=lambda *_: ctypes.cast(query, ctypes.c_void_p).value)
+    asked = (api, ctypes.c_void_p(), ctypes.c_void_p())
+    assert [*vulkan._matrices(*asked)] == ["16x8x32 float16 float16 float32 77"]
+    api.vkGetInstanceProcAddr = lambda *_: None
+    assert [*vulkan._matrices(*asked)] == []
 
 
 def test_a_device_that_no_api_knows_has_no_features() -> None:

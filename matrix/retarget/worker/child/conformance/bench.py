@@ -103,6 +103,12 @@ class Bench:
         self._note(region, offset, data, f"write {_shown(region, offset, len(data))}")
         self.device.write(region.range(offset, len(data)), data)
 
+    def write_through(self, region: Region, offset: int, data: bytes) -> None:
+        """Write from the host through a map."""
+        self._note(region, offset, data, f"write through a map of {_shown(region, offset, len(data))}")
+        with self.device.map(region.range(offset, len(data))) as view:
+            view[:] = data
+
     def expect(self, *regions: Region) -> None:
         """Hold all bytes of buffers against what they must be, as the host reads them."""
         for region in regions:

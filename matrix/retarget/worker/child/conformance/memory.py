@@ -125,7 +125,7 @@ def writes(bench: Bench) -> None:
     size = len(region.content)
     target = bench.buffer(size)
     for seed in (3, 4):
-        _write_through(bench, region, 0, random_bytes(size, seed=seed))
+        bench.write_through(region, 0, random_bytes(size, seed=seed))
         bench.finish(bench.copy(region, target, (0, 0, size)))
         bench.expect(target, region)
 
@@ -139,15 +139,8 @@ def parts(bench: Bench) -> None:
             with bench.device.map(region.range(offset, length)) as view:
                 bench.equal(what, region.content[offset : offset + length], view, offset)
             if bench.limits.writes_maps:
-                _write_through(bench, region, offset, random_bytes(length, seed=offset + length))
+                bench.write_through(region, offset, random_bytes(length, seed=offset + length))
                 bench.expect(region)
-
-
-def _write_through(bench: Bench, region: Region, offset: int, data: bytes) -> None:
-    with bench.device.map(region.range(offset, len(data))) as view:
-        view[:] = data
-    region.content[offset : offset + len(data)] = data
-    region.last = f"write through a map of {region.name}[{offset}:{offset + len(data)}]"
 
 
 def unmappable(bench: Bench) -> None:
