@@ -29,7 +29,7 @@ from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mea
 from retarget.support.text import counted
 from retarget.support.toml import Problem
 from retarget.targets.collected import Declared, collect
-from retarget.targets.selection import compile_selector
+from retarget.targets.selection import compile_selector, terms
 
 from retarget_bringup.ladder.drivers import driver_targets, write_checks
 from retarget_bringup.ladder.files import Ladder, read_ladder
@@ -134,6 +134,11 @@ def _selected(settings: Settings, declared: Declared) -> Declared:
     if not selected:
         message = f"found {settings.select!r}, which selects no target of {', '.join(settings.paths)}"
         problems.append(Problem(("select",), message))
+    tags = dict.fromkeys(tag for one in declared.targets for tag in one.target.tags) if selected else ()
+    for term in terms(settings.select) if selected else ():
+        if not term.negated and not any(term.selector(one.target) for one in declared.targets):
+            message = f"found the word {term.text!r}, which no target has as a tag{did_you_mean(term.text, tags)}"
+            problems.append(Problem(("select",), message))
     drivers = declared.registry.drivers
     for at, name in enumerate(settings.drivers):
         if name not in drivers:
