@@ -54,7 +54,7 @@ def changes_since(revision: str, folder: Path, paths: Sequence[str], extensions:
         before = tree / folder.resolve().relative_to(top)
         both_say = all((one / CI_FILE).is_file() for one in (before, folder))
         files = _named((before, folder), paths)
-        changed = (name for name in files if content_digest(before / name) != content_digest(folder / name))
+        changed = (name for name in files if _state(before, name) != _state(folder, name))
         if both_say and _surroundings(before) != _surroundings(folder):
             said = f"setup, env or pytest in {CI_FILE} are others"
         else:
@@ -107,6 +107,12 @@ def _files(trees: Iterable[Path], pattern: str) -> Iterator[str]:
     for tree in trees:
         listed = _git(tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", pattern)
         yield from filter(None, listed.split("\0"))
+
+
+def _state(tree: Path, name: str) -> str:
+    """Return what a file in a tree holds; of a submodule the commit that git has for it."""
+    is_submodule = (tree / name).is_dir()
+    return _git(tree, "ls-files", "--stage", "--", name) if is_submodule else content_digest(tree / name)
 
 
 def _named(trees: Sequence[Path], paths: Sequence[str]) -> Iterator[str]:

@@ -271,6 +271,18 @@ def test_where_code_that_setup_installs_or_runs_or_a_conftest_imports_is_another
     assert found.warnings == (f"{name} is another than in HEAD, so that all count as changed",)
 
 
+def test_where_a_submodule_that_setup_installs_is_at_another_commit_all_have_changed(checkout: Path) -> None:
+    (checkout / "ci.toml").write_text((CI % "old").replace("paths", 'setup = ["pip install ./parts/tool"]\npaths'))
+    (checkout / "parts/tool").mkdir(parents=True)
+    for digit in "12":
+        _git(checkout, "add", "ci.toml")
+        _git(checkout, "update-index", "--add", "--cacheinfo", f"160000,{40 * digit},parts/tool")
+        _git(checkout, "commit", "-q", "-m", digit)
+    found = changes_since("HEAD^", checkout, ["old"])
+    assert not found.unchanged
+    assert found.warnings == ("parts/tool is another than in HEAD^, so that all count as changed",)
+
+
 @pytest.mark.slow
 def test_a_target_with_another_golden_rule_has_changed(checkout: Path) -> None:
     file = checkout / "old" / "suite.toml"
