@@ -202,7 +202,8 @@ class _Evaluation:
     # ------------------------------------------------------------ what a file calls
 
     def _record(self, rule: str, stack: str, positional: Sequence[object], arguments: Mapping[str, Any]) -> None:
-        named = dict(zip(("name", "srcs"), positional, strict=False)) | dict(arguments)
+        names = ["name", "srcs", *(f"at position {at}" for at in range(3, len(positional) + 1))]
+        named = dict(zip(names, positional, strict=False)) | dict(arguments)
         given = {key: value for key, value in named.items() if value is not None}
         self.calls.append(Call(rule=rule, line=self._line(stack), arguments=given))
 

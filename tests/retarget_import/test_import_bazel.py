@@ -359,6 +359,7 @@ iree_check_test(name = "compiled", src = "a.mlir", target_backend = "vmvx", tags
     "//build:arm": ["slow"],
     "//conditions:default": [],
 }))
+iree_check_test_suite("by_position", ["a.mlir"], [("vmvx", "local-task")])
 """
     write(folder, text, "a.mlir")
     assert import_here("--verify") == 0
@@ -372,8 +373,9 @@ iree_check_test(name = "compiled", src = "a.mlir", target_backend = "vmvx", tags
         "left out: BUILD.bazel:13: the runs on webgpu of check_all: no extension here has this driver; they are "
         "compiled",
         "left out: BUILD.bazel:20: all of flagged: its flags have $(location :spec.mlir), which Bazel replaces",
+        "left out: BUILD.bazel:30: the arguments at position 3 of by_position: they are not taken over",
         "left out: 1 call of cc_test",
         "left out: 1 call of iree_genrule",
-        "verified: 2 tests of the original, and the result has no other targets",
+        "verified: 5 tests of the original, and the result has no other targets",
     ]
     assert main(["check", "."]) == 0

@@ -19,7 +19,15 @@ from retarget.cli import run_session
 from retarget.extension import Compiler, ModuleSize, UnavailableError, overrides
 from retarget.model import CompileTarget, Origin, Rung, RunTarget, RuntimeConfig, Target
 from retarget.results import SessionResults, TargetRecord, read_results, results_of
-from retarget.session import Declared, Engine, cache_of_command, check_drivers, collect_targets, compile_selector
+from retarget.session import (
+    Declared,
+    Engine,
+    cache_of_command,
+    check_drivers,
+    collect_targets,
+    compile_selector,
+    mark_terms,
+)
 from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean, revision
 
 from retarget_bringup.ladder.drivers import driver_targets, write_checks
@@ -125,6 +133,11 @@ def _selected(settings: Settings, declared: Declared) -> Declared:
     if not selected:
         message = f"found {settings.select!r}, which selects no target of {', '.join(settings.paths)}"
         problems.append(Problem(("select",), message))
+    tags = dict.fromkeys(tag for one in declared.targets for tag in one.target.tags) if selected else ()
+    for term in mark_terms(settings.select) if selected else ():
+        if not term.negated and not any(term.selector(one.target) for one in declared.targets):
+            message = f"found the word {term.text!r}, which no target has as a tag{did_you_mean(term.text, tags)}"
+            problems.append(Problem(("select",), message))
     drivers = declared.registry.drivers
     for at, name in enumerate(settings.drivers):
         if name not in drivers:

@@ -360,6 +360,17 @@ def test_diff_calls_nothing_gone_that_a_killed_session_lacks(run: Run, write: Wr
     assert (status, out) == (1, "no longer run: 1\n  u\n    passed → not run\n\n1 no longer run, 1 target unchanged\n")
 
 
+def test_an_expression_that_selects_nothing_is_an_error(run: Run, write: Write) -> None:
+    write("a", passed("t", **CPU), failed("u", **GPU))
+    for words in (["show", "a.jsonl"], ["diff", "a.jsonl", "a.jsonl"]):
+        status, out, err = run(*words, "-m", "vulcan")
+        assert (status, out) == (2, "")
+        assert err.endswith("-m 'vulcan' selects none of 2 targets; did you mean 'vulkan'?\n")
+        assert run(*words, "-m", "vulkan or vulcan")[0] == (1 if words[0] == "show" else 0)
+    write("b")
+    assert run("show", "b.jsonl", "-m", "vulcan")[0] == 0  # there is nothing to select
+
+
 def test_diff_as_json(run: Run, write: Write) -> None:
     write("a", passed("t", **CPU), passed("gpu", **GPU))
     write("b", failed("t", **CPU))

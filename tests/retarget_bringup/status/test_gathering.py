@@ -54,6 +54,13 @@ def test_what_the_expression_selects_is_run() -> None:
     [
         ({"select": "slow"}, ["select: found 'slow', which selects no target of ops, nets"]),
         (
+            {"select": "run and (fast or fats or kind(name='x')) and not slow"},
+            [
+                "select: found the word 'fats', which no target has as a tag; did you mean 'fast'?",
+                """select: found the word "kind(name='x')", which no target has as a tag""",
+            ],
+        ),
+        (
             {"drivers": ("cuda", "vulcan", "zzzzzzzz")},
             [
                 "drivers[1]: found 'vulcan', which is no driver here; did you mean 'vulkan'?",

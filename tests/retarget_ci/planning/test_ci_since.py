@@ -266,6 +266,18 @@ def test_declarations_and_what_git_ignores_are_no_other_files_and_paths_are_rela
         others(checkout, "../readme.md")
 
 
+def test_another_commit_of_a_submodule_and_an_edit_in_it_are_a_change(checkout: Path) -> None:
+    (sub := checkout / "third_party").mkdir()
+    _git(sub, "init", "-q")
+    for text in ("1", "2"):
+        (sub / "code.c").write_text(text)
+        assert text == "1" or others(checkout) == {"third_party"}
+        _commit(sub)
+        assert text == "1" or others(checkout) == {"third_party"}
+        _commit(checkout)
+        assert others(checkout) == set()
+
+
 @pytest.mark.slow
 def test_files_that_no_fingerprint_covers_are_named_unless_ci_toml_says_that_no_target_depends_on_them(
     checkout: Path, capsys: pytest.CaptureFixture[str]

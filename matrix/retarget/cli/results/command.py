@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import asdict
@@ -90,9 +90,13 @@ def _say_faults(sessions: Sequence[SessionResults]) -> bool:
 def _diff(arguments: argparse.Namespace) -> int:
     choose = show.record_filter(arguments)
     (old, was_complete, was_at_fault), (new, is_complete, is_at_fault) = (
-        _results(written, choose) for written in (arguments.before, arguments.after)
+        _results(written) for written in (arguments.before, arguments.after)
     )
-    before, after = ({target: state_of(record) for target, record in records.items()} for records in (old, new))
+    before, after = (
+        {target: state_of(record) for target, record in records.items() if choose(record)} for records in (old, new)
+    )
+    if not (before or after):
+        show.refuse_none(arguments.mark, (old | new).values())
     if not was_complete:  # a killed session lacks targets that exist: they are not new
         before = dict.fromkeys(after, State(Outcome.NOT_RUN)) | before
     if not is_complete:  # and they are not gone
@@ -101,7 +105,7 @@ def _diff(arguments: argparse.Namespace) -> int:
     found = [*differences((target, before.get(target), after.get(target)) for target in targets)]
     changed = {one.target for one in found}
     worse = {one.target for one in found if is_worse(one)}
-    for target in sorted((old.keys() & new.keys()) - worse):
+    for target in sorted((before.keys() & after.keys() & old.keys() & new.keys()) - worse):
         if cases := [*worse_cases(target, old[target], new[target])]:
             found += cases
             changed.add(target)
@@ -126,13 +130,12 @@ def _diff(arguments: argparse.Namespace) -> int:
     return 1 if any(map(is_worse, found)) or (is_at_fault and not was_at_fault) else 0
 
 
-def _results(written: str, choose: Callable[[TargetRecord], bool]) -> tuple[dict[str, TargetRecord], bool, bool]:
+def _results(written: str) -> tuple[dict[str, TargetRecord], bool, bool]:
     """Return the result of each target, whether all sessions are complete, and whether one has a fault, which is
     said."""
     sessions = show.read_sessions([written])
     faults = _say_faults(sessions)
-    records = {target: record for target, record in results_of(sessions).items() if choose(record)}
-    return records, all(session.is_complete and not session.lacking for session in sessions), faults
+    return results_of(sessions), all(session.is_complete and not session.lacking for session in sessions), faults
 
 
 def _text_of(found: Sequence[Difference], counts: Mapping[Change, int], same: int) -> Iterator[str]:

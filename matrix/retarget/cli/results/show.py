@@ -14,10 +14,10 @@ from retarget.cli.support import text_table
 from retarget.results.files import SessionResults, faulty_sessions, latest_records, read_results, results_of
 from retarget.results.overview import by_config, by_outcome, failure_groups, state_of
 from retarget.results.record import BAD, INCOMPLETE, Outcome, TargetRecord
-from retarget.support.errors import display_path
+from retarget.support.errors import did_you_mean, display_path
 from retarget.support.files import user_path
 from retarget.support.text import counted, shown
-from retarget.targets.selection import ExpressionError, compile_selector_of
+from retarget.targets.selection import ExpressionError, compile_selector_of, mark_terms
 
 _SHOWN_FILES = 3
 
@@ -46,6 +46,15 @@ def record_filter(arguments: argparse.Namespace) -> Callable[[TargetRecord], boo
         raise argparse.ArgumentError(None, str(error)) from error
 
 
+def refuse_none(mark: str, records: Iterable[TargetRecord]) -> None:
+    """Raise `argparse.ArgumentError` where `-m` selects none of all the records there are: it may be misspelt."""
+    if known := [*records]:
+        tags = {tag for record in known for tag in record.tags}
+        hints = (did_you_mean(term.text, tags) for term in mark_terms(mark) if term.text not in tags)
+        msg = f"-m {mark!r} selects none of {counted(len(known), 'target')}{next(filter(None, hints), '')}"
+        raise argparse.ArgumentError(None, msg)
+
+
 def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare `show`."""
     does = (
@@ -68,7 +77,10 @@ def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _show(arguments: argparse.Namespace) -> int:
     choose = record_filter(arguments)
     sessions = read_sessions(arguments.paths)
-    results = {target: record for target, record in sorted(results_of(sessions).items()) if choose(record)}
+    known = results_of(sessions)
+    results = {target: record for target, record in sorted(known.items()) if choose(record)}
+    if not results:
+        refuse_none(arguments.mark, known.values())
     missing = {one.start.session: one.lacking for one in sessions}
     listed = [record for record in results.values() if record.outcome in arguments.outcome]
     if arguments.format == "json":
