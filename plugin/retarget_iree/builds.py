@@ -41,6 +41,9 @@ _TOOLS = ("tools", "bin", "lib", ".")
 _PART = re.compile(r"iree-lld|lib(?!IREECompiler\.).*(?:iree|LLVM|MLIR).*\.(?:so|dylib)\b.*", re.IGNORECASE)
 """The linker that a compiler starts, and what a library that was built of shared ones loads: they lie beside it."""
 
+_BESIDE = ("lib*.so*", "../lib/lib*iree*.so*", "lib*.dylib", "../lib/lib*iree*.dylib")
+"""What a tool of the runtime loads that was built of shared libraries, relative to it."""
+
 _LOOKED = (
     "looked for a package in ., lib/python*/site-packages and {0}/bindings/python, for {1} in tools, bin, lib and ."
 )
@@ -120,11 +123,15 @@ class RuntimeBuild(Struct, frozen=True, kw_only=True):
     packages: Path | None = None
     tool: Path | None = None
 
-    def describe(self) -> str:
-        """Name this build for people, with its folder where that is not the environment's."""
+    def describe(self, *, runs_tool: bool = False) -> str:
+        """Name this build for people, with its folder where that is not the environment's. What runs artifacts tells
+        builds apart: the library of the package, or the tool with the libraries beside it."""
         tracy = os.environ.get("IREE_PY_RUNTIME") == "tracy"
         libs = self.packages / "iree" / f"_runtime_libs{'_tracy' * tracy}" if self.packages is not None else None
-        files = sorted(libs.glob("_runtime*")) if libs is not None else [self.tool] if self.tool is not None else []
+        if self.tool is not None and (runs_tool or libs is None):
+            files = [self.tool, *(one for like in _BESIDE for one in sorted(self.tool.parent.glob(like)))]
+        else:
+            files = sorted(libs.glob("_runtime*")) if libs is not None else []
         digest = hashlib.sha256()
         for file in files:
             digest.update(file.read_bytes())
