@@ -44,6 +44,8 @@ _PART = re.compile(r"iree-lld|lib(?!IREECompiler\.).*(?:iree|LLVM|MLIR).*\.(?:so
 _BESIDE = ("lib*.so*", "../lib/lib*iree*.so*", "lib*.dylib", "../lib/lib*iree*.dylib")
 """What a tool of the runtime loads that was built of shared libraries, relative to it."""
 
+_LARGEST_SCRIPT = 1 << 16
+
 _LOOKED = (
     "looked for a package in ., lib/python*/site-packages and {0}/bindings/python, for {1} in tools, bin, lib and ."
 )
@@ -113,6 +115,7 @@ class CompilerBuild(Struct, frozen=True, kw_only=True):
             if path is not None and (self.package is None or self.package not in path.parents):
                 yield path.name, path
                 yield from ((one.name, one) for one in sorted(path.parent.glob("*")) if _PART.fullmatch(one.name))
+        yield from ((one.name, one) for one in _run_by(self.tool))
 
 
 class RuntimeBuild(Struct, frozen=True, kw_only=True):
@@ -129,7 +132,8 @@ class RuntimeBuild(Struct, frozen=True, kw_only=True):
         tracy = os.environ.get("IREE_PY_RUNTIME") == "tracy"
         libs = self.packages / "iree" / f"_runtime_libs{'_tracy' * tracy}" if self.packages is not None else None
         if self.tool is not None and (runs_tool or libs is None):
-            files = [self.tool, *(one for like in _BESIDE for one in sorted(self.tool.parent.glob(like)))]
+            beside = (one for like in _BESIDE for one in sorted(self.tool.parent.glob(like)))
+            files = [self.tool, *beside, *_run_by(self.tool)]
         else:
             files = sorted(libs.glob("_runtime*")) if libs is not None else []
         digest = hashlib.sha256()
@@ -243,6 +247,16 @@ def _content(build: CompilerBuild, fingerprint: str) -> str:
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield the files of a package by their names in it, without what Python and linkers leave there."""
     return ((name, folder / name) for name in sorted(files_below(folder)) if "__pycache__" not in Path(name).parts)
+
+
+def _run_by(tool: Path | None) -> Sequence[Path]:
+    """Return the files that a tool names by their paths, if it is a script: what it runs is the build."""
+    if tool is None:
+        return ()
+    with tool.open("rb") as stream:
+        text = stream.read(_LARGEST_SCRIPT).decode(errors="replace") if stream.read(2) == b"#!" else ""
+    named = re.findall(r"""(?<![\w.])/[^\s"'`$;|&<>()]+""", text.partition("\n")[2])
+    return [path for path in map(Path, dict.fromkeys(named)) if path.is_file()]
 
 
 def _described(name: str, version: str, build_id: str, folder: Path) -> str:

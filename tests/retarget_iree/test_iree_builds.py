@@ -63,6 +63,19 @@ def test_of_several_pythons_in_an_environment_this_ones_packages_count(tmp_path:
     assert runtime_at(tmp_path).packages == tmp_path / "lib" / own / "site-packages"
 
 
+def test_what_a_script_in_place_of_a_tool_runs_is_part_of_the_build(tmp_path: Path) -> None:
+    real = tmp_path / "elsewhere"
+    filled(tmp_path, "tools/iree-compile", "tools/iree-run-module")
+    for name in ("iree-compile", "iree-run-module"):
+        (tmp_path / "tools" / name).write_text(f'#!/bin/sh\nexec "{real}" "$@"\n')
+    found = []
+    for text in ("1", "2", "2"):
+        real.write_text(text)
+        compiler = compiler_at(tmp_path)
+        found.append((compiler.content(), compiler.build_id(), runtime_at(tmp_path).describe()))
+    assert [len({*one}) for one in zip(*found, strict=True)] == [2, 2, 2]
+
+
 @pytest.mark.parametrize("has_packages", [False, True])
 def test_a_runtime_whose_tool_runs_is_another_where_it_or_a_library_beside_it_is(
     tmp_path: Path, *, has_packages: bool
