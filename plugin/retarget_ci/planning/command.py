@@ -56,7 +56,9 @@ def _plan(arguments: argparse.Namespace) -> int:
         sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in history.damaged)
     unchanged: frozenset[str] | None = None
     if arguments.since:
-        changes = changes_since(arguments.since, config.folder, config.paths, arguments.retarget_extension)
+        changes = changes_since(
+            arguments.since, config.folder, config.paths, arguments.retarget_extension, event.select
+        )
         unchanged = changes.unchanged
         sys.stderr.writelines(f"warning: {line}\n" for line in changes.warnings)
     plan = make_plan(

@@ -28,6 +28,9 @@ from retarget.model import CompileTarget, RunTarget, Target
 from retarget.support.text import counted
 from retarget.targets.collected import Declared, DeclaredTarget, collect
 from retarget.targets.expansion import compile_target_name
+from retarget.targets.selection import compile_selector
+
+from retarget_ci.planning.plan import ByWords
 
 _SHOWN = 16
 
@@ -45,6 +48,7 @@ def add(subparsers: Any) -> None:
         "fingerprints", help="what `plan --since` compares: a digest of all that the result of a target depends on"
     )
     parser.add_argument("path", nargs="*", default=["."], help="folders or suite files (.)")
+    parser.add_argument("--select", default="", metavar="EXPR", help="only targets that it selects, as with -m (all)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
     parser.set_defaults(act=_print)
 
@@ -53,7 +57,7 @@ def _print(arguments: argparse.Namespace) -> int:
     extensions = arguments.retarget_extension
     declared = collect(Path.cwd(), arguments.path, extensions)
     with Engine(registry=declared.registry, cache=cache_of_command().folder, extensions=extensions) as engine:
-        found = fingerprints(declared, engine)
+        found = fingerprints(declared, engine, arguments.select)
     if arguments.format == "json":
         sys.stdout.buffer.write(msgspec.json.encode(found) + b"\n")
         return 0
@@ -63,8 +67,9 @@ def _print(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def fingerprints(declared: Declared, engine: Engine) -> Fingerprints:
-    """Return the fingerprints of targets. Compilers resolve their flags for it, in workers; nothing is compiled.
+def fingerprints(declared: Declared, engine: Engine, select: str = "") -> Fingerprints:
+    """Return the fingerprints of the targets that `select` selects, as with `-m`. Compilers resolve their flags for it,
+    in workers; nothing is compiled.
 
     Raises `RetargetError` for invalid files.
     """
@@ -92,7 +97,7 @@ def fingerprints(declared: Declared, engine: Engine) -> Fingerprints:
     suites = {one.suite_id: one.suite for one in declared.targets}
     found: dict[str, str] = {}
     unknown: Counter[str] = Counter()
-    for one in declared.targets:
+    for one in filter(ByWords(compile_selector(select)), declared.targets):
         try:
             made = generated(one.suite_id, one.compiled.name)
             target: Target = replace(one.target, compile=made) if isinstance(one.target, RunTarget) else made

@@ -70,8 +70,11 @@ class Changes(Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
-def changes_since(revision: str, folder: Path, paths: Sequence[str], extensions: Sequence[str] = ()) -> Changes:
-    """Compare what pytest collects from paths below a folder with what it collects there at a revision.
+def changes_since(
+    revision: str, folder: Path, paths: Sequence[str], extensions: Sequence[str] = (), select: str = ""
+) -> Changes:
+    """Compare what pytest collects from paths below a folder with what it collects there at a revision, as far as
+    `select` (as with `-m`) selects it.
 
     Where the declarations of the revision cannot be read, everything has changed. Raises `RetargetError` for a folder
     that is in no git checkout, a revision that git does not know, and invalid declarations of the folder.
@@ -91,8 +94,8 @@ def changes_since(revision: str, folder: Path, paths: Sequence[str], extensions:
             warning = f"{said} than in {revision}, so that all count as changed"
             return Changes(unchanged=frozenset(), warnings=(warning,))
         there = _paths_at(before, paths)
-        old = pool.submit(_fingerprints, before, there, extensions) if there else None
-        new = pool.submit(_fingerprints, folder, paths, extensions).result()
+        old = pool.submit(_fingerprints, before, there, extensions, select) if there else None
+        new = pool.submit(_fingerprints, folder, paths, extensions, select).result()
         warnings = [
             f"{count} without a fingerprint, which count as changed: {why}" for why, count in new.unknown.items()
         ]
@@ -242,10 +245,11 @@ def _git(folder: Path, *arguments: str) -> str:
     return ran.stdout
 
 
-def _fingerprints(folder: Path, paths: Sequence[str], extensions: Sequence[str]) -> Fingerprints:
+def _fingerprints(folder: Path, paths: Sequence[str], extensions: Sequence[str], select: str) -> Fingerprints:
     """Collect in a folder, in a separate process: its imports stay there."""
     loaded = [f"--retarget-extension={one}" for one in extensions]
-    command = [sys.executable, "-P", "-m", "retarget.cli", "ci", *loaded, "fingerprints", "--format=json", "--", *paths]
+    options = ["--format=json", f"--select={select}"]
+    command = [sys.executable, "-P", "-m", "retarget.cli", "ci", *loaded, "fingerprints", *options, "--", *paths]
     ran = subprocess.run(command, cwd=folder, capture_output=True, check=False, stdin=subprocess.DEVNULL)
     if ran.returncode:
         raise RetargetError(ran.stderr.decode(errors="replace").strip() or f"exit status {ran.returncode}")
