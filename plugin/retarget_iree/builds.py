@@ -39,6 +39,11 @@ _TOOLS = ("tools", "bin", "lib", ".")
 _PART = re.compile(r"iree-lld|lib(?!IREECompiler\.).*(?:iree|LLVM|MLIR).*\.(?:so|dylib)\b.*", re.IGNORECASE)
 """The linker that a compiler starts, and what a library that was built of shared ones loads: they lie beside it."""
 
+_BESIDE = ("lib*.so*", "../lib/lib*iree*.so*", "lib*.dylib", "../lib/lib*iree*.dylib")
+"""What a tool of the runtime loads that was built of shared libraries, relative to it."""
+
+_LARGEST_SCRIPT = 1 << 16
+
 _LOOKED = (
     "looked for a package in ., lib/python*/site-packages and {0}/bindings/python, for {1} in tools, bin, lib and ."
 )
@@ -108,6 +113,7 @@ class CompilerBuild(Struct, frozen=True, kw_only=True):
             if path is not None and (self.package is None or self.package not in path.parents):
                 yield path.name, path
                 yield from ((one.name, one) for one in sorted(path.parent.glob("*")) if _PART.fullmatch(one.name))
+        yield from ((one.name, one) for one in _run_by(self.tool))
 
 
 class RuntimeBuild(Struct, frozen=True, kw_only=True):
@@ -118,12 +124,18 @@ class RuntimeBuild(Struct, frozen=True, kw_only=True):
     packages: Path | None = None
     tool: Path | None = None
 
-    def describe(self) -> str:
-        """Name this build for people, with its folder where that is not the environment's."""
+    def describe(self, *, runs_tool: bool = False) -> str:
+        """Name this build for people, with its folder where that is not the environment's. What runs artifacts tells
+        builds apart: the library of the package, or the tool with the libraries beside it."""
         tracy = os.environ.get("IREE_PY_RUNTIME") == "tracy"
         libs = self.packages / "iree" / f"_runtime_libs{'_tracy' * tracy}" if self.packages is not None else None
+        if self.tool is not None and (runs_tool or libs is None):
+            beside = (one for like in _BESIDE for one in sorted(self.tool.parent.glob(like)))
+            files = [self.tool, *beside, *_run_by(self.tool)]
+        else:
+            files = sorted(libs.glob("_runtime*")) if libs is not None else []
         digest = hashlib.sha256()
-        for file in sorted(libs.glob("_runtime*")) if libs is not None else filter(None, [self.tool]):
+        for file in files:
             digest.update(file.read_bytes())
         return _described(f"iree-runtime{'-tracy' * tracy}", _version(libs), digest.hexdigest(), libs or self.folder)
 
@@ -233,6 +245,16 @@ def _content(build: CompilerBuild, fingerprint: str) -> str:
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield the files of a package by their names in it, without what Python and linkers leave there."""
     return ((name, folder / name) for name in sorted(files_below(folder)) if "__pycache__" not in Path(name).parts)
+
+
+def _run_by(tool: Path | None) -> Sequence[Path]:
+    """Return the files that a tool names by their paths, if it is a script: what it runs is the build."""
+    if tool is None:
+        return ()
+    with tool.open("rb") as stream:
+        text = stream.read(_LARGEST_SCRIPT).decode(errors="replace") if stream.read(2) == b"#!" else ""
+    named = re.findall(r"""(?<![\w.])/[^\s"'`$;|&<>()]+""", text.partition("\n")[2])
+    return [path for path in map(Path, dict.fromkeys(named)) if path.is_file()]
 
 
 def _described(name: str, version: str, build_id: str, folder: Path) -> str:

@@ -176,9 +176,11 @@ class DoubleCompiler(extension.Compiler):
                 raise extension.CompilerError(summary, "error: rejected\n", verdict=True, in_front_half=True)
             elif line.startswith("@trouble"):
                 raise extension.CompilerError(line.removeprefix("@trouble "))
+            elif line == "@empty":
+                return extension.Compiled(artifact=b"", diagnostics="last words\n")
             elif line.startswith("@"):
                 act(*line[1:].split(" ", 1))
-        kept = [line for line in text.splitlines() if not line.startswith("@")]
+        kept = [line for line in text.splitlines() if not line.startswith("@")] or ["nothing"]
         return extension.Compiled(artifact="\n".join(kept).upper().encode(), front_half=b"half")
 
     def tags(self, config: CompilerConfig) -> Sequence[str]:

@@ -63,6 +63,39 @@ def test_of_several_pythons_in_an_environment_this_ones_packages_count(tmp_path:
     assert runtime_at(tmp_path).packages == tmp_path / "lib" / own / "site-packages"
 
 
+def test_what_a_script_in_place_of_a_tool_runs_is_part_of_the_build(tmp_path: Path) -> None:
+    real = tmp_path / "elsewhere"
+    filled(tmp_path, "tools/iree-compile", "tools/iree-run-module")
+    for name in ("iree-compile", "iree-run-module"):
+        (tmp_path / "tools" / name).write_text(f'#!/bin/sh\nexec "{real}" "$@"\n')
+    found = []
+    for text in ("1", "2", "2"):
+        real.write_text(text)
+        compiler = compiler_at(tmp_path)
+        found.append((compiler.content(), compiler.build_id(), runtime_at(tmp_path).describe()))
+    assert [len({*one}) for one in zip(*found, strict=True)] == [2, 2, 2]
+
+
+@pytest.mark.parametrize("has_packages", [False, True])
+def test_a_runtime_whose_tool_runs_is_another_where_it_or_a_library_beside_it_is(
+    tmp_path: Path, *, has_packages: bool
+) -> None:
+    libs = tmp_path / "iree/_runtime_libs"
+    for folder in (libs, tmp_path / "iree/runtime") if has_packages else (tmp_path / "tools", tmp_path / "lib"):
+        folder.mkdir(parents=True)
+    names = ("iree/_runtime_libs/_runtime.so", "iree/_runtime_libs/iree-run-module") if has_packages else ()
+    for name in (files := names or ("tools/iree-run-module", "tools/libnpu.so.1", "lib/libiree_hal.so")):
+        (tmp_path / name).write_text("1")
+
+    found: set[tuple[str, str]] = set()
+    for name in ("", *files):
+        (tmp_path / name).write_text("2") if name else None
+        build = runtime_at(tmp_path)
+        found.add((build.describe(), build.describe(runs_tool=True)))
+    in_process, by_tool = (len({*one}) for one in zip(*found, strict=True))
+    assert (in_process, by_tool) == ((2, 2) if has_packages else (4, 4))
+
+
 def test_what_is_missing_is_said_with_where_it_was_looked_for(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError) as caught:
         compiler_at(tmp_path)

@@ -236,8 +236,8 @@ class OpenClCompiler(Compiler):
             fact = _compiled_for(config, split).fact()
         except CompilerError:
             return ""  # `resolve` says it
-        iree = find_compiler(config.toolchain).fingerprint()
-        return f"{iree} {onnx_version()}; retarget_opencl {translation_build()}; {fact}"
+        build = find_compiler(config.toolchain)
+        return f"{build.fingerprint()} {onnx_version(build)}; retarget_opencl {translation_build()}; {fact}"
 
     def toolchain_environment(self, config: CompilerConfig | RuntimeConfig) -> Sequence[tuple[str, str]]:
         """Return the variable that selects IREE's toolchain."""
@@ -292,7 +292,7 @@ class OpenClCompiler(Compiler):
             flags=_with_target(flags, profile),
             not_inputs=not_inputs(_with_target(flags, profile)),
             facts=((_LARGEST, str(profile.max_allocation)),),
-            suffix_facts=((".onnx", f"onnx {onnx_version()}"),),
+            suffix_facts=((".onnx", f"onnx {onnx_version(find_compiler())}"),),
             build=self.describe_build(None),
             front_half=front_half(flags),
         )

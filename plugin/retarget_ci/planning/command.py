@@ -54,7 +54,12 @@ def _plan(arguments: argparse.Namespace) -> int:
     unchanged: frozenset[str] | None = None
     if arguments.since:
         changes = changes_since(
-            arguments.since, config.folder, config.paths, arguments.retarget_extension, config.paths_ignore
+            arguments.since,
+            config.folder,
+            config.paths,
+            arguments.retarget_extension,
+            select=event.select,
+            ignored=config.paths_ignore,
         )
         unchanged = changes.unchanged
         sys.stderr.writelines(f"warning: {line}\n" for line in changes.warnings)

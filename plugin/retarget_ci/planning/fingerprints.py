@@ -29,10 +29,13 @@ from retarget.session import (
     RuleSet,
     cache_of_command,
     collect_targets,
+    compile_selector,
     compile_target_name,
     golden_rules,
 )
 from retarget.support import counted
+
+from retarget_ci.planning.plan import ByWords
 
 _SHOWN = 16
 
@@ -52,6 +55,7 @@ def add(subparsers: Any) -> None:
         "fingerprints", help="what `plan --since` compares: a digest of all that the result of a target depends on"
     )
     parser.add_argument("path", nargs="*", default=["."], help="folders or suite files (.)")
+    parser.add_argument("--select", default="", metavar="EXPR", help="only targets that it selects, as with -m (all)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
     parser.set_defaults(act=_print)
 
@@ -60,7 +64,7 @@ def _print(arguments: argparse.Namespace) -> int:
     extensions = arguments.retarget_extension
     declared = collect_targets(Path.cwd(), arguments.path, extensions)
     with Engine(registry=declared.registry, cache=cache_of_command().folder, extensions=extensions) as engine:
-        found = fingerprints(declared, engine)
+        found = fingerprints(declared, engine, arguments.select)
     if arguments.format == "json":
         sys.stdout.buffer.write(msgspec.json.encode(found) + b"\n")
         return 0
@@ -72,8 +76,9 @@ def _print(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def fingerprints(declared: Declared, engine: Engine) -> Fingerprints:
-    """Return the fingerprints of targets. Compilers resolve their flags for it, in workers; nothing is compiled.
+def fingerprints(declared: Declared, engine: Engine, select: str = "") -> Fingerprints:
+    """Return the fingerprints of the targets that `select` selects, as with `-m`. Compilers resolve their flags for it,
+    in workers; nothing is compiled.
 
     Raises `RetargetError` for invalid files.
     """
@@ -105,6 +110,7 @@ def fingerprints(declared: Declared, engine: Engine) -> Fingerprints:
     for one in declared.targets:
         module = one.compiled.module
         files |= {one.suite.origin.file, module.path, *module.data, *(digests.named_files(one.compiled) or ())}
+    for one in filter(ByWords(compile_selector(select)), declared.targets):
         try:
             made = generated(one.suite_id, one.compiled.name)
             target: Target = replace(one.target, compile=made) if isinstance(one.target, RunTarget) else made

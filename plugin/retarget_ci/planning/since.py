@@ -43,10 +43,17 @@ class Changes(Struct, frozen=True, kw_only=True):
 
 
 def changes_since(
-    revision: str, folder: Path, paths: Sequence[str], extensions: Sequence[str] = (), ignored: Sequence[str] = ()
+    revision: str,
+    folder: Path,
+    paths: Sequence[str],
+    extensions: Sequence[str] = (),
+    *,
+    select: str = "",
+    ignored: Sequence[str] = (),
 ) -> Changes:
-    """Compare what pytest collects from paths below a folder with what it collects there at a revision. `ignored` are
-    pathspecs of git, relative to the folder, of files that no target depends on.
+    """Compare what pytest collects from paths below a folder with what it collects there at a revision, as far as
+    `select` (as with `-m`) selects it. `ignored` are pathspecs of git, relative to the folder, of files that no target
+    depends on.
 
     Where the declarations of the revision cannot be read, everything has changed. Raises `RetargetError` for a folder
     that is in no git checkout, a revision that git does not know, and invalid declarations of the folder.
@@ -58,8 +65,8 @@ def changes_since(
     with _worktree(top, commit) as tree, ThreadPoolExecutor() as pool:
         before = tree / here
         there = _paths_at(before, paths)
-        old = pool.submit(_fingerprints, before, there, extensions) if there else None
-        new = pool.submit(_fingerprints, folder, paths, extensions).result()
+        old = pool.submit(_fingerprints, before, there, extensions, select) if there else None
+        new = pool.submit(_fingerprints, folder, paths, extensions, select).result()
         warnings = [
             f"{count} without a fingerprint, which count as changed: {why}" for why, count in new.unknown.items()
         ]
@@ -164,10 +171,11 @@ def _git(folder: Path, *arguments: str) -> str:
     return ran.stdout
 
 
-def _fingerprints(folder: Path, paths: Sequence[str], extensions: Sequence[str]) -> Fingerprints:
+def _fingerprints(folder: Path, paths: Sequence[str], extensions: Sequence[str], select: str) -> Fingerprints:
     """Collect in a folder, in a separate process: its imports stay there."""
     loaded = [f"--retarget-extension={one}" for one in extensions]
-    command = [sys.executable, "-P", "-m", "retarget.cli", "ci", *loaded, "fingerprints", "--format=json", "--", *paths]
+    options = ["--format=json", f"--select={select}"]
+    command = [sys.executable, "-P", "-m", "retarget.cli", "ci", *loaded, "fingerprints", *options, "--", *paths]
     ran = subprocess.run(command, cwd=folder, capture_output=True, check=False, stdin=subprocess.DEVNULL)
     if ran.returncode:
         raise RetargetError(ran.stderr.decode(errors="replace").strip() or f"exit status {ran.returncode}")

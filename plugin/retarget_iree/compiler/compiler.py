@@ -95,7 +95,8 @@ class IreeCompiler(Compiler):
         if asks_devices(config):
             return ""
         profiles = profiles_fact(config)
-        return f"{find_compiler(config.toolchain).fingerprint()} {onnx_version()} {environment_facts()} {profiles}"
+        build = find_compiler(config.toolchain)
+        return f"{build.fingerprint()} {onnx_version(build)} {environment_facts()} {profiles}"
 
     def describe_build(self, toolchain: Toolchain | None) -> str:
         """Return version and build."""
@@ -213,7 +214,7 @@ def _resolved(build: CompilerBuild, flags: tuple[str, ...]) -> Resolved:
         not_inputs=not_inputs(flags),
         files=tuple(Path(path) for _, path in environment_facts()),
         facts=environment_facts(),
-        suffix_facts=((".onnx", f"onnx {onnx_version()}"),),
+        suffix_facts=((".onnx", f"onnx {onnx_version(build)}"),),
         build=build.describe(),
     )
 

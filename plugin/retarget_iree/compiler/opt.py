@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 from retarget.extension import Compiled, Compiler, CompileRequest, CompilerError, Resolved, UnavailableError
-from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig
+from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig, Toolchain
 
 from retarget_iree.builds import CompilerBuild, compiler_hint
 from retarget_iree.compiler.flags import not_inputs
@@ -22,8 +22,8 @@ class IreeOptCompiler(Compiler):
     artifact_suffix = ".mlir"
 
     def fingerprint(self, config: CompilerConfig) -> str:
-        """Name the compiler as `iree` does."""
-        return find_compiler(config.toolchain).fingerprint()
+        """Name the compiler as `iree` does, with the tool that runs: a build folder may have built it alone."""
+        return _build(config.toolchain).fingerprint()
 
     def toolchain_environment(self, config: CompilerConfig | RuntimeConfig) -> Sequence[tuple[str, str]]:
         """Return the variable that selects a toolchain."""
@@ -50,12 +50,12 @@ class IreeOptCompiler(Compiler):
         return (tool, str(target.module.path), *flags, "-o", str(output))
 
 
-def _build() -> CompilerBuild:
-    """Return the compiler of this process with `iree-opt` as its tool, which lies beside the library or `iree-compile`.
+def _build(toolchain: Toolchain | None = None) -> CompilerBuild:
+    """Return the compiler of a toolchain, or of this process, with `iree-opt` as its tool.
 
-    Raises `UnavailableError`.
+    It lies beside the library or `iree-compile`. Raises `UnavailableError`.
     """
-    build = find_compiler()
+    build = find_compiler(toolchain)
     beside = [path.with_name("iree-opt") for path in (build.tool, build.library) if path is not None]
     tool = next((path for path in beside if path.is_file()), None)
     if tool is None:

@@ -14,16 +14,23 @@ from typing import Any
 from retarget.extension import CompilerError, UnavailableError
 from retarget.support import ScratchFolder, install_hint
 
+from retarget_iree.builds import COMPILER_PACKAGE, CompilerBuild
 from retarget_iree.toolchain import VARIABLE, compiler_api, find_compiler
 
 _UNRELATED = (OSError, MemoryError, ImportError)
 """Errors that are not about the model."""
 
 
-def onnx_version() -> str:
-    """Return the version of the package onnx, which affects the import of a model; `none` without it."""
+def onnx_version(build: CompilerBuild) -> str:
+    """Return the versions of what imports models for a build: of the package onnx, and of the environment's compiler,
+    where the build has no importer of its own; `none` without one."""
+    names = ("onnx",) if build.package is not None else ("onnx", COMPILER_PACKAGE)
+    return " ".join(map(_version_of, names))
+
+
+def _version_of(package: str) -> str:
     try:
-        return importlib.metadata.version("onnx")
+        return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return "none"
 

@@ -299,6 +299,15 @@ def test_files_that_no_fingerprint_covers_are_named_unless_ci_toml_says_that_no_
 
 
 @pytest.mark.slow
+def test_a_target_that_the_event_did_not_select_before_has_changed(checkout: Path) -> None:
+    file = checkout / "old" / "suite.toml"
+    assert len(changes_since("HEAD", checkout, ["old"], select="local-sync").unchanged) == 3
+    file.write_text(file.read_text().replace('name = "s"', 'name = "s"\ntags = ["quick"]'))
+    assert not changes_since("HEAD", checkout, ["old"], select="quick").unchanged
+    assert len(changes_since("HEAD", checkout, ["old"]).unchanged) == 6
+
+
+@pytest.mark.slow
 def test_a_target_with_another_golden_rule_has_changed(checkout: Path) -> None:
     file = checkout / "old" / "suite.toml"
     rule = '[[golden]]\nmatch = "same"\nmetric = "artifact-size"\nmax = "%d KiB"\nreason = "r"\n'
@@ -315,8 +324,8 @@ def fingerprints_of(monkeypatch: pytest.MonkeyPatch, before: object, now: Finger
     """Let the checkout of a revision have these fingerprints (or fail so), and today's folder those; return where."""
     folders: list[Path] = []
 
-    def found(folder: Path, paths: Sequence[str], extensions: Sequence[str]) -> Fingerprints:
-        assert [*extensions] == ["e"]
+    def found(folder: Path, paths: Sequence[str], extensions: Sequence[str], select: str) -> Fingerprints:
+        assert ([*extensions], select) == (["e"], "")
         folders.append(folder)
         if folder.name == "tree":
             assert [*paths] == ["old"]
@@ -385,10 +394,11 @@ class Ran:
 def test_fingerprints_come_from_a_process_of_their_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     process = Ran(0, b'{"of":{"a":"1"},"unknown":{}}')
     monkeypatch.setattr(since.subprocess, "run", process)
-    assert since._fingerprints(tmp_path, ["x", "y"], ["e"]) == Fingerprints(of={"a": "1"}, unknown={})
+    assert since._fingerprints(tmp_path, ["x", "y"], ["e"], "a or b") == Fingerprints(of={"a": "1"}, unknown={})
     assert process.folder == tmp_path
     assert process.command[1:] == [
-        *("-P", "-m", "retarget.cli", "ci", "--retarget-extension=e", "fingerprints", "--format=json", "--", "x", "y")
+        *("-P", "-m", "retarget.cli", "ci", "--retarget-extension=e", "fingerprints", "--format=json"),
+        *("--select=a or b", "--", "x", "y"),
     ]
 
 
@@ -399,7 +409,7 @@ def test_fingerprints_come_from_a_process_of_their_own(monkeypatch: pytest.Monke
         (Ran(-9), "exit status -9"),
         (
             Ran(0, b"hello"),
-            "`retarget.cli ci fingerprints --format=json -- x` printed something else than fingerprints; ",
+            "`retarget.cli ci fingerprints --format=json --select= -- x` printed something else than fingerprints; ",
         ),
     ],
 )
@@ -408,5 +418,5 @@ def test_a_process_that_gives_no_fingerprints_is_an_error(
 ) -> None:
     monkeypatch.setattr(since.subprocess, "run", process)
     with pytest.raises(RetargetError) as caught:
-        since._fingerprints(tmp_path, ["x"], [])
+        since._fingerprints(tmp_path, ["x"], [], "")
     assert str(caught.value).startswith(message)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from iree_support import ORIGIN
+from msgspec.structs import replace
 from retarget.extension import Compiled, CompileRequest, CompilerError, UnavailableError
-from retarget.model import CompilerConfig
+from retarget.model import CompilerConfig, Toolchain
 from retarget_iree.builds import CompilerBuild
 from retarget_iree.compiler import opt
 from retarget_iree.compiler.opt import IreeOptCompiler
@@ -66,7 +68,18 @@ def test_a_flag_that_the_tool_does_not_take() -> None:
 
 def test_a_build_without_the_tool(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     build = CompilerBuild(folder=tmp_path, tool=tmp_path / "tools" / "iree-compile")
-    monkeypatch.setattr(opt, "find_compiler", lambda: build)
+    monkeypatch.setattr(opt, "find_compiler", lambda _: build)
     with pytest.raises(UnavailableError) as caught:
         compiled(TWO)
     assert str(caught.value) == f"{tmp_path} has no iree-opt, expected it beside {tmp_path / 'tools'}"
+
+
+def test_a_build_folder_with_another_iree_opt_is_another_compiler(tmp_path: Path) -> None:
+    (tmp_path / "tools").mkdir()
+    config = replace(CONFIG, toolchain=Toolchain(name="t", path=tmp_path, origin=ORIGIN))
+    found = []
+    for name in ("iree-compile", "iree-opt", "iree-opt"):
+        (tmp_path / "tools" / name).write_text(f"{len(found)} built")
+        with contextlib.suppress(UnavailableError):
+            found.append(IreeOptCompiler().fingerprint(config))
+    assert len({*found}) == 2

@@ -14,7 +14,9 @@ from iree_support import VMVX, Compile, OpenDevice
 from onnx import TensorProto, helper
 from retarget.extension import Check, CompilerError, UnavailableError
 from retarget.support import install_hint
-from retarget_iree.modules.onnx_import import import_onnx
+from retarget_iree.builds import CompilerBuild
+from retarget_iree.modules import onnx_import
+from retarget_iree.modules.onnx_import import import_onnx, onnx_version
 
 
 def onnx_model() -> onnx.ModelProto:
@@ -33,6 +35,13 @@ def test_an_onnx_model_is_imported_compiled_and_called(compile_module: Compile, 
     (result,) = program.call("add", [values, values], checks.append)
     assert result.tolist() == [2.0, 4.0, 6.0]
     assert checks == []
+
+
+def test_what_imports_models_is_named_by_its_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onnx_import.importlib.metadata, "version", lambda name: f"1 of {name}")
+    own = CompilerBuild(folder=tmp_path, package=tmp_path)
+    assert onnx_version(own) == "1 of onnx"
+    assert onnx_version(CompilerBuild(folder=tmp_path)) == "1 of onnx 1 of iree-base-compiler"
 
 
 @pytest.mark.parametrize("content", [b"not a model", b""])

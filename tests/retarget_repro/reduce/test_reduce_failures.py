@@ -35,7 +35,7 @@ class Compiler(retarget.extension.Compiler):
             raise CompilerError("error: broken", verdict=True)
         if {"bad", "worse"} <= set(words) and len({"twin1", "twin2"} & set(words)) != 1:
             raise CompilerError(f"error: bad {len(words)}", verdict=True)
-        return Compiled(artifact=b"")
+        return Compiled(artifact=b"done")
 
     def shrink_command(self, source, folder, keep_types):
         return (sys.executable, __file__, str(source), str(folder))

@@ -219,6 +219,9 @@ class _Server:
         seconds = time.perf_counter() - start
         artifact = bytes(compiled.artifact)
         diagnostics = join_output(compiled.diagnostics, self._output.read())
+        if not artifact:  # a command around the compiler may hide that it fails
+            msg = "the compiler ended without an error, and its output is empty"
+            raise CompilerError(msg, diagnostics)
         then = None
         if (following := message.then) is not None:
             made = replace(following.request, source=message.request.source, front_end=artifact)

@@ -60,7 +60,7 @@ class LocalPlace:
 
     def __init__(self, config: RuntimeConfig) -> None:
         build = find_tool(config.toolchain)
-        self.tool, self.build = str(build.tool), build.describe()
+        self.tool, self.build = str(build.tool), build.describe(runs_tool=True)
 
     def run(
         self, argv: Sequence[str], *, inputs: Sequence[Path] = (), outputs: Sequence[Path] = ()
@@ -118,7 +118,7 @@ class HostPlace:
             hint = "`toolchain` of the runtime config names another build, `run_with` of the [[host]] its own tool"
             raise UnavailableError(msg, hint)
         self._needs, tool = _pushed(build.tool)
-        return tool, build.describe()
+        return tool, build.describe(runs_tool=True)
 
     def run(
         self, argv: Sequence[str], *, inputs: Sequence[Path] = (), outputs: Sequence[Path] = ()

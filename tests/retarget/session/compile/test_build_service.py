@@ -192,6 +192,15 @@ def test_a_diagnosed_failure_is_stored_with_its_colour(make: Make, tmp_path: Pat
     assert (first.statistics.failed, second.statistics.failed) == (1, 1)
 
 
+def test_a_compiler_that_ends_well_without_output_has_failed(make: Make, tmp_path: Path) -> None:
+    outcome = make().result(compile_target(tmp_path, "a", "@empty"))
+
+    assert outcome.failure is not None
+    assert outcome.failure.summary == "the compiler ended without an error, and its output is empty"
+    assert outcome.failure.text == "last words\n"
+    assert make().result(compile_target(tmp_path, "a", "@empty")).reused is False
+
+
 def test_what_a_compiler_prints_is_kept_with_its_success(make: Make, tmp_path: Path) -> None:
     outcome = make().result(compile_target(tmp_path, "a", "@print note"))
 

@@ -92,7 +92,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     def make(number: int, *, run_with: str = "", **known: Any) -> HostPlace:
         tool = tmp_path / "iree-run-module"
         tool.write_bytes(elf(number))
-        build = SimpleNamespace(tool=tool, describe=lambda: "IREE 3.1")
+        build = SimpleNamespace(tool=tool, describe=lambda **_: "IREE 3.1")
         monkeypatch.setattr(places, "find_tool", lambda _: build)
         monkeypatch.setattr(places, "RemoteCalls", Calls)
         host = Host(name="board", kind="ssh", address="b", run_with=run_with, env=(("H", "1"),), origin=ORIGIN)
@@ -159,7 +159,7 @@ def test_a_host_that_is_not_reached_is_not_available(place: Any, monkeypatch: py
 
 
 def test_on_this_machine_the_tool_runs_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    build = SimpleNamespace(tool=Path(sys.executable), describe=lambda: "IREE 3.1")
+    build = SimpleNamespace(tool=Path(sys.executable), describe=lambda **_: "IREE 3.1")
     monkeypatch.setattr(places, "find_tool", lambda _: build)
     monkeypatch.setattr(places, "keep_file", lambda folder, content: Path(f"/kept/{folder}/{content.decode()}"))
     made = LocalPlace(config())
