@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from pytest_retarget.options.settings import MARKERS
+from pytest_retarget.options.settings import MARKERS, parse_seconds
 from retarget.targets.tags import MARK_FIELDS
+
+
+def test_seconds_may_be_parts_of_one() -> None:
+    assert parse_seconds("0.5") == 0.5
 
 
 def test_the_fixed_marks_are_those_that_targets_get() -> None:

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from pytest_retarget.attribution.reports import _to_run
-from pytest_retarget.run import _arguments, _counts, _Session, _with_front
+from pytest_retarget.run import _arguments, _counts, _Session, _with_front, run
 from retarget.results import Outcome, TargetRecord
 from retarget.session import RunRequest
+from retarget.support import RetargetError
 
 pytestmark = pytest.mark.usefixtures("cwd")
 
@@ -115,6 +116,12 @@ def test_what_there_is_to_say_besides_targets(known: dict[str, Any], notes: list
     made.config = None if "config" in known else SimpleNamespace(pluginmanager=SimpleNamespace(get_plugin=plugins.get))  # type: ignore[assignment]
     made._requirements = SimpleNamespace(errors=["required"]) if known.get("requirements", True) else None  # type: ignore[assignment]
     assert list(made.notes()) == notes
+
+
+def test_errors_of_a_session_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pytest, "main", lambda _, plugins: plugins[0].errors.update({"it broke": None}))
+    with pytest.raises(RetargetError, match=r"^it broke$"):
+        run(RunRequest(paths=(".",)))
 
 
 def test_the_options_of_a_session_are_what_was_asked_for() -> None:

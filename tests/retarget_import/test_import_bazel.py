@@ -11,8 +11,8 @@ from retarget.cli import main
 from retarget.model import RunTarget
 
 
-def test_one_call_becomes_one_config_of_each_sort_and_a_suite(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(folder, FIRST, "a.mlir", "b.mlir")
+def test_one_call_becomes_one_config_of_each_sort_and_a_suite(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(cwd, FIRST, "a.mlir", "b.mlir")
     assert import_here("--verify") == 0
     assert capsys.readouterr().out == (
         "matrix.toml: written\nsuite.toml: written\n"
@@ -43,33 +43,33 @@ def test_one_call_becomes_one_config_of_each_sort_and_a_suite(folder: Path, caps
         '["//somewhere/ops:a.mlir", "//somewhere/ops:skipped.mlir", ":z.mlir"]',
     ],
 )
-def test_sources_are_evaluated(folder: Path, sources: str) -> None:
-    (folder / "MODULE.bazel").touch()
-    package = folder / "somewhere" / "ops"
+def test_sources_are_evaluated(cwd: Path, sources: str) -> None:
+    (cwd / "MODULE.bazel").touch()
+    package = cwd / "somewhere" / "ops"
     call = FIRST.replace('["a.mlir", "b.mlir"]', sources)
     write(package, f'\nFIRST = ["a.mlir", "skipped.mlir"]\n{call}', "a.mlir", "skipped.mlir", "z.mlir")
     assert main(["import-bazel", "somewhere", "-o", ".", "--verify"]) == 0
-    assert names(folder) == [f"{name}_llvm-cpu_local-task" for name in ("a", "skipped", "z")]
+    assert names(cwd) == [f"{name}_llvm-cpu_local-task" for name in ("a", "skipped", "z")]
 
 
-def test_a_label_of_the_top_package_is_a_file_beside_the_build_file(folder: Path) -> None:
-    (folder / "MODULE.bazel").touch()
-    write(folder, FIRST.replace("a.mlir", "//:a.mlir"), "a.mlir", "b.mlir")
+def test_a_label_of_the_top_package_is_a_file_beside_the_build_file(cwd: Path) -> None:
+    (cwd / "MODULE.bazel").touch()
+    write(cwd, FIRST.replace("a.mlir", "//:a.mlir"), "a.mlir", "b.mlir")
     assert import_here("--verify") == 0
-    assert names(folder) == ["a_llvm-cpu_local-task", "b_llvm-cpu_local-task"]
+    assert names(cwd) == ["a_llvm-cpu_local-task", "b_llvm-cpu_local-task"]
 
 
-def test_a_glob_does_not_enter_another_package(folder: Path) -> None:
+def test_a_glob_does_not_enter_another_package(cwd: Path) -> None:
     call = FIRST.replace('["a.mlir", "b.mlir"]', 'glob(["**/*.mlir"])')
-    write(folder, call, "a.mlir", "deep/b.mlir")
-    write(folder / "own", FIRST.replace("b.mlir", "c.mlir"), "a.mlir", "c.mlir")
+    write(cwd, call, "a.mlir", "deep/b.mlir")
+    write(cwd / "own", FIRST.replace("b.mlir", "c.mlir"), "a.mlir", "c.mlir")
     assert import_here("--verify") == 0
-    assert names(folder) == [f"{name}_llvm-cpu_local-task" for name in ("a", "a", "c", "deep/b")]
+    assert names(cwd) == [f"{name}_llvm-cpu_local-task" for name in ("a", "a", "c", "deep/b")]
 
 
-def test_calls_in_a_comprehension_and_in_a_function_of_a_bzl_file(folder: Path) -> None:
-    (folder / "MODULE.bazel").touch()
-    (folder / "own.bzl").write_text(
+def test_calls_in_a_comprehension_and_in_a_function_of_a_bzl_file(cwd: Path) -> None:
+    (cwd / "MODULE.bazel").touch()
+    (cwd / "own.bzl").write_text(
         f'load("{CHECK}", "iree_check_test_suite")\n'
         'PAIRS = [("vmvx", "local-sync")]\n'
         "def both(name, **kwargs):\n"
@@ -85,20 +85,20 @@ both(name = "check_own", srcs = ["a.mlir"])
     target_backend = PAIRS[0][0],
 ) for driver in ["local-sync", "local-task"]]
 """
-    write(folder, text, "a.mlir", "b.mlir")
+    write(cwd, text, "a.mlir", "b.mlir")
     assert import_here("--verify") == 0
-    assert names(folder) == ["a_vmvx_local-sync", "b_vmvx_local-sync", "b_vmvx_local-task"]
+    assert names(cwd) == ["a_vmvx_local-sync", "b_vmvx_local-sync", "b_vmvx_local-task"]
 
 
-def test_a_bzl_file_that_two_others_load_is_evaluated_for_both(folder: Path) -> None:
-    (folder / "MODULE.bazel").touch()
-    (folder / "own.bzl").write_text(
+def test_a_bzl_file_that_two_others_load_is_evaluated_for_both(cwd: Path) -> None:
+    (cwd / "MODULE.bazel").touch()
+    (cwd / "own.bzl").write_text(
         f'load("{CHECK}", "iree_check_test_suite")\n'
         "def own(name, **kwargs):\n"
         '    iree_check_test_suite(name = name, target_backends_and_drivers = [("vmvx", "local-sync")], **kwargs)\n'
     )
     for name in ("one", "two"):
-        (folder / f"{name}.bzl").write_text(
+        (cwd / f"{name}.bzl").write_text(
             'load("//:own.bzl", "own")\n'
             f'load("{CHECK}", "iree_check_test_suite")\n'
             f"def {name}(**kwargs):\n    own(**kwargs)\n"
@@ -109,18 +109,18 @@ load("//:two.bzl", "two")
 one(name = "check_a", srcs = ["a.mlir"])
 two(name = "check_b", srcs = ["b.mlir"])
 """
-    write(folder, text, "a.mlir", "b.mlir")
+    write(cwd, text, "a.mlir", "b.mlir")
     assert import_here("--verify") == 0
-    assert names(folder) == ["a_vmvx_local-sync", "b_vmvx_local-sync"]
+    assert names(cwd) == ["a_vmvx_local-sync", "b_vmvx_local-sync"]
 
 
-def test_the_default_pairs(folder: Path) -> None:
-    write(folder, '\niree_check_test_suite(name = "check", srcs = ["a.mlir"])\n', "a.mlir")
+def test_the_default_pairs(cwd: Path) -> None:
+    write(cwd, '\niree_check_test_suite(name = "check", srcs = ["a.mlir"])\n', "a.mlir")
     assert import_here("--verify") == 0
-    assert names(folder) == ["a_llvm-cpu_local-task", "a_vmvx_local-task", "a_vulkan-spirv_vulkan"]
+    assert names(cwd) == ["a_llvm-cpu_local-task", "a_vmvx_local-task", "a_vulkan-spirv_vulkan"]
 
 
-def test_variants_of_cpu_features(folder: Path) -> None:
+def test_variants_of_cpu_features(cwd: Path) -> None:
     text = """
 iree_check_test_suite(
     name = "check",
@@ -129,9 +129,9 @@ iree_check_test_suite(
     target_cpu_features_variants = ["default", "generic", "x86_64:avx2:+avx,+avx2", "arm_64:dotprod:+dotprod"],
 )
 """
-    write(folder, text, "a.mlir")
+    write(cwd, text, "a.mlir")
     assert import_here("--verify") == 0
-    found = {t.name: (t.compile.flags[2:], t.runtime.host_arch) for t in targets(folder) if isinstance(t, RunTarget)}
+    found = {t.name: (t.compile.flags[2:], t.runtime.host_arch) for t in targets(cwd) if isinstance(t, RunTarget)}
     feature = "--iree-llvmcpu-target-cpu-features="
     assert sorted(found.values()) == [
         ((), ()),
@@ -141,7 +141,7 @@ iree_check_test_suite(
     ]
 
 
-def test_common_flags_are_of_the_suite_others_extend(folder: Path) -> None:
+def test_common_flags_are_of_the_suite_others_extend(cwd: Path) -> None:
     text = """
 SOURCES = ["a.mlir", "b.mlir"]
 KEEP = ["--iree-llvmcpu-target-cpu=generic"]
@@ -162,7 +162,7 @@ iree_check_single_backend_test_suite(
     compiler_flags = ["--iree-input-type=tosa"],
 )
 """
-    write(folder, text, "a.mlir", "b.mlir")
+    write(cwd, text, "a.mlir", "b.mlir")
     assert import_here("--verify") == 0
     matrix = Path("matrix.toml").read_text()
     assert 'compiler_flags = ["--iree-input-type=tosa"]' in suite_text()
@@ -173,36 +173,36 @@ iree_check_single_backend_test_suite(
     assert matrix.count("--iree-llvmcpu-target-cpu=generic") == 1
 
 
-def test_a_module_with_two_types_of_input_has_two_compiler_configs(folder: Path) -> None:
+def test_a_module_with_two_types_of_input_has_two_compiler_configs(cwd: Path) -> None:
     call = FIRST.replace('"b.mlir"],', '"b.mlir", "c.mlir"],\n    input_type = "stablehlo",')
     other = FIRST.replace('["a.mlir", "b.mlir"]', '["a.mlir"]').replace('"check_', '"plain_')
-    write(folder, call + other, "a.mlir", "b.mlir", "c.mlir")
+    write(cwd, call + other, "a.mlir", "b.mlir", "c.mlir")
     assert import_here("--verify") == 0
     assert 'extends = "llvm-cpu"\nflags = ["--iree-input-type=stablehlo"]' in Path("matrix.toml").read_text()
 
 
-def test_types_of_input_of_different_modules_are_overrides(folder: Path) -> None:
+def test_types_of_input_of_different_modules_are_overrides(cwd: Path) -> None:
     one = FIRST.replace('["a.mlir", "b.mlir"],', '["a.mlir"],\n    input_type = "tosa",')
     other = FIRST.replace('["a.mlir", "b.mlir"]', '["b.mlir"]').replace('"check_', '"plain_')
-    write(folder, one + other, "a.mlir", "b.mlir")
+    write(cwd, one + other, "a.mlir", "b.mlir")
     assert import_here("--verify") == 0
     assert suite_text().endswith('[[module_test_suite.module]]\nmatch = "a"\nflags = ["--iree-input-type=tosa"]\n')
 
 
-def test_flags_of_the_runner_become_runtime_configs(folder: Path) -> None:
+def test_flags_of_the_runner_become_runtime_configs(cwd: Path) -> None:
     call = FIRST.replace("llvm-cpu", "cuda").replace("local-task", "cuda")
     graph = call.replace("check_cuda_cuda", "check_cuda_graph").replace(
         '    driver = "cuda"', '    driver = "cuda",\n    runner_args = ["--cuda_use_streams=false"]'
     )
-    write(folder, call + graph, "a.mlir", "b.mlir")
+    write(cwd, call + graph, "a.mlir", "b.mlir")
     assert import_here("--verify") == 0
     assert runtime("cuda-graph", "cuda", flags=["--cuda_use_streams=false"]) in Path("matrix.toml").read_text()
 
 
-def test_a_file_that_a_call_leaves_out_is_excluded_with_the_name_of_the_call(folder: Path) -> None:
+def test_a_file_that_a_call_leaves_out_is_excluded_with_the_name_of_the_call(cwd: Path) -> None:
     sources = '["a.mlir", "b.mlir", "c.mlir"]'
     other = FIRST.replace("llvm-cpu", "vmvx")
-    write(folder, FIRST.replace('["a.mlir", "b.mlir"]', sources) + other, "a.mlir", "b.mlir", "c.mlir", "d.mlir")
+    write(cwd, FIRST.replace('["a.mlir", "b.mlir"]', sources) + other, "a.mlir", "b.mlir", "c.mlir", "d.mlir")
     assert import_here("--verify") == 0
     assert '\nsrcs = ["*.mlir"]\nexclude = ["d.mlir"]\n' in suite_text()
     assert suite_text().endswith(
@@ -211,7 +211,7 @@ def test_a_file_that_a_call_leaves_out_is_excluded_with_the_name_of_the_call(fol
     )
 
 
-def test_tags_are_kept_of_suite_and_target(folder: Path) -> None:
+def test_tags_are_kept_of_suite_and_target(cwd: Path) -> None:
     text = """
 iree_check_single_backend_test_suite(
     name = "check_llvm-cpu", srcs = ["a.mlir", "b.mlir"], driver = "local-task", target_backend = "llvm-cpu",
@@ -230,9 +230,9 @@ iree_check_single_backend_test_suite(
     tags = ["requires-gpu-nvidia", "everywhere"],
 )
 """
-    write(folder, text, "a.mlir", "b.mlir", "index.mlir")
+    write(cwd, text, "a.mlir", "b.mlir", "index.mlir")
     assert import_here("--verify") == 0
-    tagged = {t.name: set(t.tags) for t in targets(folder) if isinstance(t, RunTarget)}
+    tagged = {t.name: set(t.tags) for t in targets(cwd) if isinstance(t, RunTarget)}
     words = {"nowasm", "noriscv", "everywhere", "requires-gpu-nvidia"}
     assert {name: sorted(tags & words) for name, tags in tagged.items()} == {
         "a_llvm-cpu_local-task": ["everywhere", "nowasm"],
@@ -258,55 +258,55 @@ iree_check_single_backend_test_suite(
         ("size", "enormous", 3600),
     ],
 )
-def test_words_for_times_are_those_of_bazel(folder: Path, key: str, word: str, seconds: int) -> None:
-    write(folder, FIRST.replace("    driver", f'    {key} = "{word}",\n    driver'), "a.mlir", "b.mlir")
+def test_words_for_times_are_those_of_bazel(cwd: Path, key: str, word: str, seconds: int) -> None:
+    write(cwd, FIRST.replace("    driver", f'    {key} = "{word}",\n    driver'), "a.mlir", "b.mlir")
     assert import_here() == 0
     assert f"timeout = {seconds}\n" in suite_text()
 
 
-def test_timeouts_are_seconds_of_the_suite(folder: Path) -> None:
+def test_timeouts_are_seconds_of_the_suite(cwd: Path) -> None:
     one = FIRST.replace("    driver", '    timeout = "long",\n    driver')
     other = FIRST.replace("llvm-cpu", "vmvx").replace("    driver", '    size = "medium",\n    driver')
-    write(folder, one + other, "a.mlir", "b.mlir")
+    write(cwd, one + other, "a.mlir", "b.mlir")
     assert import_here("--verify") == 0
     assert "timeout = 900\n" in suite_text()
 
 
-def test_without_better_words_the_folder_gives_the_names(folder: Path) -> None:
+def test_without_better_words_the_folder_gives_the_names(cwd: Path) -> None:
     flags = '    compiler_flags = ["--iree-vmvx-a-flag=+x,+y,+z,+0123456789abcdef", "--iree-other=(a,b)"],\n    driver'
-    write(folder / "deep" / "test", FIRST.replace("llvm-cpu", "vmvx"), "a.mlir", "b.mlir")
+    write(cwd / "deep" / "test", FIRST.replace("llvm-cpu", "vmvx"), "a.mlir", "b.mlir")
     other = FIRST.replace("llvm-cpu", "vmvx").replace("    driver", flags)
-    write(folder / "tiling", other, "a.mlir", "b.mlir")
+    write(cwd / "tiling", other, "a.mlir", "b.mlir")
     assert import_here("--verify") == 0
     assert 'name = "vmvx-tiling"\nextends = "vmvx"\n' in Path("matrix.toml").read_text()
     assert 'name = "deep"\n' in Path("deep/test/suite.toml").read_text()
 
 
-def test_a_target_config_has_the_name_of_its_compiler_where_no_other_one_has_it(folder: Path) -> None:
+def test_a_target_config_has_the_name_of_its_compiler_where_no_other_one_has_it(cwd: Path) -> None:
     tagged = FIRST.replace('["a.mlir", "b.mlir"]', '["a.mlir"]').replace(
         "    driver", '    tags = ["slow"],\n    driver'
     )
-    write(folder / "first", tagged + FIRST.replace("llvm-cpu", "vmvx"), "a.mlir", "b.mlir")
-    write(folder / "second", FIRST, "a.mlir", "b.mlir")
+    write(cwd / "first", tagged + FIRST.replace("llvm-cpu", "vmvx"), "a.mlir", "b.mlir")
+    write(cwd / "second", FIRST, "a.mlir", "b.mlir")
     assert import_here("--verify") == 0
     assert 'targets = ["llvm-cpu-slow", "vmvx"]' in Path("first/suite.toml").read_text()
     assert 'targets = ["llvm-cpu-local-task"]' in Path("second/suite.toml").read_text()
 
 
 @pytest.mark.parametrize("count", [2, 8])
-def test_a_call_with_less_than_half_of_a_folder_gets_a_suite_of_its_own(folder: Path, count: int) -> None:
+def test_a_call_with_less_than_half_of_a_folder_gets_a_suite_of_its_own(cwd: Path, count: int) -> None:
     files = [f"m{number}.mlir" for number in range(count)]
     one = FIRST.replace('["a.mlir", "b.mlir"]', str(files).replace("'", '"'))
     other = FIRST.replace('["a.mlir", "b.mlir"]', '["m0.mlir"]').replace("llvm-cpu", "vmvx")
-    write(folder, one + other, *files)
+    write(cwd, one + other, *files)
     assert import_here("--verify") == 0
     its_own = '-vmvx"\nsrcs = ["m0.mlir"]\nkind = "check"\ntargets = ["vmvx"]\n'
     assert suite_text().endswith(its_own) is (count > 2)
 
 
-def test_runs_of_some_functions_are_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_of_some_functions_are_left_out(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(
-        folder,
+        cwd,
         FIRST.replace("    driver", '    runner_args = ["--gtest_filter=-*_slow"],\n    driver'),
         "a.mlir",
         "b.mlir",
@@ -316,7 +316,7 @@ def test_runs_of_some_functions_are_left_out(folder: Path, capsys: pytest.Captur
         "left out: BUILD.bazel:10: the runs on local-task of check_llvm-cpu_local-task: --gtest_filter=-*_slow is a "
         "flag of iree-check-module, not of a driver; they are compiled\n"
     ) in capsys.readouterr().out
-    assert [target.name for target in targets(folder)] == ["a_llvm-cpu", "b_llvm-cpu"]
+    assert [target.name for target in targets(cwd)] == ["a_llvm-cpu", "b_llvm-cpu"]
 
 
 @pytest.mark.parametrize(
@@ -327,17 +327,15 @@ def test_runs_of_some_functions_are_left_out(folder: Path, capsys: pytest.Captur
         (["--iree-stream-resource-alias-mutable-bindings-everywhere=true"], "vmvx-aliased"),
     ],
 )
-def test_a_config_has_the_name_of_its_flag_or_of_its_call(folder: Path, flags: list[str], name: str) -> None:
+def test_a_config_has_the_name_of_its_flag_or_of_its_call(cwd: Path, flags: list[str], name: str) -> None:
     base = FIRST.replace("llvm-cpu", "vmvx")
     more = f"    compiler_flags = {flags},\n    driver".replace("'", '"')
-    write(
-        folder, base + base.replace("check_vmvx", "check_vmvx_aliased").replace("    driver", more), "a.mlir", "b.mlir"
-    )
+    write(cwd, base + base.replace("check_vmvx", "check_vmvx_aliased").replace("    driver", more), "a.mlir", "b.mlir")
     assert import_here("--verify") == 0
     assert f'name = "{name}"\nextends = "vmvx"\n' in Path("matrix.toml").read_text()
 
 
-def test_what_cannot_be_taken_over_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_taken_over_is_named(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = """
 load("//build_tools/bazel:iree_genrule.bzl", "iree_genrule")
 iree_genrule(name = "generate", outs = ["made.mlir"])
@@ -361,7 +359,7 @@ iree_check_test(name = "compiled", src = "a.mlir", target_backend = "vmvx", tags
 }))
 iree_check_test_suite("by_position", ["a.mlir"], [("vmvx", "local-task")])
 """
-    write(folder, text, "a.mlir")
+    write(cwd, text, "a.mlir")
     assert import_here("--verify") == 0
     out = capsys.readouterr().out
     assert [line for line in out.splitlines() if line.startswith(("left", "verified"))] == [

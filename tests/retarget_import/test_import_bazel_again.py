@@ -14,34 +14,34 @@ from retarget.support import write_files
 from retarget_import.command import _shown, _words
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+def contents(cwd: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in cwd.rglob("*") if path.is_file()}
 
 
-def test_a_second_import_changes_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(folder / "ops", FIRST, "a.mlir", "b.mlir")
+def test_a_second_import_changes_nothing(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(cwd / "ops", FIRST, "a.mlir", "b.mlir")
     assert import_here() == 0
-    before = {path: path.stat().st_ino for path in folder.rglob("*.toml")}
+    before = {path: path.stat().st_ino for path in cwd.rglob("*.toml")}
     capsys.readouterr()
     assert import_here("--verify") == 0
     assert capsys.readouterr().out.startswith("matrix.toml: unchanged\nops/suite.toml: unchanged\n2 tests became ")
-    assert {path: path.stat().st_ino for path in folder.rglob("*.toml")} == before
+    assert {path: path.stat().st_ino for path in cwd.rglob("*.toml")} == before
 
 
 def test_files_of_another_content_are_named_and_nothing_is_written(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    cwd: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write(folder / "ops", FIRST, "a.mlir", "b.mlir")
+    write(cwd / "ops", FIRST, "a.mlir", "b.mlir")
     Path("out").mkdir()
     Path("out/matrix.toml").write_text("root = true\n")
     Path("out/b.mlir").write_text("// mine\n")
-    before = contents(folder)
+    before = contents(cwd)
     assert main(["import-bazel", "ops", "-o", "out"]) == 1
     assert capsys.readouterr().err == (
         "found out/matrix.toml, out/b.mlir, expected none or the same; import into another folder, or replace them "
         "with --force; nothing was written\n"
     )
-    assert contents(folder) == before
+    assert contents(cwd) == before
     assert main(["import-bazel", "ops", "-o", "out", "--force", "--verify"]) == 0
     assert sorted(path.name for path in Path("out").iterdir()) == ["a.mlir", "b.mlir", "matrix.toml", "suite.toml"]
     assert Path("out/b.mlir").read_text() == MODULE
@@ -49,17 +49,17 @@ def test_files_of_another_content_are_named_and_nothing_is_written(
 
 
 def test_names_that_another_file_above_or_below_declares_are_an_error_that_says_how_to_keep_both(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    cwd: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write(folder / "ops", FIRST, "a.mlir", "b.mlir")
+    write(cwd / "ops", FIRST, "a.mlir", "b.mlir")
     assert main(["import-bazel", "ops", "-o", "above/out"]) == 0
     assert main(["import-bazel", "ops", "-o", "above"]) == 1
     assert "above/out/matrix.toml" in (error := capsys.readouterr().err)
     assert "root = true" in error
 
 
-def test_what_cannot_be_written_leaves_nothing_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(folder / "ops", FIRST, "a.mlir", "b.mlir")
+def test_what_cannot_be_written_leaves_nothing_written(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(cwd / "ops", FIRST, "a.mlir", "b.mlir")
     Path("out/b.mlir").mkdir(parents=True)
     assert main(["import-bazel", "ops", "-o", "out"]) == 1
     assert capsys.readouterr().err == "cannot write out/b.mlir: found a folder; nothing was written\n"
@@ -67,54 +67,54 @@ def test_what_cannot_be_written_leaves_nothing_written(folder: Path, capsys: pyt
 
 
 def test_verify_reads_what_was_written_and_lists_what_differs(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    cwd: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def spoil(files: Iterable[tuple[Path, str]], **more: Any) -> list[Path]:
         return write_files([(path, text.replace("tiling", "tiling=false")) for path, text in files], **more)
 
     flagged = FIRST.replace("    driver", '    compiler_flags = ["--iree-opt-data-tiling"],\n    driver')
-    write(folder, flagged.replace('["a.mlir", "b.mlir"]', '["a.mlir"]'), "a.mlir")
+    write(cwd, flagged.replace('["a.mlir", "b.mlir"]', '["a.mlir"]'), "a.mlir")
     monkeypatch.setattr("retarget_import.command.write_files", spoil)
     assert import_here("--verify") == 1
     assert capsys.readouterr().out.splitlines()[-3:] == [
         "not in the result: a.mlir llvm-cpu local-task --iree-opt-data-tiling (check_llvm-cpu_local-task)",
         "not in the original: a.mlir llvm-cpu local-task --iree-opt-data-tiling=false "
-        f"(a_llvm-cpu_local-task of suite {folder.name})",
+        f"(a_llvm-cpu_local-task of suite {cwd.name})",
         "2 differences from the original",
     ]
 
 
 def test_tags_that_the_original_lacks_are_a_difference(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    cwd: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def spoil(files: Iterable[tuple[Path, str]], **more: Any) -> list[Path]:
         return write_files([(path, text.replace('"first"', '"first", "second"')) for path, text in files], **more)
 
     one = FIRST.replace("    driver", '    tags = ["first"],\n    driver').replace('"a.mlir", "b.mlir"', '"a.mlir"')
     two = FIRST.replace("    driver", '    tags = ["second"],\n    driver').replace("llvm-cpu", "vmvx")
-    write(folder, one + two, "a.mlir", "b.mlir")
+    write(cwd, one + two, "a.mlir", "b.mlir")
     monkeypatch.setattr("retarget_import.command.write_files", spoil)
     assert import_here("--verify") == 1
     assert capsys.readouterr().out.splitlines()[-2:] == [
         "with further tags second: a.mlir llvm-cpu local-task (check_llvm-cpu_local-task) "
-        f"(a_llvm-cpu_local-task of suite {folder.name})",
+        f"(a_llvm-cpu_local-task of suite {cwd.name})",
         "1 difference from the original",
     ]
 
 
 def test_tags_that_the_result_lacks_are_a_difference(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    cwd: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def spoil(files: Iterable[tuple[Path, str]], **more: Any) -> list[Path]:
         return write_files([(path, text.replace('["first", "second"]', '["first"]')) for path, text in files], **more)
 
     tagged = FIRST.replace("    driver", '    tags = ["first", "second"],\n    driver')
-    write(folder, tagged.replace('"a.mlir", "b.mlir"', '"a.mlir"'), "a.mlir")
+    write(cwd, tagged.replace('"a.mlir", "b.mlir"', '"a.mlir"'), "a.mlir")
     monkeypatch.setattr("retarget_import.command.write_files", spoil)
     assert import_here("--verify") == 1
     assert capsys.readouterr().out.splitlines()[-2:] == [
         "without the tags second: a.mlir llvm-cpu local-task (check_llvm-cpu_local-task) "
-        f"(a_llvm-cpu_local-task of suite {folder.name})",
+        f"(a_llvm-cpu_local-task of suite {cwd.name})",
         "1 difference from the original",
     ]
 
@@ -146,8 +146,8 @@ def test_a_test_is_named_by_all_that_tells_it_from_others(key: Any, text: str) -
     assert _shown(key) == text
 
 
-def test_elsewhere_only_modules_of_tests_are_taken(folder: Path) -> None:
-    write(folder / "ops", FIRST, "a.mlir", "b.mlir", "unused.mlir")
+def test_elsewhere_only_modules_of_tests_are_taken(cwd: Path) -> None:
+    write(cwd / "ops", FIRST, "a.mlir", "b.mlir", "unused.mlir")
     assert main(["import-bazel", "ops", "-o", "out", "--verify"]) == 0
     assert sorted(path.name for path in Path("out").glob("*.mlir")) == ["a.mlir", "b.mlir"]
     assert "unused" not in Path("out/suite.toml").read_text()

@@ -77,20 +77,20 @@ from retarget.cli import main
     ],
 )
 def test_errors_of_a_file_have_its_place(
-    folder: Path, capsys: pytest.CaptureFixture[str], text: str, message: str
+    cwd: Path, capsys: pytest.CaptureFixture[str], text: str, message: str
 ) -> None:
-    write(folder, text, "a.mlir", "b.mlir")
+    write(cwd, text, "a.mlir", "b.mlir")
     assert import_here() == 1
     assert message in capsys.readouterr().err
-    assert sorted(path.name for path in folder.iterdir()) == ["BUILD.bazel", "a.mlir", "b.mlir"]
+    assert sorted(path.name for path in cwd.iterdir()) == ["BUILD.bazel", "a.mlir", "b.mlir"]
 
 
 def test_a_file_without_the_rules_that_only_bazel_evaluates_is_left_out(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    cwd: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write(folder, FIRST, "a.mlir", "b.mlir")
-    write(folder / "lib", 'load("//:own.bzl", "own")\ncc_library(deps = ["x"] + own.deps())\n', load="")
-    write(folder / "more", 'cc_library(deps = select({":x": [], "//conditions:default": []}))\n', load="")
+    write(cwd, FIRST, "a.mlir", "b.mlir")
+    write(cwd / "lib", 'load("//:own.bzl", "own")\ncc_library(deps = ["x"] + own.deps())\n', load="")
+    write(cwd / "more", 'cc_library(deps = select({":x": [], "//conditions:default": []}))\n', load="")
     assert import_here("--verify") == 0
     note = (
         "left out: lib/BUILD.bazel:2:27: Object of type `function` has no attribute `deps`; the file has none of the "
@@ -104,19 +104,19 @@ def test_a_file_without_the_rules_that_only_bazel_evaluates_is_left_out(
 
 
 def test_a_module_that_cannot_be_copied_is_named(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    cwd: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_: Path) -> bytes:
         raise OSError(13, "Permission denied")
 
-    write(folder, FIRST, "a.mlir", "b.mlir")
+    write(cwd, FIRST, "a.mlir", "b.mlir")
     monkeypatch.setattr("retarget_import.command.read_regular", refuse)
     assert main(["import-bazel", ".", "-o", "other"]) == 1
     assert capsys.readouterr().err.endswith(".mlir: cannot be read: Permission denied; expected a module\n")
 
 
 def test_a_panic_of_the_interpreter_is_an_error_of_the_file(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    cwd: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class PanicException(BaseException):
         """As pyo3's; the real one takes a list of some GiB."""
@@ -125,16 +125,16 @@ def test_a_panic_of_the_interpreter_is_an_error_of_the_file(
         msg = "AlignedSize must not exceed u32::MAX"
         raise PanicException(msg)
 
-    write(folder, "x = [0] * 600000000  # iree_check_test\n", load="")
+    write(cwd, "x = [0] * 600000000  # iree_check_test\n", load="")
     monkeypatch.setattr("starlark.eval", panic)
     assert import_here() == 1
     message = "cannot be evaluated: the Starlark interpreter panicked: AlignedSize must not exceed u32::MAX"
     assert capsys.readouterr().err == f"BUILD.bazel: {message}\n"
 
 
-def test_a_file_without_tests_and_a_path_without_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(folder / "empty", "")
-    (folder / "bare").mkdir()
+def test_a_file_without_tests_and_a_path_without_files(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(cwd / "empty", "")
+    (cwd / "bare").mkdir()
     assert main(["import-bazel", "empty", "-o", "."]) == 1
     assert capsys.readouterr().err == (
         "found no test to take over, expected calls of iree_check_single_backend_test_suite, "
@@ -156,18 +156,18 @@ def test_a_file_without_tests_and_a_path_without_files(folder: Path, capsys: pyt
     ],
 )
 def test_paths_of_another_sort_are_wrong_usage(
-    folder: Path, capsys: pytest.CaptureFixture[str], path: str, output: str, message: str
+    cwd: Path, capsys: pytest.CaptureFixture[str], path: str, output: str, message: str
 ) -> None:
-    (folder / "file").touch()
+    (cwd / "file").touch()
     with pytest.raises(SystemExit, match=r"^2$"):
         main(["import-bazel", path, "-o", output])
     assert capsys.readouterr().err.splitlines()[-1] == f"retarget import-bazel: error: argument {message}"
 
 
 def test_the_interpreter_is_not_installed(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    cwd: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(folder, FIRST, "a.mlir", "b.mlir")
+    write(cwd, FIRST, "a.mlir", "b.mlir")
     monkeypatch.setitem(sys.modules, "starlark", None)
     assert import_here() == 1
     assert (

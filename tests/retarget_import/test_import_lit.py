@@ -20,14 +20,14 @@ iree_lit_test_suite(
 OPT = "// RUN: iree-opt --split-input-file {} %s | FileCheck %s\n// CHECK: @f\n" + MODULE
 
 
-def test_lit_tests_become_filecheck_suites(folder: Path) -> None:
-    write(folder, LIT.format(sources='["cse.mlir", "flow.mlir", "fold.mlir"]') + FIRST, "a.mlir", "b.mlir")
+def test_lit_tests_become_filecheck_suites(cwd: Path) -> None:
+    write(cwd, LIT.format(sources='["cse.mlir", "flow.mlir", "fold.mlir"]') + FIRST, "a.mlir", "b.mlir")
     Path("cse.mlir").write_text(OPT.replace("{}", "--pass-pipeline='builtin.module(func.func(cse))'"))
     Path("fold.mlir").write_text(OPT.replace("{}", "\\\n// RUN:   --canonicalize"))
     flags = "--compile-to=flow --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu"
     Path("flow.mlir").write_text(f"// RUN: iree-compile {flags} %s -o - | FileCheck %s --check-prefix=CHECK\n")
     assert import_here("--verify") == 0
-    assert {t.name: t.flags for t in targets(folder) if not isinstance(t, RunTarget) and t.kind == "filecheck"} == {
+    assert {t.name: t.flags for t in targets(cwd) if not isinstance(t, RunTarget) and t.kind == "filecheck"} == {
         "cse_iree-opt": ("--split-input-file", "--pass-pipeline=builtin.module(func.func(cse))"),
         "fold_iree-opt": ("--split-input-file", "--canonicalize"),
         "flow_llvm-cpu": (*flags.split()[1:], "--compile-to=flow"),
@@ -65,19 +65,19 @@ def test_lit_tests_become_filecheck_suites(folder: Path) -> None:
     ],
 )
 def test_other_run_lines_are_named_and_left_out(
-    folder: Path, capsys: pytest.CaptureFixture[str], text: str, reason: str
+    cwd: Path, capsys: pytest.CaptureFixture[str], text: str, reason: str
 ) -> None:
-    write(folder, LIT.format(sources='["cse.mlir"]') + FIRST, "a.mlir", "b.mlir")
+    write(cwd, LIT.format(sources='["cse.mlir"]') + FIRST, "a.mlir", "b.mlir")
     Path("cse.mlir").write_text(text)
     assert import_here("--verify") == 0
     assert f"left out: BUILD.bazel:10: cse.mlir of lit: {reason}\n" in capsys.readouterr().out
 
 
 def test_arguments_of_lit_rules_without_a_place_and_calls_without_sources_are_named(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    cwd: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lit = LIT.format(sources='glob(["*.mlirr"])').replace("    cfg", '    args = ["-v"],\n    cfg')
-    write(folder, lit + FIRST, "a.mlir", "b.mlir")
+    write(cwd, lit + FIRST, "a.mlir", "b.mlir")
     assert import_here("--verify") == 0
     assert (
         "left out: BUILD.bazel:10: all of lit: it has no sources, as of a glob that matches nothing\n"
@@ -91,9 +91,9 @@ def test_arguments_of_lit_rules_without_a_place_and_calls_without_sources_are_na
     ids=["binary", "gone"],
 )
 def test_a_module_that_cannot_be_read_is_left_out_with_the_reason(
-    folder: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, reason: str
+    cwd: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, reason: str
 ) -> None:
-    write(folder, LIT.format(sources='["cse.mlir"]') + FIRST, "a.mlir", "b.mlir")
+    write(cwd, LIT.format(sources='["cse.mlir"]') + FIRST, "a.mlir", "b.mlir")
     if content is not None:
         Path("cse.mlir").write_bytes(content)
     assert import_here("--verify") == 0

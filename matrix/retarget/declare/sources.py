@@ -198,8 +198,8 @@ def _nothing_found(folder: Path, glob: str) -> str:
     with contextlib.suppress(OSError):
         names = [other for other, is_folder in _entries(str(folder), f"{below}/" if below else "") if not is_folder]
     # Names are near when their stems are: equal suffixes make all files look alike.
-    near = difflib.get_close_matches(stem, [other.removesuffix(dot + suffix) for other in names], n=1)
-    hint = f"; did you mean {near[0] + dot + suffix!r}?" if near and near[0] + dot + suffix in names else ""
+    near = next(iter(difflib.get_close_matches(stem, [other.removesuffix(dot + suffix) for other in names])), "")
+    hint = f"; did you mean {near + dot + suffix!r}?" if near + dot + suffix in names else ""
     return f"found no file {glob!r}, expected one{hint}"
 
 

@@ -198,7 +198,7 @@ class _Results:
 
     def _other_compile(self, leg: Leg, record: TargetRecord) -> str:
         """Return that a run target ran another compile than its build leg made; empty where it did not."""
-        built = self.results.get(_compile_id(record)) if leg.kind == "run" and leg.needs else None
+        built = self.results.get(_compile_id(record)) if leg.needs else None
         if built is None or built.compile is None or record.compile is None:
             return ""
         if built.compile.returns_checks == record.compile.returns_checks and built.compile.key != record.compile.key:

@@ -76,7 +76,7 @@ def test_a_session_ends_with_the_address_of_its_page_or_why_there_is_none(
 ) -> None:
     (tmp_path / "a.jsonl").touch()
     done = SimpleNamespace(returncode=status, stdout="" if status else "file:///site\n", stderr="no space\n")
-    monkeypatch.setattr(page.subprocess, "run", lambda *_, **__: done)
+    monkeypatch.setattr(page.subprocess, "run", lambda *_, **given: done if given["capture_output"] else None)
     terminal = Terminal()
     manager = SimpleNamespace(get_plugin=lambda _: None if said is None else terminal)
     config: Any = SimpleNamespace(pluginmanager=manager)

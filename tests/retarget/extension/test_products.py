@@ -186,7 +186,19 @@ def test_a_driver_that_does_not_sanitize_is_told_who_does() -> None:
     message = "found sanitize = true for the driver 'npu', expected it of "
     other = renamed(Driver, name="other", sanitizers=("shadow",))
     assert registry(driver=Driver(())).not_sanitized("npu") == f"{message}none"
-    assert Registry(drivers={"npu": Driver(()), "other": other}).not_sanitized("npu") == f"{message}'other'"
+    found = Registry(drivers={"npu": Driver(()), "other": other})
+    assert [*map(found.not_sanitized, ("npu", "other", "unknown"))] == [f"{message}'other'", "", ""]
+
+
+def test_what_has_a_method_of_its_own_or_loads_an_artifact_is_known_by_name() -> None:
+    names: Any = renamed(Loader, data_files=lambda self, module, folder: ())
+    found = Registry(case_loaders={"lines": Loader(()), "names": names})
+    assert [*map(found.data_namer, ("lines", "names", "unknown"))] == [None, names, None]
+    configs: Any = SimpleNamespace(name="cc", compiler="tiny"), SimpleNamespace(name="rt", driver="npu")
+    for suffixes, fits in (((), True), ((".bin",), True), ((".x",), False)):
+        drivers: Any = {"npu": renamed(Driver, artifact_suffixes=suffixes)}
+        found = Registry(compilers={"tiny": Compiler(())}, drivers=drivers)
+        assert (found.artifact_mismatch(*configs) == "") is fits
 
 
 def test_a_command_of_a_module_runs_the_action_or_else_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -351,10 +363,9 @@ def test_a_device_without_parameter_files_names_the_scopes_that_are_wanted() -> 
         opened(Device(())).load_with_parameters(b"", [("", Path("a")), ("s", Path("b"))])
 
 
-@pytest.mark.parametrize(("run_under", "expected"), [((), False), (("qemu",), True)])
-def test_what_runs_behind_a_command_gives_no_outputs(run_under: Any, expected: bool) -> None:
-    config: Any = SimpleNamespace(driver="npu", run_under=run_under)
-    assert registry(driver=Driver(())).gives_no_outputs(config) is expected
+def test_what_runs_behind_a_command_gives_no_outputs() -> None:
+    configs: Any = [SimpleNamespace(driver="npu", run_under=words) for words in ((), ("qemu",))]
+    assert [*map(registry(driver=Driver(())).gives_no_outputs, configs)] == [False, True]
 
 
 class Transferring(Device):

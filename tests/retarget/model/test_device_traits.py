@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from retarget.model.devices import DeviceTraits, has_traits, trait_error, vendor_name, version_in
 from retarget.model.outcomes import DeviceInfo
@@ -120,6 +122,7 @@ def test_the_traits_of_a_device_are_what_its_driver_reports() -> None:
         type="cpu",
     )
     assert str(info.traits) == "on(driver='PoCL', vendor='AMD', name='pthread', version='3.0', type='cpu')"
+    assert replace(info, note="a", host="b", arrays="c") == info
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,11 @@ KEPT = {
     },
     '[ # x\n  "a", "b"\n]': {"b": '[ # x\n  "b"\n]'},
     '["a", # x\n "b"]': {"ab0": '["a", # x\n "b",\n "0"]'},
-    '[\n  "a", "b", # both\n  "c",\n]': {"ac": '[\n  "a", # both\n  "c",\n]', "bc": '[\n  "b", # both\n  "c",\n]'},
+    '[\n  "a", "b", # both\n  "c",\n]': {
+        "ac": '[\n  "a", # both\n  "c",\n]',
+        "bc": '[\n  "b", # both\n  "c",\n]',
+        "abc0": '[\n  "a", "b", # both\n  "c",\n  "0",\n]',
+    },
     '[\n  "a",\n  # these\n  "b",\n  "c",\n]': {"ac": '[\n  "a",\n  # these\n  "c",\n]'},
     '[\n  # these\n  "a",\n  # those\n  "b",\n]': {"b": '[\n  # these\n  # those\n  "b",\n]'},
     '[\n  "a",\n  # last\n  "b",\n]': {"a": '[\n  "a",\n  # last\n]'},
