@@ -8,8 +8,8 @@ process pays for what it uses, and a module of the core moves without a change o
 
 from __future__ import annotations
 
-import ast
 import importlib
+import re
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -36,11 +36,5 @@ def door(package: str, file: str) -> Callable[[str], Any]:
 @cache
 def _public(file: str) -> dict[str, str]:
     """Return the modules of a package's public names."""
-    nodes = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8")).body
-    return {
-        one.asname: node.module or ""
-        for node in nodes
-        if isinstance(node, ast.ImportFrom)
-        for one in node.names
-        if one.asname
-    }
+    text = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
+    return {name: module for module, name in re.findall(r"(?m)^from (\S+) import \(?\s*(\w+) as \2\b", text)}
