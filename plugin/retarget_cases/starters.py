@@ -21,8 +21,10 @@ from retarget_cases.files.paths import SUFFIX, cases_file_of, data_sets
 from retarget_cases.onnx.models import has_tensors_elsewhere, model_function
 
 _LARGEST = 64 << 20
-_DATA = frozenset({".npy", ".npz", ".pb", ".bin"})
-"""Suffixes of the files of values that cases can name."""
+_ADVICE = dict.fromkeys((".npy", ".npz", ".pb", ".bin"), "name it as inputs or expected in the cases of a module")
+_ADVICE |= dict.fromkeys((".gguf", ".irpa", ".safetensors"), "name it as parameters in the cases of a module")
+_ADVICE |= dict.fromkeys((".csv", ".h5", ".hdf5", ".pt", ".pth", ".raw"), "cases read .npy, .npz, .pb and .bin")
+"""What to do with files of values, by their suffix."""
 _SIZE = 4
 """The size that is chosen for dynamic dimensions. It is the same for all, so that the operands of a matmul fit."""
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*')
@@ -171,8 +173,8 @@ def cases_suites(request: ModulesRequest) -> Suggestions:
                 compares=True,
             )
         )
-    advice = "holds values that no suite uses; name it as inputs or expected in the cases of a module (docs/cases.md)"
-    data = tuple((path, advice) for path in request.files if path.suffix in _DATA)
+    advised = ((path, _ADVICE[path.suffix]) for path in request.files if path.suffix in _ADVICE)
+    data = tuple((path, f"holds values that no suite uses; {advice} (docs/cases.md)") for path, advice in advised)
     return Suggestions(suites=tuple(suites), left_out=tuple(left_out), data=data)
 
 

@@ -224,8 +224,8 @@ def code_reached(module: str) -> str:
     return _digest("\n".join(map(" ".join, sorted(_reached(module).items()))))
 
 
-CORE = ("retarget.arrays", "retarget.session.run", "retarget.model", "retarget.worker")
-"""The modules of the core that run and judge."""
+CORE = ("retarget.arrays", "retarget.session.run", "retarget.model", "retarget.support.dependencies", "retarget.worker")
+"""The modules of the core that run and judge, and say what a result depends on."""
 
 
 @cache

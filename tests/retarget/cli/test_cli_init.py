@@ -144,14 +144,18 @@ def test_models_with_data_sets_are_tested_against_them(here: Path) -> None:
 def test_values_beside_modules_are_used_or_named(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(here, a_mlir=SCALE, b_mlir=SCALE, run__model_mlir=SCALE)
     write(here, run__flags_txt="--input=@run.npy\n--expected_output=1x3xf32=1\n")
-    for name in ("used.npy", "unused.npz", "run/run.npy"):
+    for name in ("used.npy", "unused.npz", "run/run.npy", "golden.csv", "weights.irpa"):
         (here / name).touch()
     (here / "a.cases.toml").write_text('[[case]]\ninputs = ["used.npy"]\nexpected = [{ fill = 1, shape = [2, 3] }]\n')
 
     assert main(["init"]) == 0
 
     left_out = [line for line in capsys.readouterr().out.splitlines() if line.startswith("left out")]
-    assert [line.partition(" holds values that no suite uses")[0] for line in left_out] == ["left out: unused.npz"]
+    assert [line.replace(" holds values that no suite uses; ", ": ") for line in left_out] == [
+        "left out: golden.csv: cases read .npy, .npz, .pb and .bin (docs/cases.md)",
+        "left out: unused.npz: name it as inputs or expected in the cases of a module (docs/cases.md)",
+        "left out: weights.irpa: name it as parameters in the cases of a module (docs/cases.md)",
+    ]
 
 
 def test_a_mixture_makes_a_suite_of_each_kind(here: Path) -> None:
