@@ -42,6 +42,9 @@ async def test_an_attempt_is_granted_to_one_worker() -> None:
     assert relay.claim("a", "s", "one", "t") is True  # the same one asks again, after a lost connection
     begun = [event for _, event in relay.sessions["s"].events if event[0] == "begun"]
     assert begun == [("begun", "a", "one", "t")]
+    for name in ("a", "new"):
+        relay.decline(name, "s", "one", "full")
+    assert told(relay) == [("declined", "new", "one", "full")]
 
 
 async def test_a_repeated_dispatch_gets_the_stored_result() -> None:

@@ -21,9 +21,7 @@ def tally(*outcomes: tuple[str, str, str]) -> Tally:
     """Count (compiler, runtime, category) of suite `linalg`."""
     made = Tally()
     for position, (compiler, runtime, category) in enumerate(outcomes):
-        record = TargetRecord(
-            file="a/suite.toml", suite="linalg", compiler=compiler, runtime=runtime, position=position
-        )
+        record = linalg(compiler=compiler, runtime=runtime, position=position)
         made.add(record, category)
     return made
 
@@ -81,9 +79,7 @@ def test_a_table_wider_than_the_terminal_becomes_a_list() -> None:
 def test_rows_and_columns_keep_declared_order_whatever_order_reports_come_in() -> None:
     forward, backward = tally(*ALL_WELL), Tally()
     for position, (compiler, runtime, category) in reversed(list(enumerate(ALL_WELL))):
-        record = TargetRecord(
-            file="a/suite.toml", suite="linalg", compiler=compiler, runtime=runtime, position=position
-        )
+        record = linalg(compiler=compiler, runtime=runtime, position=position)
         backward.add(record, category)
     assert lines(backward, verbosity=1) == lines(forward, verbosity=1)
 
@@ -194,9 +190,7 @@ def test_known_failures_leave_a_suite_one_line() -> None:
 
 def test_flaky_targets_are_counted_and_listed_apart() -> None:
     made = tally(*ALL_WELL)
-    record = TargetRecord(
-        file="a/suite.toml", suite="linalg", compiler="vmvx", reason="x_vmvx passed at attempt 2 (known)"
-    )
+    record = linalg(compiler="vmvx", reason="x_vmvx passed at attempt 2 (known)")
     made.add(record, "flaky")
     found = list(made.lines(width=80, verbosity=0))
     assert [line.text for line in found] == ["linalg  6 ok, 1 flaky", "flaky: x_vmvx passed at attempt 2 (known)"]
@@ -210,14 +204,7 @@ def test_intermittent_targets_are_counted_apart_and_listed_by_reason() -> None:
     differing = Observation(stage="compare", signature="values differ")
     results = [(Result.PASSED, None), (Result.FAILED, differing), (Result.FAILED, differing), (Result.UNKNOWN, None)]
     for result, observation in results:
-        record = TargetRecord(
-            file="a/suite.toml",
-            suite="linalg",
-            compiler="vmvx",
-            reason="a data race",
-            result=result,
-            observation=observation,
-        )
+        record = linalg(compiler="vmvx", reason="a data race", result=result, observation=observation)
         made.add(record, "intermittent")
     found = list(made.lines(width=80, verbosity=0))
     printed = "intermittent: a data race (4 targets: 2 failed at compare, 1 passed, 1 not compiled)"
@@ -229,12 +216,7 @@ def test_intermittent_targets_are_counted_apart_and_listed_by_reason() -> None:
 def test_many_targets_that_block_others_are_counted_unless_all_are_requested() -> None:
     made = tally(*ALL_WELL)
     for number in range(7):
-        made.add(
-            TargetRecord(
-                file="a/suite.toml", suite="linalg", compiler="vmvx", runtime="r", reason=f"blocked by m{number}"
-            ),
-            "blocked",
-        )
+        made.add(linalg(compiler="vmvx", runtime="r", reason=f"blocked by m{number}"), "blocked")
     printed = [line.text for line in made.lines(width=80, verbosity=0) if line.text.startswith("blocked")]
     assert printed == [
         *(f"blocked by m{number} (1 target)" for number in range(4)),

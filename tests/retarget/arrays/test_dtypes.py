@@ -110,5 +110,6 @@ def test_every_dtype_has_a_kind_and_a_width(name: str) -> None:
 
 
 def test_by_width_the_sign_does_not_count_and_bytes_are_booleans() -> None:
+    assert bits_of(np.dtype("V3")) == 24
     assert fit(np.zeros(2, np.uint8), parse_type("tensor<2xsi8>"), by_width=True).dtype.name == "int8"
     assert fit(np.array([0, 2], np.uint8), parse_type("tensor<2xi1>"), by_width=True).tolist() == [False, True]

@@ -188,6 +188,7 @@ def test_a_driver_that_does_not_sanitize_is_told_who_does() -> None:
     assert registry(driver=Driver(())).not_sanitized("npu") == f"{message}none"
     found = Registry(drivers={"npu": Driver(()), "other": other})
     assert [*map(found.not_sanitized, ("npu", "other", "unknown"))] == [f"{message}'other'", "", ""]
+    assert [found.not_beside("npu", driver) for driver in ("npu", "unknown")] == ["", ""]
 
 
 def test_what_has_a_method_of_its_own_or_loads_an_artifact_is_known_by_name() -> None:

@@ -387,6 +387,7 @@ class Ran:
         self.returncode, self.stdout, self.stderr = status, out, err
 
     def __call__(self, command: list[str], **known: object) -> Ran:
+        assert known["capture_output"]
         self.command, self.folder = command, known["cwd"]
         return self
 
