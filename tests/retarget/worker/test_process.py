@@ -220,6 +220,7 @@ def test_closing_reaps_the_worker_and_gives_its_descriptors_back(spawner: Spawne
     worker = WorkerProcess(spawner=spawner, extensions=EXTENSIONS)
     worker.close()
     worker.close()
+    assert worker.send(ProbeDriver(driver="double")) > 0  # it is the answer that reports the end
 
     assert has_ended(worker.pid)
     assert len(list(folder.iterdir())) == before

@@ -238,6 +238,11 @@ def test_a_wait_shows_the_device_and_who_has_it(tmp_path: Path, start: Callable[
     assert text == f"waiting for vulkan device gpu, held for 0 s by pid {holder.process.pid} ({command})"
 
 
+def test_a_user_without_a_name_goes_by_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
+    assert current_holder(["pytest"]).user == str(os.getuid())
+
+
 def test_runs_of_one_session_wait_for_one_another_without_a_word(
     tmp_path: Path, start: Callable[[int], Process]
 ) -> None:
