@@ -123,11 +123,17 @@ def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch: 
         check_listener("tcp", "127.0.0.1")
 
 
-@pytest.mark.parametrize("address", ["tcp://10.0.0.7:8786", "tcp://ci.example.com:8786", "tcp://0.0.0.0:8786"])
-def test_other_machines_need_tls(address: str) -> None:
+NO_ADDRESS = ["127.0.0.1:8786", "tcp://127.0.0.1", "tcp://127.0.0.1:0", "http://a:1", "tcp://a b:1"]
+FAR = ["tcp://10.0.0.7:8786", "tcp://ci.example.com:8786", "tcp://0.0.0.0:8786"]
+
+
+@pytest.mark.parametrize("address", [*FAR, *NO_ADDRESS])
+def test_other_machines_need_tls_and_what_is_no_address_is_refused(address: str) -> None:
     with pytest.raises(RetargetError) as caught:
-        security_for(address, "worker")
-    assert str(caught.value) == f"found {address}, which is not on this machine; between machines {HOW}"
+        security_for(address, "client" if address in NO_ADDRESS else "worker")
+    form = f"{address!r}, expected tcp://HOST:PORT or tls://HOST:PORT, such as tcp://127.0.0.1:8786"
+    said = form if address in NO_ADDRESS else f"{address}, which is not on this machine; between machines {HOW}"
+    assert str(caught.value) == f"found {said}"
 
 
 def test_tls_without_certificates_says_which_are_missing() -> None:
@@ -135,16 +141,6 @@ def test_tls_without_certificates_says_which_are_missing() -> None:
         check_listener("tls", "ci.example.com")
     lacking = "distributed.comm.tls.scheduler.cert, distributed.comm.tls.scheduler.key"
     assert str(caught.value) == f"tls://ci.example.com: Dask's configuration does not say {lacking}; {HOW}"
-
-
-@pytest.mark.parametrize(
-    "address", ["127.0.0.1:8786", "tcp://127.0.0.1", "tcp://127.0.0.1:0", "http://a:1", "tcp://a b:1"]
-)
-def test_what_is_no_address_is_refused(address: str) -> None:
-    with pytest.raises(RetargetError) as caught:
-        security_for(address, "client")
-    expected = "expected tcp://HOST:PORT or tls://HOST:PORT, such as tcp://127.0.0.1:8786"
-    assert str(caught.value) == f"found {address!r}, {expected}"
 
 
 @pytest.mark.parametrize("words", [["worker"], ["cluster", "status"]], ids=" ".join)

@@ -93,6 +93,7 @@ LLVMPIPE, RADV = on(C1, driver="llvmpipe", type="cpu"), on(C1, driver="radv", ty
     [
         ([LLVMPIPE], [RADV], "on(driver='llvmpipe')"),
         ([RADV, A1], [LLVMPIPE], "a or on(driver='radv')"),
+        ([on(A1, driver="x"), on(C1, driver="x")], [on(B1, driver="y")], "not b"),  # without, where that suffices
         ([on(C1, driver="radv", name="a\\b")], [on(C1, driver="radv", name="c")], None),
         ([on(C1, name="a\\b", version="2")], [on(C1, name="a\\b", version="3")], "on(version='2')"),
         ([C1], [LLVMPIPE], None),  # no device is negated

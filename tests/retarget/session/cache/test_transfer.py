@@ -89,29 +89,22 @@ def test_a_target_that_was_not_exported_is_reported(tmp_path: Path, target: Comp
     assert str(caught.value) == expected
 
 
-def test_a_truncated_artifact_is_reported(
-    tmp_path: Path, registry: Registry, target: CompileTarget, outcome: CompileOutcome
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a_double.up", "artifact {} is damaged: 5 bytes, expected 6 of other content"),
+        ("a_double.json", "{} is damaged: its content does not have the SHA-256 that its first line says"),
+    ],
+)
+def test_a_truncated_file_is_reported(
+    tmp_path: Path, registry: Registry, target: CompileTarget, outcome: CompileOutcome, *, name: str, message: str
 ) -> None:
     export_artifact(outcome, target, registry, tmp_path)
-    path = tmp_path / "doubles" / "deep" / "a_double.up"
-    path.write_bytes(b"PASS")
-
-    with pytest.raises(RetargetError) as caught:
-        ArtifactFolder(tmp_path).outcome(target)
-    assert str(caught.value) == f"artifact {path} is damaged: 4 bytes, expected 6 of other content; {AGAIN}"
-
-
-def test_a_truncated_manifest_is_reported(
-    tmp_path: Path, registry: Registry, target: CompileTarget, outcome: CompileOutcome
-) -> None:
-    export_artifact(outcome, target, registry, tmp_path)
-    path = tmp_path / "doubles" / "deep" / "a_double.json"
+    path = tmp_path / "doubles" / "deep" / name
     path.write_bytes(path.read_bytes()[:-1])
-
     with pytest.raises(RetargetError) as caught:
         ArtifactFolder(tmp_path).outcome(target)
-    reason = "its content does not have the SHA-256 that its first line says"
-    assert str(caught.value) == f"{path} is damaged: {reason}; {AGAIN}"
+    assert str(caught.value) == f"{message.format(path)}; {AGAIN}"
 
 
 def test_another_version_of_the_module_is_reported(
