@@ -125,7 +125,6 @@ def test_the_rule_holds_element_by_element(values: list[float], data: st.DataObj
             near = bool(a == e) or (bool(np.isfinite(e)) and bool(abs(a - e) <= bound))
             expected += not (near or (math.isnan(a) and math.isnan(e)))
     found = compare_arrays(ours, theirs, atol=atol, rtol=rtol)
-
     assert (0 if found is None else found.mismatched) == expected
 
 
@@ -146,7 +145,6 @@ def test_the_rule_holds_element_by_element(values: list[float], data: st.DataObj
 )
 def test_integers_differ_without_wraparound(dtype: Any, actual: int, expected: int, distance: int) -> None:
     mismatch = mismatch_of(compare_arrays(array(actual, dtype), array(expected, dtype), atol=0, rtol=0))
-
     assert mismatch.max_abs_error == float(distance)
     assert mismatch.summary == f"1 of 1 element differs, actual {actual}, expected {expected}"
     assert almost(actual, expected, atol=float(distance), dtype=dtype)
@@ -392,7 +390,6 @@ def test_the_report_on_rank_0_names_no_place() -> None:
 def test_the_report_leaves_out_what_is_too_much() -> None:
     mismatch = mismatch_of(compare_arrays(np.zeros(100, np.int32), np.arange(100, dtype=np.int32), atol=0, rtol=0))
     lines = mismatch.report.splitlines()
-
     assert lines[0] == "99 of 100 elements differ (100xint32; atol 0, rtol 0)"
     assert len(lines) == 12
     assert lines[-2] == "  … 91 more"
@@ -415,7 +412,6 @@ def test_the_largest_errors_are_those_that_are_numbers(actual: float, expected: 
 @pytest.mark.parametrize("dtype", SMALL_FLOATS)
 def test_small_floats_are_reported_in_their_own_digits(dtype: Any) -> None:
     mismatch = mismatch_of(compare_arrays(array([1.5, 2.0], dtype), array([1.5, 3.0], dtype), atol=0.5, rtol=0))
-
     where = "first at [1]: actual 2, expected 3"
     plain = mismatch.summary.replace(".0", "").replace("2,", "2,")
     assert plain == f"1 of 2 elements differ, {where}"
@@ -482,7 +478,6 @@ def test_the_part_of_a_complex_value_beside_a_nan_is_compared(
     dtype: type[np.complexfloating], actual: complex, expected: complex, holds: bool
 ) -> None:
     found = compare_arrays(np.array([actual], dtype), np.array([expected], dtype), atol=1e-5, rtol=1e-5)
-
     assert (found is None) is holds
 
 
