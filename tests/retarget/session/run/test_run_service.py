@@ -164,17 +164,22 @@ def test_a_case_that_must_check_and_does_not_fails(judge: Run) -> None:
     assert outcome.cases[1].failure is None
 
 
-def test_a_module_without_functions_fails(judge: Run) -> None:
-    failure = judge("").failure
+@pytest.mark.parametrize(
+    ("program", "summary", "hint", "text"),
+    [
+        (
+            "",
+            "the module has no functions to run",
+            "a check module exports at least one function without arguments",
+            "",
+        ),
+        ("load-fail", "it does not load", "build it again", "it does not load\nnot at all"),
+    ],
+)
+def test_what_cannot_be_run_fails_at_load(judge: Run, program: str, summary: str, hint: str, text: str) -> None:
+    failure = judge(program).failure
     assert failure is not None
-    assert (failure.stage, failure.summary) == (Stage.LOAD, "the module has no functions to run")
-
-
-def test_an_artifact_that_does_not_load_fails_at_load(judge: Run) -> None:
-    failure = judge("load-fail").failure
-    assert failure is not None
-    assert (failure.stage, failure.summary, failure.hint) == (Stage.LOAD, "it does not load", "build it again")
-    assert failure.text == "it does not load\nnot at all"
+    assert (failure.stage, failure.summary, failure.hint, failure.text) == (Stage.LOAD, summary, hint, text)
 
 
 def test_a_truncated_artifact_is_reported_as_damaged(used_service: RunService, tmp_path: Path) -> None:
@@ -235,11 +240,17 @@ def test_a_crash_is_reported_with_its_case_and_costs_one_target(run: Run, log: P
 
 
 @pytest.mark.slow
-def test_a_crash_while_loading_is_at_load(run: Run) -> None:
-    failure = run("load-crash sigabrt").failure
+@pytest.mark.parametrize(
+    ("program", "timeout", "summary"),
+    [
+        ("load-crash sigabrt", None, "device worker crashed: SIGABRT while loading the artifact"),
+        ("load-hang", 0.4, "run timed out after 0.4 s while loading the artifact"),
+    ],
+)
+def test_what_ends_while_loading_is_at_load(run: Run, program: str, timeout: float | None, summary: str) -> None:
+    failure = run(program, timeout=timeout).failure
     assert failure is not None
-    assert failure.summary == "device worker crashed: SIGABRT while loading the artifact"
-    assert failure.stage is Stage.LOAD
+    assert (failure.summary, failure.stage) == (summary, Stage.LOAD)
 
 
 @pytest.mark.slow
@@ -267,13 +278,6 @@ def test_a_hang_is_killed_by_the_targets_timeout(run: Run, how: str) -> None:
     assert (outcome.failure.stage, outcome.failure.timed_out) == (Stage.RUN, True)
     assert [case.name for case in outcome.cases] == ["a", "b"]
     assert run("pass a").failure is None
-
-
-@pytest.mark.slow
-def test_a_hang_while_loading_is_at_load(run: Run) -> None:
-    failure = run("load-hang", timeout=0.4).failure
-    assert failure is not None
-    assert (failure.summary, failure.stage) == ("run timed out after 0.4 s while loading the artifact", Stage.LOAD)
 
 
 def test_a_device_worker_killed_between_runs_is_replaced_unnoticed(run: Run, log: Path) -> None:
