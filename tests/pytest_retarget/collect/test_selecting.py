@@ -116,10 +116,15 @@ def test_list_prints_what_pytest_selects(
     assert not list(Path().rglob("report.xml"))
 
 
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    "options",
+    ["--ignore suites/first --of-no-plugin", "--ignore=suites/first", "'-onorecursedirs=first left-out build'"],
+)
 def test_options_of_the_project_that_bear_on_collection_are_kept(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, options: str
 ) -> None:
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-m nothing --ignore suites/first -n 4")
+    monkeypatch.setenv("PYTEST_ADDOPTS", f"-m nothing {options} -n 4")
     assert main(["list"]) == 0
     assert [line.split()[1] for line in capsys.readouterr().out.splitlines()[1:]] == ["second", "second"]
 
@@ -161,10 +166,22 @@ def test_check_looks_where_pytest_looks(project: Path, capsys: pytest.CaptureFix
     assert "suites/left-out/suite.toml:1" in capsys.readouterr().err
 
 
-def test_check_reports_what_keeps_pytest_from_collecting(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (project / "suites" / "conftest.py").write_text("raise ValueError('no conftest')\n")
+@pytest.mark.parametrize(
+    ("conftest", "message"),
+    [
+        ("raise ValueError('no conftest')", "no conftest"),
+        (
+            "def pytest_collection_modifyitems():\n    raise ValueError('in a hook')",
+            "pytest failed while it collected: INTERNALERROR> ValueError: in a hook; `pytest --collect-only` shows more\n",
+        ),
+    ],
+)
+def test_check_reports_what_keeps_pytest_from_collecting(
+    project: Path, capsys: pytest.CaptureFixture[str], conftest: str, message: str
+) -> None:
+    (project / "suites" / "conftest.py").write_text(conftest)
     assert main(["check"]) == 1
-    assert "no conftest" in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("what", ["matrix.toml", "suites/first/empty/notes.md"])
