@@ -56,7 +56,8 @@ def test_an_extension_that_cannot_be_loaded_is_said_and_nothing_is_forked(
 def test_workers_are_told_the_address_and_waited_for_at_the_end(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pids, told, waited, asked = [41, 42], [], [], []
+    pids, told, waited = [41, 42], [], []
+    asked: list[str] = []
     pipe, readers, before = os.pipe, [], len([*Path("/dev/fd").iterdir()])
 
     def kept() -> tuple[int, int]:

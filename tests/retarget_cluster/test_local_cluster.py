@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -134,8 +135,9 @@ def test_a_scheduler_that_starts_prints_its_address_and_is_waited_for_at_the_end
         made = local.LocalCluster("2", cache=Path("c"), extensions=("e",))
     pid, (said, status) = made._process.pid, ends
     if not said:
+        started: Any = made.start()
         options = ["--workers=2", "--cores=4", "--cache-dir=c", "--retarget-extension=e"]
-        assert (made.start(), made.pids) == ((options, pid), (pid, pid))
+        assert (started, made.pids) == ((options, pid), (pid, pid))
     else:
         with pytest.raises(RetargetError) as caught:
             made.start()
@@ -151,7 +153,7 @@ def test_a_scheduler_that_starts_prints_its_address_and_is_waited_for_at_the_end
 def test_a_cluster_on_this_machine_has_1_to_256_workers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, cores: int
 ) -> None:
-    monkeypatch.setattr(local.subprocess, "Popen", lambda *_, **__: SimpleNamespace(pid=1))
+    monkeypatch.setattr("subprocess.Popen", lambda *_, **__: SimpleNamespace(pid=1))
     with nullcontext() if cores else pytest.raises(RetargetError, match=r"found local:.*, expected local:N with a "):
         made = local.LocalCluster(text, cache=tmp_path, extensions=())
         made._errors.close()

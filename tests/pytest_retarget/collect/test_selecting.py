@@ -171,8 +171,8 @@ def test_check_looks_where_pytest_looks(project: Path, capsys: pytest.CaptureFix
     [
         ("raise ValueError('no conftest')", "no conftest"),
         (
-            "def pytest_collection_modifyitems():\n    raise ValueError('in a hook')",
-            "pytest failed while it collected: INTERNALERROR> ValueError: in a hook; `pytest --collect-only` shows more\n",
+            "def pytest_collection_modifyitems():\n    raise ValueError('hook')",
+            "pytest failed while it collected: INTERNALERROR> ValueError: hook; `pytest --collect-only` shows more\n",
         ),
     ],
 )

@@ -151,6 +151,13 @@ def test_integers_differ_without_wraparound(dtype: Any, actual: int, expected: i
     assert distance >= 2**53 or not almost(actual, expected, atol=distance - 0.5, dtype=dtype)
 
 
+@pytest.mark.parametrize(
+    ("actual", "atol", "rtol", "held"), [(8, 0.0, 1.0, True), (9, 0.0, 1.0, False), (2**64 - 1, 2.0**64, 0.5, True)]
+)
+def test_a_tolerance_of_integers_reaches_to_its_bound(actual: int, atol: float, rtol: float, held: bool) -> None:
+    assert almost(actual, 4, atol=atol, rtol=rtol, dtype=np.uint64) is held
+
+
 def test_integers_above_2_to_the_53_are_distinguished() -> None:
     assert not almost(2**53 + 1, 2**53, dtype=np.int64)
     assert not almost(2**63, 2**63 + 1, rtol=0.0, dtype=np.uint64)
@@ -404,7 +411,7 @@ def test_the_report_leaves_out_what_is_too_much() -> None:
         (INF, 1.0, (INF, INF)),
     ],
 )
-def test_the_largest_errors_are_those_that_are_numbers(actual: float, expected: float, errors: tuple[object]) -> None:
+def test_the_largest_errors_are_those_that_are_numbers(actual: float, expected: float, errors: tuple[Any, Any]) -> None:
     mismatch = mismatch_of(compare_arrays(array([actual]), array([expected]), atol=0, rtol=0))
     assert (mismatch.max_abs_error, mismatch.max_rel_error) == errors
 
