@@ -77,6 +77,7 @@ def test_rtol_is_relative_to_the_expected_value() -> None:
 def test_binary32_is_compared_in_binary32_as_iree_check_module_does() -> None:
     """|1.1f - 1.0f| = 0.10000002384 exceeds 0.1 as binary64 yet, in binary32, atol = 0.1f = 0.1000000015 too."""
     assert not almost(1.1, 1.0, atol=0.1)
+    assert almost(14.3, 11.0, rtol=0.3)  # 0.3f * 11.0f is larger in binary32, too
     assert almost(16777216.0, 16777217.0)  # the same binary32
     assert not almost(16777216.0, 16777217.0, dtype=np.float64)
     assert almost(1.0, 1.0 + 1e-12, atol=1.1e-12, dtype=np.float64)
@@ -264,7 +265,7 @@ def test_ulp_never_makes_an_infinity_or_nan_pass() -> None:
 
 def test_ulp_of_a_complex_number_holds_for_both_parts() -> None:
     one, up = np.float32(1), np.nextafter(np.float32(1), np.float32(2))
-    exact, near, far = (array([complex(re, im)], np.complex64) for re, im in ((one, one), (up, up), (up, one + 1)))
+    exact, near, far = (array([complex(*it)] * 2, np.complex64) for it in ((one, one), (up, up), (up, one + 1)))
     assert compare_arrays(near, exact, atol=0, rtol=0, ulp=1) is None
     assert compare_arrays(near, exact, atol=0, rtol=0, ulp=0) is not None
     assert compare_arrays(far, exact, atol=0, rtol=0, ulp=1) is not None
@@ -484,7 +485,7 @@ def test_comparing_takes_no_copy_of_the_arrays() -> None:
 def test_the_part_of_a_complex_value_beside_a_nan_is_compared(
     dtype: type[np.complexfloating], actual: complex, expected: complex, holds: bool
 ) -> None:
-    found = compare_arrays(np.array([actual], dtype), np.array([expected], dtype), atol=1e-5, rtol=1e-5)
+    found = compare_arrays(np.array([1, actual], dtype), np.array([1, expected], dtype), atol=1e-5, rtol=1e-5)
     assert (found is None) is holds
 
 

@@ -221,6 +221,17 @@ def test_configs_of_a_matrix_file_are_used(own: bool, here: Path, capsys: pytest
     assert (here / "matrix.toml").exists() == own
 
 
+def test_cases_compare_with_the_reference_among_the_configs_above_unless_these_are_no_targets(here: Path) -> None:
+    configs = [compiler("mine"), compiler("llvm-cpu"), compiler("vmvx"), runtime("sync")]
+    targets = [target(f"on-{name}", name, ["sync"]) for name in ("mine", "vmvx")]
+    for folder, texts in (("a", configs[:1]), ("b", [*configs, *targets])):
+        (here / "matrix.toml").write_text("".join(texts))
+        write(here / folder, scale_mlir=SCALE)
+        assert main(["init", folder]) == 0
+        assert (here / folder / "matrix.toml").exists() is (folder == "a")
+    assert 'agree_with = "vmvx"' in (here / "b" / "scale.cases.toml").read_text()
+
+
 def test_suites_that_are_there_are_not_overwritten(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(here, a_mlir=CHECK)
     (here / "suite.toml").write_text("# mine\n")
