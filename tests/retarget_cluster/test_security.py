@@ -19,7 +19,8 @@ pytest.importorskip("distributed")
 import dask.config
 import distributed
 from distributed.comm.core import FatalCommClosedError, connect, listen
-from retarget_cluster import command, register
+from retarget_cluster import command, register, security
+from retarget_cluster.extension import connect_to
 from retarget_cluster.security import (
     check_listener,
     expect_distributed,
@@ -239,3 +240,14 @@ def test_where_a_package_is_not_installed_it_is_said_what_needs_it(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == missing else name)
     with pytest.raises(RetargetError, match=rf"^it needs the package {missing}, which is not installed; install it "):
         expect_distributed("it", imports=imports)
+
+
+@pytest.mark.parametrize(("address", "imports"), [("local:2", False), ("tcp://127.0.0.1:1", True)])
+def test_dask_is_expected_before_an_executor_is_made(
+    monkeypatch: pytest.MonkeyPatch, address: str, imports: bool
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(security, "expect_distributed", lambda name, imports: asked.append((name, imports)))
+    monkeypatch.setattr("retarget_cluster.session.executor.ClusterExecutor", lambda *known: known)
+    assert connect_to(address, "session") == (address, "session")
+    assert asked == [("--retarget-cluster", imports)]

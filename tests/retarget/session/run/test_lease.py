@@ -262,7 +262,7 @@ def test_a_line_comes_after_two_seconds_and_once_for_each_holder() -> None:
     lines: list[str] = []
     notes = WaitNotes(lines.append)
     holder = replace(current_holder(["pytest"]), since=9e9)
-    for pid, seconds in ((1, 0.5), (1, 2.0), (1, 2.5), (2, 3.0), (1, 2.1)):
+    for pid, seconds in ((1, 0.5), (1, 2.0), (1, 2.5), (2, 2.0), (1, 2.1)):
         notes(LeaseWait(device="gpu", seconds=seconds, holders=(replace(holder, pid=pid, user="ann"), holder)))
     where = f"of user ann (pytest, in {Path.cwd()}) and 1 more"
     assert lines == [f"waiting for gpu, held for 0 s by pid {pid} {where}" for pid in (1, 2)]
