@@ -58,7 +58,6 @@ def results(folder: str) -> dict[str, tuple[Outcome, str]]:
 
 def test_what_a_session_did_not_come_to_is_in_its_results_with_the_reason(session: Session) -> None:
     status, _ = session("-x", "--retarget-results", "out", "test_that_fails.py", "suites")
-
     assert status == pytest.ExitCode.TESTS_FAILED
     end = Outcome.NOT_RUN, "the session ended before it: stopping after 1 failures"
     assert results("out") == {"one_vmvx": end, "one_vmvx_sync": end}
@@ -66,7 +65,6 @@ def test_what_a_session_did_not_come_to_is_in_its_results_with_the_reason(sessio
 
 def test_a_target_that_another_plugin_skips_is_at_its_suite_with_that_plugins_reason(session: Session) -> None:
     status, printed = session("-rs", "--retarget-results", "out", "suites")
-
     assert status == pytest.ExitCode.OK
     assert "SKIPPED [2] suites/suite.toml:1: no" in printed
     assert results("out") == dict.fromkeys(("one_vmvx", "one_vmvx_sync"), (Outcome.SKIPPED, "no"))
@@ -74,21 +72,18 @@ def test_a_target_that_another_plugin_skips_is_at_its_suite_with_that_plugins_re
 
 def test_a_session_says_what_was_declared_and_in_which_files(session: Session) -> None:
     _, printed = session("--collect-only", "suites")
-
     counts = "1 suite, 1 compile target, 1 run target"
     assert f"retarget: {counts}, declared in matrix.toml, suites/suite.toml" in printed
 
 
 def test_a_file_in_place_of_the_folder_of_results_is_a_usage_error(session: Session, tmp_path: Path) -> None:
     status, printed = session("--retarget-results", "pytest.ini", "suites")
-
     assert status == pytest.ExitCode.USAGE_ERROR
     assert f"ERROR: --retarget-results: {tmp_path / 'pytest.ini'} is a file, expected a folder" in printed
 
 
 def test_a_session_says_which_extension_could_not_be_imported(session: Session, tmp_path: Path) -> None:
     status, printed = session("--retarget-extension", "not_there", "suites")
-
     assert status == pytest.ExitCode.INTERRUPTED
     why = "ModuleNotFoundError: No module named 'not_there'; it is neither on sys.path nor in"
     assert f"extension 'not_there' cannot be imported: {why} {tmp_path}" in printed
@@ -109,7 +104,6 @@ def test_only_a_requirement_that_selects_nothing_is_refused(
     session: Session, required: str, status: int, errors: list[str]
 ) -> None:
     found, printed = session("--collect-only", "--retarget-require", required, "suites")
-
     assert found == status
     start = f"ERROR: --retarget-require {required!r} "
     assert [line.removeprefix(start) for line in printed if line.startswith("ERROR")] == errors
@@ -117,7 +111,6 @@ def test_only_a_requirement_that_selects_nothing_is_refused(
 
 def test_a_session_that_ends_early_says_under_a_title_that_no_expectations_were_written(session: Session) -> None:
     _, printed = session("-x", "--retarget-update-expectations", "suites", "test_that_fails.py")
-
     title = next(at for at, line in enumerate(printed) if line.strip("=") == " expectations ")
     why = "the run ended early: stopping after 1 failures"
     assert printed[title + 1] == f"expectations: nothing was written, because {why}"
@@ -126,9 +119,7 @@ def test_a_session_that_ends_early_says_under_a_title_that_no_expectations_were_
 def test_a_plan_without_a_leg_names_the_first_five_legs(session: Session) -> None:
     legs = tuple(Leg(name=f"l{at}", kind="run", runner="r", ids=(), digest=digest_of_ids(())) for at in range(7))
     write_plan(Plan(event="e", paths=("suites",), legs=legs), Path("plan.json"))
-
     status, printed = session("--retarget-plan", "plan.json", "suites")
-
     assert status == pytest.ExitCode.USAGE_ERROR
     expected = "expected the leg to run, one of l0, l1, l2, l3, l4 and 2 more"
     assert f"ERROR: --retarget-plan was given without --retarget-leg; {expected}" in printed
@@ -137,7 +128,6 @@ def test_a_plan_without_a_leg_names_the_first_five_legs(session: Session) -> Non
 @pytest.mark.parametrize("jobs", ["0", "-1", "two"])
 def test_compiles_at_a_time_are_a_whole_number_from_1(session: Session, jobs: str) -> None:
     status, printed = session("--retarget-jobs", jobs, "suites")
-
     assert status == pytest.ExitCode.USAGE_ERROR
     form = "a whole number of compiles at a time, 1 or more"
     assert f"ERROR: --retarget-jobs: found '{jobs}', expected {form}" in printed
@@ -147,9 +137,7 @@ def test_compiles_at_a_time_are_a_whole_number_from_1(session: Session, jobs: st
 def test_errors_that_are_alike_are_one_line_up_to_vv(session: Session, verbose: tuple[str, ...], named: int) -> None:
     rules = "".join(f'unknown{at} = "x"\n' for at in range(9))
     Path("suites/suite.toml").write_text(suite("only") + rules)
-
     _, printed = session(*verbose, "suites")
-
     assert len([line for line in printed if line.startswith("suites/suite.toml:") and "unknown" in line]) == named
 
 

@@ -66,6 +66,13 @@ def test_what_another_target_blocks_is_no_failure_of_its_own() -> None:
     assert markdown(by_id(blocked)).startswith("## retarget: 0 of 1 target failed\n")
 
 
+def test_what_is_missing_on_the_machine_is_counted_apart() -> None:
+    found = {"a": (Outcome.SKIPPED, True), "b": (Outcome.SKIPPED, False), "c": (Outcome.PASSED, True)}
+    text = markdown(by_id(*(record(name, outcome=one, unavailable=lacks) for name, (one, lacks) in found.items())))
+    for name in ("skipped: missing on this machine", "skipped", "passed"):
+        assert f"| {name} | 1 |" in text
+
+
 def test_a_plan_is_the_denominator_and_what_is_missing_is_named() -> None:
     text = markdown(by_id(record("a"), record("x")), plan_of("s/suite.toml::a", "s/suite.toml::b"))
     assert "1 of 2 planned targets with a result.\n" in text

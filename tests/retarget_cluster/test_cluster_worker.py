@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from msgspec.structs import replace
@@ -110,25 +111,28 @@ def test_a_device_on_which_nothing_runs_is_not_offered(
     found = [
         Finding(driver="double", devices=(device("gpu-1"), broken)),
         Finding(driver="broken", devices=(broken,), unavailable="unknown CPU"),
+        Finding(driver="failing", error="no library"),
     ]
     monkeypatch.setattr("retarget_cluster.worker.cluster_worker.find_devices", lambda *_, **__: found)
     worker._options = replace(worker._options, probes=True)
 
-    said: list[bool] = []
+    said: list[object] = []
 
     async def advertised() -> None:
         said.append(worker._probing)
 
-    async def probe() -> None:
-        worker._connected = asyncio.Event()
-        worker._connected.set()
-        worker._advertise = advertised  # type: ignore[method-assign]
-        await worker._probe()
+    async def connected() -> None:
+        said.append("connected")
 
-    asyncio.run(probe())
-    assert said == [False]  # once, when it has ended
+    worker._connected, worker._advertise = SimpleNamespace(wait=connected), advertised  # type: ignore[assignment, method-assign]
+    asyncio.run(worker._probe())
+    assert said == ["connected", False]  # once, when it has ended
     assert worker._devices == {"double": (device("gpu-1"),)}
-    assert "device double://1 (a device) is unusable: unknown CPU\n" in capsys.readouterr().err
+    assert [line.partition(": ")[2] for line in capsys.readouterr().err.splitlines()] == [
+        *["device double://1 (a device) is unusable: unknown CPU"] * 2,
+        "driver failing: no library",
+        "devices: double://0",
+    ]
 
 
 def test_a_driver_always_has_a_slot_as_what_is_queued_would_else_wait_for_ever(worker: ClusterWorker) -> None:

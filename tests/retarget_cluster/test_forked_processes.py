@@ -24,10 +24,19 @@ class EndedError(BaseException):
     """In place of the end of a process."""
 
 
+OPTIONS = ["--workers=2", "--cores=3", "--cache-dir=cache"]
+
+
 def arguments(monkeypatch: pytest.MonkeyPatch, *more: str) -> None:
-    words = ["forked", "--workers", "2", "--cores", "3", "--cache-dir", "cache", *more]
-    monkeypatch.setattr("sys.argv", words)
+    monkeypatch.setattr("sys.argv", ["forked", *OPTIONS, *more])
     monkeypatch.setattr(forked, "new_certificate", lambda: "PEM")
+
+
+@pytest.mark.parametrize("without", OPTIONS)
+def test_all_options_are_needed(monkeypatch: pytest.MonkeyPatch, without: str) -> None:
+    monkeypatch.setattr("sys.argv", ["forked", *(one for one in OPTIONS if one != without)])
+    with pytest.raises(SystemExit):
+        forked.main()
 
 
 def test_an_extension_that_cannot_be_loaded_is_said_and_nothing_is_forked(
@@ -48,11 +57,13 @@ def test_workers_are_told_the_address_and_waited_for_at_the_end(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pids, told, waited = [41, 42], [], []
-    pipe, readers = os.pipe, []
+    asked: list[str] = []
+    pipe, readers, before = os.pipe, [], len([*Path("/dev/fd").iterdir()])
 
     def kept() -> tuple[int, int]:
         reading, writing = pipe()
         readers.append(os.dup(reading))
+        os.set_blocking(reading, False)
         return reading, writing
 
     async def serve(scheme: str, host: str, port: int, _: object, announce: Callable[[str], None]) -> int:
@@ -70,7 +81,9 @@ def test_workers_are_told_the_address_and_waited_for_at_the_end(
         changed.setattr(os, "pipe", kept)
         changed.setattr(os, "fork", lambda: pids[len(readers) - 1])
         changed.setattr(os, "waitpid", lambda pid, options: waited.append((pid, options)))
+        changed.setattr(forked, "expect_distributed", asked.append)
         assert forked.main() == 7
+    assert (asked, len([*Path("/dev/fd").iterdir()])) == (["local:N"], before + len(readers))
     for reader in readers:
         told.append(os.read(reader, 100))
         told.append(os.read(reader, 100))  # the end: nobody has the other side open

@@ -6,8 +6,10 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -101,28 +103,61 @@ def test_a_cluster_that_does_not_start_says_why_and_the_session_compiles_meanwhi
         with pytest.raises(RetargetError, match="did not start"):
             engine.expect_executor(wait=False)
     first, *last = str(caught.value).splitlines()
-    assert first == "the scheduler of local:2 did not start: it ended"
+    assert first == f"{NOT_STARTED}it ended"
     assert last[0] == "  its last lines:"
     assert last[-1] == "  ImportError: no such thing"
 
 
-@pytest.mark.parametrize("said", ['{"address": "tcp://127.0.0.1:1", "pids": [], "certificate": "PEM"}', "no address"])
-def test_the_address_of_a_cluster_is_what_its_scheduler_prints(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str
+STARTED = "print(json.dumps({'address': sys.argv[1:], 'pids': [os.getpid()], 'certificate': os.getsid(0)}), flush=True)"
+NOT_STARTED = "the scheduler of local:2 did not start: "
+
+
+@pytest.mark.parametrize(
+    ("forked", "limits", "ends"),
+    [
+        (f"{STARTED}\nsys.stdin.read()", (30, 30), ("", 0)),
+        (f"{STARTED}\ntime.sleep(30)", (30, 0.1), ("", -signal.SIGKILL)),
+        ("print('no address', flush=True)\nsys.stdin.read()", (30, 30), ("no address", -signal.SIGKILL)),
+        ("time.sleep(30)", (0.1, 30), ("nothing came in 0 s", -signal.SIGKILL)),
+        ("sys.exit('\\n'.join('01234 5'))", (30, 30), ("it ended\n  its last lines:\n  1\n  2\n  3\n  4\n  5", 1)),
+    ],
+)
+def test_a_scheduler_that_starts_prints_its_address_and_is_waited_for_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forked: str, limits: tuple[float, float], ends: tuple[str, int]
 ) -> None:
-    package = tmp_path / "retarget_cluster"
-    package.mkdir()
+    (package := tmp_path / "retarget_cluster").mkdir()
     (package / "__init__.py").touch()
-    (package / "forked.py").write_text(f"print({said!r}, flush=True)\ninput()\n")
+    (package / "forked.py").write_text(f"import json, os, sys, time\n{forked}\n")
+    for name, value in zip(("_START_SECONDS", "_END_SECONDS", "available_cores"), (*limits, lambda: 9), strict=True):
+        monkeypatch.setattr(local, name, value)
     with monkeypatch.context() as changed:
         changed.syspath_prepend(tmp_path)
-        made = local.LocalCluster("2", cache=tmp_path, extensions=())
-    if said.startswith("{"):
-        assert made.start() == ("tcp://127.0.0.1:1", "PEM")
+        made = local.LocalCluster("2", cache=Path("c"), extensions=("e",))
+    pid, (said, status) = made._process.pid, ends
+    if not said:
+        started: Any = made.start()
+        options = ["--workers=2", "--cores=4", "--cache-dir=c", "--retarget-extension=e"]
+        assert (started, made.pids) == ((options, pid), (pid, pid))
     else:
-        with pytest.raises(RetargetError, match=r"^the scheduler of local:2 did not start: no address"):
+        with pytest.raises(RetargetError) as caught:
             made.start()
+        assert str(caught.value) == f"{NOT_STARTED}{said}"
+    assert wait_until(lambda: made.ended) if status == 1 else not made.ended
     made.close()
+    made.kill()
+    assert (made.ended, made._process.returncode) == (True, status)
+    assert all(one is not None and one.closed for one in (made._process.stdin, made._process.stdout, made._errors))
+
+
+@pytest.mark.parametrize(("text", "cores"), [("0", 0), ("+2", 0), ("257", 0), ("256", 1)])
+def test_a_cluster_on_this_machine_has_1_to_256_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, cores: int
+) -> None:
+    monkeypatch.setattr("subprocess.Popen", lambda *_, **__: SimpleNamespace(pid=1))
+    with nullcontext() if cores else pytest.raises(RetargetError, match=r"found local:.*, expected local:N with a "):
+        made = local.LocalCluster(text, cache=tmp_path, extensions=())
+        made._errors.close()
+        assert made.cores == cores
 
 
 @pytest.mark.slow

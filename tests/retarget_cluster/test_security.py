@@ -19,7 +19,8 @@ pytest.importorskip("distributed")
 import dask.config
 import distributed
 from distributed.comm.core import FatalCommClosedError, connect, listen
-from retarget_cluster import command, register
+from retarget_cluster import command, register, security
+from retarget_cluster.extension import connect_to
 from retarget_cluster.security import (
     check_listener,
     expect_distributed,
@@ -123,11 +124,17 @@ def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch: 
         check_listener("tcp", "127.0.0.1")
 
 
-@pytest.mark.parametrize("address", ["tcp://10.0.0.7:8786", "tcp://ci.example.com:8786", "tcp://0.0.0.0:8786"])
-def test_other_machines_need_tls(address: str) -> None:
+NO_ADDRESS = ["127.0.0.1:8786", "tcp://127.0.0.1", "tcp://127.0.0.1:0", "http://a:1", "tcp://a b:1"]
+FAR = ["tcp://10.0.0.7:8786", "tcp://ci.example.com:8786", "tcp://0.0.0.0:8786"]
+
+
+@pytest.mark.parametrize("address", [*FAR, *NO_ADDRESS])
+def test_other_machines_need_tls_and_what_is_no_address_is_refused(address: str) -> None:
     with pytest.raises(RetargetError) as caught:
-        security_for(address, "worker")
-    assert str(caught.value) == f"found {address}, which is not on this machine; between machines {HOW}"
+        security_for(address, "client" if address in NO_ADDRESS else "worker")
+    form = f"{address!r}, expected tcp://HOST:PORT or tls://HOST:PORT, such as tcp://127.0.0.1:8786"
+    said = form if address in NO_ADDRESS else f"{address}, which is not on this machine; between machines {HOW}"
+    assert str(caught.value) == f"found {said}"
 
 
 def test_tls_without_certificates_says_which_are_missing() -> None:
@@ -135,16 +142,6 @@ def test_tls_without_certificates_says_which_are_missing() -> None:
         check_listener("tls", "ci.example.com")
     lacking = "distributed.comm.tls.scheduler.cert, distributed.comm.tls.scheduler.key"
     assert str(caught.value) == f"tls://ci.example.com: Dask's configuration does not say {lacking}; {HOW}"
-
-
-@pytest.mark.parametrize(
-    "address", ["127.0.0.1:8786", "tcp://127.0.0.1", "tcp://127.0.0.1:0", "http://a:1", "tcp://a b:1"]
-)
-def test_what_is_no_address_is_refused(address: str) -> None:
-    with pytest.raises(RetargetError) as caught:
-        security_for(address, "client")
-    expected = "expected tcp://HOST:PORT or tls://HOST:PORT, such as tcp://127.0.0.1:8786"
-    assert str(caught.value) == f"found {address!r}, {expected}"
 
 
 @pytest.mark.parametrize("words", [["worker"], ["cluster", "status"]], ids=" ".join)
@@ -243,3 +240,14 @@ def test_where_a_package_is_not_installed_it_is_said_what_needs_it(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == missing else name)
     with pytest.raises(RetargetError, match=rf"^it needs the package {missing}, which is not installed; install it "):
         expect_distributed("it", imports=imports)
+
+
+@pytest.mark.parametrize(("address", "imports"), [("local:2", False), ("tcp://127.0.0.1:1", True)])
+def test_dask_is_expected_before_an_executor_is_made(
+    monkeypatch: pytest.MonkeyPatch, address: str, imports: bool
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(security, "expect_distributed", lambda name, imports: asked.append((name, imports)))
+    monkeypatch.setattr("retarget_cluster.session.executor.ClusterExecutor", lambda *known: known)
+    assert connect_to(address, "session") == (address, "session")
+    assert asked == [("--retarget-cluster", imports)]

@@ -110,31 +110,30 @@ def test_list_prints_what_pytest_selects(
     folder: str, arguments: list[str], count: int, listed: Listed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(Path(folder))
-
     wanted, printed = listed(arguments)
-
     assert printed == wanted
     assert len(printed) == count
     assert not list(Path().rglob("report.xml"))
 
 
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    "options",
+    ["--ignore suites/first --of-no-plugin", "--ignore=suites/first", "'-onorecursedirs=first left-out build'"],
+)
 def test_options_of_the_project_that_bear_on_collection_are_kept(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, options: str
 ) -> None:
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-m nothing --ignore suites/first -n 4")
-
+    monkeypatch.setenv("PYTEST_ADDOPTS", f"-m nothing {options} -n 4")
     assert main(["list"]) == 0
-
     assert [line.split()[1] for line in capsys.readouterr().out.splitlines()[1:]] == ["second", "second"]
 
 
 def test_explain_takes_expressions_instead_of_a_name(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "-m", "run", "-k", "two"]) == 0
     assert capsys.readouterr().out.startswith("deep/two_vmvx_sync (run target)\n")
-
     assert main(["explain", "-m", "compile", "suites/second"]) == 0
     assert capsys.readouterr().out.startswith("one_vmvx (compile target)\n")
-
     assert main(["explain", "deep/two_vmvx", "-m", "run"]) == 2
     assert "found no target 'deep/two_vmvx' selected by -m 'run' in ." in capsys.readouterr().err
 
@@ -143,9 +142,7 @@ def test_explain_works_inside_a_suites_folder(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(project / "suites/first/deep")
-
     assert main(["explain", "deep/two_vmvx_sync"]) == 0
-
     assert "suite            first" in capsys.readouterr().out
 
 
@@ -155,7 +152,6 @@ def test_check_inside_a_suites_folder_checks_the_suite(
     monkeypatch.chdir(project / "suites/first/deep")
     assert main(["check"]) == 0
     assert capsys.readouterr().out == "no errors in 2 files, 1 suite, 2 compile targets, 2 run targets\n"
-
     (project / "suites/first/suite.toml").write_text(SUITE.format(name="first").replace('"cpu"', '"cpy"'))
     assert main(["check"]) == 1
     assert capsys.readouterr().err.count("did you mean 'cpu'?") == 1
@@ -164,24 +160,31 @@ def test_check_inside_a_suites_folder_checks_the_suite(
 def test_check_looks_where_pytest_looks(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check"]) == 0
     assert capsys.readouterr().out == "no errors in 3 files, 2 suites, 3 compile targets, 3 run targets\n"
-
     assert main(["check", "--ignore", "suites/first"]) == 0
     assert capsys.readouterr().out == "no errors in 2 files, 1 suite, 1 compile target, 1 run target\n"
-
     assert main(["check", "suites/left-out/suite.toml"]) == 1
     assert "suites/left-out/suite.toml:1" in capsys.readouterr().err
 
 
-def test_check_reports_what_keeps_pytest_from_collecting(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (project / "suites" / "conftest.py").write_text("raise ValueError('no conftest')\n")
-
+@pytest.mark.parametrize(
+    ("conftest", "message"),
+    [
+        ("raise ValueError('no conftest')", "no conftest"),
+        (
+            "def pytest_collection_modifyitems():\n    raise ValueError('hook')",
+            "pytest failed while it collected: INTERNALERROR> ValueError: hook; `pytest --collect-only` shows more\n",
+        ),
+    ],
+)
+def test_check_reports_what_keeps_pytest_from_collecting(
+    project: Path, capsys: pytest.CaptureFixture[str], conftest: str, message: str
+) -> None:
+    (project / "suites" / "conftest.py").write_text(conftest)
     assert main(["check"]) == 1
-
-    assert "no conftest" in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("what", ["matrix.toml", "suites/first/empty/notes.md"])
 def test_files_that_hold_no_targets_are_errors(what: str, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", what]) == 1
-
     assert what in capsys.readouterr().err

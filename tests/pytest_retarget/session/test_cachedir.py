@@ -78,7 +78,7 @@ def test_the_command_says_where_pytest_keeps_nothing(pytester: pytest.Pytester) 
     ("files", "folder"),
     [
         ({}, ""),
-        ({"pyproject.toml": '[tool.pytest.ini_options]\nretarget_cache_dir = "toml"\naddopts = ["-q"]\n'}, "toml"),
+        ({"pyproject.toml": '[tool.pytest.ini_options]\nretarget_cache_dir = "toml"\naddopts = ["-h"]\n'}, "toml"),
         ({"tox.ini": "[tox]\n", "../tox.ini": INI}, "../from-ini"),
         ({"pytest.ini": "[pytest\n", "../tox.ini": INI}, ""),
     ],

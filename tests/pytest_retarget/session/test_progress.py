@@ -114,6 +114,8 @@ def test_nothing_is_shown_where_no_terminal_reports_or_a_log_is_quiet(log: Log |
             activity(10, 30, ("s/a (c)", 1.0), ("s/b (c)", 0.0), spent=20.0),
             "compiled 10 of 30, about 20 s left: s/a (c) 1 s, s/b (c) 0 s",
         ),
+        (activity(10, 20, ("s/a (c)", 0.0), spent=55.0), "compiled 10 of 20, about 1 min left: s/a (c) 0 s"),
+        (activity(10, 20, ("s/a (c)", 0.0), spent=5400.0), "compiled 10 of 20, about 1.5 h left: s/a (c) 0 s"),
         (activity(100, 4000, ("s/a (c)", 1.0), spent=200.0), "compiled 100 of 4000, about 2 h left: s/a (c) 1 s"),
         (activity(100, 200, ("s/a (c)", 1.0), spent=200.0), "compiled 100 of 200, about 3 min left: s/a (c) 1 s"),
         (

@@ -41,7 +41,6 @@ def run(*arguments: str) -> int:
 
 def test_info_shows_counts_and_sizes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("info", "--cache-dir", str(folder)) == 0
-
     size = Store(folder).info().size
     assert capsys.readouterr().out == (
         f"folder       {folder}\n"
@@ -57,14 +56,12 @@ def test_info_shows_counts_and_sizes(folder: Path, capsys: pytest.CaptureFixture
 
 def test_info_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("info", "--format", "json", "--cache-dir", str(folder)) == 0
-
     printed = json.loads(capsys.readouterr().out)
     assert (printed["folder"], printed["entries"], printed["failures"], printed["artifacts"]) == (str(folder), 2, 1, 1)
 
 
 def test_info_of_a_folder_that_is_not_there_counts_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("info", "--cache-dir", str(tmp_path / "gone")) == 0
-
     assert "compiles     0, of which 0 failed\n" in capsys.readouterr().out
     assert not (tmp_path / "gone").exists()
 
@@ -74,7 +71,6 @@ def test_the_variable_names_the_folder(
 ) -> None:
     monkeypatch.setenv("RETARGET_CACHE_DIR", str(folder))
     run("info")
-
     expected = f"folder       {folder}\nchosen by    RETARGET_CACHE_DIR\n"
     assert capsys.readouterr().out.startswith(expected)
 
@@ -82,7 +78,6 @@ def test_the_variable_names_the_folder(
 def test_clear_empties_the_cache(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     size = Store(folder).info().size
     assert run("clear", "--cache-dir", str(folder)) == 0
-
     assert capsys.readouterr().out == f"{folder}: {size / 1024:.1f} KiB freed\n"
     assert Store(folder).info().entries == 0
 
@@ -96,7 +91,6 @@ def test_verify_names_what_it_removes(folder: Path, capsys: pytest.CaptureFixtur
     (artifact,) = (folder / "v1" / "artifacts").rglob("*.up")
     artifact.write_bytes(b"x")
     assert run("verify", "--cache-dir", str(folder)) == 1
-
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"{artifact}: its content has SHA-256 {digest_of(b'x')}"
     assert lines[2] == f"{folder}: 3 files checked, 2 removed"

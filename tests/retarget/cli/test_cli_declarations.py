@@ -652,7 +652,6 @@ def test_an_unknown_command_is_compared_with_the_known_ones(capsys: pytest.Captu
 @pytest.mark.parametrize("command", list(load_commands().provided))
 def test_help_has_examples_that_parse_and_the_exit_status(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, command, "--help")
-
     assert status == 0
     assert re.search(r"^exit status:\n  0 +\w", out, re.MULTILINE)
     examples = [line for line, _ in load_commands().provided[command].examples]
@@ -698,15 +697,12 @@ def test_names_that_the_system_refuses_are_errors(project: Path, capsys: pytest.
 def test_a_link_to_a_folder_above_is_not_followed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "suites" / "up").symlink_to(project)
     (project / "suites" / "round").symlink_to("round")
-
     status, out, _ = run(capsys, "list", "./suites")
-
     assert (status, out.count("\n")) == (0, 6)
 
 
 def test_a_named_pipe_is_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(tmp_path / "config.json")
-
     assert run(capsys, "import-xfails", str(tmp_path / "config.json"))[0] == 1
     assert run(capsys, "show", str(tmp_path / "config.json"))[0] == 1
 

@@ -35,7 +35,6 @@ def run(*arguments: str) -> int:
 @pytest.mark.slow
 def test_each_driver_has_its_devices_or_its_reason(capfd: pytest.CaptureFixture[str]) -> None:
     assert run(*DOUBLES, "--timeout", "3") == 1
-
     captured = capfd.readouterr()
     assert captured.out == (
         "double:\n"
@@ -50,7 +49,6 @@ def test_each_driver_has_its_devices_or_its_reason(capfd: pytest.CaptureFixture[
 
 def test_the_same_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("double", "double-absent", "--format", "json") == 0
-
     found, absent = json.loads(capsys.readouterr().out)
     assert (found["driver"], found["devices"][0]["uri"], found["unavailable"]) == ("double", "double://0", "")
     assert (absent["devices"], absent["unavailable"], absent["hint"]) == ([], "no double here", "plug one in")

@@ -92,9 +92,7 @@ def test_modules_that_check_themselves_run_on_every_device_found(
 
 def test_functions_with_arguments_get_cases_that_compare_two_compilers(here: Path) -> None:
     write(here, scale_mlir=SCALE)
-
     assert main(["init"]) == 0
-
     cases = (here / "scale.cases.toml").read_text()
     assert 'inputs = [{ random = "uniform", low = -1, high = 1, shape = [4, 3] }]\nagree_with = "vmvx"\n' in cases
     assert 'targets = ["cpu", "portable", "vulkan"]' in (here / "suite.toml").read_text()
@@ -105,9 +103,7 @@ def test_modules_that_have_cases_keep_them(here: Path) -> None:
     write(here, scale_mlir=SCALE)
     cases = "[[case]]\ninputs = [{ fill = 1, shape = [2, 3] }]\nexpected = [{ fill = 1, shape = [2, 3] }]\n"
     (here / "scale.cases.toml").write_text(cases)
-
     assert main(["init"]) == 0
-
     assert (here / "scale.cases.toml").read_text() == cases
     assert 'targets = ["cpu", "vulkan"]' in (here / "suite.toml").read_text()
 
@@ -147,9 +143,7 @@ def test_values_beside_modules_are_used_or_named(here: Path, capsys: pytest.Capt
     for name in ("used.npy", "unused.npz", "run/run.npy", "golden.csv", "weights.irpa"):
         (here / name).touch()
     (here / "a.cases.toml").write_text('[[case]]\ninputs = ["used.npy"]\nexpected = [{ fill = 1, shape = [2, 3] }]\n')
-
     assert main(["init"]) == 0
-
     left_out = [line for line in capsys.readouterr().out.splitlines() if line.startswith("left out")]
     assert [line.replace(" holds values that no suite uses; ", ": ") for line in left_out] == [
         "left out: golden.csv: cases read .npy, .npz, .pb and .bin (docs/cases.md)",
@@ -192,9 +186,7 @@ def test_modules_that_cannot_be_tested_are_named_with_the_reason(
     (here / "a b.mlir").write_text(CHECK)
     (here / "gone.mlir").symlink_to("nowhere")
     (here / "buffer.mlir").write_text("func.func @f(%a: !hal.buffer) -> f32")
-
     assert main(["init"]) == 0
-
     printed = capsys.readouterr().out
     assert "left out: lit.mlir has a RUN line of iree-opt without one --compile-to=PHASE" in printed
     assert "left out: a b.mlir has a blank" in printed
@@ -206,9 +198,7 @@ def test_modules_that_cannot_be_tested_are_named_with_the_reason(
 
 def test_dry_run_prints_and_writes_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(here, scale_mlir=SCALE)
-
     assert main(["init", "--dry-run"]) == 0
-
     printed = capsys.readouterr().out
     assert "# ---------------- matrix.toml\n" in printed
     assert "# ---------------- scale.cases.toml\n" in printed
@@ -225,20 +215,27 @@ def test_configs_of_a_matrix_file_are_used(own: bool, here: Path, capsys: pytest
         + target("host", "mine", ["sync"])
         + target("gpu", "mine", ["big-gpu"])
     )
-
     assert main(["init"]) == 0
-
     assert 'targets = ["host"]' in (here / "suite.toml").read_text()
     assert "uses the configs of" in capsys.readouterr().out
     assert (here / "matrix.toml").exists() == own
 
 
+def test_cases_compare_with_the_reference_among_the_configs_above_unless_these_are_no_targets(here: Path) -> None:
+    configs = [compiler("mine"), compiler("llvm-cpu"), compiler("vmvx"), runtime("sync")]
+    targets = [target(f"on-{name}", name, ["sync"]) for name in ("mine", "vmvx")]
+    for folder, texts in (("a", configs[:1]), ("b", [*configs, *targets])):
+        (here / "matrix.toml").write_text("".join(texts))
+        write(here / folder, scale_mlir=SCALE)
+        assert main(["init", folder]) == 0
+        assert (here / folder / "matrix.toml").exists() is (folder == "a")
+    assert 'agree_with = "vmvx"' in (here / "b" / "scale.cases.toml").read_text()
+
+
 def test_suites_that_are_there_are_not_overwritten(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(here, a_mlir=CHECK)
     (here / "suite.toml").write_text("# mine\n")
-
     assert main(["init"]) == 1
-
     assert "found suite.toml, which is not overwritten" in capsys.readouterr().err
     assert (here / "suite.toml").read_text() == "# mine\n"
     assert not (here / "matrix.toml").exists()
@@ -248,9 +245,7 @@ def test_a_folder_inside_a_suite_is_not_declared_again(here: Path, capsys: pytes
     write(here, sub__a_mlir=CHECK)
     assert main(["init"]) == 0
     capsys.readouterr()
-
     assert main(["init", "sub"]) == 1
-
     assert "suite kernels of suite.toml has modules of this folder already, such as sub/a; `pytest sub` runs them" in (
         capsys.readouterr().err
     )
@@ -259,9 +254,7 @@ def test_a_folder_inside_a_suite_is_not_declared_again(here: Path, capsys: pytes
 def test_folders_with_suites_of_their_own_are_left_alone(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(here, a_mlir=CHECK, b__c_mlir=CHECK, sub__b_mlir=CHECK)
     (here / "sub" / "suite.toml").write_text("")
-
     assert main(["init"]) == 0
-
     assert 'exclude = ["sub/**"]' in (here / "suite.toml").read_text()
     assert "left out: sub has a suite.toml of its own" in capsys.readouterr().out
 
@@ -282,7 +275,6 @@ def test_folders_without_modules_are_errors(
 
 def test_a_file_is_no_folder_and_other_files_are_no_modules(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(here, notes_txt="hello\n")
-
     assert main(["init", "notes.txt"]) == 2
     assert "found notes.txt, which is no folder" in capsys.readouterr().err
     assert main(["init"]) == 1
@@ -303,9 +295,7 @@ def test_a_folder_that_cannot_be_written_is_an_error(here: Path, capsys: pytest.
 def test_a_cases_file_that_is_in_the_way_leaves_nothing_written(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(here, scale_mlir=SCALE)
     (here / "scale.cases.toml").mkdir()
-
     assert main(["init"]) == 1
-
     assert "cannot write scale.cases.toml: found a folder; nothing was written" in capsys.readouterr().err
     assert sorted(path.name for path in here.iterdir()) == ["scale.cases.toml", "scale.mlir"]
 
@@ -314,9 +304,7 @@ def test_a_suite_is_not_named_like_a_tag_of_something_else(here: Path, monkeypat
     folder = here / "vulkan"
     write(folder, a_mlir=CHECK)
     monkeypatch.chdir(folder)
-
     assert main(["init"]) == 0
-
     assert 'name = "vulkan-tests"' in (folder / "suite.toml").read_text()
 
 
@@ -325,16 +313,13 @@ def test_a_suite_has_a_name_of_its_own_in_the_project(here: Path) -> None:
     assert main(["init", "a"]) == 0
     (here / "a" / "matrix.toml").rename(here / "matrix.toml")
     (here / "a" / "suite.toml").write_text((here / "a" / "suite.toml").read_text().replace('"a"', '"x"'))
-
     assert main(["init", "b/x"]) == 0
-
     assert 'name = "b-x"' in (here / "b" / "x" / "suite.toml").read_text()
     assert main(["check"]) == 0
 
 
 def test_a_module_whose_name_cannot_be_used_is_named(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "a b.mlir").write_text("func.func @f() { return }\n")
-
     assert main(["init"]) == 1
     assert (
         "left out: a b.mlir has a blank or one of : * ? [ ] \\ in its path, which becomes the name of targets: "

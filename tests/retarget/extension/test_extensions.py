@@ -9,10 +9,11 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from extension_texts import TINY_COMPILER
-from retarget.extension.registry import EXTENSIONS_VARIABLE, load_extensions
+from retarget.extension.registry import EXTENSIONS_VARIABLE, extensions_environment, load_extensions
 from retarget.support.errors import RetargetError
 
 GOOD = (
@@ -253,3 +254,10 @@ def test_a_module_that_is_nowhere_is_reported_with_the_folders_and_the_nearest_n
     )
     assert "No module named 'outside'" in diagnostic("outside")
     assert diagnostic("my_extension.py").endswith("; expected a module's name, such as 'my_extension'")
+
+
+def test_other_processes_find_the_package_of_an_extension_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "outer", SimpleNamespace(__file__="/here/outer/__init__.py"))
+    monkeypatch.setenv(EXTENSIONS_VARIABLE, "outer.inner")
+    monkeypatch.setenv("PYTHONPATH", "/there")
+    assert extensions_environment() == {"PYTHONPATH": f"/here{os.pathsep}/there"}

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from memory_doubles import LARGEST, Memory
+from model_targets import compile_target, run_target
 from retarget import extension
 from retarget.extension import (
     Case,
@@ -28,6 +29,7 @@ from retarget.extension import (
     TransferLimits,
     hookimpl,
     overrides,
+    run_case_plan,
 )
 from retarget.extension.commands import CommandModule
 from retarget.extension.products import methods_of
@@ -206,6 +208,24 @@ def test_a_command_of_a_module_runs_the_action_or_else_the_module(monkeypatch: p
     monkeypatch.setitem(sys.modules, "acting", SimpleNamespace(run=lambda _: 3))
     command = CommandModule(name="a", help="", module="acting")
     assert [command.run(Namespace()), command.run(Namespace(act=lambda _: 4))] == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("known", "folder", "more"),
+    [
+        (None, None, []),
+        ({}, Path("s"), ["s/m.mlir"]),
+        ({}, Path("t"), ["--folder=t", "s/m.mlir"]),
+        ({"entry": "f", "data": (Path("d"),)}, None, ["--entry=f", "s/m.mlir", "d"]),
+    ],
+)
+def test_a_plan_names_what_differs_from_the_modules_folder_and_its_first_function(
+    known: dict[str, Any] | None, folder: Path | None, more: list[str]
+) -> None:
+    module = None if known is None else Module(name="m", path=Path("s/m.mlir"), **known)
+    config = run_target(compile_target()).runtime
+    plan = run_case_plan(kind="k", config=config, artifact=Path("a"), module=module, folder=folder, case="")
+    assert [*plan.argv[3:]] == ["--kind=k", "--driver=local-sync", "--artifact=a", *more]
 
 
 def test_a_method_that_a_mixin_or_a_base_of_ones_own_has_is_checked_once() -> None:

@@ -28,8 +28,9 @@ def test_a_target_has_its_id_and_that_of_its_compile_target() -> None:
 
 def test_options_are_found_with_their_place() -> None:
     words = {
-        "addopts of pytest.ini": ("-x", "--flag", "--jobs=2", "--jobs", "3"),
-        "PYTEST_ADDOPTS": ("--jobs=4", "--on"),
+        "addopts of pytest.ini": ("-h", "--flag", "--jobs=2", "--jobs", "3"),
+        "PYTEST_ADDOPTS": ("--jobs=4", "--on", "--job=5"),
+        "elsewhere": ("--jobs=6", "--jobs"),  # pytest refuses it
     }
     found = PytestConfiguration(root=Path(), options=words)
     assert found.given("--jobs") == [

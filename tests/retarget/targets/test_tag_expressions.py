@@ -44,6 +44,7 @@ A1, A2 = run(A, "sync", "local-sync"), run(A, "task", "local-task")
 B1, B2 = run(B, "sync", "local-sync"), run(B, "task", "local-task")
 C1 = run(C, "c", "vulkan")
 C2, D2, E2 = (run(of, "sync", "local-sync") for of in (C, D, E))
+SWAPPED = compiled("vulkan", "y")
 
 
 def more(of: CompileTarget) -> list[RunTarget]:
@@ -72,6 +73,15 @@ def more(of: CompileTarget) -> list[RunTarget]:
         ([A], [A1, A2], "compile"),
         ([A2, *more(A)], [A1, B1, B2, *more(B)], "a and (task or more)"),
         ([A, B1], [A1, A2, B, C], "(b and sync) or (compile and a)"),
+        ([A], [compiled("a", "cpu", "slow"), B], "a and not slow"),
+        ([A1, C2], [A, C, B1, D2], "run and (a or c)"),
+        ([SWAPPED], [compiled("y", "vulkan")], "compiler(name='vulkan')"),
+        (
+            [run(SWAPPED, "x", "d")],
+            [SWAPPED, run(compiled("y", "vulkan"), "x", "d")],
+            "run and compiler(name='vulkan')",
+        ),
+        ([compiled(name) for name in "pqrst"], [compiled(name) for name in "bcd"], "not (b or c or d)"),
     ],
 )
 def test_it_is_short_and_made_of_telling_words(wanted: list[Target], others: list[Target], expression: str) -> None:
@@ -93,10 +103,17 @@ LLVMPIPE, RADV = on(C1, driver="llvmpipe", type="cpu"), on(C1, driver="radv", ty
     [
         ([LLVMPIPE], [RADV], "on(driver='llvmpipe')"),
         ([RADV, A1], [LLVMPIPE], "a or on(driver='radv')"),
+        ([on(A1, driver="x"), on(C1, driver="x")], [on(B1, driver="y")], "not b"),  # without, where that suffices
         ([on(C1, driver="radv", name="a\\b")], [on(C1, driver="radv", name="c")], None),
         ([on(C1, name="a\\b", version="2")], [on(C1, name="a\\b", version="3")], "on(version='2')"),
         ([C1], [LLVMPIPE], None),  # no device is negated
         ([C1, A1], [LLVMPIPE], None),
+        (
+            [on(A1, driver="x"), on(B2, driver="x")],
+            [*(on(one, driver="x") for one in (A2, B1)), *(on(one, driver="y") for one in (A1, B2))],
+            "(a and sync and on(driver='x')) or (b and task and on(driver='x'))",
+        ),
+        ([C1], [LLVMPIPE, A1], None),
         ([on(C1, type="cpu")], [on(C1, type="gpu")], None),
     ],
 )

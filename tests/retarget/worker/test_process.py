@@ -49,7 +49,6 @@ def compile_text(text: str) -> CompileModule:
 def test_a_worker_answers_one_request_after_the_other(worker: WorkerProcess) -> None:
     first = worker.ask(compile_text("pass a"), CompiledModule, timeout=30)
     second = worker.ask(ProbeDriver(driver="double"), Devices, timeout=30)
-
     assert isinstance(first, CompiledModule)
     assert first.artifact == b"PASS A"
     assert isinstance(second, Devices)
@@ -64,7 +63,6 @@ def test_a_timeout_may_be_longer_than_the_system_can_wait_at_a_time(worker: Work
 def test_what_is_written_to_the_descriptors_is_captured_per_request(worker: WorkerProcess) -> None:
     first = worker.ask(compile_text("@print one"), CompiledModule, timeout=30)
     second = worker.ask(compile_text("@print two"), CompiledModule, timeout=30)
-
     assert isinstance(first, CompiledModule)
     assert isinstance(second, CompiledModule)
     assert first.diagnostics == "one to 1\none to 2\none by stdio\n"
@@ -74,7 +72,6 @@ def test_what_is_written_to_the_descriptors_is_captured_per_request(worker: Work
 @pytest.mark.parametrize("name", ["SIGFPE", "SIGSEGV", "SIGABRT", "SIGKILL"])
 def test_a_death_by_signal_names_the_signal_and_shows_the_last_output(worker: WorkerProcess, name: str) -> None:
     answer = worker.ask(compile_text(f"@crash {name}"), CompiledModule, timeout=30)
-
     assert isinstance(answer, Refused)
     assert (answer.refusal, answer.cause, answer.text) == (Refusal.CRASHED, name, "last words\n")
     assert not worker.alive
@@ -82,7 +79,6 @@ def test_a_death_by_signal_names_the_signal_and_shows_the_last_output(worker: Wo
 
 def test_a_worker_that_leaves_by_itself_has_no_signal(worker: WorkerProcess) -> None:
     answer = worker.ask(compile_text("@exit 3"), CompiledModule, timeout=30)
-
     assert isinstance(answer, Refused)
     assert (answer.refusal, answer.cause) == (Refusal.ENDED, "exit status 3")
 
@@ -90,7 +86,6 @@ def test_a_worker_that_leaves_by_itself_has_no_signal(worker: WorkerProcess) -> 
 @pytest.mark.parametrize("how", ["python", "native"])
 def test_a_hang_is_killed_by_the_clock_and_shows_what_was_printed(worker: WorkerProcess, how: str) -> None:
     answer = worker.ask(compile_text(f"@hang {how}"), CompiledModule, timeout=0.3)
-
     assert isinstance(answer, Refused)
     assert (answer.refusal, answer.cause, answer.text) == (Refusal.TIMED_OUT, "0.3 s", "before the hang\n")
     assert has_ended(worker.pid)
@@ -109,9 +104,7 @@ def locked(path: Path) -> int:
 
 def test_a_worker_keeps_a_lock_until_it_has_answered(worker: WorkerProcess, tmp_path: Path) -> None:
     lease = locked(tmp_path / "lease")
-
     assert isinstance(worker.ask(compile_text("pass a"), CompiledModule, timeout=30, keep_open=[lease]), CompiledModule)
-
     os.close(lease)
     os.close(locked(tmp_path / "lease"))
 
@@ -146,9 +139,7 @@ def lock_holders(path: Path) -> list[str]:
 @pytest.mark.slow
 def test_a_timeout_kills_what_the_worker_has_started(worker: WorkerProcess, tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
-
     answer = worker.ask(compile_text(f"@child {pid_file}"), CompiledModule, timeout=1.5)
-
     assert isinstance(answer, Refused)
     assert answer.refusal is Refusal.TIMED_OUT
     child = int(pid_file.read_text())
@@ -157,7 +148,6 @@ def test_a_timeout_kills_what_the_worker_has_started(worker: WorkerProcess, tmp_
 
 def test_an_extension_that_raises_what_it_should_not_costs_one_request(worker: WorkerProcess) -> None:
     answer = worker.ask(compile_text("@raise by zero"), CompiledModule, timeout=30)
-
     assert isinstance(answer, Refused)
     assert answer.refusal is Refusal.INTERNAL
     assert answer.summary == "ZeroDivisionError: by zero"
@@ -167,7 +157,6 @@ def test_an_extension_that_raises_what_it_should_not_costs_one_request(worker: W
 
 def test_a_worker_that_was_killed_from_outside_is_seen_as_dead(worker: WorkerProcess) -> None:
     os.kill(worker.pid, signal.SIGKILL)
-
     assert wait_until(lambda: not worker.alive)
     answer = worker.ask(ProbeDriver(driver="double"), Devices, timeout=30)
     assert isinstance(answer, Refused)
@@ -178,7 +167,6 @@ def test_an_extension_that_fails_to_import_is_reported_by_the_worker(spawner: Sp
     before = len(list(Path("/dev/fd").iterdir()))
     with pytest.raises(RetargetError) as caught:
         WorkerProcess(spawner=spawner, extensions=("no_such_module_anywhere",))
-
     expected = "extension 'no_such_module_anywhere' cannot be imported: ModuleNotFoundError: "
     assert str(caught.value).startswith(expected + "No module named 'no_such_module_anywhere'")
     assert len(list(Path("/dev/fd").iterdir())) == before
@@ -189,19 +177,15 @@ def test_an_extension_that_ends_the_worker_while_it_is_imported_is_reported(
 ) -> None:
     (tmp_path / "deadly_extension.py").write_text("import os\nprint('bye', flush=True)\nos.abort()\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-
     with pytest.raises(RetargetError) as caught:
         WorkerProcess(spawner=spawner, extensions=("deadly_extension",))
-
     assert str(caught.value) == "a worker process ended while it started (SIGABRT): bye"
 
 
 def test_an_interpreter_that_cannot_be_started_is_reported(spawner: Spawner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-
     with pytest.raises(RetargetError) as caught:
         WorkerProcess(spawner=spawner, extensions=())
-
     assert str(caught.value) == "cannot start a worker process (/nowhere/python): No such file or directory"
 
 
@@ -209,7 +193,6 @@ def test_the_environment_is_the_workers_from_the_start(spawner: Spawner) -> None
     worker = WorkerProcess(spawner=spawner, extensions=EXTENSIONS, env=(("DOUBLE_MODE", "fast"),))
     answer = worker.ask(compile_text("@env DOUBLE_MODE\n"), CompiledModule, timeout=30)
     worker.close()
-
     assert isinstance(answer, CompiledModule)
     assert answer.artifact == b"PRINT ENV FAST"
 
@@ -220,7 +203,7 @@ def test_closing_reaps_the_worker_and_gives_its_descriptors_back(spawner: Spawne
     worker = WorkerProcess(spawner=spawner, extensions=EXTENSIONS)
     worker.close()
     worker.close()
-
+    assert worker.send(ProbeDriver(driver="double")) > 0  # it is the answer that reports the end
     assert has_ended(worker.pid)
     assert len(list(folder.iterdir())) == before
 
@@ -228,7 +211,6 @@ def test_closing_reaps_the_worker_and_gives_its_descriptors_back(spawner: Spawne
 def test_a_worker_is_out_of_reach_of_the_terminals_interrupt(worker: WorkerProcess) -> None:
     assert os.getpgid(worker.pid) == worker.pid
     os.kill(worker.pid, signal.SIGINT)
-
     assert isinstance(worker.ask(ProbeDriver(driver="double"), Devices, timeout=30), Devices)
 
 
@@ -274,7 +256,6 @@ def test_a_worker_lives_on_when_the_thread_that_requested_it_ends(spawner: Spawn
     thread = threading.Thread(target=lambda: found.append(WorkerProcess(spawner=spawner, extensions=EXTENSIONS)))
     thread.start()
     thread.join()
-
     assert isinstance(found[0].ask(ProbeDriver(driver="double"), Devices, timeout=30), Devices)
     found[0].close()
 

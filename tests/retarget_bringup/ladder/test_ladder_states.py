@@ -8,16 +8,17 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from laddered import compiles, fails, ladder, passes, record, rule, session, target
+from laddered import DIGEST, HOME, compiles, fails, ladder, passes, record, rule, session, target
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from msgspec.structs import replace as replace_struct
 from retarget.model import CompilerConfig, Rung, RunTarget
 from retarget.results import CaseRecord, DeviceRecord, Outcome, SessionResults, TargetRecord
 from retarget.results.record import CompileRecord, RunRecord
-from retarget.session import RuleSet, TargetRules
+from retarget.session import Declared, DeclaredTarget, RuleSet, TargetRules
 from retarget.support import dependency_state
-from retarget_bringup.ladder.states import LadderTarget, Standing, TargetState, _digest, rung_of, states
+from retarget_bringup.ladder import states as ladder_states
+from retarget_bringup.ladder.states import LadderTarget, Standing, TargetState, _digest, ladder_targets, rung_of, states
 
 
 def state(*sessions: SessionResults, of: LadderTarget | None = None, **lines: Any) -> TargetState:
@@ -227,6 +228,23 @@ def test_a_compile_target_is_at_its_top_where_it_compiles() -> None:
     compiled = target(runs=False)
     found = states([compiled], [session(compiles())], ladder(), stable=3)
     assert (found[0].rung, found[0].failure) == (Rung.COMPILES, None)
+
+
+@pytest.mark.parametrize("checker", [None, "checker"])
+def test_run_targets_and_compile_targets_that_none_runs_are_on_a_ladder(
+    monkeypatch: pytest.MonkeyPatch, checker: object
+) -> None:
+    monkeypatch.setattr(ladder_states, "_digest", lambda *_: DIGEST)
+    registry: Any = SimpleNamespace(artifact_checker=lambda _: checker)
+    compiled, alone = (compile_target(name, suite="s") for name in "mn")
+    suite = replace(target().declared.suite, expectations=(rule("compile", match=("*",)), rule("run", match=("n",))))
+    made = [DeclaredTarget(suite_id=HOME, suite=suite, target=one) for one in (compiled, run_target(compiled), alone)]
+    found = ladder_targets(Declared(registry=registry, targets=made), registry)
+    assert [(one.id, one.checks_artifact) for one in found] == [
+        (made[1].id, bool(checker)),
+        (made[2].id, bool(checker)),
+    ]
+    assert [one.compile_rules.whole is not None for one in found] == [True, False]
 
 
 @pytest.mark.parametrize("runs", [True, False])

@@ -241,7 +241,8 @@ def test_drivers_are_checked_before_targets_run(
     monkeypatch.setattr(gather, "write_checks", lambda *known: steps.append(known))
     monkeypatch.setattr(gather, "run_pytest", lambda *_, **__: steps.append("run"))
     monkeypatch.setattr(gather, "read_found", lambda *_, **known: known)
-    assert gather.run_found(settings(), extensions=("e",), checks_drivers=checks) == {"measures": True}  # type: ignore[comparison-overlap]
+    known: dict[str, Any] = {} if checks else {"checks_drivers": False}
+    assert gather.run_found(settings(), extensions=("e",), **known) == {"measures": True}  # type: ignore[comparison-overlap]
     checked = [(["sync"], ("e",)), (Path("results"), "reports")] if checks and configs else []
     assert steps == ["ladder", *checked, "run"]
     assert capsys.readouterr().err == ("checking the drivers of sync\na note\n" if checked else "")

@@ -88,7 +88,10 @@ def test_the_status_comes_first_then_what_is_watched_and_what_a_change_moved(
     found = iter([made([failed("a", Rung.LOADS, "run", "error")]), RetargetError("half a file"), made([matches("a")])])
     file = Path("suites/a.mlir")
 
-    def gathered(*_: object, **__: object) -> object:
+    checked: list[object] = []
+
+    def gathered(*_: object, checks_drivers: bool | None = None) -> object:
+        checked.append(checks_drivers)
         if isinstance(one := next(found), Exception):
             raise one
         return one
@@ -96,7 +99,7 @@ def test_the_status_comes_first_then_what_is_watched_and_what_a_change_moved(
     for name, double in {
         "collect_targets": lambda *_, **__: SimpleNamespace(targets=()),
         "watched": lambda *_: (),
-        "changed_files": lambda _: iter([[file], [file]]),
+        "changed_files": lambda _: iter([[Path("a.so"), file], [file]]),
         "read_settings": lambda _: settings,
         "_gathered": gathered,
         "_of": lambda found, _: found,
@@ -106,6 +109,7 @@ def test_the_status_comes_first_then_what_is_watched_and_what_a_change_moved(
     settings: Any = SimpleNamespace(root=Path(), paths=(), select="", file=file)
 
     assert command._watch(settings, Namespace(retarget_extension=(), all=False), []) == 0
+    assert checked == [None, True, False]
 
     printed, watching = capsys.readouterr(), "watching modules, extensions and toolchains; Ctrl-C ends"
     assert printed.err.splitlines() == [watching, "half a file", watching, watching]

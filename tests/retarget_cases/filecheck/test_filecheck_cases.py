@@ -94,14 +94,16 @@ def test_a_long_line_is_cut_around_the_place(cwd: Path) -> None:
     assert lines[4].count("^") == len("needle")
 
 
-def test_a_long_line_that_is_cut_at_its_end_only_is_shown_as_it_begins(cwd: Path) -> None:
-    case = checked("// CHECK-NOT: needle\n", text="x needle " + "y" * 5000)
-    assert case.report.split("\n")[2:] == ["Matching at: a_llvm-cpu.mlir:1:3", f"x needle {'y' * 191}…", "  ^^^^^^"]
-
-
-def test_the_last_line_is_shown_whole_without_an_end_of_line(cwd: Path) -> None:
-    case = checked("// CHECK-NOT: needle\n", text="a\nneedles")
-    assert case.report.split("\n")[2:] == ["Matching at: a_llvm-cpu.mlir:2:1", "needles", "^^^^^^"]
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("x needle " + "y" * 5000, ["1:3", f"x needle {'y' * 191}…", "  ^^^^^^"]),
+        ("a\nneedles", ["2:1", "needles", "^^^^^^"]),
+    ],
+)
+def test_a_line_is_shown_as_it_begins_and_whole_if_it_is_short(cwd: Path, text: str, shown: list[str]) -> None:
+    case = checked("// CHECK-NOT: needle\n", text=text)
+    assert case.report.split("\n")[2:] == [f"Matching at: a_llvm-cpu.mlir:{shown[0]}", *shown[1:]]
 
 
 @pytest.mark.parametrize(

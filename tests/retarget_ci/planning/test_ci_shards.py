@@ -64,6 +64,19 @@ def test_a_new_module_moves_at_most_one_other_from_each_leg_to_the_next(names: s
     assert len(moved) <= n - 1
 
 
+@pytest.mark.parametrize(
+    ("seconds", "budget", "capacity", "legs"),
+    [
+        ([10, 10, 30, 20], 50, 9, ["dc", "ba"]),  # equal ones that take just the budget
+        ([40, 40, 10], 40, 3, ["c", "b", "a"]),  # as many as there may be
+        ([1e17, 0.001], 40, 2, ["b", "a"]),  # the end of the last share
+    ],
+)
+def test_legs_are_equal_where_that_fits(seconds: list[float], budget: float, capacity: int, legs: list[str]) -> None:
+    units = _units(dict(zip("dcba"[-len(seconds) :], seconds, strict=True)))  # in the order of their digests
+    assert ["".join(unit.name for unit in leg) for leg in shards(units, budget=budget, capacity=capacity)] == legs
+
+
 def test_there_are_as_few_legs_as_the_budget_allows() -> None:
     units = _units({f"m{number}": 1.0 for number in range(100)})
     assert [sum(unit.seconds for unit in leg) for leg in shards(units, budget=25, capacity=9)] == [25.0] * 4

@@ -149,7 +149,9 @@ def test_a_revision_whose_declarations_cannot_be_read_leaves_nothing_out(
     )
 
 
-def test_an_unknown_revision_and_a_folder_without_git_are_errors(checkout: Path, tmp_path: Path) -> None:
+def test_an_unknown_revision_and_a_folder_or_a_machine_without_git_are_errors(
+    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(RetargetError) as raised:
         changes_since("HEAB", checkout, ["old"])
     assert str(raised.value) == (
@@ -160,6 +162,9 @@ def test_an_unknown_revision_and_a_folder_without_git_are_errors(checkout: Path,
         RetargetError, match=r"^--since HEAD: fatal: not a git repository .*; expected .* in a git check"
     ):
         changes_since("HEAD", tmp_path, ["old"])
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(RetargetError, match=r"^--since HEAD: git cannot be run: No such file or directory; expected"):
+        changes_since("HEAD", checkout, ["old"])
 
 
 def test_paths_are_those_of_the_revisions_own_file_or_of_today_that_are_there(tmp_path: Path) -> None:
@@ -376,6 +381,7 @@ def test_what_has_a_fingerprint_that_the_revision_had_is_unchanged_and_its_check
 def test_of_a_revision_without_the_paths_nothing_is_unchanged(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (checkout / "new").mkdir()
     folders = fingerprints_of(monkeypatch, "never asked", NOW)
+    monkeypatch.setenv("GIT_DIR", "/of a hook")
     assert changes_since("HEAD", checkout, ["new"], ["e"]).unchanged == frozenset()
     assert [folder.name for folder in folders] == ["checkout"]
 

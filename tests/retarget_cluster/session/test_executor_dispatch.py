@@ -59,7 +59,7 @@ class Link:
         self.jobs: list[Job] = []
         self.offered: dict[str, Path] = {}
         self.placed: list[Any] = []
-        self.closed = 0
+        self.closed = self.looked = 0
 
     def submit(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
         future: Future[Any] = Future()
@@ -70,6 +70,8 @@ class Link:
         return future
 
     def expect_there(self) -> None:
+        self.looked += 1
+        assert self.looked < 99, "it looks for ever"
         if self.gone:
             raise GoneError(self.gone)
 

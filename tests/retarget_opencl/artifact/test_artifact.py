@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -48,33 +49,28 @@ def artifact() -> OpenClArtifact:
     )
 
 
-def test_an_instruction_without_a_name_is_refused(artifact: OpenClArtifact) -> None:
-    function = replace(artifact.program.functions[0], blocks=(((),),))
+@pytest.mark.parametrize(
+    ("block", "call", "message"),
+    [
+        (
+            ((),),
+            read_artifact,
+            "header is malformed (ValueError: not enough values to unpack (expected at least 1, got 0)",
+        ),
+        (
+            (("return", {}),),
+            read_artifact,
+            "header is malformed (ValueError: expected a number, a text or a list, found dict",
+        ),
+        ((("br", 9, (), ()),), show_artifact, "program is malformed (IndexError: tuple index out of range"),
+    ],
+)
+def test_a_damaged_program_is_refused(artifact: OpenClArtifact, block: Any, call: Any, message: str) -> None:
+    function = replace(artifact.program.functions[0], blocks=(block,))
     damaged = replace(artifact, program=replace(artifact.program, functions=(function,)))
     with pytest.raises(ArtifactError) as caught:
-        read_artifact(write_artifact(damaged))
-    assert str(caught.value) == (
-        "the OpenCL artifact's header is malformed (ValueError: not enough values to unpack (expected at least 1, got "
-        "0)); compile it again"
-    )
-
-
-def test_an_operand_that_is_an_object_is_refused(artifact: OpenClArtifact) -> None:
-    function = replace(artifact.program.functions[0], blocks=((("return", {}),),))  # type: ignore[arg-type]
-    damaged = replace(artifact, program=replace(artifact.program, functions=(function,)))
-    expected = r"header is malformed \(ValueError: expected a number, a text or a list, found dict\)"
-    with pytest.raises(ArtifactError, match=expected):
-        read_artifact(write_artifact(damaged))
-
-
-def test_a_program_that_jumps_to_no_block_is_not_shown(artifact: OpenClArtifact) -> None:
-    function = replace(artifact.program.functions[0], blocks=((("br", 9, (), ()),),))
-    damaged = replace(artifact, program=replace(artifact.program, functions=(function,)))
-    with pytest.raises(ArtifactError) as caught:
-        show_artifact(write_artifact(damaged))
-    assert str(caught.value) == (
-        "the OpenCL artifact's program is malformed (IndexError: tuple index out of range); compile it again"
-    )
+        call(write_artifact(damaged))
+    assert str(caught.value) == f"the OpenCL artifact's {message}); compile it again"
 
 
 def test_an_artifact_is_read_as_it_was_written(artifact: OpenClArtifact) -> None:
@@ -118,13 +114,6 @@ def test_kernels_follow_what_they_share() -> None:
     assert [one.uses_subgroups for one in sources] == [False, True, False]
 
 
-def test_an_older_artifact_is_refused(artifact: OpenClArtifact) -> None:
-    data = bytearray(write_artifact(artifact))
-    data[8:12] = struct.pack("<I", 4)
-    with pytest.raises(ArtifactError, match=r"has format version 4, older than the version 5 that is read here; comp"):
-        read_artifact(bytes(data))
-
-
 def test_what_has_no_known_place_or_declaration_names_none(artifact: OpenClArtifact) -> None:
     read = read_artifact(write_artifact(artifact)).program
     assert (read.kernels[0].location, read.exports[0].declaration) == ("", "")
@@ -165,14 +154,13 @@ def test_a_tampered_artifact_is_refused(artifact: OpenClArtifact) -> None:
         read_artifact(bytes(data))
 
 
-def test_a_newer_artifact_is_refused(artifact: OpenClArtifact) -> None:
+@pytest.mark.parametrize(("version", "age"), [(4, "older"), (99, "newer")])
+def test_an_artifact_of_another_version_is_refused(artifact: OpenClArtifact, version: int, age: str) -> None:
     data = bytearray(write_artifact(artifact))
-    data[8:12] = struct.pack("<I", 99)
-    with pytest.raises(ArtifactError) as caught:
+    data[8:12] = struct.pack("<I", version)
+    message = rf"artifact has format version {version}, {age} than the version 5 that is read here; compile it again$"
+    with pytest.raises(ArtifactError, match=message):
         read_artifact(bytes(data))
-    assert str(caught.value) == (
-        "the OpenCL artifact has format version 99, newer than the version 5 that is read here; compile it again"
-    )
 
 
 @pytest.mark.parametrize("data", [b"", b"RTGT", b"\x7fELF" + bytes(100)])

@@ -153,7 +153,6 @@ def test_what_a_killed_process_left_is_swept_and_stands_in_nobodys_way(tmp_path:
     assert session.resolve(target(tmp_path, "one"), maker).module.path.read_text() == "one"
     session.close()
     assert unfinished_sets(tmp_path) == ()
-
     assert subprocess.run([*argv[:-1], str(tmp_path / "b")], check=False).returncode == -signal.SIGKILL
     assert len(unfinished_sets(tmp_path / "b", remove=True)) == 1
     assert list((tmp_path / "b" / GENERATED_FOLDER).iterdir()) == []

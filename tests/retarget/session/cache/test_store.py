@@ -46,9 +46,7 @@ def test_an_empty_store_knows_nothing_and_writes_nothing(store: Store) -> None:
 
 def test_an_artifact_comes_back_with_its_time_and_diagnostics(store: Store) -> None:
     path = put(store, KEY, b"ARTIFACT")
-
     found = Store(store.folder).lookup(KEY)
-
     assert found is not None
     assert found.reused
     assert (found.key, found.seconds, found.diagnostics, found.failure) == (KEY, 1.5, "warning: w", None)
@@ -62,9 +60,7 @@ def test_an_artifact_comes_back_with_its_time_and_diagnostics(store: Store) -> N
 def test_a_diagnosed_failure_comes_back(store: Store) -> None:
     failure = Failure(stage=Stage.COMPILE, summary="no", text="\x1b[31merror:\x1b[0m no", hint="yes")
     store.put_failure(KEY, failure, seconds=0.5, diagnostics=failure.text)
-
     found = store.lookup(KEY)
-
     assert found is not None
     assert (found.failure, found.artifact, found.reused) == (failure, None, True)
 
@@ -73,7 +69,6 @@ def test_a_diagnosed_failure_comes_back(store: Store) -> None:
 def test_a_crash_or_timeout_is_refused(store: Store, kind: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="a transient failure must not be stored: gone"):
         store.put_failure(KEY, Failure(stage=Stage.COMPILE, summary="gone", **kind), seconds=1, diagnostics="")
-
     assert store.lookup(KEY) is None
 
 
@@ -91,7 +86,6 @@ def test_only_a_failure_can_be_forgotten(store: Store) -> None:
 def test_a_damaged_artifact_is_dropped_and_noted(store: Store, damage: bytes) -> None:
     path = put(store, KEY, b"ARTIFACT")
     path.write_bytes(damage)
-
     assert store.lookup(KEY) is None
     assert store.notes == (
         f"artifact {path} is damaged: its content has SHA-256 {digest_of(damage)}; it was dropped and is created again",
@@ -104,7 +98,6 @@ def test_a_truncated_entry_is_dropped_and_noted(store: Store, cut: int) -> None:
     put(store, KEY, b"ARTIFACT")
     entry = store.folder / "v1" / "entries" / KEY[:2] / KEY
     entry.write_bytes(entry.read_bytes()[:cut])
-
     assert store.lookup(KEY) is None
     expected = f"{entry} is damaged: its content does not have the SHA-256 that its first line says"
     assert store.notes == (f"{expected}; it was dropped and is created again",)
@@ -113,7 +106,6 @@ def test_a_truncated_entry_is_dropped_and_noted(store: Store, cut: int) -> None:
 
 def test_an_entry_whose_artifact_has_gone_counts_as_not_there(store: Store) -> None:
     put(store, KEY, b"ARTIFACT").unlink()
-
     assert store.lookup(KEY) is None
     assert store.notes == ()
 
@@ -140,7 +132,6 @@ def test_storing_keeps_the_store_within_its_bound(tmp_path: Path) -> None:
     store = Store(tmp_path, max_bytes=20_000)
     for number in range(40):
         put(store, digest_of(bytes([number])), bytes([number]) * 2000)
-
     assert store.info().size <= 20_000
     newest = store.lookup(digest_of(bytes([39])))
     assert newest is not None
@@ -149,7 +140,6 @@ def test_storing_keeps_the_store_within_its_bound(tmp_path: Path) -> None:
 def test_an_artifact_larger_than_the_bound_is_kept_while_it_is_the_newest(tmp_path: Path) -> None:
     store = Store(tmp_path, max_bytes=100)
     path = put(store, KEY, b"x" * 1000)
-
     assert path.exists()
 
 
@@ -158,9 +148,7 @@ def test_info_counts(store: Store) -> None:
     store.put_failure(OTHER, Failure(stage=Stage.COMPILE, summary="no"), seconds=0, diagnostics="")
     store.write_resolution(KEY, {"flags": []})
     store.write_result(KEY, {"host": "here"})
-
     info = store.info()
-
     assert (info.entries, info.failures, info.artifacts, info.resolutions, info.results) == (2, 1, 1, 1, 1)
     assert info.size > 8
     assert (store.folder / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55")
@@ -171,7 +159,6 @@ def test_clear_removes_every_outcome(store: Store) -> None:
     store.write_resolution(KEY, {"flags": []})
     store.write_result(KEY, {"host": "here"})
     size = store.info().size
-
     assert store.clear() == size
     assert store.info().size == 0
     assert store.read_result(KEY) is None
@@ -205,7 +192,6 @@ def test_a_damaged_result_is_dropped_and_noted(store: Store) -> None:
     assert store.read_result(KEY) == {"host": "there"}
     path = store.folder / "v1" / "results" / KEY[:2] / KEY
     path.write_bytes(path.read_bytes().replace(b"there", b"THERE"))
-
     assert store.read_result(KEY) is None
     reason = f"{path} is damaged: its content does not have the SHA-256 that its first line says"
     assert store.notes == (f"{reason}; it was dropped and is created again",)
@@ -219,7 +205,6 @@ def test_results_are_held_within_the_bound_and_take_no_artifact_with_them(tmp_pa
     put(store, KEY, b"x" * 4000)
     for number in range(200):
         store.write_result(digest_of(bytes([number])), {"host": "x" * 500})
-
     assert store.info().size <= 20_000
     assert store.lookup(KEY) is not None
 
@@ -242,7 +227,6 @@ def test_the_lock_of_a_killed_process_is_free(store: Store) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code, str(store.folder), KEY], check=False)
     assert done.returncode == -9
-
     lock = store.try_lock(KEY)
     assert lock is not None
     lock.release()
@@ -254,7 +238,6 @@ def test_what_a_killed_process_left_half_written_is_removed_when_it_is_old(store
     for half in (old, new):
         half.write_bytes(b"half")
     age(old, 2 * 24 * 3600)
-
     assert store.info().artifacts == 1
     assert list(store.unfinished()) == [old]
     assert store.remove_unfinished() == 1
@@ -288,7 +271,6 @@ def test_many_processes_may_write_and_read_at_a_time(store: Store) -> None:
 def test_a_cache_folder_below_a_file_is_refused_with_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     store = Store(tmp_path / "file" / "cache")
-
     with pytest.raises(StoreError) as caught:
         store.lookup(KEY)
     entry = store.folder / "v1" / "entries" / KEY[:2] / KEY
@@ -303,7 +285,6 @@ def test_a_cache_folder_below_a_file_is_refused_with_what_to_do(tmp_path: Path) 
 @pytest.mark.skipif(sys.platform != "linux", reason="uses /proc as a folder in which even root cannot write")
 def test_a_read_only_cache_folder_is_refused_when_something_must_be_written() -> None:
     store = Store(Path("/proc/retarget-cache"))
-
     assert store.lookup(KEY) is None
     with pytest.raises(StoreError) as caught:
         store.try_lock(KEY)
@@ -378,7 +359,6 @@ def test_what_is_held_is_not_evicted(tmp_path: Path) -> None:
             put(store, digest_of(bytes([number])), bytes([number]) * 2000)
         assert path.exists()
     put(store, OTHER, b"other" * 500)
-
     assert not path.exists()
     assert hold_existing(path) is None
 
@@ -390,7 +370,6 @@ def test_what_is_held_stays_the_same_file_while_others_store_it_too(tmp_path: Pa
         small = Store(tmp_path, max_bytes=3000)
         for number in range(5):
             put(small, digest_of(bytes([number])), bytes([number]) * 2000)
-
         assert path.exists()
 
 
@@ -427,9 +406,7 @@ def test_after_the_clock_has_jumped_back_what_was_used_last_stays(tmp_path: Path
     for path in before:
         age(path, -1_000_000)  # of a future that has not come
     store = Store(tmp_path, max_bytes=3000)
-
     after = [put(store, digest_of(bytes([number])), bytes([number]) * 1000) for number in (10, 11)]
-
     assert [path.exists() for path in after] == [True, True]
     assert store.info().size <= 3000
 

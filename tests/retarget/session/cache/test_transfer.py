@@ -45,7 +45,6 @@ def test_an_artifact_comes_out_as_it_went_in(
     folder = tmp_path / "out"
     export_artifact(outcome, target, registry, folder)
     found = ArtifactFolder(folder).outcome(target)
-
     path = folder / "doubles" / "deep" / "a_double.up"
     assert outcome.artifact is not None
     assert found.artifact == Artifact(digest=outcome.artifact.digest, size=6, path=str(path))
@@ -57,7 +56,6 @@ def test_an_artifact_comes_out_as_it_went_in(
 def test_a_failure_comes_out_as_a_failure(tmp_path: Path, registry: Registry, target: CompileTarget) -> None:
     failure = Failure(stage=Stage.COMPILE, summary="no", text="error: no", hint="yes")
     export_artifact(CompileOutcome(key="k", seconds=1, reused=False, failure=failure), target, registry, tmp_path)
-
     assert ArtifactFolder(tmp_path).outcome(target).failure == failure
 
 
@@ -68,14 +66,12 @@ def test_a_crash_is_not_exported(
     crash = Failure(stage=Stage.COMPILE, summary="gone", **kind)
     folder = tmp_path / "out"
     export_artifact(CompileOutcome(key="k", seconds=1, reused=False, failure=crash), target, registry, folder)
-
     assert not folder.exists()
 
 
 def test_a_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RetargetError) as caught:
         ArtifactFolder(tmp_path / "gone")
-
     expected = f"the artifact folder {tmp_path / 'gone'} is not there; fill it with --retarget-export on the build host"
     assert str(caught.value) == expected
 
@@ -83,35 +79,27 @@ def test_a_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
 def test_a_target_that_was_not_exported_is_reported(tmp_path: Path, target: CompileTarget) -> None:
     with pytest.raises(RetargetError) as caught:
         ArtifactFolder(tmp_path).outcome(target)
-
     manifest = tmp_path / "doubles" / "deep" / "a_double.json"
     expected = f"no artifact of deep/a_double in {tmp_path}: {manifest} is not there; {AGAIN}"
     assert str(caught.value) == expected
 
 
-def test_a_truncated_artifact_is_reported(
-    tmp_path: Path, registry: Registry, target: CompileTarget, outcome: CompileOutcome
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a_double.up", "artifact {} is damaged: 5 bytes, expected 6 of other content"),
+        ("a_double.json", "{} is damaged: its content does not have the SHA-256 that its first line says"),
+    ],
+)
+def test_a_truncated_file_is_reported(
+    tmp_path: Path, registry: Registry, target: CompileTarget, outcome: CompileOutcome, *, name: str, message: str
 ) -> None:
     export_artifact(outcome, target, registry, tmp_path)
-    path = tmp_path / "doubles" / "deep" / "a_double.up"
-    path.write_bytes(b"PASS")
-
-    with pytest.raises(RetargetError) as caught:
-        ArtifactFolder(tmp_path).outcome(target)
-    assert str(caught.value) == f"artifact {path} is damaged: 4 bytes, expected 6 of other content; {AGAIN}"
-
-
-def test_a_truncated_manifest_is_reported(
-    tmp_path: Path, registry: Registry, target: CompileTarget, outcome: CompileOutcome
-) -> None:
-    export_artifact(outcome, target, registry, tmp_path)
-    path = tmp_path / "doubles" / "deep" / "a_double.json"
+    path = tmp_path / "doubles" / "deep" / name
     path.write_bytes(path.read_bytes()[:-1])
-
     with pytest.raises(RetargetError) as caught:
         ArtifactFolder(tmp_path).outcome(target)
-    reason = "its content does not have the SHA-256 that its first line says"
-    assert str(caught.value) == f"{path} is damaged: {reason}; {AGAIN}"
+    assert str(caught.value) == f"{message.format(path)}; {AGAIN}"
 
 
 def test_another_version_of_the_module_is_reported(
@@ -119,7 +107,6 @@ def test_another_version_of_the_module_is_reported(
 ) -> None:
     export_artifact(outcome, target, registry, tmp_path)
     target.module.path.write_text("pass b")
-
     with pytest.raises(RetargetError) as caught:
         ArtifactFolder(tmp_path).outcome(target)
     what = f"the artifact of deep/a_double in {tmp_path} was compiled from another {target.module.path}"
@@ -148,7 +135,6 @@ def test_an_artifact_compiled_with_something_else_is_reported(
     config = replace(target.compiler, **changes)
     changed = replace(target, compiler=config, flags=config.flags)
     assert ArtifactFolder(tmp_path).outcome(replace(target, compiler=replace(target.compiler, name="renamed"))).artifact
-
     with pytest.raises(RetargetError) as caught:
         ArtifactFolder(tmp_path).outcome(changed)
     assert str(caught.value) == f"the artifact of deep/a_double in {tmp_path} was compiled {message}; {AGAIN}"
@@ -184,7 +170,6 @@ def test_a_manifest_of_another_version_is_to_be_exported_again(
     body = read_sealed(manifest)
     del body["format"]
     manifest.write_bytes(seal(body))
-
     with pytest.raises(RetargetError) as caught:
         ArtifactFolder(tmp_path).outcome(target)
     what = f"the artifact of deep/a_double in {tmp_path} was exported by another version of retarget"
@@ -197,7 +182,6 @@ def test_a_crash_takes_away_what_was_exported_before(
     export_artifact(outcome, target, registry, tmp_path)
     crash = Failure(stage=Stage.COMPILE, summary="gone", signal="SIGFPE")
     export_artifact(CompileOutcome(key="k", seconds=1, reused=False, failure=crash), target, registry, tmp_path)
-
     with pytest.raises(RetargetError, match="no artifact of deep/a_double"):
         ArtifactFolder(tmp_path).outcome(target)
 
@@ -207,7 +191,6 @@ def test_a_folder_that_cannot_be_written_is_reported(
 ) -> None:
     (tmp_path / "file").write_text("")
     folder = tmp_path / "file" / "out"
-
     with pytest.raises(RetargetError) as caught:
         export_artifact(outcome, target, registry, folder)
     assert str(caught.value).startswith(f"cannot export deep/a_double to {folder}: {folder}/doubles/deep")

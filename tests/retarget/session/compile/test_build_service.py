@@ -73,7 +73,6 @@ def test_a_target_is_compiled_once_and_reused_afterwards(make: Make, tmp_path: P
     assert first.result(target) is cold
     second = make()
     warm = second.result(target)
-
     assert cold.artifact is not None
     assert Path(cold.artifact.path).read_bytes() == b"PASS A"
     assert (cold.reused, warm.reused, warm.artifact, warm.key) == (False, True, cold.artifact, cold.key)
@@ -101,7 +100,6 @@ def test_targets_are_compiled_in_the_order_they_were_submitted(make: Make, tmp_p
     service.submit(targets)
     for target in targets:
         service.result(target)
-
     assert compiles(log) == ["c.txt", "a.txt", "b.txt", "d.txt"]
 
 
@@ -112,7 +110,6 @@ def test_a_target_that_is_waited_for_goes_first(make: Make, tmp_path: Path, log:
     service.submit(targets)
     assert wait_until(lambda: compiles(log) == ["a.txt"])
     service.result(targets[3])
-
     assert compiles(log)[:2] == ["a.txt", "d.txt"]  # the next one may have begun
 
 
@@ -120,7 +117,6 @@ def test_one_worker_serves_many_compiles(make: Make, tmp_path: Path, log: Path) 
     service = make()
     for name in "abc":
         service.result(compile_target(tmp_path, name, f"pass {name}"))
-
     assert len({line.split()[-1] for line in lines_of(log) if line.startswith("compile")}) == 1
 
 
@@ -133,7 +129,6 @@ def test_a_worker_that_has_done_or_grown_enough_is_replaced(
     service = make()
     for name in "ab":
         service.result(compile_target(tmp_path, name, f"pass {name}"))
-
     pids = [int(line.split()[-1]) for line in lines_of(log) if line.startswith("compile")]
     assert len(set(pids)) == 2
     assert all(has_ended(pid) for pid in pids)
@@ -144,7 +139,6 @@ def test_targets_with_one_key_are_compiled_once(make: Make, tmp_path: Path, log:
     two = compile_target(tmp_path / "two", "a", "@sleep 0.2\npass a")
     service = make(workers=2)
     service.submit([one, two])
-
     assert service.result(one).artifact == service.result(two).artifact
     assert compiles(log) == ["a.txt"]
 
@@ -174,7 +168,6 @@ with BuildService(
 def test_two_processes_share_the_work(tmp_path: Path, log: Path) -> None:
     argv = [sys.executable, "-c", _OTHER_PROCESS.format(path=sys.path), str(tmp_path)]
     processes = [subprocess.Popen([*argv, name]) for name in ("one", "two")]
-
     assert [process.wait(60) for process in processes] == [0, 0]
     assert sorted(compiles(log)) == [f"{name}.txt" for name in "abcdef"]
 
@@ -183,7 +176,6 @@ def test_a_diagnosed_failure_is_stored_with_its_colour(make: Make, tmp_path: Pat
     target = compile_target(tmp_path, "a", "@print chatter\n@refuse it is wrong")
     first, second = make(), make()
     cold, warm = first.result(target), second.result(target)
-
     assert cold.failure is not None
     assert (cold.failure.stage, cold.failure.summary) == (Stage.COMPILE, "it is wrong")
     assert cold.failure.text == ("\x1b[31merror:\x1b[0m it is wrong\nchatter to 1\nchatter to 2\nchatter by stdio\n")
@@ -194,7 +186,6 @@ def test_a_diagnosed_failure_is_stored_with_its_colour(make: Make, tmp_path: Pat
 
 def test_a_compiler_that_ends_well_without_output_has_failed(make: Make, tmp_path: Path) -> None:
     outcome = make().result(compile_target(tmp_path, "a", "@empty"))
-
     assert outcome.failure is not None
     assert outcome.failure.summary == "the compiler ended without an error, and its output is empty"
     assert outcome.failure.text == "last words\n"
@@ -203,7 +194,6 @@ def test_a_compiler_that_ends_well_without_output_has_failed(make: Make, tmp_pat
 
 def test_what_a_compiler_prints_is_kept_with_its_success(make: Make, tmp_path: Path) -> None:
     outcome = make().result(compile_target(tmp_path, "a", "@print note"))
-
     assert outcome.failure is None
     assert outcome.diagnostics == "note to 1\nnote to 2\nnote by stdio\n"
 
@@ -214,7 +204,6 @@ def test_a_crash_names_its_signal_costs_one_target_and_is_tried_again(make: Make
     service = make()
     service.submit([crash, other])
     failure = service.result(crash).failure
-
     assert failure is not None
     assert failure.summary == "compiler crashed: SIGFPE"
     assert (failure.stage, failure.signal, failure.text) == (Stage.COMPILE, "SIGFPE", "last words\n")
@@ -235,7 +224,6 @@ def test_a_compiler_that_exits_with_an_error_says_which() -> None:
     output = "Unknown CPU.\nLLVM ERROR: no such subtarget\n"
     ended = Refused(refusal=Refusal.ENDED, summary="worker ended: exit status 1", cause="exit status 1", text=output)
     failure = compile_failure(ended)
-
     assert failure.summary == "compiler ended: exit status 1: LLVM ERROR: no such subtarget"
     assert (failure.text, failure.no_verdict) == (output, True)
 
@@ -243,7 +231,6 @@ def test_a_compiler_that_exits_with_an_error_says_which() -> None:
 def test_a_compiler_that_exits_costs_one_target(make: Make, tmp_path: Path) -> None:
     service = make()
     failure = service.result(compile_target(tmp_path, "a", "@exit 7")).failure
-
     assert failure is not None
     assert failure.summary == "compiler ended: exit status 7"
     assert failure.transient
@@ -254,7 +241,6 @@ def test_a_compiler_that_exits_costs_one_target(make: Make, tmp_path: Path) -> N
 def test_a_hang_is_killed_by_the_targets_timeout_and_tried_again(make: Make, tmp_path: Path, log: Path) -> None:
     target = compile_target(tmp_path, "a", "@hang native", timeout=0.3)
     failure = make().result(target).failure
-
     assert failure is not None
     assert failure.summary == "compile timed out after 0.3 s"
     assert (failure.timed_out, failure.text) == (True, "before the hang\n")
@@ -265,7 +251,6 @@ def test_a_hang_is_killed_by_the_targets_timeout_and_tried_again(make: Make, tmp
 def test_an_error_of_the_extension_is_reported_and_not_stored(make: Make, tmp_path: Path, log: Path) -> None:
     target = compile_target(tmp_path, "a", "@raise by zero")
     failure = make().result(target).failure
-
     assert failure is not None
     assert failure.summary == "the compiler's extension failed: ZeroDivisionError: by zero"
     assert failure.transient
@@ -276,7 +261,6 @@ def test_an_error_of_the_extension_is_reported_and_not_stored(make: Make, tmp_pa
 def test_what_is_no_verdict_of_the_compiler_is_reported_and_not_stored(make: Make, tmp_path: Path, log: Path) -> None:
     target = compile_target(tmp_path, "a", "@trouble the linker is missing")
     failure = make().result(target).failure
-
     assert failure is not None
     assert (failure.summary, failure.no_verdict) == ("the linker is missing", True)
     assert failure.hint == (
@@ -468,7 +452,6 @@ def test_a_configs_environment_reaches_its_compiles_and_no_others(make: Make, tm
     service = make()
     plain = service.result(compile_target(tmp_path, "a", "@env MODE\n"))
     fast = service.result(compile_target(tmp_path, "a", "@env MODE\n", env=(("MODE", "fast"),)))
-
     assert plain.artifact is not None
     assert fast.artifact is not None
     assert Path(plain.artifact.path).read_bytes() == b"PRINT ENV UNSET"
@@ -483,7 +466,6 @@ def test_an_absent_compiler_is_unavailable(make: Make, tmp_path: Path) -> None:
         with pytest.raises(UnavailableError) as caught:
             service.result(target)
         frames.append(len(traceback.extract_tb(caught.value.__traceback__)))
-
     assert (str(caught.value), caught.value.hint) == ("compiler double is not installed", "pip install double")
     assert frames == [frames[0]] * 3  # what is kept gathers no traceback
 
@@ -491,7 +473,6 @@ def test_an_absent_compiler_is_unavailable(make: Make, tmp_path: Path) -> None:
 def test_refused_flags_fail_every_target_and_are_asked_once(make: Make, tmp_path: Path, log: Path) -> None:
     service = make()
     failures = [service.result(compile_target(tmp_path, name, "pass a", flags=("--wrong",))).failure for name in "ab"]
-
     assert failures[0] is not None
     assert failures[0].summary == "unknown flag --wrong"
     assert failures[0] == failures[1]
@@ -500,7 +481,6 @@ def test_refused_flags_fail_every_target_and_are_asked_once(make: Make, tmp_path
 
 def test_a_crash_while_resolving_is_a_compile_failure(make: Make, tmp_path: Path) -> None:
     failure = make().result(compile_target(tmp_path, "a", "pass a", flags=("--do=crash:SIGSEGV",))).failure
-
     assert failure is not None
     assert failure.summary == "compiler crashed: SIGSEGV"
 
@@ -508,7 +488,6 @@ def test_a_crash_while_resolving_is_a_compile_failure(make: Make, tmp_path: Path
 def test_an_unknown_compiler_names_the_registered_ones(make: Make, tmp_path: Path) -> None:
     target = compile_target(tmp_path, "a", "pass a")
     target = msgspec.structs.replace(target, compiler=msgspec.structs.replace(target.compiler, compiler="dubble"))
-
     with pytest.raises(RetargetError, match=r"found the compiler 'dubble', expected a registered one: double, .*iree"):
         make().result(target)
 
@@ -517,7 +496,6 @@ def test_a_module_that_cannot_be_read_fails_at_compile(make: Make, tmp_path: Pat
     target = compile_target(tmp_path, "a", "pass a")
     target.module.path.unlink()
     failure = make().result(target).failure
-
     assert failure is not None
     assert failure.summary == f"module {target.module.path} cannot be read: No such file or directory"
     assert failure.no_verdict
@@ -533,7 +511,6 @@ def test_a_warm_session_starts_no_compiler_where_the_fingerprint_holds(
     make().result(target)
     assert lines_of(log)[0] == "resolve double"
     assert len(lines_of(log)) == 2
-
     monkeypatch.setenv("DOUBLE_FINGERPRINT", "double 2")
     monkeypatch.setenv("DOUBLE_BUILD", "double 2")
     assert make().result(target).reused is False
@@ -574,7 +551,6 @@ def test_what_this_process_would_import_in_place_of_the_workers_compiler_shows_n
     target = compile_target(tmp_path, "a", "pass a")
     assert make().result(target).build_id == "# installed"
     installed.write_text("# another")
-
     other = make().result(target)
     assert (other.reused, other.build_id) == (False, "# another")
 
@@ -626,7 +602,6 @@ def test_the_current_folder_and_the_host_count_for_a_stored_resolution(
     assert make().result(target).failure is None
     monkeypatch.setattr("retarget.session.compile.resolution.host_identity", lambda: "another machine")
     assert make().result(target).failure is None
-
     assert lines_of(log).count("resolve double") == 3
 
 
@@ -635,7 +610,6 @@ def test_without_a_fingerprint_every_session_asks(make: Make, tmp_path: Path, lo
     target = compile_target(tmp_path, "a", "pass a")
     make().result(target)
     assert make().result(target).reused
-
     assert lines_of(log).count("resolve double") == 2
 
 
@@ -668,7 +642,6 @@ def test_a_failure_is_not_reused_when_a_file_that_was_missing_is_there(make: Mak
     assert make().result(target).failure is not None
     assert make().result(target).reused
     (tmp_path / "x.so").write_bytes(b"object")
-
     assert not make().result(target).reused
 
 
@@ -677,7 +650,6 @@ def test_a_flag_that_names_no_input_does_not_count(make: Make, tmp_path: Path) -
     target = compile_target(tmp_path, "a", "pass a", flags=(f"--dump-to={tmp_path / 'dump'}",))
     make().result(target)
     (tmp_path / "dump").mkdir()
-
     assert make().result(target).reused
 
 
@@ -689,7 +661,6 @@ def test_what_is_compiled_while_an_input_changes_is_used_and_not_stored(make: Ma
     service = make()
     outcome = service.result(target)
     file.write_text("one")
-
     assert outcome.artifact is not None
     assert service.notes == (f"{file} changed while a_double was compiled: its outcome is not reused",)
     assert not make().result(target).reused
@@ -702,7 +673,6 @@ def test_an_evicted_artifact_is_made_again_in_the_same_session(make: Make, tmp_p
     assert first.artifact is not None
     Path(first.artifact.path).unlink()
     second = service.result(target)
-
     assert second.artifact == first.artifact
     assert Path(first.artifact.path).exists()
 
@@ -714,7 +684,6 @@ def test_a_damaged_artifact_is_compiled_again_with_a_note(make: Make, tmp_path: 
     assert first.artifact is not None
     Path(first.artifact.path).write_bytes(b"PASS")
     service = make()
-
     assert service.result(target).reused is False
     assert Path(first.artifact.path).read_bytes() == b"PASS A"
     assert [note.partition(" is damaged")[0] for note in service.notes] == [f"artifact {first.artifact.path}"]
@@ -738,7 +707,6 @@ def test_what_is_built_now_can_be_asked_at_any_time(make: Make, tmp_path: Path) 
 def test_an_unusable_cache_folder_is_an_error_that_names_it(make: Make, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     service = make(tmp_path / "file" / "cache")
-
     with pytest.raises(StoreError, match=r"the cache folder .*file/cache cannot be used .*--retarget-cache-dir"):
         service.result(compile_target(tmp_path, "a", "pass a"))
 
@@ -753,7 +721,6 @@ def test_a_full_disk_is_an_error_and_stops_further_compiles(
     real = Path.write_bytes
     monkeypatch.setattr(Path, "write_bytes", lambda path, data: real(Path("/dev/full"), data))
     service = make()
-
     for target in targets:
         with pytest.raises(StoreError, match=r"is full .No space left on device.; free some space"):
             service.result(target)
@@ -767,7 +734,6 @@ def test_closing_kills_the_compiles_that_run(make: Make, tmp_path: Path, log: Pa
     service.submit([compile_target(tmp_path, name, "@hang native") for name in "abc"])
     assert wait_until(lambda: len(compiles(log)) == 2)
     service.close()
-
     pids = [int(line.split()[-1]) for line in lines_of(log) if line.startswith("compile")]
     assert all(has_ended(pid) for pid in pids)
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("retarget-")]
@@ -776,7 +742,6 @@ def test_closing_kills_the_compiles_that_run(make: Make, tmp_path: Path, log: Pa
 def test_a_result_asked_of_a_closed_service_is_an_error(make: Make, tmp_path: Path) -> None:
     service = make()
     service.close()
-
     with pytest.raises(RetargetError, match="the build service was closed before a_double was compiled"):
         service.result(compile_target(tmp_path, "a", "pass a"))
 
@@ -789,7 +754,6 @@ def test_the_parent_imports_nothing_heavy() -> None:
         " if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-
     assert done.stdout.strip() == "[]"
 
 
@@ -823,7 +787,6 @@ def test_an_interrupt_ends_everything_at_once(tmp_path: Path, log: Path) -> None
             _, errors = process.communicate(timeout=60)
         finally:
             process.kill()
-
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert all(has_ended(int(line.split()[-1])) for line in lines_of(log) if line.startswith("compile"))
 
@@ -833,6 +796,5 @@ def test_no_more_threads_are_started_than_there_are_targets(make: Make, tmp_path
     service = make(workers=10**12)
     targets = [compile_target(tmp_path, name, f"pass {name}") for name in "ab"]
     service.submit(targets)
-
     assert [bool(service.result(target).artifact) for target in targets] == [True, True]
     assert sum(thread.name.startswith("retarget-build-") for thread in threading.enumerate()) == len(targets)

@@ -28,6 +28,15 @@ class Changed:
         self.owner._closed = True
 
 
+def test_what_another_session_stored_before_the_key_was_locked_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "key_of", lambda *_: "key")
+    made: Any = BuildService.__new__(BuildService)
+    made._store_error, made._inputs_of, released = None, lambda *_, fresh: (), []
+    lock = SimpleNamespace(release=lambda: released.append(1))
+    made._store = SimpleNamespace(try_lock=lambda _: lock, lookup={"key": "stored"}.get)
+    assert (made._locked("target", "key", b"", None), released) == ("stored", [1])
+
+
 @pytest.mark.parametrize(
     ("pending", "found", "waited"),
     [

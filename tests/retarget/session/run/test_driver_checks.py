@@ -36,7 +36,6 @@ def test_a_driver_that_passes_its_checks_transfers(service: RunService) -> None:
     done: list[DriverCheckOutcome] = []
     checks = selected_checks(service, ["copy.w*"])
     found = check_driver(service, runtime_config("npu", flags=("--transfers",)), checks, done=done.append)
-
     assert (found.config, found.driver, found.rung, found.reason) == ("npu", "double", Rung.TRANSFERS, "")
     assert tuple(done) == found.outcomes
     (one,) = done
@@ -62,7 +61,6 @@ def test_what_a_driver_does_at_one_call_is_the_outcome_of_the_checks_that_make_i
     service: RunService, action: str, timeout: float, state: CheckState, detail: str
 ) -> None:
     found = report(service, f"--copy={action}", checks=CHECKS, timeout=timeout)
-
     assert found.rung is Rung.OPENS
     assert states(found) == [
         ("fill.patterns", CheckState.PASSED, Rung.TRANSFERS, ""),
@@ -74,7 +72,6 @@ def test_what_a_driver_does_at_one_call_is_the_outcome_of_the_checks_that_make_i
 
 def test_a_device_without_the_protocol_opens(service: RunService) -> None:
     found = report(service, checks=CHECKS)
-
     reason = "the driver double does not implement Device.transfers"
     assert (found.rung, found.reason) == (Rung.OPENS, reason)
     assert states(found) == [(check, CheckState.NOT_TRIED, Rung.OPENS, reason) for check in CHECKS]
@@ -82,7 +79,6 @@ def test_a_device_without_the_protocol_opens(service: RunService) -> None:
 
 def test_a_device_that_is_not_here_is_not_found(service: RunService) -> None:
     found = report(service, "--absent", checks=("fill.ranges",))
-
     assert (found.rung, found.reason, found.hint) == (Rung.NONE, "no double device", "plug one in")
     assert found.unavailable
     assert states(found) == [("fill.ranges", CheckState.NOT_TRIED, Rung.NONE, "no double device")]
@@ -90,7 +86,6 @@ def test_a_device_that_is_not_here_is_not_found(service: RunService) -> None:
 
 def test_a_device_that_does_not_open_is_found(service: RunService) -> None:
     found = report(service, "--broken", checks=("fill.ranges",))
-
     reason = "runtime config 'npu': driver 'double' cannot open its devices: the device is broken; replace it"
     assert (found.rung, found.reason, found.unavailable) == (Rung.FOUND, reason, False)
     assert states(found) == [("fill.ranges", CheckState.NOT_TRIED, Rung.FOUND, reason)]

@@ -116,7 +116,6 @@ def test_a_config_of_one_run_at_a_time_shares_with_no_config(
     tmp_path: Path, start: Callable[[int], Process], first: int, second: int
 ) -> None:
     assert start(first).is_held.wait(60)
-
     assert waits(tmp_path, second)
 
 
@@ -125,7 +124,6 @@ def test_configs_share_a_device_up_to_the_smallest_of_their_numbers(
 ) -> None:
     assert start(3).is_held.wait(60)
     assert start(2).is_held.wait(60)
-
     assert waits(tmp_path, 2)
     assert waits(tmp_path, 3)
 
@@ -133,7 +131,6 @@ def test_configs_share_a_device_up_to_the_smallest_of_their_numbers(
 def test_a_larger_number_is_of_use_where_all_have_it(tmp_path: Path, start: Callable[[int], Process]) -> None:
     for _ in range(2):
         assert start(3).is_held.wait(60)
-
     assert not waits(tmp_path, 3)
     assert waits(tmp_path, 2)
 
@@ -142,7 +139,6 @@ def test_who_holds_a_device_frees_it_when_it_is_killed(tmp_path: Path, start: Ca
     holder = start(1)
     assert holder.is_held.wait(60)
     holder.end()
-
     assert not waits(tmp_path, 1)
 
 
@@ -151,7 +147,6 @@ def test_a_later_slot_alone_counts_too(tmp_path: Path, start: Callable[[int], Pr
     assert first.is_held.wait(60)
     assert second.is_held.wait(60)
     first.leave()  # which of the two slots it had is of no matter: the other two cases see the other
-
     assert not waits(tmp_path, 2)
     assert waits(tmp_path, 1)
 
@@ -162,7 +157,6 @@ def test_who_wants_a_device_for_itself_is_passed_by_nobody(tmp_path: Path, start
     alone = start(1)
     queue = next((tmp_path / "leases").glob("*.queue"))
     assert wait_until(lambda: is_locked(queue))
-
     assert waits(tmp_path, 2)
     holder.leave()
     assert alone.is_held.wait(60)
@@ -238,6 +232,11 @@ def test_a_wait_shows_the_device_and_who_has_it(tmp_path: Path, start: Callable[
     assert text == f"waiting for vulkan device gpu, held for 0 s by pid {holder.process.pid} ({command})"
 
 
+def test_a_user_without_a_name_goes_by_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
+    assert current_holder(["pytest"]).user == str(os.getuid())
+
+
 def test_runs_of_one_session_wait_for_one_another_without_a_word(
     tmp_path: Path, start: Callable[[int], Process]
 ) -> None:
@@ -263,9 +262,8 @@ def test_a_line_comes_after_two_seconds_and_once_for_each_holder() -> None:
     lines: list[str] = []
     notes = WaitNotes(lines.append)
     holder = replace(current_holder(["pytest"]), since=9e9)
-    for pid, seconds in ((1, 0.5), (1, 2.0), (1, 2.5), (2, 3.0), (1, 2.1)):
+    for pid, seconds in ((1, 0.5), (1, 2.0), (1, 2.5), (2, 2.0), (1, 2.1)):
         notes(LeaseWait(device="gpu", seconds=seconds, holders=(replace(holder, pid=pid, user="ann"), holder)))
-
     where = f"of user ann (pytest, in {Path.cwd()}) and 1 more"
     assert lines == [f"waiting for gpu, held for 0 s by pid {pid} {where}" for pid in (1, 2)]
 
@@ -310,7 +308,6 @@ def test_the_folder_is_for_all_users(tmp_path: Path) -> None:
             pass
     finally:
         os.umask(before)
-
     assert stat.S_IMODE((tmp_path / "leases").stat().st_mode) == 0o1777
     assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "leases").iterdir()} == {0o666}
 
@@ -369,7 +366,6 @@ def test_what_others_put_in_a_lock_files_place_is_never_written_to(tmp_path: Pat
 def test_a_link_in_the_folders_place_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "leases").symlink_to(tmp_path / "elsewhere")
-
     with pytest.raises(RetargetError) as caught, leases(tmp_path).hold(gpu()):
         pass
     found = f"found {tmp_path / 'leases'}, which is not a folder, expected the folder of device leases"

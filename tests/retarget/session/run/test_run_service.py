@@ -90,7 +90,6 @@ def test_the_rung_is_the_lowest_that_a_case_came_to(run: Run, judge: Run, text: 
 
 def test_a_module_whose_checks_hold_passes(judge: Run) -> None:
     outcome = judge("eq a 1 1\npass b")
-
     assert outcome.failure is None
     assert [(case.name, case.failure) for case in outcome.cases] == [("a", None), ("b", None)]
     assert [info.physical_id for info in outcome.devices] == ["double-hw"]
@@ -121,7 +120,6 @@ def test_some_cases_are_run_and_all_are_named(service: RunService, tmp_path: Pat
 
 def test_a_crash_leaves_the_names_of_the_cases_that_did_not_run(run: Run) -> None:
     outcome = run("pass a\ncrash b sigsegv\npass c")
-
     assert [case.name for case in outcome.cases] == ["a", "b"]
     assert outcome.names == ("a", "b", "c")
 
@@ -161,25 +159,27 @@ def test_a_missing_result_is_a_mismatch(judge: Run) -> None:
 
 def test_a_case_that_must_check_and_does_not_fails(judge: Run) -> None:
     outcome = judge("pass must1\neq must2 1 1")
-
     assert outcome.failure is not None
     assert outcome.failure.summary == "function 'must1' made no check"
     assert outcome.cases[1].failure is None
 
 
-def test_a_module_without_functions_fails(judge: Run) -> None:
-    failure = judge("").failure
-
+@pytest.mark.parametrize(
+    ("program", "summary", "hint", "text"),
+    [
+        (
+            "",
+            "the module has no functions to run",
+            "a check module exports at least one function without arguments",
+            "",
+        ),
+        ("load-fail", "it does not load", "build it again", "it does not load\nnot at all"),
+    ],
+)
+def test_what_cannot_be_run_fails_at_load(judge: Run, program: str, summary: str, hint: str, text: str) -> None:
+    failure = judge(program).failure
     assert failure is not None
-    assert (failure.stage, failure.summary) == (Stage.LOAD, "the module has no functions to run")
-
-
-def test_an_artifact_that_does_not_load_fails_at_load(judge: Run) -> None:
-    failure = judge("load-fail").failure
-
-    assert failure is not None
-    assert (failure.stage, failure.summary, failure.hint) == (Stage.LOAD, "it does not load", "build it again")
-    assert failure.text == "it does not load\nnot at all"
+    assert (failure.stage, failure.summary, failure.hint, failure.text) == (Stage.LOAD, summary, hint, text)
 
 
 def test_a_truncated_artifact_is_reported_as_damaged(used_service: RunService, tmp_path: Path) -> None:
@@ -187,7 +187,6 @@ def test_a_truncated_artifact_is_reported_as_damaged(used_service: RunService, t
     path.write_bytes(b"EQ A 1")
     artifact = Artifact(digest=digest_of(b"EQ A 1 1"), size=8, path=str(path))
     failure = used_service.run(run_target(tmp_path, runtime_config()), artifact).failure
-
     assert failure is not None
     assert failure.stage is Stage.LOAD
     assert failure.summary == (
@@ -199,7 +198,6 @@ def test_a_truncated_artifact_is_reported_as_damaged(used_service: RunService, t
 
 def test_an_artifact_that_has_gone_is_reported(used_service: RunService, tmp_path: Path) -> None:
     failure = used_service.run(run_target(tmp_path, runtime_config()), tmp_path / "gone").failure
-
     assert failure is not None
     assert failure.summary == f"artifact {tmp_path / 'gone'} cannot be read: No such file or directory"
 
@@ -213,14 +211,12 @@ def test_the_device_stays_open_from_run_to_run(run: Run, log: Path) -> None:
     run("pass a")
     run("eq b 1 2")
     run("pass c")
-
     assert opened(log) == 1
 
 
 @pytest.mark.slow
 def test_an_error_that_sticks_to_the_device_costs_one_target(run: Run, log: Path) -> None:
     poisoned = run("pass a\npoison b\npass c")
-
     assert poisoned.failure is not None
     assert poisoned.failure.summary == "INTERNAL; out of bounds"
     assert run("pass a").failure is None
@@ -234,7 +230,6 @@ def test_the_device_is_opened_anew_after_a_driver_could_not_load(run: Run, log: 
 
 def test_a_crash_is_reported_with_its_case_and_costs_one_target(run: Run, log: Path) -> None:
     outcome = run("eq a 1 1\ncrash b SIGSEGV\npass c")
-
     assert outcome.failure is not None
     assert outcome.failure.summary == "device worker crashed: SIGSEGV in function 'b'"
     assert (outcome.failure.stage, outcome.failure.signal) == (Stage.RUN, "SIGSEGV")
@@ -245,18 +240,22 @@ def test_a_crash_is_reported_with_its_case_and_costs_one_target(run: Run, log: P
 
 
 @pytest.mark.slow
-def test_a_crash_while_loading_is_at_load(run: Run) -> None:
-    failure = run("load-crash sigabrt").failure
-
+@pytest.mark.parametrize(
+    ("program", "timeout", "summary"),
+    [
+        ("load-crash sigabrt", None, "device worker crashed: SIGABRT while loading the artifact"),
+        ("load-hang", 0.4, "run timed out after 0.4 s while loading the artifact"),
+    ],
+)
+def test_what_ends_while_loading_is_at_load(run: Run, program: str, timeout: float | None, summary: str) -> None:
+    failure = run(program, timeout=timeout).failure
     assert failure is not None
-    assert failure.summary == "device worker crashed: SIGABRT while loading the artifact"
-    assert failure.stage is Stage.LOAD
+    assert (failure.summary, failure.stage) == (summary, Stage.LOAD)
 
 
 @pytest.mark.slow
 def test_a_crash_while_reading_a_case_is_at_load_with_its_case(run: Run) -> None:
     outcome = run("eq a 1 1\npass unreadable\npass c")
-
     assert outcome.failure is not None
     assert outcome.failure.summary == "device worker crashed: SIGSEGV while reading the values of case 'unreadable'"
     assert (outcome.failure.stage, outcome.failure.signal) == (Stage.LOAD, "SIGSEGV")
@@ -265,7 +264,6 @@ def test_a_crash_while_reading_a_case_is_at_load_with_its_case(run: Run) -> None
 
 def test_a_device_worker_that_exits_costs_one_target(run: Run) -> None:
     failure = run("exit a 4").failure
-
     assert failure is not None
     assert (failure.summary, failure.signal) == ("device worker ended: exit status 4 in function 'a'", "")
     assert run("pass a").failure is None
@@ -275,7 +273,6 @@ def test_a_device_worker_that_exits_costs_one_target(run: Run) -> None:
 def test_a_hang_is_killed_by_the_targets_timeout(run: Run, how: str) -> None:
     run("pass a")  # NumPy is imported then: that takes its time where much else runs
     outcome = run(f"pass a\nhang b {how}", timeout=1.5)
-
     assert outcome.failure is not None
     assert outcome.failure.summary == "run timed out after 1.5 s in function 'b'"
     assert (outcome.failure.stage, outcome.failure.timed_out) == (Stage.RUN, True)
@@ -283,20 +280,11 @@ def test_a_hang_is_killed_by_the_targets_timeout(run: Run, how: str) -> None:
     assert run("pass a").failure is None
 
 
-@pytest.mark.slow
-def test_a_hang_while_loading_is_at_load(run: Run) -> None:
-    failure = run("load-hang", timeout=0.4).failure
-
-    assert failure is not None
-    assert (failure.summary, failure.stage) == ("run timed out after 0.4 s while loading the artifact", Stage.LOAD)
-
-
 def test_a_device_worker_killed_between_runs_is_replaced_unnoticed(run: Run, log: Path) -> None:
     run("pass a")
     pid = int(lines_of(log)[0].split()[3])
     os.kill(pid, signal.SIGKILL)
     assert wait_until(lambda: has_ended(pid))
-
     assert run("pass b").failure is None
 
 
@@ -307,7 +295,6 @@ def test_a_device_worker_killed_in_mid_run_costs_one_target(run: Run, log: Path)
     killer = subprocess.Popen([sys.executable, "-c", f"import os,time; time.sleep(0.3); os.kill({pid}, 9)"])
     failure = run("sleep b 20").failure
     killer.wait()
-
     assert failure is not None
     assert failure.summary == "device worker crashed: SIGKILL in function 'b'"
     assert run("pass c").failure is None
@@ -315,7 +302,6 @@ def test_a_device_worker_killed_in_mid_run_costs_one_target(run: Run, log: Path)
 
 def test_an_extension_that_raises_what_it_should_not_is_reported(run: Run) -> None:
     failure = run("raise a it").failure
-
     assert failure is not None
     assert failure.summary == "extension failed in function 'a': ZeroDivisionError: IT"
     assert failure.hint == "this is an error in the extension"
@@ -328,7 +314,6 @@ def test_an_extension_that_raises_what_it_should_not_is_reported(run: Run) -> No
 def test_a_configs_environment_is_its_device_workers_alone(service: RunService, log: Path) -> None:
     service.devices(runtime_config("plain"))
     service.devices(runtime_config("fast", env=(("DOUBLE_MODE", "fast"),)))
-
     assert [line.partition(" mode ")[2] for line in lines_of(log)] == ["", "fast"]
 
 
@@ -339,7 +324,6 @@ def test_an_absent_device_is_unavailable_and_asked_once(service: RunService, log
             service.devices(runtime_config(flags=("--absent",)))
         assert (str(caught.value), caught.value.hint) == ("no double device", "plug one in")
         frames.append(len(traceback.extract_tb(caught.value.__traceback__)))
-
     assert opened(log) == 1
     assert frames[1:] == [frames[1]] * 3  # what is kept gathers no traceback
 
@@ -360,7 +344,6 @@ def test_a_device_that_cannot_be_opened_is_an_error_and_given_up_after_two_attem
             service.devices(config)
         assert str(caught.value) == f"runtime config 'host-double': {message}"
     outcome = service.run(run_target(tmp_path, config), tmp_path / "none")
-
     assert outcome.failure is not None
     assert (outcome.failure.stage, outcome.failure.summary) == (Stage.LOAD, str(caught.value))
     assert opened(log) == 2
@@ -381,7 +364,6 @@ def test_opening_that_hangs_is_an_error(tmp_path: Path, log: Path) -> None:
         pytest.raises(RetargetError) as caught,
     ):
         service.devices(runtime_config(flags=("--do=hang:native",)))
-
     expected = "runtime config 'host-double': driver 'double' had not opened its devices after 0.4 s"
     assert str(caught.value) == expected
 
@@ -399,7 +381,6 @@ def test_probing_lists_devices_or_says_why_not(service: RunService) -> None:
 def test_closing_ends_every_device_worker(service: RunService, log: Path) -> None:
     service.devices(runtime_config())
     service.close()
-
     pid = int(lines_of(log)[0].split()[3])
     assert has_ended(pid)
     assert lines_of(log)[-1] == "close"
@@ -417,7 +398,6 @@ def test_an_idle_device_worker_takes_no_cycles_and_wakes_for_the_next_run(
     service.devices(runtime_config())
     pid = int(lines_of(log)[0].split()[3])
     assert wait_until(lambda: state_of(pid) == "T")
-
     assert run("pass a").failure is None
     assert state_of(pid) != "T"
     assert wait_until(lambda: state_of(pid) == "T")
@@ -451,7 +431,6 @@ def test_a_paused_device_worker_dies_with_a_parent_that_was_killed(tmp_path: Pat
             assert wait_until(lambda: state_of(pid) == "T")
         finally:
             parent.kill()
-
     assert wait_until(lambda: has_ended(pid), 3.0)
 
 
@@ -465,7 +444,6 @@ def wrapped(*, flags: tuple[str, ...] = (), command: tuple[str, ...] = ("env", "
 @pytest.mark.slow
 def test_behind_run_under_each_case_is_a_process_judged_by_its_exit_status(run: Run, log: Path) -> None:
     outcome = run("pass a\nexit b 3\ncrash c sigsegv\npass d", wrapped())
-
     failures = {case.name: case.failure for case in outcome.cases}
     assert failures["a"] is None
     assert failures["b"] is not None
@@ -483,7 +461,6 @@ def test_a_hang_behind_run_under_is_killed_with_all_it_started(run: Run, tmp_pat
     pid_file = tmp_path / "pid"
     command = ("sh", "-c", f'echo $$ > {pid_file}; exec "$@"', "sh")
     failure = run("hang b", wrapped(command=command), timeout=5).failure
-
     assert failure is not None
     assert failure.summary == "run timed out after 5 s in function 'b'"
     pid = int(pid_file.read_text())
@@ -493,20 +470,17 @@ def test_a_hang_behind_run_under_is_killed_with_all_it_started(run: Run, tmp_pat
 def test_a_run_under_command_that_is_not_there_is_unavailable(service: RunService) -> None:
     with pytest.raises(UnavailableError) as caught:
         service.devices(wrapped(command=("qemu-of-nowhere",)))
-
     assert str(caught.value) == "run_under command 'qemu-of-nowhere' is not on this machine's PATH"
     assert caught.value.hint == "install it, or change run_under of runtime config 'wrapped'"
 
 
 def test_behind_run_under_a_case_says_which_config_it_is_to_agree_with(run: Run) -> None:
     outcome = run("pass agree", wrapped())
-
     assert [(case.name, case.agree_with) for case in outcome.cases] == [("agree", "other")]
 
 
 def test_an_artifact_without_functions_fails_behind_run_under_too(run: Run) -> None:
     failure = run("", wrapped()).failure
-
     assert failure is not None
     assert failure.summary == "the module has no functions to run"
 
@@ -623,7 +597,6 @@ def test_a_lease_folder_that_cannot_be_made_is_an_error(tmp_path: Path, log: Pat
         pytest.raises(RetargetError) as caught,
     ):
         service.run(run_target(tmp_path, runtime_config()), tmp_path / "artifact")
-
     assert str(caught.value) == (
         f"device lease {folder} cannot be used: Not a directory; "
         "set RETARGET_LEASE_DIR to a folder that all sessions on this machine can write"

@@ -72,7 +72,6 @@ def test_a_run_that_has_begun_is_not_done_again(
     assert wait_until(lambda: "ahead" in calls(log))
     after = time.time()
     outcome = service.run(target, one)
-
     assert outcome.failure is not None
     assert outcome.failure.stage is Stage.COMPARE
     assert before <= outcome.started <= after
@@ -82,7 +81,6 @@ def test_a_run_that_has_begun_is_not_done_again(
 def test_a_crash_is_that_of_the_run_that_had_begun(service: RunService, target: RunTarget, tmp_path: Path) -> None:
     service.begin(target, crashing := artifact(tmp_path, "eq a 1 1\ncrash b SIGSEGV"))
     outcome = service.run(target, crashing)
-
     assert outcome.failure is not None
     assert outcome.failure.summary == "device worker crashed: SIGSEGV in function 'b'"
     assert [(case.name, case.failure is None) for case in outcome.cases] == [("a", True), ("b", False)]
@@ -94,7 +92,6 @@ def test_the_timeout_counts_from_the_beginning(tmp_path: Path, service: RunServi
     service.begin(limited, hanging := artifact(tmp_path, "hang a python"))
     time.sleep(0.6)
     outcome = service.run(limited, hanging)
-
     assert outcome.failure is not None
     assert outcome.failure.summary == "run timed out after 0.5 s in function 'a'"
 
@@ -104,7 +101,6 @@ def test_another_run_ends_the_one_that_nobody_waits_for(
 ) -> None:
     service.begin(target, artifact(tmp_path, "hang ahead python"))
     assert wait_until(lambda: "ahead" in calls(log))
-
     assert service.run(target, artifact(tmp_path, "pass other")).failure is None
     assert calls(log) == ["first", "ahead", "other"]
     assert has_ended(pids(log)[0])
@@ -128,7 +124,6 @@ def test_a_device_that_another_session_has_begins_nothing(
     with others.hold([LEASE]):
         service.begin(target, one := artifact(tmp_path, "pass ahead"))
     time.sleep(0.1)
-
     assert calls(log) == ["first"]
     assert service.run(target, one).failure is None
     assert calls(log) == ["first", "ahead"]
@@ -138,7 +133,6 @@ def test_a_device_that_another_session_has_begins_nothing(
 def test_a_device_that_is_not_open_begins_nothing(service: RunService, tmp_path: Path, log: Path) -> None:
     target = run_target(tmp_path, runtime_config())
     service.begin(target, one := artifact(tmp_path, "pass ahead"))
-
     assert lines_of(log) == []
     assert service.run(target, one).failure is None
 
@@ -149,6 +143,5 @@ def test_the_end_of_the_session_ends_what_has_begun(
     service.begin(target, artifact(tmp_path, "hang ahead native"))
     assert wait_until(lambda: "ahead" in calls(log))
     service.close()
-
     assert has_ended(pids(log)[0])
     assert is_free(others)

@@ -13,6 +13,7 @@ from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet
 from retarget.extension import UnavailableError
 from retarget.model import Expectation, Origin
+from retarget.model.devices import DeviceTraits
 from retarget.model.outcomes import Artifact, CaseOutcome, CompileOutcome, DeviceInfo, Failure, Rung, RunOutcome, Stage
 from retarget.results.record import Outcome, Result
 from retarget.session.references import Recording
@@ -88,7 +89,7 @@ class World:
                 kept_result=lambda *_: known.get("kept"),
                 keep_result=lambda _t, _a, _r, run: self.kept.append(run),
                 check=self.gives("check", ran(None)),
-                traits=lambda _: (),
+                traits=lambda _: known.get("traits", ()),
             ),
             registry=SimpleNamespace(
                 driver=self.gives("driver", None),
@@ -340,6 +341,11 @@ CRASHED = Failure(stage=Stage.RUN, summary="crashed", signal="SIGSEGV")
             ("AsExpected", "m_o_r failed, which is intermittent: r7"),
         ),
         ({"o": recording()}, {"rules_of": rules_of(stages=("load",)), "selected": "m_o_r"}, BY_REFERENCE),
+        (
+            {"o": recording()},
+            {"rules_of": rules_of(when="on(driver='x')"), "traits": (DeviceTraits(driver="x"),)},
+            ("AsExpected", "m_o_r is expected to fail: r7"),
+        ),
         ({"o": recording()}, {"rules_of": rules_of(outcome="flaky", retries=1), "selected": "m_o_r"}, LACKS),
         ({"o": recording(CRASHED)}, {"selected": "m_o_r"}, LACKS),
         (

@@ -59,10 +59,14 @@ def test_a_host_that_refuses_is_not_reached_with_what_the_client_says(tmp_path: 
     assert error.value.hint.endswith("` must work without a prompt")
 
 
-def test_a_client_that_is_not_installed_is_named(tmp_path: Path) -> None:
+def test_a_client_that_is_not_installed_is_named_and_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(HostError) as error:
         Connection(local_host(tmp_path, run=("no-such-client", "{command}")))
     assert str(error.value) == "host 'here' is not reached: no-such-client does not start: No such file or directory"
+    assert list(tmp_path.glob("retarget-ssh-*")) == []
 
 
 def test_a_host_that_does_not_answer_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,6 +86,7 @@ def test_the_hosts_shell_does_what_is_to_be_done_at_the_end_when_the_client_is_k
     ended = Connection(local_host(tmp_path), at_end=f"echo x > {done}")
     ended.close()
     _until(done.is_file)
+    assert not ended._scratch.path.exists()
 
 
 def test_adb_runs_pushes_and_pulls_with_the_serial_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -262,16 +262,21 @@ def test_a_division_that_spirv_leaves_undefined_does_not_end_the_process(device:
         assert _run(device, built, [_array("i32", value) for value in inputs], _array("i32", 0)).shape == (1,)
 
 
-def test_a_barrier_of_a_subgroup_is_refused(device: OpenClDevice) -> None:
-    body = "spirv.ControlBarrier <Subgroup>, <Subgroup>, <AcquireRelease>\n%r = spirv.IAdd %a, %a : i32"
-    with pytest.raises(TranslationError, match="no barrier for the execution scope"):
-        _translate(_module(("i32",), "i32", body), compile_profile(device.profile))
-
-
-def test_a_call_within_an_executable_is_refused(device: OpenClDevice) -> None:
-    body = "spirv.FunctionCall @tested() : () -> ()\n%r = spirv.IAdd %a, %a : i32"
-    with pytest.raises(TranslationError, match=r"^no OpenCL C rule for spirv\.FunctionCall : \(\) -> \(\) at loc\("):
-        _translate(_module(("i32",), "i32", body), compile_profile(device.profile))
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("spirv.ControlBarrier <Subgroup>, <Subgroup>, <AcquireRelease>", "no barrier for the execution scope"),
+        (
+            "spirv.FunctionCall @tested() : () -> ()",
+            r"^no OpenCL C rule for spirv\.FunctionCall : \(\) -> \(\) at loc\(",
+        ),
+        ("%m = spirv.Undef : !spirv.coopmatrix<16x16xf16, Subgroup, MatrixAcc>", r"^no OpenCL C rule for spirv\.Undef"),
+    ],
+)
+def test_what_no_rule_is_made_for_is_refused(device: OpenClDevice, body: str, message: str) -> None:
+    source = _module(("i32",), "i32", f"{body}\n%r = spirv.IAdd %a, %a : i32")
+    with pytest.raises(TranslationError, match=message):
+        _translate(source, compile_profile(device.profile))
 
 
 _CANCEL = "%m = spirv.FMul %a, %b : f32\n%n = spirv.FMul %c, %b : f32\n%r = spirv.FSub %m, %n : f32"
@@ -411,13 +416,6 @@ def test_a_product_of_halves_uses_matrix_units_where_the_profile_has_them(*, mat
     for text in ("mma.sync.aligned.m16n8k16.row.col.f16", "ldmatrix.sync.aligned", "matrix_store_packed_row_global("):
         assert (text in joined(artifact.sources)) == uses
     assert ("opencl.computeCapabilityNV >= 8.0" in artifact.needs) == uses
-
-
-def test_matrices_are_refused_where_no_rule_is_made_for_them(device: OpenClDevice) -> None:
-    kind = "!spirv.coopmatrix<16x16xf16, Subgroup, MatrixAcc>"
-    body = f"%m = spirv.Undef : {kind}\n%r = spirv.FAdd %a, %a : f16"
-    with pytest.raises(TranslationError, match=r"^no OpenCL C rule for spirv\.Undef"):
-        _translate(_module(("f16",), "f16", body), compile_profile(device.profile))
 
 
 @pytest.mark.parametrize(
