@@ -1,4 +1,5 @@
-"""What the result of each target depends on, as a fingerprint: its compile key, its case digest and its golden rules.
+"""What the result of each target depends on, as a fingerprint: its compile key, its case digest, its host and its
+golden rules.
 
 `retarget ci fingerprints` prints them. `retarget ci plan --since` compares those of two revisions.
 """
@@ -128,6 +129,8 @@ def fingerprints(declared: Declared, engine: Engine, select: str = "") -> Finger
         parts = [*keys, digests.of(target, rules(one.suite_id).rules_for(one.target))]
         bounds = [bound for of_metric in goldens(one.suite_id) for bound in of_metric.rules_for(one.target).all]
         parts += [f"{bound.signature} {bound.until} {bound.when}" for bound in bounds]
+        if isinstance(target, RunTarget):  # another runner takes it
+            parts += [f"{target.runtime.host_os} {target.runtime.host_arch}"]
         found[one.id] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     relative = frozenset(os.path.relpath(one) for one in files)
     return Fingerprints(of=found, unknown=dict(unknown), files=relative)

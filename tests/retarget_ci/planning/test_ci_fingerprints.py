@@ -70,6 +70,12 @@ def test_a_fingerprint_is_that_of_key_code_and_cases(monkeypatch: pytest.MonkeyP
         assert not {*found.of.values()} & {*first.of.values()}
 
 
+def test_runs_on_other_hosts_have_other_fingerprints(monkeypatch: pytest.MonkeyPatch) -> None:
+    hosts: list[dict[str, object]] = [{}, {"host_arch": ("arm64",)}, {"host_os": ("macos",)}, {"host_os": ("arm64",)}]
+    found = [found_of(run_target(COMPILED, **host), monkeypatch=monkeypatch).of for host in hosts]
+    assert len({one[f"{ID}::m_c_r"] for one in found}) == len(hosts)
+
+
 def test_the_artifacts_that_cases_agree_with_decide_for_runs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     targets = (COMPILED, RUN, OTHER)
     first, second = (
