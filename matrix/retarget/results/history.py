@@ -47,7 +47,7 @@ class HistoryRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
 
     `name` is that of its file, without the suffix. `sessions` are the ids of its sessions, `plans` the digests of the
     plans that they answer to, `legs` the legs, `revisions` the commits, each sorted and once. It is incomplete where a
-    session has a fault (`SessionResults.fault`): it was killed, or failed although no target did. `targets` counts
+    session has a fault (`SessionResults.fault`): it was killed, or failed for more than targets. `targets` counts
     them.
     """
 
