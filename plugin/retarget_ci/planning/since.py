@@ -19,6 +19,7 @@ from pathlib import Path, PurePath
 
 import msgspec
 from msgspec import Struct
+from retarget.results import HISTORY_SUFFIX
 from retarget.session import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.support import RetargetError, counted, first_line, read_toml
 
@@ -94,14 +95,18 @@ def changes_since(
 
 
 def _others(folder: Path, here: PurePath, commit: str, ignored: Sequence[str]) -> set[str]:
-    """Return the files of a checkout that are not those of a commit, relative to a folder in it, without declarations
-    and those that git ignores."""
+    """Return the files of a checkout that are not those of a commit, relative to a folder in it, without declarations,
+    the runs of a history, and those that git ignores."""
     which = ("--", ":(top)", *(f":(exclude){one}" for one in ignored))
     every = ("--no-renames", "--no-relative", "--ignore-submodules=none")  # whatever git is configured to leave out
     listed = _git(folder, "diff", "--name-only", *every, "-z", commit, *which)
     listed += _git(folder, "ls-files", "--others", "--exclude-standard", "--full-name", "-z", *which)
     files = map(PurePath, filter(None, listed.split("\0")))
-    return {os.path.relpath(one, here) for one in files if one.name not in _DECLARATIONS}
+    return {
+        os.path.relpath(one, here)
+        for one in files
+        if one.name not in _DECLARATIONS and not one.name.endswith(HISTORY_SUFFIX)
+    }
 
 
 def _legs(folder: Path) -> Sequence[object]:
