@@ -386,21 +386,22 @@ def latest_records(records: Iterable[TargetRecord]) -> dict[str, TargetRecord]:
 
 def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetRecord]]:
     """Return the records of each target by its id, its result last: of several sessions those of the last that came to
-    it, and to all of its cases. A session that lacks what a failed target needs does not say that it is mended."""
+    it, and to all of its cases. A session that skips a failed target does not say that it is mended, unless a rule or a
+    requirement has it skipped."""
     found: dict[str, list[TargetRecord]] = {}
     for session in sessions:
         for one, said in by_target(session.records).items():
             before = found.get(one)
             if before is None or not (
-                said[-1].outcome in INCOMPLETE or (_is_missing(said[-1]) and before[-1].outcome in BAD)
+                said[-1].outcome in INCOMPLETE or (_is_left_out(said[-1]) and before[-1].outcome in BAD)
             ):
                 found[one] = said
     return found
 
 
-def _is_missing(record: TargetRecord) -> bool:
-    """Whether a device or tool was missing; what its device is declared to need and lacks is another matter."""
-    return record.outcome is Outcome.SKIPPED and record.unavailable and not record.unsuitable
+def _is_left_out(record: TargetRecord) -> bool:
+    """Whether a target was skipped for what a machine lacks or a session was told, not for what is declared of it."""
+    return record.outcome is Outcome.SKIPPED and not (record.excused or record.unsuitable)
 
 
 def results_of(sessions: Iterable[SessionResults]) -> dict[str, TargetRecord]:
