@@ -23,6 +23,7 @@ from pytest_retarget.collect.planned import PlannedLeg
 from pytest_retarget.items.targets import MatrixItem
 from pytest_retarget.record import earlier_records, record_of
 from pytest_retarget.session.declared import declared
+from pytest_retarget.session.status import FAILED_BESIDES
 
 LONGEST_TEXT = 64 << 10
 """Characters of a report that are kept."""
@@ -74,6 +75,11 @@ class Results:
 
     # ------------------------------------------------------------ a target has run
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note a file that could not be collected."""
+        if report.failed:
+            self._config.stash[FAILED_BESIDES] = True
+
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
         """Write a target's record, before the terminal cuts its text."""
@@ -83,6 +89,8 @@ class Results:
             outcome = Outcome.FAILED if report.when in {"call", _CRASHED} else Outcome.ERROR
             message = str(report.longrepr).partition("\n")[0]
             record = replace(self._declared(report.nodeid), outcome=outcome, message=message)
+        elif record is None and not is_target and report.failed:
+            self._config.stash[FAILED_BESIDES] = True
         if record is not None and self._writer is not None:
             if before and report.when in {"teardown", _CRASHED}:
                 before -= record.attempt  # it says how the attempt ended that is written already
@@ -149,7 +157,7 @@ class Results:
         yield
         if self._writer is not None:
             try:
-                self._writer.end(int(session.exitstatus))
+                self._writer.end(int(session.exitstatus), besides=self._config.stash.get(FAILED_BESIDES, False))
             except RetargetError as error:
                 self._fail(error)
                 session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR

@@ -110,12 +110,14 @@ def read_report(
     read = tuple(read_plan(path) for path in plans)
     sessions = read_results(results, if_any=bool(read))
     targets, outside = _targets(sessions, read)
+    counting = {(one.record.session, one.id) for one in targets if one.record is not None}
+    said = (one for session in sessions for one in session.attributions if (one.session, one.nodeid) in counting)
     return Report(
         title=title or "retarget",
         sessions=sessions,
         targets=tuple(targets),
         plans=read,
-        attributions={one.nodeid: (one.sentence, one.section) for session in sessions for one in session.attributions},
+        attributions={one.nodeid: (one.sentence, one.section) for one in said},
         outside=outside,
         history=read_history(history, last=LAST_RUNS, now=sessions, if_any=bool(read)) if history else None,
         bringups=[_bringup(path) for path in bringups],

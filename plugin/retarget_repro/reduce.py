@@ -37,6 +37,8 @@ asked.sendall(sys.argv[1].encode())
 sys.exit(asked.recv(1) != b"y")
 """
 
+_COMPUTES_ELSE = "; what is left computes something else: see whether what is expected of it is still right"
+
 _SLOWER = 5
 """How many times longer than the failure a candidate may take."""
 
@@ -113,7 +115,7 @@ def reduce_failure(
         cases_before=len(found.cases),
         tries=work.tries,
         seconds=time.monotonic() - started,
-        why_not=work.why_not,
+        why_not=work.why_not + (_COMPUTES_ELSE if work.steps and found.failure.stage is Stage.COMPARE else ""),
     )
 
 

@@ -65,6 +65,14 @@ def test_an_interrupt_ends_workers_and_session_without_a_traceback(
         wait_until_gone(worker)
 
 
+def test_workers_of_xdist_run_what_was_collected_beside_a_file_that_was_not(project: Project) -> None:
+    project.doubles(a="f: pass")
+    project.write({"more/suite.toml": "unknown = 1\n"})
+    result = project.run(*DOUBLES, "-n", "1", "suites", "more")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(passed=2, errors=1)
+
+
 DEAF = """\
 import pathlib, signal
 class Controller:

@@ -177,6 +177,33 @@ class FailsReports:
         return report
 
 
+NOWHERE = '[[expectation]]\nmatch = "nowhere"\nstage = "compare"\nreason = "r"\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "arguments", "said"),
+    [
+        ({}, ["suites"], ""),
+        ({}, ["suites", "test_that_fails.py"], "1, not for its targets alone"),
+        ({"suites/expectations.toml": NOWHERE}, ["suites"], "1, not for its targets alone"),
+        (
+            {"more/suite.toml": "unknown = 1\n"},
+            ["suites", "more", "--continue-on-collection-errors"],
+            "1, not for its targets alone",
+        ),
+    ],
+)
+def test_a_session_whose_targets_fail_says_whether_something_else_failed_too(
+    session: Session, files: dict[str, str], arguments: list[str], said: str
+) -> None:
+    for name, text in files.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(text)
+    status, _ = session(*arguments, "--retarget-results", "results", plugins=[FailsReports("setup")])
+    (found,) = read_results([Path("results")])
+    assert (status, found.fault) == (1, f"it ended with pytest's exit status {said}" if said else "")
+
+
 @pytest.mark.parametrize("when", ["setup", "teardown"])
 def test_a_failure_that_another_plugin_makes_is_one_in_the_results(session: Session, when: str) -> None:
     status, _ = session("suites", "--retarget-results", "results", plugins=[FailsReports(when)])

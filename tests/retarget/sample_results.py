@@ -43,7 +43,13 @@ def compiled(name: str, seconds: float = 1.0, **known: Any) -> TargetRecord:
 
 
 def session(
-    name: str, *records: TargetRecord, day: float = 0.0, killed: bool = False, status: int = 0, **known: Any
+    name: str,
+    *records: TargetRecord,
+    day: float = 0.0,
+    killed: bool = False,
+    status: int = 0,
+    besides: bool = False,
+    **known: Any,
 ) -> SessionResults:
     """A session with its records, `day` days after the first, which pytest ended with `status`."""
     started = 1_750_000_000 + day * DAY
@@ -52,7 +58,7 @@ def session(
         version=1, session=name, started=started, selected=len(ids), digest=digest_of_ids(ids), **known
     )
     own = tuple(TargetRecord(**_fields(record) | {"session": name, "leg": start.leg}) for record in records)
-    end = SessionEnd(session=name, ended=started + 60, status=status, records=len(own))
+    end = SessionEnd(session=name, ended=started + 60, status=status, records=len(own), besides=besides)
     return SessionResults(start=start, records=own, end=None if killed else end)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 from report_results import failed, node_id, record, some_records, write_leg_plan, write_results
-from retarget.results import Outcome
+from retarget.results import Attribution, Outcome
 from retarget_report.read import LOOKS, State, read_report, state_of
 
 
@@ -45,6 +46,18 @@ def test_the_newest_session_counts_and_the_others_are_counted(tmp_path: Path) ->
     write_results(tmp_path, [record("add")])
     (target,) = read_report([tmp_path]).targets
     assert (target.state, target.sessions, target.signature) == (State.OK, 2, "")
+
+
+def test_what_others_suggest_is_of_the_session_that_counts(tmp_path: Path) -> None:
+    write_results(tmp_path / "new", [failed("add", signature="SIGSEGV")], started=2.0)
+    own = [failed("add"), failed("conv")]
+    session = write_results(tmp_path / "old", own, started=1.0)
+    with next((tmp_path / "old").iterdir()).open("ab") as file:
+        for one in own:
+            said = Attribution(session=session.session, nodeid=one.nodeid, sentence="it", section="")
+            file.write(msgspec.json.encode(said) + b"\n")
+    assert {*read_report([tmp_path / "old"]).attributions} == {node_id("add_llvm-cpu"), node_id("conv_llvm-cpu")}
+    assert {*read_report([tmp_path]).attributions} == {node_id("conv_llvm-cpu")}
 
 
 def test_the_last_attempt_is_the_result(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from retarget.results.files import latest_records as latest_records
 from retarget.results.files import new_session as new_session
 from retarget.results.files import read_results as read_results
 from retarget.results.files import results_of as results_of
+from retarget.results.history import HISTORY_SUFFIX as HISTORY_SUFFIX
 from retarget.results.history import History as History
 from retarget.results.history import HistoryRun as HistoryRun
 from retarget.results.history import read_history as read_history

@@ -71,12 +71,16 @@ class SessionStart(_Line, tag="session", frozen=True, kw_only=True):
 
 
 class SessionEnd(_Line, tag="end", frozen=True, kw_only=True):
-    """The end of a session: pytest's exit status, and how many target records were written."""
+    """The end of a session: pytest's exit status, and how many target records were written.
+
+    `besides` says that more failed than targets: a file was not collected, a rule matched nothing, another test failed.
+    """
 
     session: str
     ended: When
     status: int
     records: int
+    besides: bool = False
 
 
 class Attribution(_Line, tag="attribution", frozen=True, kw_only=True):
@@ -138,9 +142,10 @@ class ResultsWriter:
             raise self._failed(error) from error
         self._records += isinstance(line, TargetRecord)
 
-    def end(self, status: int) -> None:
+    def end(self, status: int, *, besides: bool = False) -> None:
         """Write the end, and close the file."""
-        self.write(SessionEnd(session=self._session, ended=time.time(), status=status, records=self._records))
+        session, records = self._session, self._records
+        self.write(SessionEnd(session=session, ended=time.time(), status=status, records=records, besides=besides))
         self.close()
 
     def close(self) -> None:
@@ -199,10 +204,18 @@ class SessionResults(Struct, frozen=True, kw_only=True):
 
     @property
     def failed_otherwise(self) -> bool:
-        """Whether pytest failed although no target did: a file was not collected, a rule matched nothing, another test
+        """Whether pytest failed for more than targets: a file was not collected, a rule matched nothing, another test
         failed."""
-        bad = any(record.outcome in BAD for record in latest_records(self.records).values())
-        return self.end is not None and self.end.status != 0 and not bad
+        return self.end is not None and self.end.status != 0 and (self.end.besides or not self._has_failed)
+
+    @property
+    def _has_failed(self) -> bool:
+        return any(record.outcome in BAD for record in latest_records(self.records).values())
+
+    @property
+    def otherwise(self) -> str:
+        """How it is said that it `failed_otherwise`."""
+        return "not for its targets alone" if self._has_failed else "although no target failed"
 
     @property
     def fault(self) -> str:
@@ -213,7 +226,7 @@ class SessionResults(Struct, frozen=True, kw_only=True):
         if not self.is_complete:
             return f"lines of it are lost{rest}"
         if self.failed_otherwise or rest:
-            although = rest or ", although no target failed"
+            although = rest or f", {self.otherwise}"
             return f"it ended with pytest's exit status {self.end.status}{although}"
         return ""
 
@@ -373,21 +386,22 @@ def latest_records(records: Iterable[TargetRecord]) -> dict[str, TargetRecord]:
 
 def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetRecord]]:
     """Return the records of each target by its id, its result last: of several sessions those of the last that came to
-    it, and to all of its cases. A session that lacks what a failed target needs does not say that it is mended."""
+    it, and to all of its cases. A session that skips a failed target does not say that it is mended, unless a rule or a
+    requirement has it skipped."""
     found: dict[str, list[TargetRecord]] = {}
     for session in sessions:
         for one, said in by_target(session.records).items():
             before = found.get(one)
             if before is None or not (
-                said[-1].outcome in INCOMPLETE or (_is_missing(said[-1]) and before[-1].outcome in BAD)
+                said[-1].outcome in INCOMPLETE or (_is_left_out(said[-1]) and before[-1].outcome in BAD)
             ):
                 found[one] = said
     return found
 
 
-def _is_missing(record: TargetRecord) -> bool:
-    """Whether a device or tool was missing; what its device is declared to need and lacks is another matter."""
-    return record.outcome is Outcome.SKIPPED and record.unavailable and not record.unsuitable
+def _is_left_out(record: TargetRecord) -> bool:
+    """Whether a target was skipped for what a machine lacks or a session was told, not for what is declared of it."""
+    return record.outcome is Outcome.SKIPPED and not (record.excused or record.unsuitable)
 
 
 def results_of(sessions: Iterable[SessionResults]) -> dict[str, TargetRecord]:

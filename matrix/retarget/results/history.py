@@ -36,7 +36,7 @@ from retarget.support.installing import install_hint
 VERSION = 1
 """Of the files of a history; incremented when a field changes its meaning."""
 
-SUFFIX = ".history.json.gz"
+HISTORY_SUFFIX = ".history.json.gz"
 
 _LARGEST, _RATIO = 64 * 1024**2, 100
 """Bytes that a file may have unpacked, and how many more for each of its own: those of real runs become 30."""
@@ -47,7 +47,7 @@ class HistoryRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
 
     `name` is that of its file, without the suffix. `sessions` are the ids of its sessions, `plans` the digests of the
     plans that they answer to, `legs` the legs, `revisions` the commits, each sorted and once. It is incomplete where a
-    session has a fault (`SessionResults.fault`): it was killed, or failed although no target did. `targets` counts
+    session has a fault (`SessionResults.fault`): it was killed, or failed for more than targets. `targets` counts
     them.
     """
 
@@ -323,7 +323,7 @@ def add_run(sessions: Sequence[SessionResults], place: str) -> tuple[HistoryRun,
     """
     run, content = pack(sessions)
     folder = _opened(place)
-    name = f"{run.name}{SUFFIX}"
+    name = f"{run.name}{HISTORY_SUFFIX}"
     try:
         if name in folder.names() and not unpack([(name, "", folder.read(name))]).damaged:
             return run, False
@@ -344,12 +344,14 @@ def read_history(place: str, *, last: int = 0, now: Sequence[SessionResults] = (
     folder = _opened(place)
     next_step = f"`retarget history add RESULTS --to {place}` writes one"
     try:
-        names = sorted(name for name in folder.names() if name.endswith(SUFFIX) and not name.startswith(UNFINISHED))
+        names = sorted(
+            name for name in folder.names() if name.endswith(HISTORY_SUFFIX) and not name.startswith(UNFINISHED)
+        )
     except Exception as error:  # as above
         msg = f"cannot read the history {place}: {_why(error)}"
         raise RetargetError(msg) from error
     if not names and not if_any:
-        msg = f"{place}: found no history, expected files {'*' + SUFFIX!r}; {next_step}"
+        msg = f"{place}: found no history, expected files {'*' + HISTORY_SUFFIX!r}; {next_step}"
         raise RetargetError(msg)
     if not now:
         return unpack(_read(folder, names[-last:]))
@@ -365,7 +367,7 @@ def _read(folder: _Folder, names: Sequence[str]) -> Iterator[tuple[str, str, byt
             content = folder.read(name)
         except Exception as error:  # as above
             content = f"cannot read it: {_why(error)}"
-        yield name.removesuffix(SUFFIX), folder.shown(name), content
+        yield name.removesuffix(HISTORY_SUFFIX), folder.shown(name), content
 
 
 def _why(error: Exception) -> str:

@@ -30,6 +30,7 @@ from pytest_retarget.internals import Expression, KeywordMatcher, Skipped, Termi
 from pytest_retarget.items.targets import MatrixItem, error_repr
 from pytest_retarget.options.settings import SETTINGS, Requirement
 from pytest_retarget.record import record_of
+from pytest_retarget.session.status import fail_besides
 
 
 class Refusing:
@@ -221,8 +222,8 @@ class Requirements(Refusing):
             self._errors = {f"{_EVERY.format(one.text)}: no target that it selects has run": None for one in unmet}
         else:
             self._errors = self._unmet()
-        if self._errors and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if self._errors:
+            fail_besides(session)
 
     def _unmet(self) -> dict[str, None]:
         return {

@@ -120,7 +120,8 @@ class ServiceHooks:
     def pytest_runtestloop(self, session: pytest.Session) -> None:
         """Queue the compiles of the selection, ahead of need."""
         config = session.config
-        failed = session.testsfailed and not config.getoption("continue_on_collection_errors")
+        runs_all_the_same = hasattr(config, "workerinput") or config.getoption("continue_on_collection_errors")
+        failed = session.testsfailed and not runs_all_the_same  # a worker of xdist runs what it is told to
         items = [item for item in session.items if isinstance(item, MatrixItem)]
         if self._spare is not None and not any(isinstance(item.target, RunTarget) for item in items):
             self._spare.close()

@@ -377,7 +377,7 @@ def _state(
 
 def _lost_some(one: SessionResults) -> bool:
     """Whether pytest's exit status says that targets may not have been collected, or not run: 2 to 4 do so, and 1 where
-    no target failed."""
+    more than targets failed."""
     return one.end is not None and one.end.status not in {0, 5} and (one.end.status > 1 or one.failed_otherwise)
 
 

@@ -1,4 +1,5 @@
-"""What the result of each target depends on, as a fingerprint: its compile key, its case digest and its golden rules.
+"""What the result of each target depends on, as a fingerprint: its compile key, its case digest, its host and its
+golden rules.
 
 `retarget ci fingerprints` prints them. `retarget ci plan --since` compares those of two revisions.
 """
@@ -107,8 +108,11 @@ def fingerprints(declared: Declared, engine: Engine, select: str = "") -> Finger
     found: dict[str, str] = {}
     unknown: Counter[str] = Counter()
     files: set[Path] = set()
+    runs: dict[tuple[str, str], list[RunTarget]] = {}
     for one in declared.targets:
         module = one.compiled.module
+        if isinstance(one.target, RunTarget):
+            runs.setdefault((one.suite_id, one.compiled.name), []).append(one.target)
         files |= {one.suite.origin.file, module.path, *module.data, *(digests.named_files(one.compiled) or ())}
     for one in filter(ByWords(compile_selector(select)), declared.targets):
         try:
@@ -126,8 +130,15 @@ def fingerprints(declared: Declared, engine: Engine, select: str = "") -> Finger
             unknown["their cases name a Python file, which may read anything"] += 1
             continue
         parts = [*keys, digests.of(target, rules(one.suite_id).rules_for(one.target))]
+        for name in names[1:]:  # any of the runs of these gives the results to agree with
+            parts += [
+                digests.of(replace(run, compile=generated(one.suite_id, name)))
+                for run in runs.get((one.suite_id, name), ())
+            ]
         bounds = [bound for of_metric in goldens(one.suite_id) for bound in of_metric.rules_for(one.target).all]
         parts += [f"{bound.signature} {bound.until} {bound.when}" for bound in bounds]
+        if isinstance(target, RunTarget):  # another runner takes it
+            parts += [f"{target.runtime.host_os} {target.runtime.host_arch}"]
         found[one.id] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     relative = frozenset(os.path.relpath(one) for one in files)
     return Fingerprints(of=found, unknown=dict(unknown), files=relative)

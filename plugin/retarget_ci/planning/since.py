@@ -19,6 +19,7 @@ from pathlib import Path, PurePath
 
 import msgspec
 from msgspec import Struct
+from retarget.results import HISTORY_SUFFIX
 from retarget.session import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.support import RetargetError, counted, first_line, read_toml
 
@@ -27,6 +28,9 @@ from retarget_ci.planning.fingerprints import Fingerprints
 
 _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TREE"})
 """The variables by which git tells its hooks of their checkout. A worktree is another one."""
+
+_OF_PATHSPECS = frozenset(f"GIT_{how}_PATHSPECS" for how in ("GLOB", "ICASE", "LITERAL", "NOGLOB"))
+"""The variables by which git reads pathspecs in another way: `git --literal-pathspecs` sets one for its hooks."""
 
 _OF_PLANNING = ("branches", "budget", "capacity", "compiles", "on", "only_changed", "schedule", "timeout", "verify")
 """The keys of runners and events that change no target's result, nor which targets are run."""
@@ -91,13 +95,18 @@ def changes_since(
 
 
 def _others(folder: Path, here: PurePath, commit: str, ignored: Sequence[str]) -> set[str]:
-    """Return the files of a checkout that are not those of a commit, relative to a folder in it, without declarations
-    and those that git ignores."""
+    """Return the files of a checkout that are not those of a commit, relative to a folder in it, without declarations,
+    the runs of a history, and those that git ignores."""
     which = ("--", ":(top)", *(f":(exclude){one}" for one in ignored))
-    listed = _git(folder, "diff", "--name-only", "--no-renames", "--no-relative", "-z", commit, *which)
+    every = ("--no-renames", "--no-relative", "--ignore-submodules=none")  # whatever git is configured to leave out
+    listed = _git(folder, "diff", "--name-only", *every, "-z", commit, *which)
     listed += _git(folder, "ls-files", "--others", "--exclude-standard", "--full-name", "-z", *which)
     files = map(PurePath, filter(None, listed.split("\0")))
-    return {os.path.relpath(one, here) for one in files if one.name not in _DECLARATIONS}
+    return {
+        os.path.relpath(one, here)
+        for one in files
+        if one.name not in _DECLARATIONS and not one.name.endswith(HISTORY_SUFFIX)
+    }
 
 
 def _legs(folder: Path) -> Sequence[object]:
@@ -156,7 +165,7 @@ def _git(folder: Path, *arguments: str) -> str:
     try:
         ran = subprocess.run(
             ["git", "-C", str(folder), "-c", "core.hooksPath=/dev/null", *arguments],  # noqa: S607
-            env={name: value for name, value in os.environ.items() if name not in _OF_A_HOOK},
+            env={name: value for name, value in os.environ.items() if name not in _OF_A_HOOK | _OF_PATHSPECS},
             capture_output=True,
             text=True,
             errors="replace",

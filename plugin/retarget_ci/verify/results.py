@@ -139,8 +139,8 @@ class _Results:
                 nothing = (
                     f"rules skip all of its targets ({'; '.join(excuses)[:_LONGEST]}): a leg that runs nothing fails"
                 )
-                why = nothing if is_all else "no target failed; see the log of the leg"
-                yield f"{where}: pytest ended with status {end.status}, but {why}"
+                why = f"but {nothing}" if is_all else f"{session.otherwise}; see the log of the leg"
+                yield f"{where}: pytest ended with status {end.status}, {why}"
         planned = set(leg.ids)
         others: dict[str, list[str]] = {}
         for one in sorted(ids - planned):

@@ -188,6 +188,18 @@ def test_show_tells_that_a_session_failed_although_no_target_did(run: Run, write
     assert run("show", ".")[0] == 1
 
 
+def test_show_tells_that_more_failed_than_a_target_that_a_later_session_mends(run: Run, write: Write) -> None:
+    write("a", failed("t"), passed("u"), status=1, besides=True)
+    write("b", passed("t"))
+    status, out, _ = run("show", ".")
+    assert status == 1
+    assert out.splitlines()[-1] == (
+        "failed: session a in a.jsonl: it ended with pytest's exit status 1, not for its targets alone"
+    )
+    write("c", passed("u"))
+    assert run("show", ".")[0] == 0
+
+
 def test_a_session_without_the_device_does_not_mend_a_failure(run: Run, write: Write) -> None:
     write("gpu", failed("t"), failed("u"), failed("v"), failed("w"), passed("x"))
     gone = {"outcome": Outcome.SKIPPED, "reason": "no device"}
@@ -351,6 +363,13 @@ def test_diff_says_that_a_session_failed_although_no_target_did(run: Run, write:
     assert run("diff", "a.jsonl", "b.jsonl") == (1, "1 target unchanged\n", said)
     assert run("diff", "b.jsonl", "b.jsonl")[0] == 0
     assert run("diff", "b.jsonl", "a.jsonl")[0] == 0
+
+
+def test_diff_says_that_more_failed_than_the_targets_that_failed_before(run: Run, write: Write) -> None:
+    write("a", failed("t"), status=1)
+    write("b", failed("t"), status=1, besides=True)
+    said = "b.jsonl: it ended with pytest's exit status 1, not for its targets alone\n"
+    assert run("diff", "a.jsonl", "b.jsonl") == (1, "1 target unchanged\n", said)
 
 
 def test_diff_calls_nothing_gone_that_a_killed_session_lacks(run: Run, write: Write) -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from retarget.results.history import SUFFIX, History, add_run, pack, read_history, target_durations, unpack
+from retarget.results.history import HISTORY_SUFFIX, History, add_run, pack, read_history, target_durations, unpack
 from retarget.results.overview import Change, State, change_of, state_of
 from retarget.results.record import CaseRecord, Outcome, ReusedRecord, TimesRecord
 from retarget.results.timeline import Regression, changes_between, timeline_of, timelines
@@ -56,7 +56,7 @@ def test_a_run_reads_back_as_it_was_added(tmp_path: Path) -> None:
     assert (run.sessions, run.legs, run.plans, run.revisions) == (("a", "b"), ("x",), ("p",), ("r1",))
     assert (run.started, run.ended, run.complete, run.targets) == (1749913600.0, 1750000060.0, True, 2)
     assert found.at(0) == {"t1": PASSED, "t2": FAILED}
-    assert [path.name for path in tmp_path.iterdir()] == [f"{run.name}{SUFFIX}"]
+    assert [path.name for path in tmp_path.iterdir()] == [f"{run.name}{HISTORY_SUFFIX}"]
     assert re.fullmatch(r"20250614T150640Z-[0-9a-f]{16}", run.name)
 
 
@@ -107,7 +107,7 @@ def test_many_writers_at_once_lose_nothing(tmp_path: Path) -> None:
         thread.join()
 
     assert [run.sessions for run in read_history(str(tmp_path)).runs] == [(f"s{number}",) for number in range(8)]
-    assert all(path.name.endswith(SUFFIX) for path in tmp_path.iterdir())
+    assert all(path.name.endswith(HISTORY_SUFFIX) for path in tmp_path.iterdir())
 
 
 def test_the_last_runs_are_read_alone(tmp_path: Path) -> None:
@@ -122,8 +122,8 @@ def test_a_history_may_be_on_any_file_system_that_fsspec_knows() -> None:
     run, _ = add_run([session("a", passed("t"))], place)
     assert add_run([session("a", passed("t"))], place) == (run, False)
     assert read_history(place).runs == (run,)
-    fsspec.filesystem("memory").pipe_file(f"a-history/0{SUFFIX}", b"")
-    assert read_history(f"{place}/").damaged[0].startswith(f"{place}/0{SUFFIX}: found a damaged file")
+    fsspec.filesystem("memory").pipe_file(f"a-history/0{HISTORY_SUFFIX}", b"")
+    assert read_history(f"{place}/").damaged[0].startswith(f"{place}/0{HISTORY_SUFFIX}: found a damaged file")
 
 
 def test_a_url_that_cannot_be_opened_is_named() -> None:
@@ -168,7 +168,7 @@ def test_a_folder_without_a_history_is_named(tmp_path: Path) -> None:
     with pytest.raises(RetargetError) as caught:
         read_history(str(tmp_path))
     next_step = f"`retarget history add RESULTS --to {tmp_path}` writes one"
-    assert str(caught.value) == f"{tmp_path}: found no history, expected files '*{SUFFIX}'; {next_step}"
+    assert str(caught.value) == f"{tmp_path}: found no history, expected files '*{HISTORY_SUFFIX}'; {next_step}"
 
 
 @pytest.mark.parametrize(

@@ -253,11 +253,14 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: p
     ("known", "result"),
     [
         ({"unavailable": True}, Outcome.FAILED),
-        ({}, Outcome.SKIPPED),
+        ({}, Outcome.FAILED),
+        ({"excused": True}, Outcome.SKIPPED),
         ({"unavailable": True, "unsuitable": True}, Outcome.SKIPPED),
     ],
 )
-def test_a_device_that_is_missing_mends_no_failure(tmp_path: Path, known: dict[str, bool], result: Outcome) -> None:
+def test_a_skip_mends_a_failure_only_where_it_is_declared(
+    tmp_path: Path, known: dict[str, bool], result: Outcome
+) -> None:
     results: list[dict[str, Any]] = [{"outcome": Outcome.FAILED}, {"outcome": Outcome.SKIPPED, **known}]
     for number, fields in enumerate(results):
         session = replace(start(), started=1e9 + number)

@@ -25,8 +25,8 @@ class Registry:
 
     def __init__(self, *references: str) -> None:
         def named(found: object, folder: Path, compiler: str) -> tuple[str, ...]:
-            assert (found, folder, compiler) == (COMPILED.module, COMPILED.folder, "c")
-            return references
+            assert (found, folder) == (COMPILED.module, COMPILED.folder)
+            return references if compiler == "c" else ()
 
         self.case_loaders = {"check": SimpleNamespace(references=named)}
 
@@ -43,7 +43,7 @@ def found_of(
     rules: str = "",
 ) -> Fingerprints:
     def digests(_: object) -> Any:
-        return SimpleNamespace(named_files=lambda _: files, of=lambda target, _: f"{target.name} {rules}")
+        return SimpleNamespace(named_files=lambda _: files, of=lambda target, _=None: f"{target.name} {rules}")
 
     def generated(target: CompileTarget) -> CompileTarget:
         if target.name == "gone_c":
@@ -70,12 +70,27 @@ def test_a_fingerprint_is_that_of_key_code_and_cases(monkeypatch: pytest.MonkeyP
         assert not {*found.of.values()} & {*first.of.values()}
 
 
+def test_runs_on_other_hosts_have_other_fingerprints(monkeypatch: pytest.MonkeyPatch) -> None:
+    hosts: list[dict[str, object]] = [{}, {"host_arch": ("arm64",)}, {"host_os": ("macos",)}, {"host_os": ("arm64",)}]
+    found = [found_of(run_target(COMPILED, **host), monkeypatch=monkeypatch).of for host in hosts]
+    assert len({one[f"{ID}::m_c_r"] for one in found}) == len(hosts)
+
+
 def test_the_artifacts_that_cases_agree_with_decide_for_runs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     targets = (COMPILED, RUN, OTHER)
     first, second = (
         found_of(*targets, monkeypatch=monkeypatch, references=("d",), keys={"m_d": key}).of for key in ("k", "l")
     )
     assert [name for name in first if first[name] != second[name]] == [f"{ID}::m_c_r", f"{ID}::m_d"]
+
+
+def test_how_what_cases_agree_with_is_run_decides_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def of(config: str, *references: str) -> str:
+        targets = (COMPILED, RUN, OTHER, run_target(OTHER, config))
+        return found_of(*targets, monkeypatch=monkeypatch, references=references).of[f"{ID}::m_c_r"]
+
+    assert of("r", "d") != of("s", "d")
+    assert of("r") == of("s")
 
 
 @pytest.mark.parametrize(

@@ -260,7 +260,9 @@ def test_declarations_and_what_git_ignores_are_no_other_files_and_paths_are_rela
     _git(checkout, "add", "-A")
     _git(checkout, "commit", "-q", "-m", "ignored")
     (checkout / "build").write_text("")
-    for name in ("matrix.toml", "old/suite.toml", "old/expectations.toml", "ci.toml", "ci.lock"):
+    (checkout / "runs").mkdir()
+    run = "runs/20260722T101816Z-48fc488f33d3e5c1.history.json.gz"  # the workflow brings them before it plans
+    for name in ("matrix.toml", "old/suite.toml", "old/expectations.toml", "ci.toml", "ci.lock", run):
         (checkout / name).write_text("# 1\n")
     assert others(checkout) == set()
     (checkout / "readme.md").write_text("")
@@ -281,6 +283,36 @@ def test_another_commit_of_a_submodule_and_an_edit_in_it_are_a_change(checkout: 
         assert text == "1" or others(checkout) == {"third_party"}
         _commit(checkout)
         assert others(checkout) == set()
+
+
+@pytest.mark.parametrize("ignore", ["all", "dirty", "untracked"])
+def test_changes_of_a_submodule_count_whatever_git_is_to_ignore_of_it(checkout: Path, ignore: str) -> None:
+    (sub := checkout / "third_party").mkdir()
+    _git(sub, "init", "-q")
+    (sub / "code.c").write_text("1")
+    _commit(sub)
+    url = '[submodule "t"]\npath = third_party\nurl = ../t\nignore = '
+    (checkout / ".gitmodules").write_text(f"{url}{ignore}\n")
+    _git(checkout, "add", "-A", "-f")
+    _commit(checkout)
+    assert others(checkout) == set()
+    (sub / "code.c").write_text("2")
+    assert others(checkout) == {"third_party"}
+    _git(sub, "checkout", "code.c")
+    (sub / "new.c").write_text("1")
+    assert others(checkout) == {"third_party"}
+    _commit(sub)
+    assert others(checkout) == {"third_party"}
+
+
+@pytest.mark.parametrize("how", ["GLOB", "ICASE", "LITERAL", "NOGLOB"])
+def test_pathspecs_are_read_as_ever_in_a_hook_of_a_git_that_reads_them_in_another_way(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.setenv(f"GIT_{how}_PATHSPECS", "1")
+    (checkout / "old" / "tool.sh").write_text("")
+    (checkout / "readme.md").write_text("")
+    assert others(checkout, "*.md") == {"old/tool.sh"}
 
 
 @pytest.mark.slow

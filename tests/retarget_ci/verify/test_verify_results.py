@@ -182,7 +182,7 @@ EXCUSED = {"outcome": Outcome.SKIPPED, "excused": True, "reason": "no bf16 (#12)
         *(
             ({"status": status}, f"{LEG} FILE: pytest ended with status {status}{why}")
             for status, why in {
-                1: ", but no target failed; see the log of the leg",
+                1: ", although no target failed; see the log of the leg",
                 2: ": it was interrupted, or a collection failed",
                 3: ": an internal error",
                 4: ": wrong usage, or invalid declarations",

@@ -368,6 +368,15 @@ def test_only_the_first_way_of_a_failure_counts(bench: Bench, tmp_path: Path, mo
     assert (result.steps, result.tries) == ((), 2)
 
 
+def test_of_values_that_differ_it_says_that_the_expected_ones_may_not_belong_to_what_is_left(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    differs = Failure(stage=Stage.COMPARE, summary="values differ")
+    monkeypatch.setattr(reduce, "attempt", lambda *_: failing(differs))
+    (*_, last) = reduced(bench, tmp_path, "a b", failing(differs), target=run_target).text()
+    assert last.endswith(" s; what is left computes something else: see whether what is expected of it is still right")
+
+
 @pytest.mark.parametrize(
     ("stage", "took", "limit"), [("compile", 2.0, 30.0), ("compile", 10.0, 50.0), (TIMEOUT, 10.0, COMPILE_TIMEOUT)]
 )

@@ -39,7 +39,7 @@ def ctrf(sessions: Sequence[SessionResults]) -> bytes:
     """Return the report: one test per target, whose id is the UUID (version 5) of the target's. Times are milliseconds.
 
     Attempts before the last are `retryAttempts`, cases are `steps`. `environment.healthy` is false where a session was
-    killed, or failed although no target did.
+    killed, or failed for more than targets.
     """
     attempts = attempts_of(sessions)
     results = [of_target[-1] for _, of_target in sorted(attempts.items())]

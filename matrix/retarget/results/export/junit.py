@@ -24,7 +24,7 @@ _LONGEST = 500
 
 def junit(sessions: Sequence[SessionResults]) -> bytes:
     """Return the file: one testsuite, a testcase per target, and one with an error for each session that is not whole
-    or failed although no target did. Control characters are written as `#x1B`."""
+    or failed for more than targets. Control characters are written as `#x1B`."""
     results = results_of(sessions)
     cases: list[bytes] = []
     kinds: Counter[str] = Counter()
