@@ -23,7 +23,7 @@ from pytest_retarget.collect.planned import PlannedLeg
 from pytest_retarget.items.targets import MatrixItem
 from pytest_retarget.record import earlier_records, record_of
 from pytest_retarget.session.declared import declared
-from pytest_retarget.session.status import FAILED_BESIDES
+from pytest_retarget.session.status import OTHER_FAILURES
 
 LONGEST_TEXT = 64 << 10
 """Characters of a report that are kept."""
@@ -78,7 +78,7 @@ class Results:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note a file that could not be collected."""
         if report.failed:
-            self._config.stash[FAILED_BESIDES] = True
+            self._config.stash[OTHER_FAILURES] = True
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
@@ -90,7 +90,7 @@ class Results:
             message = str(report.longrepr).partition("\n")[0]
             record = replace(self._declared(report.nodeid), outcome=outcome, message=message)
         elif record is None and not is_target and report.failed:
-            self._config.stash[FAILED_BESIDES] = True
+            self._config.stash[OTHER_FAILURES] = True
         if record is not None and self._writer is not None:
             if before and report.when in {"teardown", _CRASHED}:
                 before -= record.attempt  # it says how the attempt ended that is written already
@@ -157,7 +157,7 @@ class Results:
         yield
         if self._writer is not None:
             try:
-                self._writer.end(int(session.exitstatus), besides=self._config.stash.get(FAILED_BESIDES, False))
+                self._writer.end(int(session.exitstatus), other_failures=self._config.stash.get(OTHER_FAILURES, False))
             except RetargetError as error:
                 self._fail(error)
                 session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR

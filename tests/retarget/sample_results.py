@@ -48,7 +48,7 @@ def session(
     day: float = 0.0,
     killed: bool = False,
     status: int = 0,
-    besides: bool = False,
+    other_failures: bool = False,
     **known: Any,
 ) -> SessionResults:
     """A session with its records, `day` days after the first, which pytest ended with `status`."""
@@ -58,7 +58,7 @@ def session(
         version=1, session=name, started=started, selected=len(ids), digest=digest_of_ids(ids), **known
     )
     own = tuple(TargetRecord(**_fields(record) | {"session": name, "leg": start.leg}) for record in records)
-    end = SessionEnd(session=name, ended=started + 60, status=status, records=len(own), besides=besides)
+    end = SessionEnd(session=name, ended=started + 60, status=status, records=len(own), other_failures=other_failures)
     return SessionResults(start=start, records=own, end=None if killed else end)
 
 

@@ -73,14 +73,15 @@ class SessionStart(_Line, tag="session", frozen=True, kw_only=True):
 class SessionEnd(_Line, tag="end", frozen=True, kw_only=True):
     """The end of a session: pytest's exit status, and how many target records were written.
 
-    `besides` says that more failed than targets: a file was not collected, a rule matched nothing, another test failed.
+    `other_failures` says that something else than a target failed: a file was not collected, a rule matched nothing,
+    another test failed.
     """
 
     session: str
     ended: When
     status: int
     records: int
-    besides: bool = False
+    other_failures: bool = False
 
 
 class Attribution(_Line, tag="attribution", frozen=True, kw_only=True):
@@ -142,10 +143,14 @@ class ResultsWriter:
             raise self._failed(error) from error
         self._records += isinstance(line, TargetRecord)
 
-    def end(self, status: int, *, besides: bool = False) -> None:
+    def end(self, status: int, *, other_failures: bool = False) -> None:
         """Write the end, and close the file."""
         session, records = self._session, self._records
-        self.write(SessionEnd(session=session, ended=time.time(), status=status, records=records, besides=besides))
+        self.write(
+            SessionEnd(
+                session=session, ended=time.time(), status=status, records=records, other_failures=other_failures
+            )
+        )
         self.close()
 
     def close(self) -> None:
@@ -206,15 +211,15 @@ class SessionResults(Struct, frozen=True, kw_only=True):
     def failed_otherwise(self) -> bool:
         """Whether pytest failed for more than targets: a file was not collected, a rule matched nothing, another test
         failed."""
-        return self.end is not None and self.end.status != 0 and (self.end.besides or not self._has_failed)
+        return self.end is not None and self.end.status != 0 and (self.end.other_failures or not self._has_failed)
 
     @property
     def _has_failed(self) -> bool:
         return any(record.outcome in BAD for record in latest_records(self.records).values())
 
     @property
-    def otherwise(self) -> str:
-        """How it is said that it `failed_otherwise`."""
+    def fault_cause(self) -> str:
+        """Why it `failed_otherwise`, in words."""
         return "not for its targets alone" if self._has_failed else "although no target failed"
 
     @property
@@ -226,7 +231,7 @@ class SessionResults(Struct, frozen=True, kw_only=True):
         if not self.is_complete:
             return f"lines of it are lost{rest}"
         if self.failed_otherwise or rest:
-            although = rest or f", {self.otherwise}"
+            although = rest or f", {self.fault_cause}"
             return f"it ended with pytest's exit status {self.end.status}{although}"
         return ""
 

@@ -30,7 +30,7 @@ from pytest_retarget.internals import Expression, KeywordMatcher, Skipped, Termi
 from pytest_retarget.items.targets import MatrixItem, error_repr
 from pytest_retarget.options.settings import SETTINGS, Requirement
 from pytest_retarget.record import record_of
-from pytest_retarget.session.status import fail_besides
+from pytest_retarget.session.status import fail_session
 
 
 class Refusing:
@@ -223,7 +223,7 @@ class Requirements(Refusing):
         else:
             self._errors = self._unmet()
         if self._errors:
-            fail_besides(session)
+            fail_session(session)
 
     def _unmet(self) -> dict[str, None]:
         return {

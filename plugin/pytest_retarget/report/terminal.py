@@ -31,7 +31,7 @@ from pytest_retarget.report.recording import case_status, log_cases
 from pytest_retarget.session.cachedir import cache_dir
 from pytest_retarget.session.declared import declared
 from pytest_retarget.session.services import SERVICES
-from pytest_retarget.session.status import fail_besides
+from pytest_retarget.session.status import fail_session
 
 OUTPUT = "retarget"
 """Where an xdist worker's output has its findings."""
@@ -112,11 +112,11 @@ class TerminalHooks:
         self._take(findings)
         self.errors, self.unselected = self._judged.errors(), self._judged.unselected()
         if self.errors:
-            fail_besides(session)
+            fail_session(session)
         elif session.exitstatus == pytest.ExitCode.OK and self._tally.reasons.get(NOT_RUN):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         elif self.unselected:
-            fail_besides(session, pytest.ExitCode.USAGE_ERROR)
+            fail_session(session, pytest.ExitCode.USAGE_ERROR)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-FAILED_BESIDES = pytest.StashKey[bool]()
+OTHER_FAILURES = pytest.StashKey[bool]()
 """Set where something other than a target failed."""
 
 
-def fail_besides(session: pytest.Session, status: pytest.ExitCode = pytest.ExitCode.TESTS_FAILED) -> None:
+def fail_session(session: pytest.Session, status: pytest.ExitCode = pytest.ExitCode.TESTS_FAILED) -> None:
     """Let a session fail, with `status` if nothing else has failed, for something that is no result of a target."""
-    session.config.stash[FAILED_BESIDES] = True
+    session.config.stash[OTHER_FAILURES] = True
     session.exitstatus = session.exitstatus or status

@@ -139,7 +139,7 @@ class _Results:
                 nothing = (
                     f"rules skip all of its targets ({'; '.join(excuses)[:_LONGEST]}): a leg that runs nothing fails"
                 )
-                why = f"but {nothing}" if is_all else f"{session.otherwise}; see the log of the leg"
+                why = f"but {nothing}" if is_all else f"{session.fault_cause}; see the log of the leg"
                 yield f"{where}: pytest ended with status {end.status}, {why}"
         planned = set(leg.ids)
         others: dict[str, list[str]] = {}

@@ -189,7 +189,7 @@ def test_show_tells_that_a_session_failed_although_no_target_did(run: Run, write
 
 
 def test_show_tells_that_more_failed_than_a_target_that_a_later_session_mends(run: Run, write: Write) -> None:
-    write("a", failed("t"), passed("u"), status=1, besides=True)
+    write("a", failed("t"), passed("u"), status=1, other_failures=True)
     write("b", passed("t"))
     status, out, _ = run("show", ".")
     assert status == 1
@@ -367,7 +367,7 @@ def test_diff_says_that_a_session_failed_although_no_target_did(run: Run, write:
 
 def test_diff_says_that_more_failed_than_the_targets_that_failed_before(run: Run, write: Write) -> None:
     write("a", failed("t"), status=1)
-    write("b", failed("t"), status=1, besides=True)
+    write("b", failed("t"), status=1, other_failures=True)
     said = "b.jsonl: it ended with pytest's exit status 1, not for its targets alone\n"
     assert run("diff", "a.jsonl", "b.jsonl") == (1, "1 target unchanged\n", said)
 
