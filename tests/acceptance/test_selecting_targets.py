@@ -214,7 +214,7 @@ def test_an_extension_in_the_folder_of_the_project_is_found_by_the_console_scrip
 COUNTING = """\
 import pytest_retarget.session.declared as collection
 
-expand, expanded = collection.expand, []
+expand, expanded = collection.expand_suite, []
 
 
 def counted(suite, registry):
@@ -222,7 +222,7 @@ def counted(suite, registry):
     return expand(suite, registry)
 
 
-collection.expand = counted
+collection.expand_suite = counted
 
 
 def pytest_terminal_summary(terminalreporter):

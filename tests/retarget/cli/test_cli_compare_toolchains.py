@@ -287,8 +287,8 @@ def test_a_toolchain_that_is_missing_is_a_reason_and_no_success(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert compared("--toolchains", "new,gone", "-m", "compile", "-k", "same") == 1
-    reason = f"toolchain 'gone' (suite.toml:6): {tmp_path / 'absent'} has no build (1 target)"
-    assert f"not compared (1):\n  {reason}\n" in capsys.readouterr().out
+    reason = f"toolchain 'gone' (suite.toml:6): {tmp_path / 'absent'} has no build"
+    assert f"no longer run (1):\n  toys::same_tiny  passed → skipped: {reason}\n" in capsys.readouterr().out
     assert compared("--toolchains", "new,gone", "--retarget-toolchain", "gone=two", "-m", "compile", "-k", "same") == 0
     assert compared("--toolchains", f"new,{tmp_path / 'two'}", "-m", "compile", "-k", "same") == 0
     assert f"new → {tmp_path / 'two'}: 1 target\n" in capsys.readouterr().out
