@@ -78,7 +78,8 @@ const Retarget = (() => {
     for (const [key, value] of Object.entries(changes)) value ? now.keys.set(key, value) : now.keys.delete(key);
     const address = link(now.view, now.keys);
     if (address === location.hash) return;
-    if (replace) { history.replaceState(null, "", address); show(); } else location.hash = address;
+    history[replace ? "replaceState" : "pushState"](null, "", address);
+    show();
   }
 
   async function show() {
