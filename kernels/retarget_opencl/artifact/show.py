@@ -70,7 +70,6 @@ _PLAIN_WORDS: dict[str, tuple[int, ...]] = {
     "dispatch": (0,),
     "dispatch_together": (0,),
     "view_dim": (2,),
-    "affine": (3, 4),
     "export": (4,),
     "constant": (1,),
 }

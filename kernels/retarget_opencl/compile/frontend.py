@@ -66,6 +66,8 @@ _OTHER_RESOURCES = (
     "min_buffer_offset_alignment = 64, max_buffer_range = 4294967295, min_buffer_range_alignment = 64, "
     "index_bits = 32, alias_mutable_bindings = false, memory_model = Discrete"
 )
+_HOST = "builtin.module(lower-affine,util.func(convert-scf-to-cf),util.initializer(convert-scf-to-cf))"
+"""MLIR's passes for what rules of the host program need not know."""
 _BYTECODE_MAGIC = b"ML\xefR"
 _Change = tuple[str, Callable[[Ir], None]]
 """A phase, and what changes the module after it."""
@@ -110,6 +112,8 @@ def compiled_module(request: CompileRequest, largest: int, kept: list[bytes] | N
     """
     api = compiler_api()
     _settle_dialects()
+    from iree.compiler import passmanager
+
     source_name, flags, half = request.source_name, request.resolved.flags, request.front_half
     content = request.source if half is None else half
     if half is None and PurePath(source_name).suffix == ".onnx":
@@ -156,6 +160,7 @@ def compiled_module(request: CompileRequest, largest: int, kept: list[bytes] | N
         with module.context:
             if _RESOURCES in module.attributes:
                 del module.attributes[_RESOURCES]  # nothing needs it now, and IREE does not read what it writes of it
+            passmanager.PassManager.parse(_HOST).run(module)
             yield module, diagnostics
         del module
 

@@ -1,4 +1,4 @@
-"""Rules for ops on scalars: `arith`, `math`, `affine.apply` and their like.
+"""Rules for ops on scalars: `arith`, `math` and their like.
 
 Most become `("scalar", name, type, result, operands…)`; `run.scalars` defines what each name computes.
 """
@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import re
 
-from retarget.model import split_types
-
-from retarget_opencl.artifact.file import Scalar
 from retarget_opencl.hostprog.writer import FunctionWriter, HostRule, HostRules, instruction, number_of
 from retarget_opencl.translation import Ir
 
@@ -61,9 +58,12 @@ def _compare(name: str) -> HostRule:
 
 def _range(name: str) -> HostRule:
     def write(writer: FunctionWriter, op: Ir) -> None:
-        operands = writer.values(op.operands)
-        symbols = tuple(("s", index) for index in range(len(operands)))
-        writer.emit("affine", name, writer.define(op.results[0]), operands, symbols, 0)
+        found, *others = writer.values(op.operands)
+        for other in others:
+            register = writer.register()
+            writer.emit("scalar", name, "index", register, found, other)
+            found = register
+        writer.alias(op.results[0], found)
 
     return write
 
@@ -75,59 +75,6 @@ def _sizeof(writer: FunctionWriter, op: Ir) -> None:
         msg = f"the size of {kind}"
         raise ValueError(msg)
     writer.alias(op.results[0], writer.number(-(-int(match[1]) // 8)))
-
-
-# ---------------------------------------------------------------- affine maps
-
-_OPERATORS = ({"+", "-"}, {"*", "mod", "floordiv", "ceildiv"})
-"""By precedence, the weakest first."""
-
-
-def _expression(text: str) -> Scalar:
-    """Parse an affine expression into nested tuples: ("d", 0), ("s", 1), ("c", 42), ("+", left, right), …"""
-    tokens = re.findall(r"floordiv|ceildiv|mod|[ds]\d+|\d+|[-+*()]", text)
-    position = 0
-
-    def primary() -> Scalar:
-        nonlocal position
-        token = tokens[position]
-        position += 1
-        if token == "(":  # noqa: S105 - a word of the grammar
-            inner = binary(0)
-            position += 1
-            return inner
-        if token == "-":  # noqa: S105
-            return ("*", ("c", -1), primary())
-        if token[0] in "ds":
-            return (token[0], int(token[1:]))
-        return ("c", int(token))
-
-    def binary(level: int) -> Scalar:
-        nonlocal position
-        if level == len(_OPERATORS):
-            return primary()
-        left = binary(level + 1)
-        while position < len(tokens) and tokens[position] in _OPERATORS[level]:
-            operator = tokens[position]
-            position += 1
-            left = (operator, left, binary(level + 1))
-        return left
-
-    return binary(0)
-
-
-def _affine(name: str) -> HostRule:
-    def write(writer: FunctionWriter, op: Ir) -> None:
-        attribute = op.attributes["map"]
-        match = re.fullmatch(r"affine_map<\((.*?)\)(?:\[(.*?)\])? -> \((.*)\)>", str(attribute))
-        if match is None:
-            msg = f"the affine map {attribute}"
-            raise ValueError(msg)
-        dims = len(split_types(match[1]))
-        expressions = tuple(_expression(part) for part in split_types(match[3]))
-        writer.emit("affine", name, writer.define(op.results[0]), writer.values(op.operands), expressions, dims)
-
-    return write
 
 
 _PLAIN = (
@@ -153,15 +100,12 @@ SCALAR_RULES: HostRules = {
     "arith.cmpi": _compare("cmpi"),
     "arith.cmpf": _compare("cmpf"),
     "arith.select": instruction("select", "condition", "true_value", "false_value"),
-    "affine.apply": _affine("apply"),
-    "affine.min": _affine("min"),
-    "affine.max": _affine("max"),
     "util.align": _scalar("align", "index"),
     "util.switch": instruction("select_nth", "index", "default_value", "values"),
     "util.cmp.eq": instruction("same", "lhs", "rhs"),
     "util.cmp.ne": instruction("different", "lhs", "rhs"),
-    "util.range.min": _range("min"),
-    "util.range.max": _range("max"),
+    "util.range.min": _range("minsi"),
+    "util.range.max": _range("maxsi"),
     "util.range.extents": instruction("range_extents", "offsets", "lengths"),
     "util.sizeof": _sizeof,
 }

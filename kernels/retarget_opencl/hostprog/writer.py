@@ -1,7 +1,6 @@
 """Turns the host side of a compiled module into a `Program`.
 
-`FunctionWriter` numbers registers, flattens structured control flow into blocks, and writes each op by
-the rule table (`retarget_opencl.hostprog.rules`).
+`FunctionWriter` numbers registers and blocks, and writes each op by the rule table (`retarget_opencl.hostprog.rules`).
 
 Most ops are one instruction, or none: `instruction`, `nothing`, `forward` and `constant_result` are rules of such ops.
 
@@ -119,12 +118,6 @@ class FunctionWriter(Struct):
         """Write an instruction."""
         self._block.append((name, *words))
 
-    def start_block(self) -> int:
-        """Start a new block and return its number."""
-        self._block = []
-        self._blocks.append(self._block)
-        return len(self._blocks) - 1
-
     def reserve_block(self) -> int:
         """Number a block that `enter_block` will fill."""
         self._blocks.append([])
@@ -142,7 +135,7 @@ class FunctionWriter(Struct):
     def region(self, region: Ir) -> None:
         """Write the ops of a region of one block in place, without its terminator."""
         for item in region.blocks[0]:
-            if item.operation.name not in _YIELDS:
+            if item.operation.name != "stream.yield":
                 self.op(item)
 
     def op(self, item: Ir) -> None:
@@ -164,7 +157,7 @@ class FunctionWriter(Struct):
         """Write a function's body."""
         blocks = list(region.blocks)
         parameters = tuple(self.define(argument) for argument in blocks[0].arguments)
-        self._targets[blocks[0]] = (self.start_block(), parameters)
+        self._targets[blocks[0]] = (self.reserve_block(), parameters)
         for block in blocks[1:]:
             registers = tuple(self.define(argument) for argument in block.arguments)
             self._targets[block] = (self.reserve_block(), registers)
@@ -189,9 +182,6 @@ class FunctionWriter(Struct):
         if key not in self._constants:
             self._constants[key] = self.register()
         return self._constants[key]
-
-
-_YIELDS = frozenset({"stream.yield", "scf.yield", "scf.condition"})
 
 
 _TIMEPOINT = "!stream.timepoint"

@@ -19,7 +19,7 @@ from msgspec import Struct, field
 from retarget_opencl.artifact.file import Program
 from retarget_opencl.run.commands import Commands, memory_dtype
 from retarget_opencl.run.errors import ProgramError
-from retarget_opencl.run.scalars import affine_function, conversion, scalar_function
+from retarget_opencl.run.scalars import conversion, scalar_function
 
 if TYPE_CHECKING:
     from retarget_opencl.run.memory import HostData, Span
@@ -166,13 +166,6 @@ def _scalar(machine: Machine, name: str, kind: str, result: int, *operands: int)
 def _convert(machine: Machine, name: str, source: str, target: str, result: int, operand: int) -> Step:
     del machine
     return _assign(result, conversion(name, source, target), (operand,))
-
-
-def _affine(machine: Machine, name: str, result: int, operands: Sequence[int], expressions: Any, dims: int) -> Step:
-    del machine
-    functions = [affine_function(expression, dims) for expression in expressions]
-    combine = max if name == "max" else min
-    return _assign(result, lambda values: combine([function(values) for function in functions]), (operands,))
 
 
 def _same(left: Any, right: Any) -> int:
@@ -354,7 +347,6 @@ def _view_dim(machine: Machine, result: int, view: int, index: int) -> Step:
 BUILDERS: dict[str, Builder] = {
     "scalar": _scalar,
     "convert": _convert,
-    "affine": _affine,
     "select": _value(lambda condition, yes, no: yes if condition else no),
     "select_nth": _value(lambda index, default, values: values[index] if 0 <= index < len(values) else default),
     "same": _value(_same),

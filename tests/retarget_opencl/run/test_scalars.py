@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 import pytest
-from retarget_opencl.run.scalars import affine_function, conversion, scalar_function
+from retarget_opencl.run.scalars import conversion, scalar_function
 
 NAN, INF = math.nan, math.inf
 
@@ -319,11 +319,6 @@ def test_a_conversion_computes_what_mlir_says(
     assert isinstance(actual, float) == ("f" in target)
 
 
-def test_an_affine_expression_takes_dimensions_then_symbols() -> None:
-    expression = ("+", ("*", ("d", 0), ("s", 0)), ("ceildiv", ("s", 1), ("c", 4)))
-    assert affine_function(expression, 1)([3, 10, 5]) == 32
-
-
 @pytest.mark.parametrize("name", ["frobnicate", "math_frobnicate"])
 def test_an_unknown_instruction_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=rf"^unknown scalar instruction {name}$"):
@@ -331,27 +326,8 @@ def test_an_unknown_instruction_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "values", "expected"),
-    [
-        (("c", 7), [], 7),
-        (("d", 1), [3, 10, 5], 10),
-        (("s", 1), [3, 10, 5], 5),
-        (("-", ("d", 0), ("s", 0)), [3, 10], -7),
-        (("mod", ("d", 0), ("c", 4)), [-3], 1),
-        (("floordiv", ("d", 0), ("c", 4)), [-3], -1),
-        (("ceildiv", ("d", 0), ("c", 4)), [-5], -1),
-    ],
-)
-def test_each_affine_operator_computes_what_mlir_says(expression: object, values: list[int], expected: int) -> None:
-    assert affine_function(expression, 1)(values) == expected
-
-
-@pytest.mark.parametrize(
     ("attempt", "message"),
     [
-        (lambda: affine_function(("^", ("d", 0), ("d", 0)), 1), "unknown affine operator '^'"),
-        (lambda: affine_function((), 1), "malformed affine expression ()"),
-        (lambda: affine_function(["c", 1], 1), "malformed affine expression ['c', 1]"),
         (lambda: conversion("frobnicate", "i32", "i32"), "unknown conversion frobnicate"),
         (lambda: conversion("bitcast", "f32", "bf16"), "no bit cast from f32 to bf16 on the host"),
         (lambda: conversion("bitcast", "i1", "i8"), "no bit cast from i1 to i8 on the host"),
