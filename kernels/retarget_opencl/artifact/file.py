@@ -19,14 +19,15 @@ import hashlib
 import json
 import struct
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Annotated
 
+import msgspec
 from msgspec import Struct
 
 from retarget_opencl.device.profile import DeviceProfile
 from retarget_opencl.translation import Buffer
 
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 _MAGIC = b"RTGTOCL\n"
 _FIXED = struct.Struct("<8sI32sQ")
 _ALIGNMENT = 64
@@ -69,29 +70,42 @@ class OpenClArtifact(Struct, frozen=True, kw_only=True):
     digest: str = ""
 
 
+class _Header(Struct, frozen=True, kw_only=True):
+    """`sources` are each the number of a prelude and a text, `constants` is the digest of all that follows."""
+
+    profile: DeviceProfile
+    needs: tuple[str, ...]
+    preludes: tuple[str, ...]
+    sources: tuple[tuple[int, str], ...]
+    program: Program
+    blobs: tuple[int, ...]
+    constants: str
+
+
 def _aligned(size: int) -> int:
     return -(-size // _ALIGNMENT) * _ALIGNMENT
 
 
 def write_artifact(artifact: OpenClArtifact) -> bytes:
     """Return the artifact's bytes. Equal artifacts give equal bytes."""
-    preludes = list(dict.fromkeys(source.prelude for source in artifact.sources))
-    header: dict[str, object] = {
-        "profile": artifact.profile.to_json(),
-        "needs": list(artifact.needs),
-        "preludes": preludes,
-        "sources": [(preludes.index(source.prelude), source.text) for source in artifact.sources],
-        "program": artifact.program.to_json(),
-        "blobs": [len(blob) for blob in artifact.blobs],
-    }
     constants: list[Buffer] = []
     for blob in artifact.blobs:
         constants += [blob, bytes(_aligned(len(blob)) - len(blob))]
     digest = hashlib.sha256()
     for part in constants:
         digest.update(part)
-    header["constants"] = digest.hexdigest()
-    text = json.dumps(header, separators=(",", ":")).encode()
+    preludes = tuple(dict.fromkeys(source.prelude for source in artifact.sources))
+    header = _Header(
+        profile=artifact.profile,
+        needs=artifact.needs,
+        preludes=preludes,
+        sources=tuple((preludes.index(source.prelude), source.text) for source in artifact.sources),
+        program=artifact.program,
+        blobs=tuple(map(len, artifact.blobs)),
+        constants=digest.hexdigest(),
+    )
+    # Not `msgspec.json`, which has no infinities.
+    text = json.dumps(msgspec.to_builtins(header), separators=(",", ":")).encode()
     text += b" " * (_aligned(_FIXED.size + len(text)) - _FIXED.size - len(text))
     head = hashlib.sha256(struct.pack("<Q", len(text)) + text).digest()
     return b"".join([_FIXED.pack(_MAGIC, FORMAT_VERSION, head, len(text)), text, *constants])
@@ -118,25 +132,23 @@ def read_artifact(data: Buffer, *, check_constants: bool = True) -> OpenClArtifa
         raise _damaged(len(view))
     constants = view[_FIXED.size + length :]
     try:
-        header = json.loads(bytes(view[_FIXED.size : _FIXED.size + length]))
-        sizes = tuple(map(int, header["blobs"]))
+        header = msgspec.convert(json.loads(bytes(view[_FIXED.size : _FIXED.size + length])), _Header)
         artifact = OpenClArtifact(
-            profile=DeviceProfile.from_json(header["profile"]),
-            needs=tuple(map(str, header["needs"])),
+            profile=header.profile,
+            needs=header.needs,
             sources=tuple(
-                KernelSource(prelude=str(header["preludes"][number]), text=str(text))
-                for _, (number, text) in zip(header["program"]["kernels"], header["sources"], strict=True)
+                KernelSource(prelude=header.preludes[number], text=text)
+                for _, (number, text) in zip(header.program.kernels, header.sources, strict=True)
             ),
-            program=Program.from_json(header["program"]),
-            blobs=tuple(_blobs(constants, sizes)),
+            program=header.program,
+            blobs=tuple(_blobs(constants, header.blobs)),
             digest=digest.hex(),
         )
-        expected = str(header["constants"])
-    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError) as error:
+    except (msgspec.ValidationError, LookupError, ValueError, RecursionError) as error:
         msg = f"the OpenCL artifact's header is malformed ({type(error).__name__}: {error}); compile it again"
         raise ArtifactError(msg) from error
-    is_whole = sum(map(_aligned, sizes)) == len(constants)
-    if not is_whole or (check_constants and hashlib.sha256(constants).hexdigest() != expected):
+    is_whole = sum(map(_aligned, header.blobs)) == len(constants)
+    if not is_whole or (check_constants and hashlib.sha256(constants).hexdigest() != header.constants):
         raise _damaged(len(view))
     return artifact
 
@@ -153,11 +165,15 @@ def _damaged(size: int) -> ArtifactError:
     return ArtifactError(f"the OpenCL artifact is truncated or was changed ({found}); compile it again")
 
 
-Scalar = int | float | str | None | tuple["Scalar", ...]
-Instruction = tuple[Scalar, ...]
+_Plain = int | float | str | None
+_Plains = _Plain | tuple[_Plain, ...]
+_Nested = _Plain | tuple[_Plains, ...]
+Scalar = _Plain | tuple[_Nested, ...]
+"""A word of an instruction. The deepest are the jumps of a switch."""
+Instruction = Annotated[tuple[Scalar, ...], msgspec.Meta(min_length=1)]
 
 
-class Constant(Struct, frozen=True, kw_only=True):
+class Constant(Struct, frozen=True, kw_only=True, array_like=True):
     """A register that holds a constant. `kind` is `number`, `float` (hexadecimal text), `text`, `blob` (the index of
     one of the artifact's constants) or `null`."""
 
@@ -176,7 +192,7 @@ class Function(Struct, frozen=True, kw_only=True):
     blocks: tuple[tuple[Instruction, ...], ...]
 
 
-class Export(Struct, frozen=True, kw_only=True):
+class Export(Struct, frozen=True, kw_only=True, array_like=True):
     """A function that users may call. `arguments` and `results` are IREE types in text, `declaration` is for people."""
 
     name: str
@@ -186,7 +202,7 @@ class Export(Struct, frozen=True, kw_only=True):
     declaration: str = ""
 
 
-class Kernel(Struct, frozen=True, kw_only=True):
+class Kernel(Struct, frozen=True, kw_only=True, array_like=True):
     """What a dispatch must know. `bindings` and `constants` are ordinals in the order of the kernel's parameters,
     `groups` is the function that counts work-groups from the workload, `location` where its ops stand in the module.
 
@@ -219,97 +235,3 @@ class Program(Struct, frozen=True, kw_only=True):
         """The numbers of the kernels that instructions launch: a member of another may be launched only with it."""
         words = (word for function in self.functions for block in function.blocks for word in block)
         return frozenset(one for word in words if str(word[0]).startswith("dispatch") for one in word[1:2])
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the program as lists, dictionaries, numbers and texts."""
-        return {
-            "globals": self.globals,
-            "functions": [
-                {
-                    "name": function.name,
-                    "registers": function.registers,
-                    "parameters": function.parameters,
-                    "constants": [(item.register, item.kind, item.value) for item in function.constants],
-                    "blocks": function.blocks,
-                }
-                for function in self.functions
-            ],
-            "initializers": self.initializers,
-            "exports": [
-                (item.name, item.function, item.arguments, item.results, item.declaration) for item in self.exports
-            ],
-            "kernels": [
-                (
-                    item.name,
-                    item.bindings,
-                    item.constants,
-                    item.workgroup_size,
-                    item.groups,
-                    item.location,
-                    item.members,
-                )
-                for item in self.kernels
-            ],
-        }
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Program:
-        """Return the program from the result of `to_json`. Raises `KeyError`, `TypeError` or `ValueError` for other
-        data."""
-        return cls(
-            globals=tuple((str(name), _freeze(value)) for name, value in data["globals"]),
-            functions=tuple(
-                Function(
-                    name=str(item["name"]),
-                    registers=int(item["registers"]),
-                    parameters=_numbers(item["parameters"]),
-                    constants=tuple(
-                        Constant(register=int(register), kind=str(kind), value=_freeze(value))
-                        for register, kind, value in item["constants"]
-                    ),
-                    blocks=tuple(tuple(map(_instruction, block)) for block in item["blocks"]),
-                )
-                for item in data["functions"]
-            ),
-            initializers=_numbers(data["initializers"]),
-            exports=tuple(
-                Export(
-                    name=str(name),
-                    function=int(function),
-                    arguments=tuple(str(kind) for kind in arguments),
-                    results=tuple(str(kind) for kind in results),
-                    declaration=str(declaration),
-                )
-                for name, function, arguments, results, declaration in data["exports"]
-            ),
-            kernels=tuple(
-                Kernel(
-                    name=str(name),
-                    bindings=_numbers(bindings),
-                    constants=_numbers(constants),
-                    workgroup_size=(int(size[0]), int(size[1]), int(size[2])),
-                    groups=int(groups),
-                    location=str(location),
-                    members=_numbers(members),
-                )
-                for name, bindings, constants, size, groups, location, members in data["kernels"]
-            ),
-        )
-
-
-def _numbers(values: Any) -> tuple[int, ...]:
-    return tuple(int(value) for value in values)
-
-
-def _instruction(words: Any) -> Instruction:
-    name, *operands = words  # `ValueError` for none
-    return (str(name), *map(_freeze, operands))
-
-
-def _freeze(value: Any) -> Scalar:
-    if isinstance(value, list | tuple):
-        return tuple(_freeze(item) for item in value)
-    if value is None or isinstance(value, int | float | str):
-        return value
-    msg = f"expected a number, a text or a list, found {type(value).__name__}"
-    raise ValueError(msg)

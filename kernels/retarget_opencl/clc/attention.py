@@ -6,7 +6,6 @@ over the keys block by block, and scales the sums whenever a row's largest score
 
 from __future__ import annotations
 
-import json
 import math
 
 from msgspec import Struct
@@ -71,17 +70,6 @@ class Attention(Struct, frozen=True, kw_only=True):
             and all(0 < width <= _WIDEST and width % _TILE == 0 for width in widths)
             and 0 < self.scale < math.inf
         )
-
-    def to_text(self) -> str:
-        """Return it as JSON."""
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_text(cls, text: str) -> Attention:
-        """Return what `to_text` wrote."""
-        found = json.loads(text)
-        found |= {name: tuple(found[name]) for name in ("bindings", "offsets", "constants")}
-        return cls(**found)
 
     @property
     def groups(self) -> tuple[int, int, int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import msgspec
 from msgspec.structs import replace
 
 from retarget_opencl.clc.attention import Attention
@@ -286,4 +287,4 @@ def _replace(op: Ir, export: Ir, attention: Attention) -> None:
   return %0 : {kind}
 }}"""
     _put(op, ir.Module.parse(text), [op.operands[4]])
-    export.attributes[ATTENTION] = ir.StringAttr.get(attention.to_text())
+    export.attributes[ATTENTION] = ir.StringAttr.get(msgspec.json.encode(attention).decode())

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 from retarget import __version__
@@ -311,7 +311,7 @@ class OpenClCompiler(Compiler):
             msg += f"expected {expected}; run it again"
             raise CompilerError(msg)
         _require_templates()
-        profile = DeviceProfile.from_json(json.loads(dict(request.resolved.facts)[_PROFILE]))
+        profile = msgspec.json.decode(dict(request.resolved.facts)[_PROFILE], type=DeviceProfile)
         if request.front_end is not None:
             return _translated(request.front_end, profile)
         made = self.run_front_end(replace(request, resolved=self._front(request.resolved.flags, profile)))

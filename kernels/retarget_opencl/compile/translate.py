@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from itertools import chain, count
 
+import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -86,7 +87,7 @@ class _KernelSet(Struct):
         writer = KernelWriter(names=names, features=features, helpers=helpers, subgroups=has_subgroups)
         attention = None
         if ATTENTION in export.attributes:
-            attention = Attention.from_text(str(export.attributes[ATTENTION].value))
+            attention = msgspec.json.decode(str(export.attributes[ATTENTION].value), type=Attention)
         if "workgroup_size" not in export.attributes:
             msg = f"the executable export {key} names no workgroup size"
             raise TranslationError(msg)

@@ -10,7 +10,6 @@ does not know gets none. See `docs/opencl.md` for the table.
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -57,18 +56,9 @@ class DeviceProfile(Struct, frozen=True, kw_only=True):
     dot: str = "none"
     max_allocation: int = _LARGEST
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the profile as plain data."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> DeviceProfile:
-        """Return the profile from the result of `to_json`. Raises `TypeError` for other data."""
-        return cls(**{**data, "max_workgroup_sizes": tuple(data["max_workgroup_sizes"])})
-
     def fact(self) -> str:
         """Return the profile as text for the compile key."""
-        return json.dumps(self.to_json(), sort_keys=True)
+        return json.dumps(asdict(self), sort_keys=True)
 
 
 def compile_profile(profile: Profile) -> DeviceProfile:

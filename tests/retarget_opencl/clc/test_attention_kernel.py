@@ -30,11 +30,6 @@ def test_it_has_all_helpers() -> None:
     assert [name for name in HELPERS if f" {name}(" not in WARP] == []
 
 
-def test_it_is_the_same_from_text() -> None:
-    one = attention(64, 64, 16, 16)
-    assert Attention.from_text(one.to_text()) == one
-
-
 @pytest.mark.parametrize(
     ("one", "expected"),
     [
