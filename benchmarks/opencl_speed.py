@@ -25,6 +25,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -283,13 +284,10 @@ class OpenClBackend:
         complete = (f"--opencl-profile={device}", *flags)
         config = CompilerConfig(name=name, compiler="iree-opencl", flags=complete, origin=here)
         self._resolved = self._compiler.resolve(config, config.flags)
-        driver = OpenClDriver()
-        self._devices = [
-            driver.open(RuntimeConfig(name=name, driver="opencl", devices=(device,), flags=extra, origin=here))
-            for extra in ((), ("--opencl-profiling",))
-        ]
-        self.description = f"{self._devices[0].infos[0].name}, driver {self._devices[0].infos[0].driver_version}"
-        self._calls: list[Any] = []
+        self._device = OpenClDriver().open(RuntimeConfig(name=name, driver="opencl", devices=(device,), origin=here))
+        self.description = f"{self._device.infos[0].name}, driver {self._device.infos[0].driver_version}"
+        self._call: Callable[[], None]
+        self._device_seconds: Callable[[], Sequence[float]]
 
     def prepare(self, workload: Workload) -> Array:
         from retarget.extension import CompileRequest
@@ -301,22 +299,13 @@ class OpenClBackend:
             resolved=self._resolved,
         )
         artifact = self._compiler.compile(request).artifact
-        programs = [device.load(artifact) for device in self._devices]
-        self._calls = [(program, *program.bind("main", workload.inputs)) for program in programs]
-        return np.asarray(programs[0].call("main", workload.inputs, print)[0])
+        program = self._device.load(artifact)
+        self._call = program.bind_call("main", workload.inputs)
+        self._device_seconds = partial(program.device_seconds, "main", workload.inputs, 10, Path())
+        return np.asarray(program.call("main", workload.inputs, print)[0])
 
     def measure(self, seconds: float) -> tuple[float, float]:
-        _, call, wait = self._calls[0]
-        wall = best(lambda: (call(), wait()), seconds)
-        program, call, wait = self._calls[1]
-        device = []
-        for _ in range(10):
-            program.record_events(on=True)
-            call()
-            wait()
-            events = program.record_events(on=False)
-            device.append(sum(event.profile.end - event.profile.start for _, event in events) * 1e-9)
-        return wall, min(device)
+        return best(self._call, seconds), min(self._device_seconds())
 
 
 class IreeBackend:

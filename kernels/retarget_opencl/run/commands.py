@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from sys import byteorder
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,6 @@ from retarget_opencl.translation import element_dtype
 if TYPE_CHECKING:
     import pyopencl as cl
 
-    from retarget_opencl.run.memory import Uploads
 
 Array = npt.NDArray[np.generic]
 Workload = tuple[Any, ...]
@@ -48,14 +46,6 @@ def _element_name(dtype: np.dtype[np.generic]) -> str:
     return f"s{name}" if kind_of(dtype) == "i" else name
 
 
-def _same_element(given: int, expected: int) -> bool:
-    """Integers match whatever their signedness, and a byte matches a boolean."""
-    if given == expected:
-        return True
-    kinds = {given >> 24, expected >> 24}
-    return (given & 0xFF) == (expected & 0xFF) and kinds <= {0x10, 0x11, 0x12, 0x13}
-
-
 class Commands:
     """The commands of one loaded program.
 
@@ -64,12 +54,10 @@ class Commands:
     `started` is called before the next dispatch, once.
     """
 
-    def __init__(
-        self, queue: cl.CommandQueue, pool: Pool, programs: Mapping[str, cl.Program], uploads: Uploads
-    ) -> None:
+    def __init__(self, pool: Pool, programs: Mapping[str, cl.Program]) -> None:
         import pyopencl as cl
 
-        self._cl, self.queue, self.pool, self.programs, self.uploads = cl, queue, pool, programs, uploads
+        self._cl, self.pool, self.programs = cl, pool, programs
         self.sink: CheckSink | None = None
         self.dispatches = 0
         self.started: Callable[[], None] | None = None
@@ -84,32 +72,20 @@ class Commands:
         """Return new memory, its content undefined."""
         return Span(self.pool.take(size), 0, size)
 
-    @staticmethod
-    def resource_size(span: Span) -> int:
-        """Return the length in bytes."""
-        return span.length
-
-    @staticmethod
-    def subview(span: Span, offset: int, length: int) -> Span:
-        """Return a part of a span."""
-        return Span(span.memory, span.offset + offset, length)
-
     def read(self, span: Span, offset: int, length: int) -> npt.NDArray[np.uint8]:
         """Return bytes from the device, once all commands before are done."""
         data = np.empty(length, np.uint8)
         if length:
             self._unflushed = _FLUSH_EVERY
-            self._cl.enqueue_copy(
-                self.queue, data, span.memory.buffer, src_offset=span.offset + offset, is_blocking=True
-            )
+            source, start = span.memory.buffer, span.offset + offset
+            self._cl.enqueue_copy(self.pool.queue, data, source, src_offset=start, is_blocking=True)
         return data
 
     def write(self, span: Span, offset: int, data: Array) -> None:
         """Write bytes to the device."""
         if data.nbytes:
             self._unflushed = _FLUSH_EVERY
-            copy = partial(self._cl.enqueue_copy, dst_offset=span.offset + offset, is_blocking=True)
-            self.pool.in_memory(self.queue, copy, span.memory.buffer, data)
+            self.pool.write(span, offset, data)
 
     def resource_load(self, span: Span, offset: int, kind: str) -> int | float:
         """Return one scalar from the device."""
@@ -135,14 +111,14 @@ class Commands:
             # OpenCL requires whole patterns at their natural alignment.
             self.write(span, offset, np.resize(pattern.view(np.uint8), length))
         else:
-            self.pool.in_memory(self.queue, self._cl.enqueue_fill_buffer, span.memory.buffer, pattern, start, length)
+            self.pool.in_memory(self._cl.enqueue_fill_buffer, span.memory.buffer, pattern, start, length)
+            self.pool.note_written(span)
 
     def copy(self, source: Span, source_offset: int, target: Span, target_offset: int, length: int) -> None:
         """Copy between spans."""
         if length:
             self._unflushed += 1
             self.pool.in_memory(
-                self.queue,
                 self._copy,
                 source.memory.buffer,
                 target.memory.buffer,
@@ -150,6 +126,7 @@ class Commands:
                 source.offset + source_offset,
                 target.offset + target_offset,
             )
+            self.pool.note_written(target)
 
     def flush(self) -> None:
         """Flush the queue if it holds many commands or the device may be idle.
@@ -158,26 +135,26 @@ class Commands:
         """
         if self._unflushed >= _FLUSH_EVERY:
             self._unflushed = 0
-            self.queue.flush()
+            self.pool.queue.flush()
 
     @contextmanager
-    def profiled(self) -> Iterator[None]:
-        """Send what follows to a queue that times commands on the device, and record the events of dispatches."""
-        plain = self.queue
+    def profiled(self) -> Iterator[list[tuple[str, cl.Event]]]:
+        """Send what follows to a queue that times commands on the device; yield the list of dispatches' events."""
+        plain = self.pool.queue
         self.finish()
         properties = self._cl.command_queue_properties.PROFILING_ENABLE
-        self.queue = self._cl.CommandQueue(plain.context, plain.device, properties=properties)
+        self.pool.queue = self._cl.CommandQueue(plain.context, plain.device, properties=properties)
         self.events = []
         try:
-            yield
+            yield self.events
         finally:
             self.finish()
-            self.queue, self.events = plain, None
+            self.pool.queue, self.events = plain, None
 
     def finish(self) -> None:
         """Wait until all commands are done."""
         self._unflushed = _FLUSH_EVERY
-        self.queue.finish()
+        self.pool.queue.finish()
 
     # ------------------------------------------------------------ dispatches
 
@@ -266,7 +243,7 @@ class Commands:
             if commands.started is not None:  # before: enqueueing may crash, as where PoCL builds the kernel then
                 started, commands.started = commands.started, None
                 started()
-            event = in_memory(commands.queue, enqueue, instance, total, sizes)
+            event = in_memory(enqueue, instance, total, sizes)
             commands.dispatches += 1
             commands._unflushed += 1
             if commands.events is not None:
@@ -274,56 +251,7 @@ class Commands:
 
         return launch
 
-    # ------------------------------------------------------------ views and arrays
-
-    @staticmethod
-    def import_view(view: View, size: int) -> Span:
-        """Return the span behind an argument."""
-        return view.span if view.span.length == size else Span(view.span.memory, view.span.offset, size)
-
-    @staticmethod
-    def export(span: Span, size: int, element: str, shape: tuple[int, ...]) -> View:
-        """Return a span as a tensor."""
-        return View(Span(span.memory, span.offset, size), shape, element_type_code(element))
-
-    @staticmethod
-    def view_dim(view: View, index: int) -> int:
-        """Return the size of a dimension. Raises `ProgramError` if there is none."""
-        if index >= len(view.shape):
-            msg = f"an argument has rank {len(view.shape)}, but its dimension {index} is needed"
-            raise ProgramError(msg)
-        return view.shape[index]
-
-    @staticmethod
-    def view_rank(view: View) -> int:
-        """Return the number of dimensions."""
-        return len(view.shape)
-
-    @staticmethod
-    def view_element_type(view: View) -> int:
-        """Return the element type code."""
-        return view.element
-
-    @staticmethod
-    def view_buffer(view: View) -> Span:
-        """Return the span behind a view."""
-        return view.span
-
-    @staticmethod
-    def view_assert(view: View, element: int, shape: Sequence[int], label: str) -> None:
-        """Raise `ProgramError` if a view has another type or shape than the function expects."""
-        if not _same_element(view.element, element):
-            found, expected = element_type_name(view.element), element_type_name(element)
-            msg = f"{label}: expected elements of type {expected}, found {found}"
-            raise ProgramError(msg)
-        if list(view.shape) != list(shape):
-            msg = f"{label}: expected shape {_shape(shape)}, found {_shape(view.shape)}"
-            raise ProgramError(msg)
-
-    @staticmethod
-    def view_create(span: Span, offset: int, length: int, element: int, shape: Sequence[int]) -> View:
-        """Return part of a buffer as a tensor."""
-        return View(Span(span.memory, span.offset + offset, length), tuple(shape), element)
+    # ------------------------------------------------------------ arrays
 
     def to_device(self, array: Array) -> View:
         """Copy an array to the device. Raises `ProgramError` for a dtype that no tensor has."""
@@ -357,7 +285,3 @@ def memory_dtype(kind: str) -> np.dtype[np.generic]:
         msg = f"no memory representation of {kind}"
         raise ProgramError(msg)
     return dtype
-
-
-def _shape(sizes: Sequence[int]) -> str:
-    return "x".join(str(size) for size in sizes) or "scalar"

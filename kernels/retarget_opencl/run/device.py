@@ -26,7 +26,7 @@ from retarget_opencl.device.profile import DeviceProfile, numbers
 from retarget_opencl.internals import kernel_object
 from retarget_opencl.run.commands import Commands
 from retarget_opencl.run.errors import BUILD_HINT, driver_errors, status_name
-from retarget_opencl.run.memory import Pool, Uploads
+from retarget_opencl.run.memory import Pool
 from retarget_opencl.run.program import OpenClProgram
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ _POOL_SHARE = 4  # the pool keeps at most a quarter of the device's memory
 class OpenClDevice(Device):
     """An opened device: a context and an in-order queue. Programs built once stay built."""
 
-    def __init__(self, found: FoundDevice, *, profiling: bool = False, cache: Path | None = None) -> None:
+    def __init__(self, found: FoundDevice, *, cache: Path | None = None) -> None:
         import pyopencl as cl
 
         self._cl, self._found = cl, found
@@ -175,16 +175,9 @@ class OpenClDevice(Device):
         self.profile = profile_of(found)
         with driver_errors("opening the device", found.device.name):
             self._context = cl.Context([found.device])
-            flags = cl.command_queue_properties.PROFILING_ENABLE if profiling else 0
-            self._queue = cl.CommandQueue(self._context, found.device, properties=flags)
-        self._pool = Pool(self._context, found.device.global_mem_size // _POOL_SHARE, found.device.max_mem_alloc_size)
-        self.uploads = Uploads(self._queue, self._pool)
+            self.queue = cl.CommandQueue(self._context, found.device)
+        self._pool = Pool(self.queue, found.device.global_mem_size // _POOL_SHARE, found.device.max_mem_alloc_size)
         self._builds = Builds(self._context, found, self.profile, cache)
-
-    @property
-    def queue(self) -> cl.CommandQueue:
-        """The in-order queue."""
-        return self._queue
 
     @property
     def pool_buffers(self) -> int:
@@ -218,7 +211,7 @@ class OpenClDevice(Device):
 
     def _commands(self, kernels: Sequence[Kernel], programs: Mapping[str, cl.Program]) -> Commands:
         del kernels
-        return Commands(self._queue, self._pool, programs, self.uploads)
+        return Commands(self._pool, programs)
 
     def _check_subgroups(
         self, sources: Mapping[Kernel, KernelSource], compiled_for: DeviceProfile, programs: Mapping[str, cl.Program]
@@ -245,7 +238,7 @@ class OpenClDevice(Device):
     def close(self) -> None:
         """Wait for the device and release what it holds."""
         with suppress(self._cl.Error):
-            self._queue.finish()
+            self.queue.finish()
         self._pool.clear()
         self._builds.clear()
 

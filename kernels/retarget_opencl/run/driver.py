@@ -35,16 +35,15 @@ class OpenClDriver(Driver):
         if len(config.devices) > 1:
             msg = f"the opencl driver runs on one device, the runtime config {config.name} names {len(config.devices)}"
             raise DriverError(msg, "declare one runtime config for each device")
-        unknown = [flag for flag in config.flags if flag != "--opencl-profiling"]
-        if unknown:
-            msg = f"the opencl driver has no flag {unknown[0]!r}; it knows --opencl-profiling"
-            raise DriverError(msg)
+        if config.flags:
+            msg = f"the opencl driver has no flags, found {config.flags[0]!r}"
+            raise DriverError(msg, f"remove it from the runtime config {config.name}")
         if config.sanitize:
             return self._sanitized(config)
         found = find_device(config.devices[0] if config.devices else "", list_devices())
         from retarget_opencl.run.device import OpenClDevice  # imports NumPy, which pytest's process does not need
 
-        return OpenClDevice(found, profiling="--opencl-profiling" in config.flags)
+        return OpenClDevice(found)
 
     def _sanitized(self, config: RuntimeConfig) -> OpenClDevice:
         """Open Oclgrind's device. Raises `UnavailableError` where it is not installed."""

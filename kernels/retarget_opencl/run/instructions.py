@@ -8,21 +8,23 @@ everything that can be looked up beforehand is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from operator import getitem, itemgetter, setitem
+from operator import attrgetter, getitem, itemgetter, setitem
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
+from retarget_iree.runtime.elements import element_type_code, element_type_name
 
 from retarget_opencl.artifact.file import Program
 from retarget_opencl.run.commands import Commands, memory_dtype
 from retarget_opencl.run.errors import ProgramError
+from retarget_opencl.run.memory import Span, View
 from retarget_opencl.run.scalars import conversion, scalar_function
 
 if TYPE_CHECKING:
-    from retarget_opencl.run.memory import HostData, Span
+    from retarget_opencl.run.memory import HostData
     from retarget_opencl.run.parameters import Parameters
 
 Registers = list[Any]
@@ -68,7 +70,7 @@ class Machine(Struct):
     def constant(self, blob: int, offset: int, size: int) -> Span:
         """Return a range of constant bytes in device memory."""
         data = self.blobs[blob].part(offset, size)
-        return self.commands.uploads.constant((self.digest, blob, offset, size), data)
+        return self.commands.pool.upload((self.digest, blob, offset, size), data)
 
     @property
     def parameters(self) -> Parameters:
@@ -260,6 +262,33 @@ def _resize(values: list[Any], size: int) -> None:
 # ---------------------------------------------------------------- commands and views
 
 
+def _same_element(given: int, expected: int) -> bool:
+    """Integers match whatever their signedness, and a byte matches a boolean."""
+    if given == expected:
+        return True
+    kinds = {given >> 24, expected >> 24}
+    return (given & 0xFF) == (expected & 0xFF) and kinds <= {0x10, 0x11, 0x12, 0x13}
+
+
+def _shape(sizes: Sequence[int]) -> str:
+    return "x".join(str(size) for size in sizes) or "scalar"
+
+
+def _view_create(span: Span, offset: int, length: int, element: int, shape: Sequence[int]) -> View:
+    return View(span.part(offset, length), tuple(shape), element)
+
+
+def _view_assert(view: View, element: int, shape: Sequence[int], label: str) -> None:
+    """Raise `ProgramError` if a view has another type or shape than the function expects."""
+    if not _same_element(view.element, element):
+        found, expected = element_type_name(view.element), element_type_name(element)
+        msg = f"{label}: expected elements of type {expected}, found {found}"
+        raise ProgramError(msg)
+    if list(view.shape) != list(shape):
+        msg = f"{label}: expected shape {_shape(shape)}, found {_shape(view.shape)}"
+        raise ProgramError(msg)
+
+
 def _free(machine: Machine, resource: int) -> Step:
     """The resource is not used again; its memory is released once nothing else refers to it."""
     del machine
@@ -332,16 +361,27 @@ def _constant(machine: Machine, result: int, blob: int, offset: int, size: int) 
 
 
 def _export(machine: Machine, result: int, source: int, size: int, element: str, shape: Any, dynamic: Any) -> Step:
-    def export(span: Any, length: int, sizes: Sequence[int]) -> Any:
+    del machine
+    code = element_type_code(element)
+
+    def export(span: Span, length: int, sizes: Sequence[int]) -> View:
         known = iter(sizes)
         dimensions = tuple([next(known) if dimension < 0 else dimension for dimension in shape])
-        return machine.commands.export(span, length, element, dimensions)
+        return View(span.part(0, length), dimensions, code)
 
     return _assign(result, export, (source, size, dynamic))
 
 
 def _view_dim(machine: Machine, result: int, view: int, index: int) -> Step:
-    return _assign(result, lambda value: machine.commands.view_dim(value, index), (view,))
+    del machine
+
+    def size(value: View) -> int:
+        if index >= len(value.shape):
+            msg = f"an argument has rank {len(value.shape)}, but its dimension {index} is needed"
+            raise ProgramError(msg)
+        return value.shape[index]
+
+    return _assign(result, size, (view,))
 
 
 BUILDERS: dict[str, Builder] = {
@@ -376,8 +416,8 @@ BUILDERS: dict[str, Builder] = {
     "list_set": _effect(setitem),
     "allocate": _command("allocate"),
     "free": _free,
-    "resource_size": _command("resource_size"),
-    "subview": _command("subview"),
+    "resource_size": _value(attrgetter("length")),
+    "subview": _value(Span.part),
     "resource_load": _command("resource_load"),
     "resource_store": _command_effect("resource_store"),
     "upload": _command_effect("upload"),
@@ -390,13 +430,13 @@ BUILDERS: dict[str, Builder] = {
     "flush": _command_effect("flush"),
     "dispatch": _dispatch,
     "dispatch_together": _dispatch_together,
-    "import": _command("import_view"),
+    "import": _value(lambda view, size: view.span.part(0, size)),
     "export": _export,
     "view_dim": _view_dim,
-    "view_rank": _command("view_rank"),
-    "view_element_type": _command("view_element_type"),
-    "view_buffer": _command("view_buffer"),
-    "view_assert": _command_effect("view_assert"),
-    "view_create": _command("view_create"),
+    "view_rank": _value(lambda view: len(view.shape)),
+    "view_element_type": _value(attrgetter("element")),
+    "view_buffer": _value(attrgetter("span")),
+    "view_assert": _effect(_view_assert),
+    "view_create": _value(_view_create),
     "check": _command_effect("check"),
 }

@@ -53,12 +53,10 @@ class Pool:
     commands run after them.
     """
 
-    def __init__(self, context: cl.Context, limit: int, largest: int) -> None:
-        import pyopencl as cl
-
-        self._cl, self._context, self._limit, self._largest = cl, context, limit, largest
+    def __init__(self, queue: cl.CommandQueue, limit: int, largest: int) -> None:
+        self.queue, self._context, self._limit, self._largest = queue, queue.context, limit, largest
         self._flags = cl.mem_flags.READ_WRITE
-        if all(device.type & cl.device_type.CPU for device in context.devices):
+        if queue.device.type & cl.device_type.CPU:
             # PoCL (3.0) allocates other buffers in the first command that uses them, and crashes if there is no memory.
             self._flags |= cl.mem_flags.ALLOC_HOST_PTR
         self._numbers = itertools.count()
@@ -67,22 +65,42 @@ class Pool:
         self._kept = 0
         self._constants: OrderedDict[Hashable, Memory] = OrderedDict()
 
-    def constant(self, key: Hashable, size: int) -> tuple[Memory, bool]:
-        """Return the memory of a constant, by a key that tells its content from all others, and whether it is filled.
+    def upload(self, key: Hashable, data: HostData) -> Span:
+        """Return constant bytes in device memory; `key` tells their content from all others.
 
-        It is kept while no program uses it, too, as long as all constants fit into the pool's limit.
+        They are kept while no program uses them, too, as long as all constants fit into the pool's limit.
         """
+        size = len(data.bytes)
         found = self._constants.get(key)
-        memory = self.take(size) if found is None else found
-        self._constants[key] = memory
+        memory = self._constants[key] = self.take(size) if found is None else found
         self._constants.move_to_end(key)
         while len(self._constants) > 1 and sum(one.capacity for one in self._constants.values()) > self._limit:
             self._constants.popitem(last=False)
-        return memory, found is not None
+        span = Span(memory, 0, size)
+        if found is None:
+            self.write_host_data(span, 0, data)
+        return span
+
+    def write_host_data(self, span: Span, offset: int, data: HostData) -> None:
+        """Copy bytes to the device and wait."""
+        for at in range(0, len(data.bytes), _PIECE):
+            piece = data.bytes[at : at + _PIECE]
+            self.write(span, offset + at, piece)
+            if data.mapping is not None and data.is_dropped:
+                first = (data.start + at) // mmap.PAGESIZE * mmap.PAGESIZE
+                data.mapping.madvise(mmap.MADV_DONTNEED, first, data.start + at + len(piece) - first)
+
+    def write(self, span: Span, offset: int, data: npt.NDArray[np.generic]) -> None:
+        """Copy an array to the device and wait."""
+        copy = partial(cl.enqueue_copy, dst_offset=span.offset + offset, is_blocking=True)
+        self.in_memory(copy, span.memory.buffer, data)
+        self.note_written(span)
+
+    def note_written(self, span: Span) -> None:
+        """Note that the host has written a part of a buffer, where that matters."""
 
     def take(self, size: int) -> Memory:
         """Return memory of at least `size` bytes. Raises `pyopencl.Error` when the device has none left."""
-        cl = self._cl
         capacity = size_class(size, self._largest)
         free = self._free.get(capacity)
         if free:
@@ -112,19 +130,19 @@ class Pool:
             if not waiting:
                 del self._free[oldest]
 
-    def in_memory(self, queue: cl.CommandQueue, enqueue: Callable[..., ResultT], *arguments: Any) -> ResultT:
+    def in_memory(self, enqueue: Callable[..., ResultT], *arguments: Any) -> ResultT:
         """Enqueue a command; again without what waits to be used where the device is out of memory.
 
         Drivers may allocate a buffer when the first command uses it.
         """
         try:
-            return enqueue(queue, *arguments)
-        except self._cl.Error as error:
+            return enqueue(self.queue, *arguments)
+        except cl.Error as error:
             if not is_out_of_memory(error):
                 raise
-        queue.finish()
+        self.queue.finish()
         self.clear()
-        return enqueue(queue, *arguments)
+        return enqueue(self.queue, *arguments)
 
     @property
     def waiting(self) -> int:
@@ -144,6 +162,10 @@ class Span(Struct):
     memory: Memory
     offset: int
     length: int
+
+    def part(self, offset: int, length: int) -> Span:
+        """Return a range of it."""
+        return Span(self.memory, self.offset + offset, length)
 
 
 class View(Struct):
@@ -181,30 +203,3 @@ def host_data(content: Buffer) -> HostData:
         return HostData(data)
     start = data.ctypes.data - np.frombuffer(mapping, np.uint8).ctypes.data
     return HostData(data, mapping, start, is_dropped=True)
-
-
-class Uploads:
-    """The uploads to one device."""
-
-    def __init__(self, queue: cl.CommandQueue, pool: Pool) -> None:
-        self._queue, self._pool = queue, pool
-
-    def constant(self, key: Hashable, data: HostData) -> Span:
-        """Return constant bytes in device memory; `key` tells them from all others."""
-        size = len(data.bytes)
-        memory, is_filled = self._pool.constant(key, size)
-        span = Span(memory, 0, size)
-        if not is_filled:
-            self.write(span, 0, data)
-        return span
-
-    def write(self, span: Span, offset: int, data: HostData) -> None:
-        """Copy bytes to the device and wait."""
-        for at in range(0, len(data.bytes), _PIECE):
-            piece = data.bytes[at : at + _PIECE]
-            start = span.offset + offset + at
-            copy = partial(cl.enqueue_copy, dst_offset=start, is_blocking=True)
-            self._pool.in_memory(self._queue, copy, span.memory.buffer, piece)
-            if data.mapping is not None and data.is_dropped:
-                first = (data.start + at) // mmap.PAGESIZE * mmap.PAGESIZE
-                data.mapping.madvise(mmap.MADV_DONTNEED, first, data.start + at + len(piece) - first)

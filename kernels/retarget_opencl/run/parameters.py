@@ -66,7 +66,7 @@ class Parameters:
         """Copy parameters into ranges of a span."""
         for key, offset, start, length in zip(keys, offsets, starts, lengths, strict=True):
             _, data = self._find(_text(scope), _text(key), offset, length)
-            self._commands.uploads.write(span, start, data)
+            self._commands.pool.write_host_data(span, start, data)
 
     def write(
         self,
@@ -90,9 +90,9 @@ class Parameters:
     def _load(self, scope: str, key: str, offset: int, size: int, *, is_constant: bool) -> Span:
         archive, data = self._find(scope, key, offset, size)
         if is_constant and archive.identity is not None:
-            return self._commands.uploads.constant((archive.identity, key, offset, size), data)
+            return self._commands.pool.upload((archive.identity, key, offset, size), data)
         span = self._commands.allocate(size)
-        self._commands.uploads.write(span, 0, data)
+        self._commands.pool.write_host_data(span, 0, data)
         return span
 
     def _find(self, scope: str, key: str, offset: int, length: int) -> tuple[_Archive, HostData]:

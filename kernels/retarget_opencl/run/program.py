@@ -22,7 +22,6 @@ from retarget_opencl.run.memory import HostData, View, host_data
 from retarget_opencl.translation import element_dtype
 
 if TYPE_CHECKING:
-    import pyopencl as cl
     from retarget.extension import Array
 
 
@@ -78,12 +77,14 @@ class OpenClProgram(Program):
 
     def bind_call(self, function: str, inputs: Sequence[Array]) -> Callable[[], None]:
         """Return a call on arguments that are on the device."""
-        call, wait = self.bind(function, inputs)
+        export = self._exports[function]
+        with driver_errors(f"calling {function}", self._device):
+            arguments = self._arguments(export, inputs)
 
         def timed() -> None:
             with driver_errors(f"calling {function}", self._device):
-                call()
-                wait()
+                self._machine.codes[export.function].run(arguments)
+                self._commands.finish()
 
         return timed
 
@@ -92,30 +93,12 @@ class OpenClProgram(Program):
         del artifact
         call = self.bind_call(function, inputs)
         found = []
-        with driver_errors(f"calling {function}", self._device), self._commands.profiled():
+        with driver_errors(f"calling {function}", self._device), self._commands.profiled() as events:
             for _ in range(calls + 1):
-                events: list[tuple[str, cl.Event]] = []
-                self._commands.events = events
+                events.clear()
                 call()
                 found.append(sum(event.profile.end - event.profile.start for _, event in events) * 1e-9)
         return found[1:]
-
-    def bind(self, function: str, inputs: Sequence[Array]) -> tuple[Callable[[], Any], Callable[[], None]]:
-        """Return a call on arguments that are on the device already, and what waits for it. For benchmarks."""
-        export = self._exports[function]
-        with driver_errors(f"calling {function}", self._device):
-            arguments = self._arguments(export, inputs)
-        code = self._machine.codes[export.function]
-        return lambda: code.run(arguments), self._commands.finish
-
-    def record_events(self, *, on: bool) -> list[tuple[str, cl.Event]]:
-        """Start or stop recording dispatches; return (kernel name, event) of those recorded so far. For benchmarks.
-
-        Events have times only on a device that was opened with `--opencl-profiling`.
-        """
-        recorded = self._commands.events or []
-        self._commands.events = [] if on else None
-        return recorded
 
     def _arguments(self, export: Export, inputs: Sequence[Array]) -> list[View | int | float]:
         arguments: list[View | int | float] = []

@@ -20,9 +20,9 @@ from retarget.extension import DriverError
 
 from retarget_opencl.artifact.file import Kernel
 from retarget_opencl.device.devices import FoundDevice
-from retarget_opencl.run.commands import Array, Commands, Launcher, Workload
+from retarget_opencl.run.commands import Commands, Launcher, Workload
 from retarget_opencl.run.device import OpenClDevice
-from retarget_opencl.run.memory import HostData, Memory, Pool, Span, Uploads
+from retarget_opencl.run.memory import Memory, Pool, Span
 
 _SETTINGS = {
     "OCLGRIND_DATA_RACES": "1",
@@ -44,8 +44,8 @@ class _Pool(Pool):
     end of a freed buffer at whose address a larger one begins; buffers are therefore not freed before they are many.
     """
 
-    def __init__(self, context: cl.Context) -> None:
-        super().__init__(context, 0, 0)
+    def __init__(self, queue: cl.CommandQueue) -> None:
+        super().__init__(queue, 0, 0)
         self._written: dict[int, cl.Buffer] = {}
         self._done: list[cl.Buffer] = []
         self._done_bytes, self._reuses_addresses = 0, False
@@ -53,7 +53,7 @@ class _Pool(Pool):
     def take(self, size: int) -> Memory:
         buffer = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, max(size, 1))
         if self._reuses_addresses:
-            self.note(buffer)
+            self._written[id(buffer)] = buffer
         return Memory(buffer, next(self._numbers), size, self)
 
     def release(self, buffer: cl.Buffer, number: int, capacity: int) -> None:
@@ -65,60 +65,30 @@ class _Pool(Pool):
             self._done.clear()
             self._done_bytes, self._reuses_addresses = 0, True
 
-    def note(self, buffer: cl.Buffer) -> None:
-        """Note that the host has written a part of a buffer."""
-        self._written[id(buffer)] = buffer
+    def note_written(self, span: Span) -> None:
+        self._written[id(span.memory.buffer)] = span.memory.buffer
 
-    def rewrite_noted(self, queue: cl.CommandQueue) -> None:
+    def rewrite_noted(self) -> None:
         """Write the buffers that were noted."""
         for buffer in self._written.values():
             data = np.empty(buffer.size, np.uint8)
-            cl.enqueue_copy(queue, data, buffer, is_blocking=True)
-            cl.enqueue_copy(queue, buffer, data, is_blocking=True)
+            cl.enqueue_copy(self.queue, data, buffer, is_blocking=True)
+            cl.enqueue_copy(self.queue, buffer, data, is_blocking=True)
         self._written.clear()
-
-
-class _Uploads(Uploads):
-    def __init__(self, queue: cl.CommandQueue, pool: _Pool) -> None:
-        super().__init__(queue, pool)
-        self._checked = pool
-
-    def write(self, span: Span, offset: int, data: HostData) -> None:
-        super().write(span, offset, data)
-        self._checked.note(span.memory.buffer)
 
 
 class _Commands(Commands):
     """Commands whose end asks what was found. `report` raises it."""
 
-    def __init__(
-        self,
-        queue: cl.CommandQueue,
-        pool: _Pool,
-        programs: Mapping[str, cl.Program],
-        uploads: Uploads,
-        report: Callable[[], None],
-    ) -> None:
-        super().__init__(queue, pool, programs, uploads)
+    def __init__(self, pool: _Pool, programs: Mapping[str, cl.Program], report: Callable[[], None]) -> None:
+        super().__init__(pool, programs)
         self._checked, self._report = pool, report
-
-    def write(self, span: Span, offset: int, data: Array) -> None:
-        super().write(span, offset, data)
-        self._checked.note(span.memory.buffer)
-
-    def fill(self, span: Span, offset: int, length: int, value: float, kind: str) -> None:
-        super().fill(span, offset, length, value, kind)
-        self._checked.note(span.memory.buffer)
-
-    def copy(self, source: Span, source_offset: int, target: Span, target_offset: int, length: int) -> None:
-        super().copy(source, source_offset, target, target_offset, length)
-        self._checked.note(target.memory.buffer)
 
     def _launcher(self, *arguments: Any) -> Launcher:
         launch = super()._launcher(*arguments)
 
         def launch_checked(workload: Workload, spans: Sequence[tuple[Span, int]], values: Sequence[int]) -> None:
-            self._checked.rewrite_noted(self.queue)
+            self._checked.rewrite_noted()
             launch(workload, spans, values)
 
         return launch_checked
@@ -138,12 +108,11 @@ class SanitizedDevice(OpenClDevice):
         os.environ.update(_SETTINGS, OCLGRIND_LOG=str(self._log))
         # A kernel from a binary has no text that a finding could quote.
         super().__init__(found, cache=Path(self._folder.name))
-        pool = _Pool(self._context)
-        self._pool, self.uploads, self._checked = pool, _Uploads(self._queue, pool), pool
+        self._pool = self._checked = _Pool(self.queue)
 
     def _commands(self, kernels: Sequence[Kernel], programs: Mapping[str, cl.Program]) -> Commands:
         places = {kernel.name: kernel.location for kernel in kernels}
-        return _Commands(self._queue, self._checked, programs, self.uploads, lambda: self._report(places))
+        return _Commands(self._checked, programs, lambda: self._report(places))
 
     def _report(self, places: Mapping[str, str]) -> None:
         """Raise what Oclgrind has written since the last time."""

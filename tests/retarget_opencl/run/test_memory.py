@@ -36,8 +36,8 @@ def test_a_request_gets_its_size_class_and_never_more_than_the_largest_buffer(si
 def pool(found: FoundDevice) -> Callable[[int], Pool]:
     import pyopencl as cl
 
-    context = cl.Context([found.device])
-    return lambda limit: Pool(context, limit, LARGEST)
+    queue = cl.CommandQueue(cl.Context([found.device]), found.device)
+    return lambda limit: Pool(queue, limit, LARGEST)
 
 
 def test_a_full_pool_keeps_what_was_used_last_and_drops_what_waited_longest(pool: Callable[[int], Pool]) -> None:
@@ -66,7 +66,7 @@ def out_of_memory(code: int) -> Exception:
 
 @pytest.mark.parametrize("code", [-4, -5, -6])
 def test_a_command_is_tried_again_without_what_waits_where_the_device_is_out_of_memory(
-    pool: Callable[[int], Pool], device: OpenClDevice, code: int
+    pool: Callable[[int], Pool], code: int
 ) -> None:
     small = pool(8 * MIB)
     small.take(MIB)
@@ -78,13 +78,11 @@ def test_a_command_is_tried_again_without_what_waits_where_the_device_is_out_of_
             raise out_of_memory(code)
         return f"done {arguments[1]}"
 
-    assert small.in_memory(device.queue, enqueue, "fill") == "done fill"
+    assert small.in_memory(enqueue, "fill") == "done fill"
     assert waiting == [1, 0]
 
 
-def test_a_command_that_is_wrong_or_still_has_no_room_is_an_error(
-    pool: Callable[[int], Pool], device: OpenClDevice
-) -> None:
+def test_a_command_that_is_wrong_or_still_has_no_room_is_an_error(pool: Callable[[int], Pool]) -> None:
     import pyopencl as cl
 
     tried = []
@@ -98,7 +96,7 @@ def test_a_command_that_is_wrong_or_still_has_no_room_is_an_error(
 
     for code in (-4, -30):
         with pytest.raises(cl.RuntimeError):
-            pool(MIB).in_memory(device.queue, enqueue(code))
+            pool(MIB).in_memory(enqueue(code))
     assert tried == [-4, -4, -30]
 
 

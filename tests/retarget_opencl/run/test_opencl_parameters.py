@@ -10,6 +10,7 @@ import pytest
 from opencl_support import Compile
 from retarget.extension import DriverError
 from retarget_opencl.run.device import OpenClDevice
+from retarget_opencl.run.memory import Pool
 
 # A constant, a variable, and each command on ranges of a parameter, as IREE's phase `stream` has them.
 MODULE = """\
@@ -89,10 +90,8 @@ def test_a_constant_parameter_is_uploaded_once_for_all_programs_of_a_device(
     files = [("model", archives / "model.irpa")]
     device.load_with_parameters(used, files)
     uploaded = []
-    upload = type(device.uploads).write
-    monkeypatch.setattr(
-        type(device.uploads), "write", lambda *words: (uploaded.append(len(words[3].bytes)), upload(*words))
-    )
+    upload = Pool.write_host_data
+    monkeypatch.setattr(Pool, "write_host_data", lambda *words: (uploaded.append(len(words[3].bytes)), upload(*words)))
     device.load_with_parameters(used, files)
     assert uploaded == [16]  # the variable
 

@@ -75,26 +75,14 @@ def test_the_device_says_how_long_kernels_took_and_is_used_as_before_afterwards(
     assert all(0 < one < 1 for one in found)
     each, left = divmod(program.dispatches - before, 6)  # a warm call before
     assert (left, each > 0) == (0, True)
-    assert program.record_events(on=False) == []
     assert program.call("product", INPUTS, print)[0].tolist() == [32.0 * 48] * 64
 
 
-def test_events_are_recorded_between_start_and_stop(small: OpenClProgram) -> None:
-    assert small.record_events(on=True) == []
-    before = small.dispatches
-    small.call("next", (ONE,), print)
-    seen = small.record_events(on=False)
-    assert len(seen) == small.dispatches - before > 0
-    small.call("next", (ONE,), print)
-    assert small.record_events(on=False) == []
-
-
 def test_a_call_without_results_returns_once_its_work_is_done(small: OpenClProgram) -> None:
-    small.record_events(on=True)
-    small.call("step", (), print)
-    seen = small.record_events(on=False)
-    assert seen
-    assert all(event.command_execution_status == 0 for _, event in seen)  # CL_COMPLETE
+    with small._commands.profiled() as events:
+        small.call("step", (), print)
+        assert events
+        assert all(event.command_execution_status == 0 for _, event in events)  # CL_COMPLETE
 
 
 def test_errors_of_timed_calls_name_the_function_and_the_device(
