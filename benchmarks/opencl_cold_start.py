@@ -19,11 +19,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from retarget.extension import CompileRequest, Resolved
 from retarget.model import Origin, RuntimeConfig
 from retarget.worker import kept_folder
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.devices import find_device, list_devices, profile_of
-from retarget_opencl.device.profile import compile_profile
+from retarget_opencl.device.profile import DeviceProfile, compile_profile
 from retarget_opencl.run.driver import OpenClDriver
 
 SIZE = 8
@@ -42,6 +43,14 @@ def model(kernels: int, changed: bool) -> str:
         lines.append(f"  %c{layer} = arith.constant dense<{value}> : {TENSOR}")
         lines.append(f"  %x{layer + 1} = arith.addf %p{layer}, %c{layer} : {TENSOR}")
     return "\n".join([*lines, f"  return %x{kernels} : {TENSOR}", "}"])
+
+
+def compiled(text: str, profile: DeviceProfile) -> bytes:
+    """Return the artifact of a module for a profile."""
+    resolved = Resolved(build_id="", flags=(), facts=(("opencl-profile", profile.fact()),))
+    path = Path("m.mlir")
+    request = CompileRequest(source=text.encode(), source_name=path.name, source_path=path, resolved=resolved)
+    return OpenClCompiler().compile(request).artifact
 
 
 def _drop(check: object) -> None:
@@ -88,7 +97,7 @@ def measure(device: str, kernels: int) -> None:
         for changed in (False, True):
             text = model(kernels, changed)
             artifacts.append(Path(folder) / f"changed{changed}.oclx")
-            artifacts[-1].write_bytes(OpenClCompiler().compile_bytes(text.encode(), "m.mlir", (), profile).artifact)
+            artifacts[-1].write_bytes(compiled(text, profile))
         env = {**os.environ, "RETARGET_CACHE_DIR": f"{folder}/cache", "POCL_CACHE_DIR": f"{folder}/pocl"}
         for name, artifact in (
             ("first start", artifacts[0]),

@@ -12,13 +12,14 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from opencl_cold_start import compiled
 from opencl_speed import small_model
 from retarget.model import Origin, RuntimeConfig
-from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.driver import OpenClDriver
 
@@ -69,11 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ("loop", LOOP, "chain", [ones, ones, np.int32(options.steps)], options.steps),
     )
     for name, text, function, inputs, count in cases:
-        artifact = (
-            OpenClCompiler().compile_bytes(text.encode(), f"{name}.mlir", (), compile_profile(device.profile)).artifact
-        )
+        artifact = compiled(text, compile_profile(device.profile))
         program = device.load(artifact)
-        call, wait = program.bind(function, inputs)
+        export = program._exports[function]  # noqa: SLF001
+        run, taken = program._machine.codes[export.function].run, program._arguments(export, inputs)  # noqa: SLF001
+        call, wait = partial(run, taken), program._commands.finish  # noqa: SLF001
         before = program.dispatches
         call()
         assert program.dispatches - before == count, f"{program.dispatches - before} dispatches, expected {count}"

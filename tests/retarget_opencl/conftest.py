@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from opencl_support import Compile, Load, find_or_skip
-from retarget_opencl.compile.compiler import OpenClCompiler
+from opencl_support import Compile, Load, compile_text, find_or_skip
 from retarget_opencl.device.devices import FoundDevice
 from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.device import OpenClDevice
@@ -31,8 +30,8 @@ def device(found: FoundDevice, tmp_path_factory: pytest.TempPathFactory) -> Iter
 @pytest.fixture(scope="session")
 def compiled(device: OpenClDevice) -> Compile:
     """Compile a module's text for the device; return the artifact."""
-    compiler, profile = OpenClCompiler(), compile_profile(device.profile)
-    return lambda text: compiler.compile_bytes(text.encode(), "test.mlir", WIDE, profile).artifact
+    profile = compile_profile(device.profile)
+    return lambda text: compile_text(text, profile, "test.mlir", WIDE)
 
 
 @pytest.fixture(scope="session")

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from retarget.extension import UnavailableError
+from retarget.extension import CompileRequest, Resolved, UnavailableError
 from retarget.model import CompilerConfig, Origin, RuntimeConfig
 from retarget.profiles import find_profile
+from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.devices import OCLGRIND, FoundDevice, find_device, list_devices
 from retarget_opencl.device.profile import DeviceProfile, compile_profile
 from retarget_opencl.run.program import OpenClProgram
@@ -22,6 +23,7 @@ __all__ = [
     "Compile",
     "Load",
     "call",
+    "compile_text",
     "compiler_config",
     "find_or_skip",
     "runtime_config",
@@ -46,6 +48,14 @@ func.func @checked() {
 
 def compiler_config(*flags: str, target_from: tuple[str, ...] = ()) -> CompilerConfig:
     return CompilerConfig(name="c", compiler="iree-opencl", flags=flags, target_from=target_from, origin=ORIGIN)
+
+
+def compile_text(text: str | bytes, profile: DeviceProfile, name: str = "m.mlir", flags: Sequence[str] = ()) -> bytes:
+    """Compile a module's text for a profile; return the artifact."""
+    source = text.encode() if isinstance(text, str) else text
+    resolved = Resolved(build_id="", flags=tuple(flags), facts=(("opencl-profile", profile.fact()),))
+    request = CompileRequest(source=source, source_name=name, source_path=Path(name), resolved=resolved)
+    return OpenClCompiler().compile(request).artifact
 
 
 def find_or_skip(uri: str = "opencl://") -> FoundDevice:

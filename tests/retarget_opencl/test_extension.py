@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from opencl_support import ADD_ONE, Compile, compiler_config, runtime_config, shipped
+from opencl_support import ADD_ONE, Compile, compile_text, compiler_config, runtime_config, shipped
 from retarget.extension import UnavailableError
 from retarget.session import DeclarationLoader, load_extensions
 from retarget.support import DiagnosticsError, install_hint
@@ -86,7 +86,7 @@ def test_without_its_packages_compiler_and_driver_are_unavailable_and_name_the_e
             compiler.fingerprint(compiler_config(*flags))
         assert raised.value.hint == install_hint("opencl")
     with pytest.raises(UnavailableError) as raised:
-        compiler.compile_bytes(b"", "a.mlir", (), shipped("cpu"))
+        compile_text("", shipped("cpu"))
     with pytest.raises(
         UnavailableError, match=r"^the driver opencl needs the package pyopencl of the extra \[opencl\], which is not "
     ) as raised:
@@ -130,8 +130,7 @@ def test_a_module_is_compiled_shown_and_run_by_hand(
     module, artifact = tmp_path / "m.mlir", tmp_path / "m.oclx"
     module.write_text(ADD_ONE.replace("EXPECTED", expected))
     assert main(["compile", str(module), "--iree-opt-level=O2", "-o", str(artifact)]) == 0
-    assert main(["show", str(artifact)]) == 0
-    assert "__kernel" in capsys.readouterr().out
+    assert "__kernel" in OpenClCompiler().show(artifact.read_bytes())
     assert run_case(["--kind=check", "--driver=opencl", f"--artifact={artifact}", "--case=checked"]) == status
     assert ("checked: failed at compare: " if status else "checked: passed") in capsys.readouterr().out
 

@@ -23,6 +23,7 @@ from typing import Annotated
 
 import msgspec
 from msgspec import Struct
+from retarget.support import RetargetError
 
 from retarget_opencl.device.profile import DeviceProfile
 from retarget_opencl.translation import Buffer
@@ -33,7 +34,7 @@ _FIXED = struct.Struct("<8sI32sQ")
 _ALIGNMENT = 64
 
 
-class ArtifactError(Exception):
+class ArtifactError(RetargetError):
     """An artifact that cannot be read: not one, truncated, tampered with, or of another version."""
 
 

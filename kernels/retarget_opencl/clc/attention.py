@@ -11,7 +11,7 @@ import math
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from retarget_opencl.clc.nodes import Binding, KernelText
+from retarget_opencl.clc.nodes import KernelText
 from retarget_opencl.clc.source import template
 
 _TILE = 16
@@ -27,8 +27,6 @@ _LOCAL_MEMORY = 49152
 _WIDEST = 128
 _MOST_BATCHES = 65535
 """Work-groups of a launch in the second dimension, on NVIDIA's devices."""
-FEATURES = frozenset({"matrices", "shuffle"})
-"""The kernel's requirements of a device."""
 HELPERS = frozenset(
     {
         "matrix_load_packed_left_row_global",
@@ -112,10 +110,12 @@ def attention_kernel(name: str, attention: Attention, comment: str, *, asynchron
         name=name,
         parameters=tuple(parameters),
         lines=tuple(template("attention.cl.j2").render(values).strip("\n").split("\n")),
-        bindings=tuple(Binding(ordinal=ordinal, read_only=ordinal != out) for ordinal in ordinals),
+        bindings=tuple(ordinals),
         constants=attention.constants,
         workgroup_size=(_WARP * _WARPS, 1, 1),
         local_memory=stages * size * _BLOCK,
         comment=comment,
+        features=frozenset({"matrices", "shuffle"}),
+        helpers=HELPERS,
         functions=(template("attention_functions.cl.j2").render(values).strip("\n"),),
     )

@@ -36,23 +36,27 @@ class KernelWriter(StatementWriter):
                 self._declare_global(item.operation, read_only)
         blocks = function.regions[0].blocks
         self._chain(blocks[0], None, None)
-        bindings = tuple(self._bindings[ordinal] for ordinal in sorted(self._bindings))
-        constants = tuple(sorted(self._constants))
+        bindings, constants = sorted(self._bindings), tuple(sorted(self._constants))
         parameters = []
-        for binding in bindings:
-            qualifier = "const " if binding.read_only else ""
-            parameters.append(f"__global {qualifier}uchar* restrict binding{binding.ordinal}_base")
-            parameters.append(f"const ulong binding{binding.ordinal}_offset")
+        for ordinal in bindings:
+            qualifier = "const " if self._bindings[ordinal] else ""
+            parameters.append(f"__global {qualifier}uchar* restrict binding{ordinal}_base")
+            parameters.append(f"const ulong binding{ordinal}_offset")
         parameters += [f"const uint constant{number}" for number in constants]
+        lines = tuple(self._finish(size))
         return KernelText(
             name=identifier(name),
             parameters=tuple(parameters),
-            lines=tuple(self._finish(size)),
-            bindings=bindings,
+            lines=lines,
+            bindings=tuple(bindings),
             constants=constants,
             workgroup_size=size,
             local_memory=self._local_memory,
             comment=comment,
+            features=frozenset(self.features),
+            helpers=frozenset(self.helpers),
+            typedefs=tuple(text for _, text in self.names.typedefs.values()),
+            bfloat16=self.names.small == "bfloat",
         )
 
     def _chain(self, block: Ir, header: Ir, merge: Ir) -> None:
@@ -154,7 +158,7 @@ class KernelWriter(StatementWriter):
         with self._block() as orelse:
             self._side(terminator.successors[0], (), merge)
         for number, target in reversed(list(zip(literals, list(terminator.successors)[1:], strict=True))):
-            is_case = Value(self._name(""), Scalar("bool", 1))
+            is_case = Value(self.fresh(), Scalar("bool", 1))
             case = Value(f"{int(number) & 0xFFFFFFFF}u", selector.kind, number=int(number))
             test = Statement("spirv.IEqual", (selector, case), defines=is_case, text=f"{selector.text} == {case.text}")
             with self._block() as then:
@@ -239,7 +243,7 @@ class KernelWriter(StatementWriter):
         for variable, value in pairs:
             source = value
             if value in assigned:
-                source = Value(self._name(""), variable.kind)
+                source = Value(self.fresh(), variable.kind)
                 self._body.append(Statement("spirv.CopyObject", (value,), defines=source, text=value.text))
             assigns.append(Assign(variable, source))
         self._body += assigns
@@ -251,7 +255,7 @@ class KernelWriter(StatementWriter):
                 if isinstance(kind, Pointer):
                     msg = f"no OpenCL C rule for a block argument that is a pointer: {argument.type}"
                     raise TranslationError(msg)
-                value = Value(self._name("i" if kind == Scalar("int", 32) else "acc"), kind)
+                value = Value(self.fresh("i" if kind == Scalar("int", 32) else "acc"), kind)
                 self._values[argument] = value
                 self.declare(f"{self.names.value(kind)} {value.text}")
 

@@ -77,30 +77,28 @@ class Op(Struct):
         return attributes[name] if name in attributes else None  # noqa: SIM401  (an MLIR dictionary has no get)
 
 
-class Binding(Struct, frozen=True, kw_only=True):
-    """A buffer argument: its ordinal in the pipeline layout, and whether the kernel only reads it."""
-
-    ordinal: int
-    read_only: bool
-
-
 class KernelText(Struct, frozen=True, kw_only=True):
     """A kernel in OpenCL C. `parameters` and `lines` are text; the rest is what a caller has to know.
 
-    `bindings` and `constants` (ordinals of push constants) are in the order of the parameters: for each binding its
-    buffer and its offset in bytes (`ulong`), then each constant as `uint`. `local_memory` is in bytes. `functions` are
-    those that it calls.
+    `bindings` and `constants` (ordinals of buffers and push constants) are in the order of the parameters: for each
+    binding its buffer and its offset in bytes (`ulong`), then each constant as `uint`. `local_memory` is in bytes.
+    `functions` are those that it calls, `features` what it needs of a device, `helpers` and `typedefs` what it needs of
+    the text before it. `bfloat16`: floats of 16 bits are bf16.
     """
 
     name: str
     parameters: tuple[str, ...]
     lines: tuple[str, ...]
-    bindings: tuple[Binding, ...]
+    bindings: tuple[int, ...]
     constants: tuple[int, ...]
     workgroup_size: tuple[int, int, int]
     local_memory: int = 0
     comment: str = ""
     functions: tuple[str, ...] = ()
+    features: frozenset[str] = frozenset()
+    helpers: frozenset[str] = frozenset()
+    typedefs: tuple[str, ...] = ()
+    bfloat16: bool = False
 
 
 _FENCES = {"local": "CLK_LOCAL_MEM_FENCE", "global": "CLK_GLOBAL_MEM_FENCE"}

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from retarget_opencl.artifact.file import KernelSource
 from retarget_opencl.clc.nodes import KernelText
-from retarget_opencl.clc.types import TypeNames
 from retarget_opencl.device.profile import DeviceProfile
 
 if TYPE_CHECKING:
@@ -43,25 +42,18 @@ def template(name: str) -> jinja2.Template:
     return _templates().get_template(name)
 
 
-def kernel_source(
-    kernel: KernelText, names: TypeNames, profile: DeviceProfile, features: set[str], helpers: set[str]
-) -> KernelSource:
+def kernel_source(kernel: KernelText, profile: DeviceProfile) -> KernelSource:
     """Return a kernel's OpenCL C, and what stands before it: pragmas, the helper functions in use, typedefs."""
-    extensions = [name for feature in sorted(features) for name in _EXTENSIONS.get(feature, ())]
+    extensions = [name for feature in sorted(kernel.features) for name in _EXTENSIONS.get(feature, ())]
     of_subgroups = ("retarget_shuffle", "retarget_sub", "retarget_num", "retarget_ballot")
-    uses_subgroups = any(helper.startswith(of_subgroups) for helper in helpers)
+    uses_subgroups = any(helper.startswith(of_subgroups) for helper in kernel.helpers)
     pins_subgroups = uses_subgroups and profile.subgroups == "khr"
     if pins_subgroups:
         extensions += _SUBGROUP_EXTENSIONS
-    if "dot" in features and profile.dot == "khr":
+    if "dot" in kernel.features and profile.dot == "khr":
         extensions.append("cl_khr_integer_dot_product")
     prelude = template("program.cl.j2").render(
-        profile=profile,
-        extensions=extensions,
-        helpers=helpers,
-        features=features,
-        uses_subgroups=uses_subgroups,
-        typedefs=[text for _, text in names.typedefs.values()],
+        profile=profile, extensions=extensions, kernel=kernel, uses_subgroups=uses_subgroups
     )
     text = template("kernel.cl.j2").render(kernel=kernel, pins_subgroups=pins_subgroups)
     return KernelSource(prelude=prelude, text=text)
@@ -77,11 +69,13 @@ _MOST_PARAMETERS = 1024
 
 
 def can_share(kernels: Sequence[KernelText]) -> bool:
-    """Return whether kernels can share a launch: their work-groups have as many work-items and no local memory."""
+    """Return whether kernels can share a launch: their work-groups have as many work-items and no local memory, and
+    what stands before them is of the same functions and no types."""
     size = sum(16 * len(one.bindings) + 4 * len(one.constants) + 12 for one in kernels)
     items = {prod(one.workgroup_size) for one in kernels}
     alone = any(_ALONE.search(line) for one in kernels for line in one.lines)
-    return len(items) == 1 and size <= _MOST_PARAMETERS and not alone
+    own = any(one.typedefs or one.bfloat16 for one in kernels)
+    return len(items) == 1 and size <= _MOST_PARAMETERS and not alone and not own
 
 
 def joint_kernel(name: str, kernels: Sequence[KernelText]) -> KernelText:
@@ -123,6 +117,8 @@ def joint_kernel(name: str, kernels: Sequence[KernelText]) -> KernelText:
         workgroup_size=(prod(kernels[0].workgroup_size), 1, 1),
         comment=", ".join(one.comment for one in kernels),
         functions=tuple(functions.values()),
+        features=frozenset().union(*(one.features for one in kernels)),
+        helpers=frozenset().union(*(one.helpers for one in kernels)),
     )
 
 

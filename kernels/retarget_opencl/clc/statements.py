@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from retarget_opencl.clc.barriers import with_barriers
-from retarget_opencl.clc.nodes import Access, Barrier, Binding, Node, Op, Place, Statement, Value, text_of
+from retarget_opencl.clc.nodes import Access, Barrier, Node, Op, Place, Statement, Value, text_of
 from retarget_opencl.clc.types import (
     Array,
     Matrix,
@@ -25,7 +25,6 @@ from retarget_opencl.clc.types import (
     TypeSyntaxError,
     Vector,
     element_of,
-    literal,
     memory_size,
     parse_type,
 )
@@ -80,13 +79,14 @@ def accesses_of(op: Op) -> Iterable[Access]:
 class StatementWriter(msgspec.Struct):
     """Collects one kernel's text. `features` and `helpers` collect what the program must offer around it.
 
-    `subgroups` says whether the profile has them.
+    `subgroups` says whether the profile has them, `globals` are the module's variables by their symbols.
     """
 
     names: TypeNames
-    features: set[str]
-    helpers: set[str]
     subgroups: bool = True
+    features: set[str] = msgspec.field(default_factory=set)
+    helpers: set[str] = msgspec.field(default_factory=set)
+    globals: dict[str, Value] = msgspec.field(default_factory=dict)
     _values: dict[Ir, Value] = msgspec.field(default_factory=dict)
     _body: list[Node] = msgspec.field(default_factory=list)
     _depth: int = 0
@@ -94,9 +94,8 @@ class StatementWriter(msgspec.Struct):
     _top: list[str] = msgspec.field(default_factory=list)
     _used: set[str] = msgspec.field(default_factory=set)
     _count: int = 0
-    _globals: dict[str, Value] = msgspec.field(default_factory=dict)
     _local_memory: int = 0
-    _bindings: dict[int, Binding] = msgspec.field(default_factory=dict)
+    _bindings: dict[int, bool] = msgspec.field(default_factory=dict)
     _constants: set[int] = msgspec.field(default_factory=set)
     _types: dict[Ir, SpirvType] = msgspec.field(default_factory=dict)
 
@@ -113,7 +112,7 @@ class StatementWriter(msgspec.Struct):
 
     def define(self, op: Op, text: str, *, hint: str = "", built_in: str = "", axis: int | None = None) -> None:
         """Give the op's result a name and a statement that computes it."""
-        value = Value(self._name(hint), op.kind, built_in=built_in, axis=axis)
+        value = Value(self.fresh(hint), op.kind, built_in=built_in, axis=axis)
         self._statement.defines, self._statement.text = value, text
         self._values[op.ir.results[0]] = value
 
@@ -132,10 +131,6 @@ class StatementWriter(msgspec.Struct):
     def declare(self, text: str) -> None:
         """Write a declaration at the top of the kernel; the semicolon is added."""
         self._top.append(f"{text};")
-
-    def fresh(self, hint: str = "") -> str:
-        """Return a name that the kernel does not use yet."""
-        return self._name(hint)
 
     def helper(self, name: str) -> str:
         """Note that the helper function `name` of the template is needed, and return the name."""
@@ -156,17 +151,9 @@ class StatementWriter(msgspec.Struct):
         """Return the value of an SSA value."""
         return self._values[ir_value]
 
-    def literal(self, kind: SpirvType, attribute: Ir) -> str:
-        """Return the text of a constant."""
-        return literal(self.names, kind, attribute)
-
     def space(self, place: Value) -> str:
         """Return the address space qualifier of a location in memory."""
         return _SPACES[place.pointer.storage]
-
-    def global_variable(self, symbol: str) -> Value:
-        """Return a global variable of the module."""
-        return self._globals[symbol]
 
     def step_into(self, place: Value, indices: Sequence[Value]) -> Value:
         """Return the location that an access chain addresses."""
@@ -219,7 +206,7 @@ class StatementWriter(msgspec.Struct):
 
     def _finish(self, size: Sequence[int]) -> Iterable[str]:
         """Insert barriers, and print declarations and statements."""
-        body = with_barriers(self._body, size, self._name)
+        body = with_barriers(self._body, size, self.fresh)
         yield from (f"    {line}" for line in self._top)
         yield from text_of(body, self.names)
 
@@ -232,7 +219,7 @@ class StatementWriter(msgspec.Struct):
         value = Value(identifier(symbol), kind)
         if "built_in" in op.attributes:
             value.text = value.built_in = str(op.attributes["built_in"]).strip('"')
-            self._globals[symbol] = self._built_in(value, op)
+            self.globals[symbol] = self._built_in(value, op)
             return
         if kind.storage == "StorageBuffer":
             ordinal = int(op.attributes["binding"])
@@ -246,7 +233,7 @@ class StatementWriter(msgspec.Struct):
         elif kind.storage != "PushConstant":
             msg = f"no OpenCL C counterpart for the storage class of {op}"
             raise TranslationError(msg)
-        self._globals[symbol] = value
+        self.globals[symbol] = value
 
     def _bind(self, value: Value, ordinal: int, read_only: bool) -> None:
         inner = value.pointer.pointee
@@ -260,17 +247,17 @@ class StatementWriter(msgspec.Struct):
             self._note_features(element_of(element))
         first = ordinal not in self._bindings
         memory = self.names.memory(element)
-        value.text = self._name(f"binding{ordinal}" if first else f"binding{ordinal}_{memory}")
+        value.text = self.fresh(f"binding{ordinal}" if first else f"binding{ordinal}_{memory}")
         qualifier = "const " if read_only else ""
         self.declare(
             f"__global {qualifier}{memory}* const {value.text} = "
             f"(__global {qualifier}{memory}*)(binding{ordinal}_base + binding{ordinal}_offset)"
         )
         value.place = Place(f"binding {ordinal}", value.pointer.storage)
-        self._bindings[ordinal] = Binding(ordinal=ordinal, read_only=read_only)
+        self._bindings[ordinal] = read_only
 
     def _declare_variable(self, value: Value, qualifier: str) -> None:
-        value.text = self._name(value.text)
+        value.text = self.fresh(value.text)
         value.place = Place(value.text, value.pointer.storage)
         inner = value.pointer.pointee
         if isinstance(inner, Struct) and len(inner.members) == 1 and isinstance(inner.members[0], Array):
@@ -312,7 +299,8 @@ class StatementWriter(msgspec.Struct):
         elif scalar.kind == "float" and scalar.bits == 16 and self.names.native_half:
             self.features.add("fp16")
 
-    def _name(self, hint: str) -> str:
+    def fresh(self, hint: str = "") -> str:
+        """Return a name that the kernel does not use yet."""
         name = hint
         if not name or name in self._used:
             self._count += 1

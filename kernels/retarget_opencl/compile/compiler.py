@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 from retarget import __version__
 from retarget.extension import (
@@ -38,16 +37,7 @@ from retarget_iree.toolchain import compiler_environment, find_compiler
 from retarget_opencl.artifact import ARTIFACT_SUFFIX
 from retarget_opencl.builds import front_end_build, translation_build
 from retarget_opencl.compile.target import parts_of, target_attribute
-from retarget_opencl.device.profile import (
-    CONTRACT_MODES,
-    DOT_MODES,
-    DRIVER,
-    HALF_MODES,
-    MATRIX_MODES,
-    SUBGROUP_MODES,
-    DeviceProfile,
-    compile_profile,
-)
+from retarget_opencl.device.profile import DRIVER, MODES, DeviceProfile, compile_profile
 from retarget_opencl.translation import TranslationError
 
 _BUILD = "retarget_opencl "
@@ -56,13 +46,6 @@ _BUILD = "retarget_opencl "
 _PREFIX = "--opencl-"
 _LARGEST = "opencl-max-allocation"
 _PROFILE = "opencl-profile"
-_CHOICES = {
-    "half": HALF_MODES,
-    "subgroups": SUBGROUP_MODES,
-    "matrices": MATRIX_MODES,
-    "dot": DOT_MODES,
-    "contract": CONTRACT_MODES,
-}
 _KNOWN_FLAGS = (
     "--opencl-profile=NAME|FILE|URI|host, --opencl-arch=NAME, --opencl-half=native|emulated, "
     "--opencl-subgroups=none|khr|ptx, --opencl-matrices=none|ptx, --opencl-dot=none|khr|ptx or "
@@ -77,30 +60,12 @@ def _require_templates() -> None:
         raise UnavailableError(msg, install_hint("opencl"))
 
 
-class OpenClFlags(Struct, frozen=True, kw_only=True):
-    """The flags of a config, ours apart from IREE's.
+def split_flags(flags: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the values of the `--opencl-…` flags by name, and IREE's flags.
 
-    `profile` is a reference as in `CompilerConfig.target_from`, which it overrides; empty where no flag gives it.
-    `arch`, `half`, `subgroups`, `matrices` and `dot` override the profile's; `contract` allows the OpenCL compiler to
-    fuse a product and a sum.
+    `profile` is a reference as in `CompilerConfig.target_from`, which it overrides; the others override fields of the
+    profile. Raises `CompilerError` for one that does not exist.
     """
-
-    profile: str = ""
-    arch: str = ""
-    half: str = ""
-    subgroups: str = ""
-    matrices: str = ""
-    dot: str = ""
-    contract: str = ""
-    iree: tuple[str, ...] = ()
-
-    def fields(self) -> list[tuple[str, str]]:
-        """Return the fields of the profile that are overridden, with their values."""
-        return [(name, value) for name in ("arch", *_CHOICES) if (value := getattr(self, name))]
-
-
-def split_flags(flags: Sequence[str]) -> OpenClFlags:
-    """Take the `--opencl-…` flags out of `flags`. Raises `CompilerError` for one that does not exist."""
     ours: dict[str, str] = {}
     rest = []
     for flag in flags:
@@ -108,27 +73,31 @@ def split_flags(flags: Sequence[str]) -> OpenClFlags:
             rest.append(flag)
             continue
         name, _, value = flag.removeprefix(_PREFIX).partition("=")
-        if name not in {"profile", "arch", *_CHOICES} or not value:
+        if name not in {"profile", "arch", *MODES} or not value:
             msg = f"unknown flag {flag!r}: expected {_KNOWN_FLAGS}"
             raise CompilerError(msg, verdict=True)
-        if value not in _CHOICES.get(name, (value,)):
-            msg = f"{flag!r}: expected {' or '.join(_CHOICES[name])}"
+        if value not in MODES.get(name, (value,)):
+            msg = f"{flag!r}: expected {' or '.join(MODES[name])}"
             raise CompilerError(msg, verdict=True)
         ours[name] = value
-    return OpenClFlags(iree=tuple(rest), **ours)
+    return ours, tuple(rest)
+
+
+def _overridden(ours: Mapping[str, str]) -> dict[str, str]:
+    return {name: ours[name] for name in ("arch", *MODES) if name in ours}
 
 
 _DEFAULT = "opencl-generic"
 _HOST = f"{DRIVER}://"
 
 
-def reference_of(config: CompilerConfig, flags: OpenClFlags) -> str:
+def reference_of(config: CompilerConfig, ours: Mapping[str, str]) -> str:
     """Return the reference to the one profile to compile for: by flag, else by `target_from`, else a generic one.
 
     Raises `CompilerError` for several.
     """
-    if flags.profile or not config.target_from:
-        return flags.profile or _DEFAULT
+    if "profile" in ours or not config.target_from:
+        return ours.get("profile", _DEFAULT)
     if len(config.target_from) > 1:
         found = ", ".join(config.target_from)
         msg = f"target_from: found {len(config.target_from)} profiles ({found}), expected one for iree-opencl"
@@ -171,19 +140,18 @@ def device_of_reference(reference: str) -> DeviceInfo | None:
     return info_of(find_device(uri, list_devices()))
 
 
-def _compiled_for(config: CompilerConfig, flags: OpenClFlags) -> DeviceProfile:
+def _compiled_for(config: CompilerConfig, ours: Mapping[str, str]) -> DeviceProfile:
     """Return what to compile for. Raises `CompilerError` or `UnavailableError`."""
     try:
-        profile = compile_profile(profile_of_reference(reference_of(config, flags)))
+        profile = compile_profile(profile_of_reference(reference_of(config, ours)))
     except RetargetError as error:
         raise CompilerError(str(error)) from error
-    given: dict[str, Any] = dict(flags.fields())
-    return replace(profile, **given)
+    return replace(profile, **cast("dict[str, Any]", _overridden(ours)))
 
 
-def _with_target(flags: Sequence[str], profile: DeviceProfile) -> tuple[str, ...]:
-    """Return IREE's flags with the target; it is named, or IREE would name it by the whole attribute's text."""
-    return (*flags, f"--iree-hal-target-device=opencl={target_attribute(profile)}")
+def _target_flag(profile: DeviceProfile) -> str:
+    """Return IREE's flag with the target; it is named, or IREE would name it by the whole attribute's text."""
+    return f"--iree-hal-target-device=opencl={target_attribute(profile)}"
 
 
 def _run_front_end(request: CompileRequest) -> Compiled:
@@ -229,11 +197,11 @@ class OpenClCompiler(Compiler):
         Raises `UnavailableError` if a package is missing, too.
         """
         _require_templates()
-        split = split_flags(config.flags)
+        ours, _ = split_flags(config.flags)
         try:
-            if _device_of(reference_of(config, split)) is not None:
+            if _device_of(reference_of(config, ours)) is not None:
                 return ""
-            fact = _compiled_for(config, split).fact()
+            fact = _compiled_for(config, ours).fact()
         except CompilerError:
             return ""  # `resolve` says it
         build = find_compiler(config.toolchain)
@@ -266,18 +234,18 @@ class OpenClCompiler(Compiler):
         if config.devices:
             msg = f"the compiler config {config.name} names devices; iree-opencl compiles for the one of target_from"
             raise CompilerError(msg, verdict=True)
-        split = split_flags(flags)
-        clash = next((flag for flag in split.iree if flag.startswith("--iree-hal-target-")), None)
+        ours, others = split_flags(flags)
+        clash = next((flag for flag in others if flag.startswith("--iree-hal-target-")), None)
         if clash is not None:
             msg = f"{clash!r}: iree-opencl sets the target itself; choose it with target_from or --opencl-profile"
             raise CompilerError(msg, verdict=True)
-        profile = _compiled_for(config, split)
-        device = device_of_reference(reference_of(config, split))
-        front_end = self._front(split.iree, profile)
+        profile = _compiled_for(config, ours)
+        device = device_of_reference(reference_of(config, ours))
+        front_end = self._front(others, profile)
         return Resolved(
             build_id=f"{find_compiler().build_id()}; {_BUILD}{translation_build()}",
-            flags=split.iree,
-            not_inputs=not_inputs(split.iree),
+            flags=others,
+            not_inputs=not_inputs(others),
             facts=((_PROFILE, profile.fact()),),
             devices=() if device is None else (device,),
             suffix_facts=front_end.suffix_facts,
@@ -287,10 +255,11 @@ class OpenClCompiler(Compiler):
 
     def _front(self, flags: tuple[str, ...], profile: DeviceProfile) -> Resolved:
         """Return what the front end's output depends on."""
+        complete = (*flags, _target_flag(profile))
         return Resolved(
             build_id=f"{find_compiler().build_id()}; front end of retarget_opencl {front_end_build()}",
-            flags=_with_target(flags, profile),
-            not_inputs=not_inputs(_with_target(flags, profile)),
+            flags=complete,
+            not_inputs=not_inputs(complete),
             facts=((_LARGEST, str(profile.max_allocation)),),
             suffix_facts=((".onnx", f"onnx {onnx_version(find_compiler())}"),),
             build=self.describe_build(None),
@@ -317,21 +286,12 @@ class OpenClCompiler(Compiler):
         made = self.run_front_end(replace(request, resolved=self._front(request.resolved.flags, profile)))
         return replace(_translated(made.artifact, profile), diagnostics=made.diagnostics)
 
-    def compile_bytes(self, source: bytes, source_name: str, flags: Sequence[str], profile: DeviceProfile) -> Compiled:
-        """Compile a module's bytes for a profile. Raises `CompilerError` or `UnavailableError`."""
-        resolved = Resolved(build_id="", flags=tuple(flags), facts=((_PROFILE, profile.fact()),))
-        path = Path(source_name)
-        return self.compile(CompileRequest(source=source, source_name=path.name, source_path=path, resolved=resolved))
-
     def program_statistics(self, artifact: bytes, diagnostics: str) -> ProgramStatistics:
         """Return what an artifact's host program has."""
         del diagnostics
-        from retarget_opencl.artifact.file import ArtifactError, read_artifact
+        from retarget_opencl.artifact.file import read_artifact
 
-        try:
-            functions = read_artifact(artifact, check_constants=False).program.functions
-        except ArtifactError as error:
-            raise RetargetError(str(error)) from error
+        functions = read_artifact(artifact, check_constants=False).program.functions
         dispatches = transient = 0
         for function in functions:
             numbers = {one.register: one.value for one in function.constants if isinstance(one.value, int)}
@@ -342,13 +302,9 @@ class OpenClCompiler(Compiler):
 
     def show(self, artifact: bytes) -> str:
         """Return profile, host program and kernels as text. Raises `RetargetError` for bytes that are no artifact."""
-        from retarget_opencl.artifact.file import ArtifactError
         from retarget_opencl.artifact.show import show_artifact
 
-        try:
-            return show_artifact(artifact)
-        except ArtifactError as error:
-            raise RetargetError(str(error)) from error
+        return show_artifact(artifact)
 
     def tags(self, config: CompilerConfig) -> Sequence[str]:
         """`opencl`, and the name of the profile if the config names one that ships."""
@@ -359,23 +315,23 @@ class OpenClCompiler(Compiler):
     def profile_target(self, profile: Profile) -> ProfileTarget:
         """Return the target for a profile."""
         try:
-            flag = f"--iree-hal-target-device=opencl={target_attribute(compile_profile(profile))}"
-            return ProfileTarget(flags=(flag,), parts=parts_of(profile))
+            return ProfileTarget(flags=(_target_flag(compile_profile(profile)),), parts=parts_of(profile))
         except RetargetError as error:
             raise CompilerError(str(error)) from error
 
     def target_parts(self, config: CompilerConfig, flags: Sequence[str]) -> Sequence[TargetPart]:
         """Return where each part of a config's target comes from; a device of this host is not asked."""
-        split = split_flags(flags)
-        reference = reference_of(config, split)
+        ours, _ = split_flags(flags)
+        reference = reference_of(config, ours)
         overridden = [
             TargetPart(name=one, value="", source=f"overridden by --opencl-profile={reference}")
             for one in config.target_from
-            if split.profile
+            if "profile" in ours
         ]
         if (uri := _device_of(reference)) is not None:
             return (*overridden, TargetPart(name=uri, value="", source="the device, when it compiles"))
-        given = [TargetPart(name=f"--opencl-{name}", value=value, source="a flag") for name, value in split.fields()]
+        fields = _overridden(ours).items()
+        given = [TargetPart(name=f"--opencl-{name}", value=value, source="a flag") for name, value in fields]
         return (*overridden, *self.profile_target(profile_of_reference(reference)).parts, *given)
 
     def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:

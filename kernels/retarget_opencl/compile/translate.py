@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from retarget_opencl.artifact.file import Constant, Export, Function, Kernel, KernelSource, Program, Scalar
-from retarget_opencl.clc.attention import FEATURES, HELPERS, Attention, attention_kernel
+from retarget_opencl.clc.attention import Attention, attention_kernel
 from retarget_opencl.clc.kernel import KernelWriter
 from retarget_opencl.clc.nodes import KernelText
 from retarget_opencl.clc.source import can_share, joint_kernel, kernel_source
@@ -36,29 +36,18 @@ class Translation(Struct, frozen=True, kw_only=True):
     needs: tuple[str, ...]
 
 
-class _Written(Struct, frozen=True, kw_only=True):
-    """A kernel, and what it needs around it."""
-
-    text: KernelText
-    names: TypeNames
-    features: set[str]
-    helpers: set[str]
-
-
 class _KernelSet(Struct):
     """The kernels of all executables. Each is written by itself, so that what one needs changes no other.
 
-    `features` are those of all kernels, `entries` the numbers of the kernels by their names in the module.
+    `entries` are the numbers of the kernels by their names in the module.
     """
 
     profile: DeviceProfile
     functions: list[Function]
-    features: set[str] = field(default_factory=set)
     sources: list[KernelSource] = field(default_factory=list)
     kernels: list[Kernel] = field(default_factory=list)
     entries: dict[str, int] = field(default_factory=dict)
-    local_memory: int = 0
-    _written: list[_Written] = field(default_factory=list)
+    texts: list[KernelText] = field(default_factory=list)
     _together: dict[tuple[int, ...], int] = field(default_factory=dict)
 
     def add_executable(self, executable: Ir) -> None:
@@ -81,10 +70,8 @@ class _KernelSet(Struct):
                 self._add(key, export, module, function)
 
     def _add(self, key: str, export: Ir, module: Ir, function: Ir) -> None:
-        native, bfloat16 = self.profile.half == "native", BFLOAT16 in export.attributes
-        names, features, helpers = TypeNames(native_half=native, bfloat16=bfloat16), set[str](), set[str]()
-        has_subgroups = self.profile.subgroups != "none"
-        writer = KernelWriter(names=names, features=features, helpers=helpers, subgroups=has_subgroups)
+        names = TypeNames(native_half=self.profile.half == "native", bfloat16=BFLOAT16 in export.attributes)
+        writer = KernelWriter(names=names, subgroups=self.profile.subgroups != "none")
         attention = None
         if ATTENTION in export.attributes:
             attention = msgspec.json.decode(str(export.attributes[ATTENTION].value), type=Attention)
@@ -99,21 +86,17 @@ class _KernelSet(Struct):
                 text = replace(text, name=unique)
             else:
                 text = attention_kernel(unique, attention, key)
-                features |= FEATURES
-                helpers |= HELPERS
         except TypeSyntaxError as error:
             msg = f"{error}; in the kernel {key} at {function.location}"
             raise TranslationError(msg) from error
-        self.local_memory = max(self.local_memory, text.local_memory)
         self.entries[key] = len(self.kernels)
-        self.sources.append(kernel_source(text, names, self.profile, features, helpers))
-        self._written.append(_Written(text=text, names=names, features=features, helpers=helpers))
-        self.features |= features
+        self.sources.append(kernel_source(text, self.profile))
+        self.texts.append(text)
         groups = _write_groups(key, export) if attention is None else _constant_groups(key, attention.groups)
         self.functions.append(groups)
         kernel = Kernel(
             name=text.name,
-            bindings=tuple(binding.ordinal for binding in text.bindings),
+            bindings=text.bindings,
             constants=text.constants,
             workgroup_size=text.workgroup_size,
             groups=len(self.functions) - 1,
@@ -133,18 +116,13 @@ class _KernelSet(Struct):
         Only for NVIDIA's architectures, on which it was measured.
         """
         key = tuple(members)
-        found = [self._written[number] for number in members]
-        texts = [one.text for one in found]
-        plain = not any(one.names.typedefs or one.names.small == "bfloat" for one in found)
+        texts = [self.texts[number] for number in members]
         if key in self._together:
             return self._together[key]
-        if not self.profile.arch.startswith("sm_") or not plain or not can_share(texts):
+        if not self.profile.arch.startswith("sm_") or not can_share(texts):
             return None
         text = joint_kernel(self._unique(f"together_{len(self._together)}"), texts)
-        features, helpers = (
-            set().union(*sets) for sets in zip(*((one.features, one.helpers) for one in found), strict=True)
-        )
-        self.sources.append(kernel_source(text, found[0].names, self.profile, features, helpers))
+        self.sources.append(kernel_source(text, self.profile))
         locations = dict.fromkeys(self.kernels[number].location for number in members)
         kernel = Kernel(
             name=text.name,
@@ -274,9 +252,11 @@ def translate(module: Ir, profile: DeviceProfile, resources: Callable[[], Mappin
         exports=tuple(exports),
         kernels=tuple(kernels.kernels),
     )
+    features = frozenset[str]().union(*(text.features for text in kernels.texts))
+    local_memory = max((text.local_memory for text in kernels.texts), default=0)
     return Translation(
         sources=tuple(kernels.sources),
         program=program,
         blobs=tuple(symbols.blobs),
-        needs=device_needs(kernels.features, profile, kernels.kernels, kernels.local_memory),
+        needs=device_needs(features, profile, kernels.kernels, local_memory),
     )

@@ -18,13 +18,16 @@ from retarget.profiles import Profile, profile_label
 from retarget.support import RetargetError
 
 DRIVER = "opencl"
-HALF_MODES = ("native", "emulated")
-SUBGROUP_MODES = ("none", "khr", "ptx")
-MATRIX_MODES = ("none", "ptx")
-DOT_MODES = ("none", "khr", "ptx")
+MODES = {
+    "half": ("native", "emulated"),
+    "subgroups": ("none", "khr", "ptx"),
+    "matrices": ("none", "ptx"),
+    "dot": ("none", "khr", "ptx"),
+    "contract": ("off", "on"),
+}
+"""The values of fields of a profile that are words."""
 _LARGEST = 2**30
 """Bytes of constants that are worth one allocation: what devices have beyond that changes no code."""
-CONTRACT_MODES = ("off", "on")
 
 
 class DeviceProfile(Struct, frozen=True, kw_only=True):

@@ -67,14 +67,12 @@ class OpenClDriver(Driver):
     def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
         """List an artifact's functions without a device. Raises `DriverError` for bytes that are no artifact."""
         from retarget_opencl.artifact.file import ArtifactError, read_artifact
+        from retarget_opencl.artifact.show import function_info  # imports NumPy, which pytest's process does not need
 
         try:
-            exports = read_artifact(artifact, check_constants=False).program.exports
+            return tuple(map(function_info, read_artifact(artifact, check_constants=False).program.exports))
         except ArtifactError as error:
             raise DriverError(str(error)) from error
-        from retarget_opencl.artifact.show import function_info  # imports NumPy too
-
-        return tuple(map(function_info, exports))
 
     def needs(self, artifact: bytes) -> Sequence[str]:
         """Return what an artifact says that it needs."""

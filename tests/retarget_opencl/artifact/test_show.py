@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from opencl_support import shipped
+from opencl_support import compile_text, shipped
 from retarget.cli import main
-from retarget_opencl.compile.compiler import OpenClCompiler
 
 _MODULE = b"""
 func.func @main(%a: tensor<64xf32>) -> tensor<64xf32> {
@@ -19,7 +18,7 @@ func.func @main(%a: tensor<64xf32>) -> tensor<64xf32> {
 
 def test_an_artifact_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "main.oclx"
-    path.write_bytes(OpenClCompiler().compile_bytes(_MODULE, "main.mlir", (), shipped("generic")).artifact)
+    path.write_bytes(compile_text(_MODULE, shipped("generic"), "main.mlir"))
     assert main(["show", str(path)]) == 0
     text = capsys.readouterr().out
     assert text.startswith("OpenCL artifact ")

@@ -7,11 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from opencl_support import call, shipped
+from opencl_support import call, compile_text, shipped
 from retarget_opencl.artifact.file import KernelSource, OpenClArtifact, joined, read_artifact, write_artifact
-from retarget_opencl.clc.nodes import Binding, KernelText
+from retarget_opencl.clc.nodes import KernelText
 from retarget_opencl.clc.source import can_share, joint_kernel
-from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.run.device import OpenClDevice
 
 PLAIN = replace(shipped("nvidia-sm80"), subgroups="none", matrices="none", dot="none")
@@ -38,7 +37,7 @@ def kernel(name: str, *lines: str, size: tuple[int, int, int] = (8, 4, 1), const
         name=name,
         parameters=(*parameters, *(f"const uint constant{number}" for number in range(constants))),
         lines=lines,
-        bindings=(Binding(ordinal=0, read_only=False),),
+        bindings=(0,),
         constants=tuple(range(constants)),
         workgroup_size=size,
         comment=f"of {name}",
@@ -47,7 +46,7 @@ def kernel(name: str, *lines: str, size: tuple[int, int, int] = (8, 4, 1), const
 
 @cache
 def compiled(text: str) -> OpenClArtifact:
-    return read_artifact(OpenClCompiler().compile_bytes(text.encode(), "main.mlir", (), PLAIN).artifact)
+    return read_artifact(compile_text(text, PLAIN, "main.mlir"))
 
 
 def instructions(artifact: OpenClArtifact) -> list[str]:
@@ -74,7 +73,7 @@ def test_dispatches_that_do_not_depend_on_each_other_are_one_launch_and_its_kern
 
 
 def test_other_devices_get_each_dispatch_by_itself() -> None:
-    artifact = OpenClCompiler().compile_bytes(TRANSPOSITIONS.encode(), "main.mlir", (), shipped("pocl")).artifact
+    artifact = compile_text(TRANSPOSITIONS, shipped("pocl"), "main.mlir")
     assert instructions(read_artifact(artifact)) == ["dispatch", "dispatch"]
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from opencl_support import call, shipped
+from opencl_support import call, compile_text, shipped
 from retarget_opencl.artifact.file import read_artifact
-from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.run.device import OpenClDevice
 
 PRODUCT = """
@@ -42,7 +41,7 @@ func.func @product(%w: tensor<32x8xf32>, %x: tensor<8x2x96xf32>) -> tensor<32x4x
 )
 def test_a_product_is_stored_where_its_slice_begins(before: int, vectors: bool, device: OpenClDevice) -> None:
     text = PRODUCT.replace("BEFORE", str(before)).replace("COLUMNS", str(96 + 2 * before))
-    artifact = OpenClCompiler().compile_bytes(text.encode(), "m.mlir", (), shipped("generic")).artifact
+    artifact = compile_text(text, shipped("generic"))
     (source,) = read_artifact(artifact).sources
     assert ("__global float2* const binding2" in source.text) == vectors
     random = np.random.default_rng(1)

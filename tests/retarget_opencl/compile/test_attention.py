@@ -8,10 +8,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from opencl_support import Load, call, find_or_skip, shipped
+from opencl_support import Load, call, compile_text, find_or_skip, shipped
 from retarget_opencl.artifact.file import OpenClArtifact, joined, read_artifact
 from retarget_opencl.compile.attention import may_have_attention
-from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.profile import DeviceProfile, compile_profile
 from retarget_opencl.run.device import OpenClDevice
 
@@ -86,7 +85,7 @@ def test_rows_of_which_the_first_keys_are_masked(
     device = OpenClDevice(find_or_skip(uri), cache=tmp_path)
     text = MASKED.replace("ELEMENT", element).replace("MASK", mask)
     profile = compile_profile(device.profile)
-    artifact = OpenClCompiler().compile_bytes(text.encode(), "main.mlir", (), profile).artifact
+    artifact = compile_text(text, profile, "main.mlir")
     dtype = {"f16": np.float16, "f32": np.float32, "bf16": ml_dtypes.bfloat16}[element]
     q, k, v = (np.random.default_rng(seed).normal(size=(2, 130, 16)).astype(dtype) for seed in range(3))
     keys = np.arange(130)
@@ -136,7 +135,7 @@ func.func @main(%q: !torch.vtensor<[2,4,128,64],f16>, %k: !torch.vtensor<[2,4,19
 
 
 def compiled_for_units(text: str, profile: DeviceProfile = NVIDIA) -> OpenClArtifact:
-    return read_artifact(OpenClCompiler().compile_bytes(text.encode(), "main.mlir", (), profile).artifact)
+    return read_artifact(compile_text(text, profile, "main.mlir"))
 
 
 def usual(queries: str, keys: str, element: str = "f16") -> str:

@@ -8,10 +8,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from opencl_support import call, shipped
+from opencl_support import call, compile_text, shipped
 from retarget_opencl.artifact.file import OpenClArtifact, joined, read_artifact
 from retarget_opencl.compile import contractions, frontend
-from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.profile import DeviceProfile
 from retarget_opencl.run.device import OpenClDevice
 
@@ -33,7 +32,7 @@ func.func @main(%a: {a}, %b: {b}) -> tensor<{out}> {{
 
 
 def compiled(text: str, profile: DeviceProfile = NVIDIA) -> OpenClArtifact:
-    return read_artifact(OpenClCompiler().compile_bytes(text.encode(), "main.mlir", (), profile).artifact)
+    return read_artifact(compile_text(text, profile, "main.mlir"))
 
 
 @pytest.mark.sampled(1)
@@ -87,7 +86,7 @@ def test_bf16_without_matrix_units_has_its_values(device: OpenClDevice) -> None:
     """Sizes that do not divide by 16, compiled for a GPU with matrix units, on a device without."""
     text = product((7, 5, 11), "bf16", "f32").replace("return %r : tensor<7x5xf32>", _ROUNDED)
     text = text.replace("-> tensor<7x5xf32> {", "-> tensor<7x5xbf16> {")
-    artifact = OpenClCompiler().compile_bytes(text.encode(), "main.mlir", (), NVIDIA).artifact
+    artifact = compile_text(text, NVIDIA, "main.mlir")
     shown = joined(read_artifact(artifact).sources)
     assert "bfloat_from_bits" in shown
     assert "mma.sync" not in shown

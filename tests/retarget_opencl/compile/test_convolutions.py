@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from msgspec.structs import replace
-from opencl_support import call
+from opencl_support import call, compile_text
 from retarget_opencl.artifact.file import read_artifact
-from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.compile.kernels import thread_tile
 from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.device import OpenClDevice
@@ -77,7 +76,7 @@ class Convolution:
 
 def kernel_text(device: OpenClDevice, arch: str, convolution: Convolution) -> tuple[str, bytes]:
     profile = replace(compile_profile(device.profile), arch=arch)
-    artifact = OpenClCompiler().compile_bytes(convolution.module().encode(), "test.mlir", (), profile).artifact
+    artifact = compile_text(convolution.module(), profile, "test.mlir")
     return "".join(one.text for one in read_artifact(artifact).sources), artifact
 
 
@@ -153,7 +152,7 @@ func.func @main(%a: tensor<8x14x26x8xf32>, %k: tensor<3x3x8x32xf32>) -> tensor<8
 )
 def test_only_sums_of_products_get_tiles(device: OpenClDevice, body: str, vectors: bool) -> None:
     profile = replace(compile_profile(device.profile), arch="sm_80")
-    artifact = OpenClCompiler().compile_bytes(WINDOWS.replace("BODY", body).encode(), "m.mlir", (), profile).artifact
+    artifact = compile_text(WINDOWS.replace("BODY", body), profile)
     assert ("fma(" in "".join(one.text for one in read_artifact(artifact).sources)) == vectors
     random = np.random.default_rng(3)
     image, weights = (random.integers(-8, 9, shape).astype(np.float32) for shape in Convolution().shapes()[:2])

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from opencl_support import call
+from opencl_support import call, compile_text
 from retarget_opencl.artifact.file import read_artifact
-from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.compile.kernels import work_items
 from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.device import OpenClDevice
@@ -43,7 +42,7 @@ def test_an_elementwise_kernel_gets_work_groups_of_several_subgroups(
 ) -> None:
     text = SUM.replace("COLUMNS", "x".join(map(str, shape)) + "xf32").replace("MAP", axes)
     profile = replace(compile_profile(device.profile), arch=arch)
-    artifact = OpenClCompiler().compile_bytes(text.encode(), "test.mlir", (), profile).artifact
+    artifact = compile_text(text, profile, "test.mlir")
     (kernel,) = read_artifact(artifact).program.kernels
     assert int(np.prod(kernel.workgroup_size)) == items
     a = np.arange(6 * 512, dtype=np.float32).reshape(6, 512)

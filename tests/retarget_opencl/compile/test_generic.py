@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from opencl_support import call, shipped
+from opencl_support import call, compile_text, shipped
 from retarget_opencl.artifact.file import read_artifact
-from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.compile.contractions import generalize_products
 from retarget_opencl.device.profile import DeviceProfile
 from retarget_opencl.run.device import OpenClDevice
@@ -44,7 +43,7 @@ func.func @main(%a: tensor<{rows}x32xf32>, %b: tensor<32x48xf32>) -> {result} {{
 
 
 def compiled(text: str, profile: DeviceProfile) -> bytes:
-    return OpenClCompiler().compile_bytes(text.encode(), "main.mlir", (), profile).artifact
+    return compile_text(text, profile, "main.mlir")
 
 
 @pytest.mark.sampled(1)

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from opencl_support import Compile, compiler_config, shipped
+from opencl_support import Compile, compile_text, compiler_config, shipped
 from retarget.extension import CompilerError
 from retarget.model import CompilerConfig
 from retarget.profiles import profile_file
 from retarget_opencl.artifact.file import read_artifact
-from retarget_opencl.compile.compiler import OpenClCompiler, OpenClFlags, split_flags
+from retarget_opencl.compile.compiler import OpenClCompiler, split_flags
 from retarget_opencl.device.devices import FoundDevice, profile_of
 from retarget_opencl.device.profile import compile_profile
 
 
 def test_our_flags_are_taken_out_of_irees() -> None:
     flags = ("--opencl-profile=cpu", "--iree-opt-level=O3", "--opencl-arch=sm_90")
-    assert split_flags(flags) == OpenClFlags(profile="cpu", arch="sm_90", iree=("--iree-opt-level=O3",))
+    assert split_flags(flags) == ({"profile": "cpu", "arch": "sm_90"}, ("--iree-opt-level=O3",))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ func.func @three(%a: tensor<1024xf32>) -> tensor<1024xf32> {
 )
 def test_constants_are_packed_into_allocations_that_the_device_has(largest: int, sizes: list[int]) -> None:
     """What is larger than the largest has one of its own."""
-    compiler, profile = OpenClCompiler(), replace(shipped("cpu"), max_allocation=largest)
-    artifact = read_artifact(compiler.compile_bytes(CONSTANTS.encode(), "three.mlir", (), profile).artifact)
+    profile = replace(shipped("cpu"), max_allocation=largest)
+    artifact = read_artifact(compile_text(CONSTANTS, profile, "three.mlir"))
     assert sorted((len(blob) for blob in artifact.blobs), reverse=True) == sizes
     assert "opencl.correctlyRoundedDivideSqrt" in artifact.needs

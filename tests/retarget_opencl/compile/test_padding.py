@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from opencl_support import call, shipped
+from opencl_support import call, compile_text, shipped
 from retarget_opencl.artifact.file import OpenClArtifact, joined, read_artifact
-from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.profile import DeviceProfile
 from retarget_opencl.run.device import OpenClDevice
 
@@ -35,7 +34,7 @@ func.func @main(%a: tensor<{a}>, %b: tensor<{b}>) -> tensor<{out}> {{
 
 
 def compiled(text: str, profile: DeviceProfile = NVIDIA) -> OpenClArtifact:
-    return read_artifact(OpenClCompiler().compile_bytes(text.encode(), "main.mlir", (), profile).artifact)
+    return read_artifact(compile_text(text, profile, "main.mlir"))
 
 
 @pytest.mark.sampled(1)
@@ -75,7 +74,7 @@ def test_other_products_stay(text: str, profile: DeviceProfile) -> None:
 def test_a_padded_product_has_its_values(device: OpenClDevice, layout: str) -> None:
     right = (257, 310) if layout.endswith("(k, n)") else (310, 257)
     text = product("300x257xf32", f"{right[0]}x{right[1]}xf32", "300x310xf32", layout)
-    artifact = OpenClCompiler().compile_bytes(text.encode(), "main.mlir", (), NVIDIA).artifact
+    artifact = compile_text(text, NVIDIA, "main.mlir")
     assert "320" in " ".join(kernel.name for kernel in read_artifact(artifact).program.kernels)
     random = np.random.default_rng(1)
     a, b = (random.integers(-8, 9, shape).astype(np.float32) for shape in ((300, 257), right))

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from opencl_support import call, find_or_skip, shipped
+from opencl_support import call, compile_text, find_or_skip, shipped
 from retarget_opencl.artifact.file import read_artifact
-from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.device import OpenClDevice
 
@@ -36,7 +35,7 @@ def device(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenClDevice]:
 def test_softmax_has_its_values_with_these_work_items(device: OpenClDevice, columns: int) -> None:
     profile = replace(compile_profile(device.profile), arch="sm_80", subgroup_size=32)
     text = SOFTMAX.replace("COLUMNS", str(columns))
-    artifact = OpenClCompiler().compile_bytes(text.encode(), "main.mlir", (), profile).artifact
+    artifact = compile_text(text, profile, "main.mlir")
     (kernel,) = read_artifact(artifact).program.kernels
     assert kernel.workgroup_size == (128 if columns != 1024 else 64, 1, 1)
     a = (np.random.default_rng(1).normal(size=(6, columns)) * 4).astype(np.float32)
@@ -52,6 +51,6 @@ def test_softmax_has_its_values_with_these_work_items(device: OpenClDevice, colu
 )
 def test_work_items_for_a_row_on_nvidia(columns: int, items: int) -> None:
     text = SOFTMAX.replace("COLUMNS", str(columns)).encode()
-    artifact = OpenClCompiler().compile_bytes(text, "main.mlir", (), shipped("nvidia-sm80")).artifact
+    artifact = compile_text(text, shipped("nvidia-sm80"), "main.mlir")
     (kernel,) = read_artifact(artifact).program.kernels
     assert kernel.workgroup_size == (items, 1, 1)

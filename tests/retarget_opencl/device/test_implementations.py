@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from opencl_support import call, find_or_skip
+from opencl_support import call, compile_text, find_or_skip
 from retarget.arrays.comparison import compare_check
 from retarget.extension import Check, DriverError
 from retarget_opencl.artifact.file import read_artifact, write_artifact
-from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.device import OpenClDevice
 
@@ -58,7 +57,7 @@ def test_modules_pass_with_what_an_implementation_offers(name: str, half: str, s
     used = set()
     for module in ("float16/reduce", "linalg/layer-norm"):
         source = (SUITES / f"{module}.mlir").read_bytes()
-        artifact = OpenClCompiler().compile_bytes(source, "m.mlir", (), profile).artifact
+        artifact = compile_text(source, profile)
         program = device.load(artifact)
         checks: list[Check] = []
         for function in program.functions:
@@ -79,7 +78,7 @@ def test_modules_pass_with_what_an_implementation_offers(name: str, half: str, s
 def test_a_kernel_without_subgroups_runs_in_subgroups_of_any_size(tmp_path: Path) -> None:
     device = OpenClDevice(find_or_skip("opencl://intel/0"), cache=tmp_path)
     profile = compile_profile(device.profile)
-    artifact = OpenClCompiler().compile_bytes(ROWS_AND_PRODUCT.encode(), "m.mlir", (), profile).artifact
+    artifact = compile_text(ROWS_AND_PRODUCT, profile)
     assert [source.uses_subgroups for source in read_artifact(artifact).sources] == [True, False]
     program = device.load(artifact)
     w, x = np.ones((24, 8), np.float32), np.arange(8 * 12 * 96, dtype=np.float32).reshape(8, 12, 96)

@@ -6,10 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from msgspec.structs import replace
-from opencl_support import Compile, Load, call, skip_on_oclgrind
+from opencl_support import Compile, Load, call, compile_text, skip_on_oclgrind
 from retarget.extension import Check, DriverError
 from retarget_opencl.artifact.file import KernelSource, read_artifact, write_artifact
-from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.devices import FoundDevice
 from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.device import OpenClDevice
@@ -166,7 +165,7 @@ def test_a_failed_assertion_is_an_error_in_its_own_words(load: Load) -> None:
 
 def test_a_function_that_only_takes_fences_is_called_without_them(device: OpenClDevice) -> None:
     flags, profile = ("--iree-execution-model=async-external",), compile_profile(device.profile)
-    artifact = OpenClCompiler().compile_bytes(STATE.encode(), "test.mlir", flags, profile).artifact
+    artifact = compile_text(STATE, profile, "test.mlir", flags)
     (total,) = call(device.load(artifact), "accumulate", np.ones(4, np.float32))
     np.testing.assert_array_equal(total, np.full(4, 2, np.float32))
 

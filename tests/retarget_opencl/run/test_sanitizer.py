@@ -8,10 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 from msgspec.structs import replace
-from opencl_support import find_or_skip, runtime_config, shipped
+from opencl_support import compile_text, find_or_skip, runtime_config, shipped
 from retarget.extension import DriverError
 from retarget_opencl.artifact.file import read_artifact, write_artifact
-from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.devices import OCLGRIND, list_devices
 from retarget_opencl.run.device import OpenClDevice
 from retarget_opencl.run.driver import OpenClDriver
@@ -57,7 +56,7 @@ def sanitized() -> Iterator[OpenClDevice]:
 @pytest.fixture(scope="module")
 def doubling() -> bytes:
     """An artifact for the generic profile whose one kernel reads `binding0` and writes `binding1`."""
-    return OpenClCompiler().compile_bytes(MODULE.encode(), "doubled.mlir", (), shipped("generic")).artifact
+    return compile_text(MODULE, shipped("generic"), "doubled.mlir")
 
 
 def test_each_fault_fails_the_call_with_its_kernel_its_place_and_the_statements(
@@ -99,7 +98,7 @@ def test_parts_that_the_host_writes_and_memory_used_again_are_no_faults(sanitize
       return %d : tensor<64xf32>
     }
     """
-    artifact = OpenClCompiler().compile_bytes(module.encode(), "m.mlir", (), shipped("generic")).artifact
+    artifact = compile_text(module, shipped("generic"))
     program = sanitized.load(artifact)
     for _ in range(3):
         inputs = [np.ones(40, np.float32), np.full(24, 3, np.float32)]
@@ -130,7 +129,7 @@ def test_parts_that_the_host_writes_are_no_faults_of_kernels_that_share_a_launch
     import numpy as np
 
     profile = replace(shipped("generic"), arch="sm_80")
-    artifact = OpenClCompiler().compile_bytes(TOGETHER.encode(), "m.mlir", (), profile).artifact
+    artifact = compile_text(TOGETHER, profile)
     assert read_artifact(artifact).program.kernels[-1].members
     inputs = [np.ones((8, 64), np.float32), np.ones((96, 5), np.float32), np.full((4, 64), 3, np.float32)]
     x, y = sanitized.load(artifact).call("main", inputs, lambda check: None)

@@ -1,4 +1,4 @@
-"""What benchmarks use: calls on arguments that stay on the device, times of the device, statistics of a program."""
+"""Calls on arguments that stay on the device, times of the device, statistics of a program."""
 
 from __future__ import annotations
 

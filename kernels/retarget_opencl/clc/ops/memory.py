@@ -20,6 +20,7 @@ from retarget_opencl.clc.types import (
     Vector,
     element_of,
     integer_text,
+    literal,
     suffix_of,
 )
 
@@ -34,7 +35,7 @@ def _constant(writer: StatementWriter, op: Op) -> None:
         number = int(str(attribute).partition(" : ")[0])
         text = integer_text(op.kind, number)
     else:
-        text = writer.literal(op.kind, attribute)
+        text = literal(writer.names, op.kind, attribute)
     writer.alias(op, Value(text, op.kind, number=number))
 
 
@@ -45,7 +46,7 @@ def _undefined(writer: StatementWriter, op: Op) -> None:
 
 
 def _address_of(writer: StatementWriter, op: Op) -> None:
-    writer.alias(op, writer.global_variable(op.attribute("variable").value))
+    writer.alias(op, writer.globals[op.attribute("variable").value])
 
 
 def _variable(writer: StatementWriter, op: Op) -> None:

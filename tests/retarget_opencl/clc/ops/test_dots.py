@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from opencl_support import find_or_skip, shipped
+from opencl_support import compile_text, find_or_skip, shipped
 from retarget_opencl.artifact.file import read_artifact
-from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.profile import compile_profile
 from retarget_opencl.run.device import OpenClDevice
 from retarget_opencl.translation import TranslationError
@@ -111,7 +110,7 @@ func.func @main(%a: tensor<64x64xi8>, %b: tensor<64x64xi8>) -> tensor<64x64xi32>
 )
 def test_a_product_of_i8_uses_what_the_profile_has_and_says_so(dot: str, text: str, needs: tuple[str, ...]) -> None:
     profile = replace(shipped("generic"), dot=dot)
-    artifact = read_artifact(OpenClCompiler().compile_bytes(MATMUL.encode(), "main.mlir", (), profile).artifact)
+    artifact = read_artifact(compile_text(MATMUL, profile, "main.mlir"))
     source = "".join(one.prelude + one.text for one in artifact.sources)
     assert ("retarget_dot_ss" in source) == (dot != "none")
     assert text in source
@@ -120,9 +119,7 @@ def test_a_product_of_i8_uses_what_the_profile_has_and_says_so(dot: str, text: s
 
 @pytest.mark.slow
 def test_a_product_of_i8_is_exact(with_dots: OpenClDevice) -> None:
-    artifact = (
-        OpenClCompiler().compile_bytes(MATMUL.encode(), "m.mlir", (), compile_profile(with_dots.profile)).artifact
-    )
+    artifact = compile_text(MATMUL, compile_profile(with_dots.profile))
     left, right = (np.random.default_rng(seed).integers(-128, 128, (64, 64), np.int8) for seed in (1, 2))
     (product,) = with_dots.load(artifact).call("main", (left, right), lambda check: None)
     np.testing.assert_array_equal(product, left.astype(np.int32) @ right.astype(np.int32))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from msgspec.structs import replace
-from opencl_support import shipped
+from opencl_support import compile_text, shipped
 from retarget_iree.toolchain import compiler_api
 from retarget_opencl.artifact.file import joined, read_artifact
 from retarget_opencl.clc.kernel import KernelWriter
@@ -19,7 +19,6 @@ from retarget_opencl.clc.nodes import KernelText
 from retarget_opencl.clc.ops import RULES
 from retarget_opencl.clc.source import kernel_source
 from retarget_opencl.clc.types import TypeNames
-from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.compile.frontend import _settle_dialects
 from retarget_opencl.device.profile import DeviceProfile, compile_profile
 from retarget_opencl.run.device import OpenClDevice, build_options
@@ -68,11 +67,8 @@ spirv.module Logical GLSL450 {{
 }}"""
 
 
-def _translate(
-    text: str, profile: DeviceProfile, items: int = 1, *, bfloat16: bool = False, features: set[str] | None = None
-) -> tuple[KernelText, str]:
-    """Return a kernel and the whole program. What it needs of a device is added to `features`."""
-    features = set() if features is None else features
+def _translate(text: str, profile: DeviceProfile, items: int = 1, *, bfloat16: bool = False) -> tuple[KernelText, str]:
+    """Return a kernel and the whole program."""
     _settle_dialects()
     with compiler_api().Session() as session:
         context = session.context
@@ -85,11 +81,9 @@ def _translate(
                 item for item in spirv.regions[0].blocks[0] if item.operation.name == "spirv.func"
             ).operation
             names = TypeNames(native_half=profile.half == "native", bfloat16=bfloat16)
-            helpers: set[str] = set()
-            has_subgroups = profile.subgroups != "none"
-            writer = KernelWriter(names=names, features=features, helpers=helpers, subgroups=has_subgroups)
+            writer = KernelWriter(names=names, subgroups=profile.subgroups != "none")
             kernel = writer.write(spirv, function, {}, (items, 1, 1), "test")
-            source = joined([kernel_source(kernel, names, profile, features, helpers)])
+            source = joined([kernel_source(kernel, profile)])
             del module, spirv, function
     return kernel, source
 
@@ -412,7 +406,7 @@ func.func @main(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>) -> tensor<64x64xf1
 @pytest.mark.parametrize(("matrices", "uses"), [("ptx", True), ("none", False)])
 def test_a_product_of_halves_uses_matrix_units_where_the_profile_has_them(*, matrices: str, uses: bool) -> None:
     profile = replace(shipped("nvidia-sm80"), matrices=matrices)
-    artifact = read_artifact(OpenClCompiler().compile_bytes(_MATMUL.encode(), "main.mlir", (), profile).artifact)
+    artifact = read_artifact(compile_text(_MATMUL, profile, "main.mlir"))
     for text in ("mma.sync.aligned.m16n8k16.row.col.f16", "ldmatrix.sync.aligned", "matrix_store_packed_row_global("):
         assert (text in joined(artifact.sources)) == uses
     assert ("opencl.computeCapabilityNV >= 8.0" in artifact.needs) == uses

@@ -30,16 +30,15 @@ def written(case: str) -> str:
     types, _, floats = kinds.partition(" / ")
     arguments, result = types.split(" -> ")
     profile = replace(shipped("nvidia-sm80"), half="native" if floats == "native" else "emulated")
-    features: set[str] = set()
     variables = [line for line in body if line.startswith("spirv.GlobalVariable")]
     text = _module(arguments.split(", "), result, "\n".join(line for line in body if line not in variables), variables)
     try:
-        kernel, source = _translate(ALIASES + text, profile, bfloat16=floats == "bf16", features=features)
+        kernel, source = _translate(ALIASES + text, profile, bfloat16=floats == "bf16")
     except TranslationError as error:
         return f"{head}\n=\n{str(error).partition(' at loc(')[0]}"
     lines = [line.strip() for line in kernel.lines if "binding" not in line or "atom" in line or "matrix_" in line]
     around = [line for line in source.splitlines() if line.startswith(("#pragma OPENCL EXTENSION", "typedef struct"))]
-    around += [f"needs {name}" for name in sorted(features)]
+    around += [f"needs {name}" for name in sorted(kernel.features)]
     helpers = re.findall(r"^(?!__kernel)(?:\w+ )+(\w+)\(", source, re.MULTILINE)
     around += [f"with {name}" for name in sorted(set(helpers) - {"tested"})]
     return "\n".join([head, "=", *lines, *around])
