@@ -61,6 +61,15 @@ def walk(op: Ir) -> Iterator[Ir]:
                 yield from walk(item.operation)
 
 
+def kernels_of(module: Ir) -> Iterator[tuple[Ir, Ir, Ir]]:
+    """Yield the kernels of a module whose executables have functions: variant, export and function of each."""
+    for executable in inside(module, "hal.executable"):
+        for variant in inside(executable, "hal.executable.variant"):
+            exports = {symbol_name(export): export for export in inside(variant, "hal.executable.export")}
+            functions = [one for inner in inside(variant, "builtin.module") for one in inside(inner, "func.func")]
+            yield from ((variant, exports[name], one) for one in functions if (name := symbol_name(one)) in exports)
+
+
 @cache
 def element_dtype(name: str) -> np.dtype[np.generic] | None:
     """Return the NumPy dtype of an MLIR element type; None where it has none."""

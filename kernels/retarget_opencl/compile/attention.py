@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from retarget_opencl.clc.attention import Attention
-from retarget_opencl.translation import ATTENTION, Ir, inside, symbol_name, walk
+from retarget_opencl.translation import ATTENTION, Ir, kernels_of, walk
 
 _OP = "iree_linalg_ext.attention"
 
@@ -180,18 +180,13 @@ def replace_kernels(module: Ir) -> set[str]:
     of their attention.
     """
     left = set()
-    for executable in inside(module, "hal.executable"):
-        for variant in inside(executable, "hal.executable.variant"):
-            functions = [one for inner in inside(variant, "builtin.module") for one in inside(inner, "func.func")]
-            for function in functions:
-                op = next((one for one in walk(function) if one.name == _OP), None)
-                found = None if op is None else _placed(function, op)
-                exports = inside(variant, "hal.executable.export")
-                export = next((one for one in exports if symbol_name(one) == symbol_name(function)), None)
-                if found is not None and export is not None:
-                    _replace(op, export, found)
-                elif op is not None:
-                    left.add(str(op.location))
+    for _, export, function in kernels_of(module):
+        op = next((one for one in walk(function) if one.name == _OP), None)
+        found = None if op is None else _placed(function, op)
+        if found is not None:
+            _replace(op, export, found)
+        elif op is not None:
+            left.add(str(op.location))
     return left
 
 

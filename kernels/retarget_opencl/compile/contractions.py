@@ -26,7 +26,8 @@ from math import prod
 from msgspec import Struct
 from msgspec.structs import replace
 
-from retarget_opencl.translation import BFLOAT16, Ir, inside, symbol_name, walk
+from retarget_opencl.compile.kernels import compilation_info, nvidia_kernels
+from retarget_opencl.translation import BFLOAT16, Ir, walk
 
 LOOPS = 3
 """The loops of a product over rows, columns and steps of the reduction, the last of its loops."""
@@ -81,27 +82,17 @@ def prepare_products(module: Ir) -> bool:
     Needs MLIR's context.
     """
     found = False
-    for executable in inside(module, "hal.executable"):
-        for variant in inside(executable, "hal.executable.variant"):
-            target = str(variant.attributes["target"])
-            arch = re.search(r'arch = "(sm_\d+)"', target)
-            if arch is None:
-                continue
-            units = "NV_WMMA" in target
-            functions = [f for inner in inside(variant, "builtin.module") for f in inside(inner, "func.func")]
-            for function in functions:
-                products = list(products_in(function))
-                if len(products) != 1:
-                    continue
-                exports = [
-                    e for e in inside(variant, "hal.executable.export") if symbol_name(e) == symbol_name(function)
-                ]
-                tiling = _tiling(products[0], units=units)
-                if units and _elements(products[0]) == ("bf16", "f32"):
-                    found |= _prepare_bfloat16(function, exports)
-                if tiling is not None:
-                    products[0].attributes["compilation_info"] = tiling
-                    found = True
+    for variant, export, function in nvidia_kernels(module):
+        units = "NV_WMMA" in str(variant.attributes["target"])
+        products = list(products_in(function))
+        if len(products) != 1:
+            continue
+        tiling = _tiling(products[0], units=units)
+        if units and _elements(products[0]) == ("bf16", "f32"):
+            found |= _prepare_bfloat16(function, export)
+        if tiling is not None:
+            products[0].attributes["compilation_info"] = tiling
+            found = True
     return found
 
 
@@ -122,16 +113,13 @@ def _elements(op: Ir) -> tuple[str, str]:
     return (left if left == right else "", out)
 
 
-def _tiling(op: Ir, *, units: bool) -> Ir:
+def _tiling(op: Ir, *, units: bool) -> Ir | None:
     """Return the attribute with a product's tiles, if one of the tables fits."""
-    from iree.compiler import ir
-
     sizes = sizes_of(op)
     tiling = _choose(op, sizes, units=units) if sizes and "compilation_info" not in op.attributes else None
     if tiling is None:
         return None
-    on_units = units and _elements(op) in _PRODUCTS
-    return ir.Attribute.parse(_compilation_info(tiling, len(sizes) - LOOPS, on_units=on_units))
+    return _tiles_info(tiling, len(sizes) - LOOPS, on_units=units and _elements(op) in _PRODUCTS)
 
 
 def bytes_of_factor(op: Ir) -> int:
@@ -191,23 +179,17 @@ def _is_used_here(op: Ir) -> bool:
     return any(use.owner.operation.name.startswith("linalg.") for use in op.results[0].uses)
 
 
-def _compilation_info(tiling: _Tiling, batch: int, *, on_units: bool) -> str:
+def _tiles_info(tiling: _Tiling, batch: int, *, on_units: bool) -> Ir:
     (rows, columns), (part_rows, part_columns) = tiling.group, tiling.part
     ones, zeros = [1] * batch, [0] * batch
-    if on_units:
-        pipeline, size = "CooperativeMatrixVectorize", (_SUBGROUP * columns // part_columns, rows // part_rows, 1)
-        reduction = [*zeros, 0, 0, tiling.step]
-        tiles = [[*ones, rows, columns], [*ones, part_rows, part_columns], reduction, [*ones, 16, 16, 16]]
-    else:
-        pipeline, size = "MatmulPromoteVectorize", (columns // part_columns, rows // part_rows, 1)
-        tiles = [[*ones, rows, columns, tiling.step]]
-    subgroup = f" subgroup_size = {_SUBGROUP}" if on_units else ""
-    return (
-        f"#iree_codegen.compilation_info<lowering_config = #iree_codegen.lowering_config<tile_sizes = {tiles}>, "
-        f"translation_info = #iree_codegen.translation_info<pipeline = #iree_gpu.spirv_pipeline<{pipeline}> "
-        f"workgroup_size = {list(size)}{subgroup}, "
-        f"{{pipeline_depth = 1 : i64, store_stage = {tiling.stage} : i64}}>>"
-    )
+    stages = f", {{pipeline_depth = 1 : i64, store_stage = {tiling.stage} : i64}}"
+    if not on_units:
+        size, tiles = (columns // part_columns, rows // part_rows, 1), [[*ones, rows, columns, tiling.step]]
+        return compilation_info("MatmulPromoteVectorize", size, tiles, stages)
+    size = (_SUBGROUP * columns // part_columns, rows // part_rows, 1)
+    reduction = [*zeros, 0, 0, tiling.step]
+    tiles = [[*ones, rows, columns], [*ones, part_rows, part_columns], reduction, [*ones, 16, 16, 16]]
+    return compilation_info("CooperativeMatrixVectorize", size, tiles, f" subgroup_size = {_SUBGROUP}{stages}")
 
 
 # What a kernel may do with bf16, so that f16 can stand for it: no constants and no arithmetic.
@@ -217,7 +199,7 @@ _NEUTRAL = re.compile(
 _CONVERTING = frozenset({"arith.extf", "arith.truncf"})
 
 
-def _prepare_bfloat16(function: Ir, exports: Sequence[Ir]) -> bool:
+def _prepare_bfloat16(function: Ir, export: Ir) -> bool:
     """Let f16 stand for bf16 in a kernel that only moves and converts it, and has no f16 of its own."""
     from iree.compiler import ir
 
@@ -235,8 +217,7 @@ def _prepare_bfloat16(function: Ir, exports: Sequence[Ir]) -> bool:
     for value in values:
         if "bf16" in str(value.type):
             value.set_type(ir.Type.parse(str(value.type).replace("bf16", "f16")))
-    for export in exports:
-        export.attributes[BFLOAT16] = ir.UnitAttr.get()
+    export.attributes[BFLOAT16] = ir.UnitAttr.get()
     return True
 
 

@@ -32,7 +32,7 @@ from retarget_iree.toolchain import compiler_api
 from retarget_opencl.compile.attention import may_have_attention, prepare_attention, replace_kernels
 from retarget_opencl.compile.constants import LARGE, move_to_resources, parsed
 from retarget_opencl.compile.contractions import generalize_products, pad_products, prepare_products, products_in
-from retarget_opencl.compile.kernels import prepare_convolutions, prepare_elementwise, prepare_rows
+from retarget_opencl.compile.kernels import nvidia_kernels, prepare_convolutions, prepare_elementwise, prepare_rows
 from retarget_opencl.compile.rewriting import (
     has_packs,
     inline_calls,
@@ -206,7 +206,7 @@ def _tiles(target: str, found: _Found) -> list[_Change]:
         units = "NV_WMMA" in target
         tiles.append((_EARLY, noted(partial(pad_products, units=units))))
         tiles.append((_EARLY, noted(partial(generalize_products, units=units))))
-        tiles.append((_CONFIGURED, noted(prepare_rows)))
+        tiles.append((_CONFIGURED, noted(lambda module: _each(module, prepare_rows))))
     return tiles
 
 
@@ -278,7 +278,13 @@ def _with_places(finish: Callable[[Ir], Ir | None], configured: Ir, context: Ir)
 
 def _prepare_kernels(module: Ir) -> bool:
     """Give tiles to kernels; say whether there are any."""
-    return any([prepare_convolutions(module), prepare_elementwise(module), prepare_products(module)])
+    return any([_each(module, prepare_convolutions, prepare_elementwise), prepare_products(module)])
+
+
+def _each(module: Ir, *prepare: Callable[[Ir], bool]) -> bool:
+    """Prepare each of NVIDIA's kernels; say whether that changed any. Needs MLIR's context."""
+    prepared = [one(function) for _, _, function in nvidia_kernels(module) for one in prepare]
+    return any(prepared)
 
 
 def _prepare_constants(module: Ir, largest: int) -> None:

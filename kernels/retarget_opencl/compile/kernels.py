@@ -18,16 +18,25 @@ import re
 from collections.abc import Iterator, Sequence
 from math import prod
 
-from retarget_opencl.translation import Ir, inside, walk
+from retarget_opencl.translation import Ir, kernels_of, walk
 
 
-def nvidia_kernels(module: Ir) -> Iterator[Ir]:
-    """Yield the functions that are kernels for NVIDIA's architectures."""
-    for executable in inside(module, "hal.executable"):
-        for variant in inside(executable, "hal.executable.variant"):
-            if re.search(r'arch = "sm_\d+"', str(variant.attributes["target"])):
-                for inner in inside(variant, "builtin.module"):
-                    yield from inside(inner, "func.func")
+def nvidia_kernels(module: Ir) -> Iterator[tuple[Ir, Ir, Ir]]:
+    """Yield the kernels for NVIDIA's architectures, as `kernels_of` does: tiles were measured on them alone."""
+    for variant, export, function in kernels_of(module):
+        if re.search(r'arch = "sm_\d+"', str(variant.attributes["target"])):
+            yield variant, export, function
+
+
+def compilation_info(pipeline: str, size: Sequence[int], tiles: Sequence[Sequence[int]], more: str = "") -> Ir:
+    """Return the attribute with an op's tiles and its kernel's pipeline and work-group."""
+    from iree.compiler import ir
+
+    return ir.Attribute.parse(
+        f"#iree_codegen.compilation_info<lowering_config = #iree_codegen.lowering_config<tile_sizes = {tiles}>, "
+        f"translation_info = #iree_codegen.translation_info<pipeline = #iree_gpu.spirv_pipeline<{pipeline}> "
+        f"workgroup_size = {list(size)}{more}>>"
+    )
 
 
 _BATCH = "iree-codegen-insert-batch-dim-for-batchless-conv"
@@ -48,16 +57,6 @@ _ENOUGH = 132 * 4 * _SUBGROUP
 _TILES = ((4, 2), (2, 4), (1, 8), (8, 1), (1, 7), (7, 1), (2, 2), (1, 4), (4, 1), (1, 2), (2, 1))
 
 
-def prepare_convolutions(module: Ir) -> bool:
-    """Give tiles to the convolutions in the kernels of a module after the phase `executable-sources`; say whether there
-    are any.
-
-    Only for NVIDIA's architectures, on which they were measured. Needs MLIR's context.
-    """
-    prepared = [_prepare_kernel(function) for function in nvidia_kernels(module)]
-    return any(prepared)
-
-
 def thread_tile(batch: int, rows: int, columns: int, channels: int) -> tuple[int, int]:
     """Return how many rows and columns of the result one work-item computes, of four channels each.
 
@@ -70,7 +69,8 @@ def thread_tile(batch: int, rows: int, columns: int, channels: int) -> tuple[int
     return 1, 1
 
 
-def _prepare_kernel(function: Ir) -> bool:
+def prepare_convolutions(function: Ir) -> bool:
+    """Give tiles to the convolutions in a kernel after the phase `executable-sources`; say whether there are any."""
     from iree.compiler import passmanager
     from iree.compiler.dialects import linalg
 
@@ -96,8 +96,8 @@ def _prepare(op: Ir) -> bool:
     inner, (batch, rows, columns, channels) = types[0].shape[3], types[2].shape
     if inner % _VECTOR or channels % _VECTOR:
         return False
-    tiles = _compilation_info(batch, rows, columns, channels)
-    if not tiles or not _sums_products(op.regions[0].blocks[0]):
+    tiles = _convolution_info(batch, rows, columns, channels)
+    if tiles is None or not _sums_products(op.regions[0].blocks[0]):
         return False
     dimensions = linalg.infer_convolution_dimensions(op)
     with ir.InsertionPoint(op), op.location:
@@ -109,7 +109,7 @@ def _prepare(op: Ir) -> bool:
                 "operandSegmentSizes": ir.DenseI32ArrayAttr.get([2, 1]),
                 "strides": _numbers(dimensions.strides),
                 "dilations": _numbers(dimensions.dilations),
-                "compilation_info": ir.Attribute.parse(tiles),
+                "compilation_info": tiles,
             },
             regions=1,
         )
@@ -144,28 +144,24 @@ def _numbers(values: Sequence[int]) -> Ir:
     return ir.Attribute.parse(f"dense<{list(values)}> : tensor<{len(values)}xi64>")
 
 
-def _compilation_info(batch: int, rows: int, columns: int, channels: int) -> str:
-    """Return the attribute with a convolution's tiles; empty where IREE's own are better: where a work-item for four
+def _convolution_info(batch: int, rows: int, columns: int, channels: int) -> Ir | None:
+    """Return the attribute with a convolution's tiles; None where IREE's own are better: where a work-item for four
     channels does not occupy the device, or a work-group would be less than half a subgroup."""
     if batch * rows * columns * channels < _ENOUGH * _VECTOR:
-        return ""
+        return None
     high, wide = thread_tile(batch, rows, columns, channels)
     across = _divisor(channels // _VECTOR, _SUBGROUP)
     # Neighbouring pixels in one work-group read the same weights from the cache.
     along = _divisor(columns // wide, max(4, _SUBGROUP // across))
     if across * along * 2 < _SUBGROUP:
-        return ""
+        return None
     tiles = [
         [1, high, along * wide, across * _VECTOR],
         [1, high, wide, _VECTOR],
         [0, 0, 0, 0, 1, 1, _VECTOR],
         [0, 1, 0, 0],
     ]
-    return (
-        f"#iree_codegen.compilation_info<lowering_config = #iree_codegen.lowering_config<tile_sizes = {tiles}>, "
-        "translation_info = #iree_codegen.translation_info<pipeline = #iree_gpu.spirv_pipeline<BaseVectorize> "
-        f"workgroup_size = [{across}, {along}, 1]>>"
-    )
+    return compilation_info("BaseVectorize", (across, along, 1), tiles)
 
 
 def _divisor(number: int, most: int) -> int:
@@ -181,22 +177,14 @@ _SCALAR = frozenset({"linalg.yield", "linalg.index"})
 _ELEMENTS = frozenset({"f32", "f16", "bf16", "i32"})
 
 
-def prepare_elementwise(module: Ir) -> bool:
-    """Give work-groups to kernels of one elementwise op after the phase `executable-sources`; say if there are any.
-
-    Only for NVIDIA's architectures, on which they were measured. Needs MLIR's context.
-    """
-    prepared = [_prepare_elementwise(function) for function in nvidia_kernels(module)]
-    return any(prepared)
-
-
 def work_items(inner: int) -> int:
     """Return how many work-items of four elements share a row of `inner` elements; 0 if no more than one subgroup."""
     counts = range(_MOST, _SUBGROUP, -_SUBGROUP)
     return next((count for count in counts if inner % (count * _VECTOR) == 0), 0)
 
 
-def _prepare_elementwise(function: Ir) -> bool:
+def prepare_elementwise(function: Ir) -> bool:
+    """Give a work-group to a kernel of one elementwise op after the phase `executable-sources`; say if it is one."""
     from iree.compiler import ir
 
     ops = [op for op in walk(function) if op.name.startswith(_DIALECTS) and op.name not in _SCALAR]
@@ -214,7 +202,9 @@ def _prepare_elementwise(function: Ir) -> bool:
         return False
     items = work_items(kinds[-1].get_dim_size(kinds[-1].rank - 1)) if kinds[-1].rank else 0
     if items:
-        op.attributes["compilation_info"] = ir.Attribute.parse(_elementwise_info([1] * (kinds[-1].rank - 1), items))
+        outer = [1] * (kinds[-1].rank - 1)
+        tiles = [[*outer, items * _VECTOR], [*outer, _VECTOR]]
+        op.attributes["compilation_info"] = compilation_info("BaseVectorize", (items, 1, 1), tiles)
     return bool(items)
 
 
@@ -225,15 +215,6 @@ def _dimensions(text: str) -> list[int] | None:
     return [int(name[1:]) for name in names] if all(re.fullmatch(r"d\d+", name) for name in names) else None
 
 
-def _elementwise_info(outer: Sequence[int], items: int) -> str:
-    tiles = [[*outer, items * _VECTOR], [*outer, _VECTOR]]
-    return (
-        f"#iree_codegen.compilation_info<lowering_config = #iree_codegen.lowering_config<tile_sizes = {tiles}>, "
-        "translation_info = #iree_codegen.translation_info<pipeline = #iree_gpu.spirv_pipeline<BaseVectorize> "
-        f"workgroup_size = [{items}, 1, 1]>>"
-    )
-
-
 _REDUCTIONS = 2
 """Those of a softmax: the largest element of a row, and the sum of the exponentials."""
 _BY_COLUMNS = {512: (128, 4), 1024: (64, 16), 2048: (128, 4), 4096: (256, 4), 8192: (512, 4)}
@@ -241,18 +222,9 @@ _BY_COLUMNS = {512: (128, 4), 1024: (64, 16), 2048: (128, 4), 4096: (256, 4), 81
 _PIPELINE = "spirv_pipeline<SubgroupReduce>"
 
 
-def prepare_rows(module: Ir) -> bool:
-    """Configure the softmax kernels for NVIDIA's architectures anew; say if there are any. Needs MLIR's context."""
-    prepared = [_prepare_rows(function) for function in nvidia_kernels(module)]
-    return any(prepared)
-
-
-def items_and_vector(columns: int) -> tuple[int, int] | None:
-    """Return the work-items for a row of `f32` and the elements that each takes at once; None leaves IREE's choice."""
-    return _BY_COLUMNS.get(columns)
-
-
-def _prepare_rows(function: Ir) -> bool:
+def prepare_rows(function: Ir) -> bool:
+    """Configure a softmax kernel of `f32` anew, by its work-items for a row and the elements that each takes at once;
+    say if it is one."""
     from iree.compiler import ir
 
     info = str(function.attributes["translation_info"]) if "translation_info" in function.attributes else ""
@@ -266,7 +238,7 @@ def _prepare_rows(function: Ir) -> bool:
     kind = ir.ShapedType(reductions[0].operands[0].type)
     if not kind.has_static_shape or str(kind.element_type) != "f32":
         return False
-    chosen = items_and_vector(kind.shape[-1])
+    chosen = _BY_COLUMNS.get(kind.shape[-1])
     if chosen is None:
         return False
     items, vector = chosen
