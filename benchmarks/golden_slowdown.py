@@ -67,18 +67,18 @@ def slowed(name: str, groups: Groups) -> Iterator[None]:
     """Have programs that are loaded meanwhile execute so many of a kernel's work-groups once more at each launch."""
     launcher = Commands.launcher
 
-    def replaced(self: Commands, kernel: Any, count_groups: Callable[[Sequence[int]], Sequence[int]]) -> Any:
-        launch = launcher(self, kernel, count_groups)
+    def replaced(self: Commands, kernel: Any, members: Any, count_groups: Callable[[Any], Any]) -> Any:
+        launch = launcher(self, kernel, members, count_groups)
         if kernel.name != name:
             return launch
 
-        def some(workload: Sequence[int]) -> Sequence[int]:
-            counts = list(count_groups(workload))
+        def some(workload: Sequence[int]) -> Sequence[Sequence[int]]:
+            counts = list(count_groups(workload)[0])
             for index, count in groups:
                 counts[index] = min(count, counts[index])
-            return counts
+            return [counts]
 
-        more = launcher(self, kernel, some)
+        more = launcher(self, kernel, members, some)
 
         def both(*arguments: Any) -> None:
             launch(*arguments)
@@ -98,14 +98,14 @@ def groups_of(load: Callable[[], Any], inputs: Sequence[Any], name: str) -> Sequ
     launcher = Commands.launcher
     found: list[Sequence[int]] = []
 
-    def replaced(self: Commands, kernel: Any, count_groups: Callable[[Sequence[int]], Sequence[int]]) -> Any:
-        def counted(workload: Sequence[int]) -> Sequence[int]:
+    def replaced(self: Commands, kernel: Any, members: Any, count_groups: Callable[[Any], Any]) -> Any:
+        def counted(workload: Sequence[int]) -> Sequence[Sequence[int]]:
             counts = count_groups(workload)
             if kernel.name == name:
-                found.append(tuple(counts))
+                found.append(tuple(counts[0]))
             return counts
 
-        return launcher(self, kernel, counted)
+        return launcher(self, kernel, members, counted)
 
     Commands.launcher = replaced  # type: ignore[method-assign]
     try:

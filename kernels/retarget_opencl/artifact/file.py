@@ -235,4 +235,4 @@ class Program(Struct, frozen=True, kw_only=True):
     def launched(self) -> frozenset[Scalar]:
         """The numbers of the kernels that instructions launch: a member of another may be launched only with it."""
         words = (word for function in self.functions for block in function.blocks for word in block)
-        return frozenset(one for word in words if str(word[0]).startswith("dispatch") for one in word[1:2])
+        return frozenset(word[1] for word in words if word[0] == "dispatch" and len(word) > 1)

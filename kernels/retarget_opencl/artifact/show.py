@@ -68,7 +68,6 @@ _PLAIN_WORDS: dict[str, tuple[int, ...]] = {
     "global_load": (1,),
     "global_store": (0,),
     "dispatch": (0,),
-    "dispatch_together": (0,),
     "view_dim": (2,),
     "export": (4,),
     "constant": (1,),
@@ -84,7 +83,7 @@ def _function(function: Function, program: Program) -> Iterator[str]:
         return names.get(value, f"r{value}") if isinstance(value, int) else repr(value)
 
     def plain(name: str, value: Scalar) -> str:
-        if isinstance(value, int) and name.startswith("dispatch"):
+        if isinstance(value, int) and name == "dispatch":
             return program.kernels[value].name
         if isinstance(value, int) and name == "call":
             return program.functions[value].name

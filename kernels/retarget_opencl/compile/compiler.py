@@ -296,7 +296,7 @@ class OpenClCompiler(Compiler):
         for function in functions:
             numbers = {one.register: one.value for one in function.constants if isinstance(one.value, int)}
             words = [word for block in function.blocks for word in block]
-            dispatches += sum(str(word[0]).startswith("dispatch") for word in words)
+            dispatches += sum(word[0] == "dispatch" for word in words)
             transient += sum(numbers.get(cast("int", word[-1]), 0) for word in words if word[0] == "allocate")
         return ProgramStatistics(dispatches=dispatches, transient=transient)
 

@@ -7,6 +7,7 @@ Ops on scalars are in `scalar_rules`.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from retarget_iree.runtime.elements import element_type_code
 
@@ -270,16 +271,18 @@ def _concurrent(writer: FunctionWriter, op: Ir) -> None:
     for item in items:
         if item not in dispatches:
             writer.op(item)
-    words = zip(*(map(writer.values, _operands(item)) for item in dispatches), strict=True)
-    writer.emit("dispatch_together", kernel, *words)
+    _launch(writer, kernel, dispatches)
 
 
 def _dispatch(writer: FunctionWriter, op: Ir) -> None:
-    writer.emit("dispatch", _kernel_of(writer, op), *map(writer.values, _operands(op)))
+    _launch(writer, _kernel_of(writer, op), [op])
 
 
-def _operands(op: Ir) -> tuple[Ir, ...]:
-    return (op.workload, op.resources, op.resource_offsets, op.uniform_operands)
+def _launch(writer: FunctionWriter, kernel: int, dispatches: Sequence[Ir]) -> None:
+    """Launch a kernel that does the work of dispatches; each operand is a list of theirs."""
+    names = ("workload", "resources", "resource_offsets", "uniform_operands")
+    words = (tuple(writer.values(getattr(one, name)) for one in dispatches) for name in names)
+    writer.emit("dispatch", kernel, *words)
 
 
 def _kernel_of(writer: FunctionWriter, op: Ir) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import prod
 from sys import byteorder
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.generic]
 Workload = tuple[Any, ...]
 Launcher = Callable[[Workload, Sequence[tuple[Span, int]], Sequence[int]], None]
-GroupCounter = Callable[[Sequence[int]], Sequence[int]]
+GroupCounter = Callable[[Workload], Sequence[Sequence[int]]]
 Size = tuple[int, int, int]
 _Range = tuple[Size, Sequence[int]]
 """The work-items of a launch, and further numbers that the kernel takes."""
@@ -158,60 +159,32 @@ class Commands:
 
     # ------------------------------------------------------------ dispatches
 
-    def launcher(self, kernel: Kernel, count_groups: GroupCounter) -> Launcher:
-        """Return a function that launches a kernel for one dispatch of the program."""
-        count, sizes = len(kernel.bindings), kernel.workgroup_size
+    def launcher(self, kernel: Kernel, members: Sequence[Kernel], count_groups: GroupCounter) -> Launcher:
+        """Return a function that launches a kernel for one dispatch of the program.
+
+        `members` are the kernels whose work it does, or it alone; their spans and uniforms follow each other, and
+        `count_groups` counts the work-groups of each. The dispatch has its own kernel object, whose arguments stay set:
+        only what differs from the launch before is set again. A span's own offset and the dispatch's are added, and
+        passed as an argument.
+        """
+        span_places, number_places = _places(members)
+        sizes = kernel.workgroup_size
 
         def range_of(workload: Workload) -> _Range | None:
             groups = count_groups(workload)
-            if 0 in groups:
-                return None
-            return (groups[0] * sizes[0], groups[1] * sizes[1], groups[2] * sizes[2]), ()
-
-        places = range(2 * count, 2 * count + len(kernel.constants))
-        return self._launcher(kernel, range_of, range(0, 2 * count, 2), places)
-
-    def joint_launcher(self, kernel: Kernel, members: Sequence[Kernel], counters: Sequence[GroupCounter]) -> Launcher:
-        """Return a function that launches a kernel with members, whose workloads, spans and uniforms follow each other.
-
-        `counters` count each member's work-groups.
-        """
-        spans, uniforms, counts, place = list[int](), list[int](), list[int](), 0
-        for member in members:
-            first = place + 2 * len(member.bindings)
-            last = first + len(member.constants)
-            spans += range(place, first, 2)
-            uniforms += range(first, last)
-            counts += range(last, last + 3)
-            place = last + 3
-
-        def range_of(workload: Workload) -> _Range | None:
-            groups = [tuple(count(part)) for count, part in zip(counters, workload, strict=True)]
-            total = sum(x * y * z for x, y, z in groups)
+            total = sum(map(prod, groups))
             if not total:
                 return None
-            return (total * kernel.workgroup_size[0], 1, 1), [number for group in groups for number in group]
+            if kernel.members:
+                return (total * sizes[0], 1, 1), [number for group in groups for number in group]
+            ((x, y, z),) = groups
+            return (x * sizes[0], y * sizes[1], z * sizes[2]), ()
 
-        return self._launcher(kernel, range_of, spans, [*uniforms, *counts])
-
-    def _launcher(
-        self,
-        kernel: Kernel,
-        range_of: Callable[[Workload], _Range | None],
-        span_places: Sequence[int],
-        number_places: Sequence[int],
-    ) -> Launcher:
-        """Return a function that launches a kernel, whose spans and numbers are arguments at these places.
-
-        The dispatch has its own kernel object, whose arguments stay set: only what differs from the launch before is
-        set again. A span's own offset and the dispatch's are added, and passed as an argument.
-        """
         cl, commands = self._cl, self
         instance: Any = None  # most of a second start would be spent on kernels, of which not all are launched
         buffers = [-1] * len(span_places)
         offsets: list[int] = [-1] * len(span_places)
         numbers: list[int | None] = [None] * len(number_places)
-        sizes = kernel.workgroup_size
         known: dict[Workload, _Range | None] = {}
         enqueue, in_memory = cl.enqueue_nd_range_kernel, self.pool.in_memory
 
@@ -285,3 +258,17 @@ def memory_dtype(kind: str) -> np.dtype[np.generic]:
         msg = f"no memory representation of {kind}"
         raise ProgramError(msg)
     return dtype
+
+
+def _places(members: Sequence[Kernel]) -> tuple[list[int], list[int]]:
+    """Return which arguments are spans (their offsets are the next ones), and which are numbers: the members' uniforms,
+    then their work-groups."""
+    spans, uniforms, groups, place = list[int](), list[int](), list[int](), 0
+    for member in members:
+        first = place + 2 * len(member.bindings)
+        last = first + len(member.constants)
+        spans += range(place, first, 2)
+        uniforms += range(first, last)
+        groups += range(last, last + 3)
+        place = last + 3
+    return spans, [*uniforms, *groups]

@@ -8,6 +8,7 @@ everything that can be looked up beforehand is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from operator import attrgetter, getitem, itemgetter, setitem
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -299,41 +300,29 @@ def _free(machine: Machine, resource: int) -> Step:
     return step
 
 
-def _dispatch(machine: Machine, kernel: int, workload: Any, resources: Any, offsets: Any, uniforms: Any) -> Step:
+def _dispatch(machine: Machine, kernel: int, workloads: Any, resources: Any, offsets: Any, uniforms: Any) -> Step:
     called = machine.program.kernels[kernel]
-    launch = machine.commands.launcher(called, machine.codes[called.groups].run)
-    pairs = [(resources[ordinal], offsets[ordinal]) for ordinal in called.bindings]
-    constants = [uniforms[ordinal] for ordinal in called.constants]
+    members = [machine.program.kernels[number] for number in called.members] or [called]
+    counted = [(machine.codes[member.groups].run, len(one)) for member, one in zip(members, workloads, strict=True)]
 
-    def step(r: Registers) -> None:
-        launch(
-            tuple([r[word] for word in workload]),
-            [(r[resource], r[offset]) for resource, offset in pairs],
-            [r[constant] for constant in constants],
-        )
+    def count_groups(workload: Sequence[Any]) -> list[Sequence[int]]:
+        words = iter(workload)
+        return [count(tuple(islice(words, length))) for count, length in counted]
 
-    return step
-
-
-def _dispatch_together(
-    machine: Machine, kernel: int, workloads: Any, resources: Any, offsets: Any, uniforms: Any
-) -> Step:
-    called = machine.program.kernels[kernel]
-    members = [machine.program.kernels[number] for number in called.members]
-    counts = [machine.codes[member.groups].run for member in members]
-    launch = machine.commands.joint_launcher(called, members, counts)
+    launch = machine.commands.launcher(called, members, count_groups)
+    words = [word for workload in workloads for word in workload]
     pairs = [
         (spans[ordinal], starts[ordinal])
         for member, spans, starts in zip(members, resources, offsets, strict=True)
         for ordinal in member.bindings
     ]
     constants = [
-        words[ordinal] for member, words in zip(members, uniforms, strict=True) for ordinal in member.constants
+        given[ordinal] for member, given in zip(members, uniforms, strict=True) for ordinal in member.constants
     ]
 
     def step(r: Registers) -> None:
         launch(
-            tuple([tuple([r[word] for word in workload]) for workload in workloads]),
+            tuple([r[word] for word in words]),
             [(r[resource], r[offset]) for resource, offset in pairs],
             [r[constant] for constant in constants],
         )
@@ -429,7 +418,6 @@ BUILDERS: dict[str, Builder] = {
     "copy": _command_effect("copy"),
     "flush": _command_effect("flush"),
     "dispatch": _dispatch,
-    "dispatch_together": _dispatch_together,
     "import": _value(lambda view, size: view.span.part(0, size)),
     "export": _export,
     "view_dim": _view_dim,

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 import pyopencl as cl
@@ -20,7 +19,7 @@ from retarget.extension import DriverError
 
 from retarget_opencl.artifact.file import Kernel
 from retarget_opencl.device.devices import FoundDevice
-from retarget_opencl.run.commands import Commands, Launcher, Workload
+from retarget_opencl.run.commands import Commands, GroupCounter, Launcher, Workload
 from retarget_opencl.run.device import OpenClDevice
 from retarget_opencl.run.memory import Memory, Pool, Span
 
@@ -84,8 +83,8 @@ class _Commands(Commands):
         super().__init__(pool, programs)
         self._checked, self._report = pool, report
 
-    def _launcher(self, *arguments: Any) -> Launcher:
-        launch = super()._launcher(*arguments)
+    def launcher(self, kernel: Kernel, members: Sequence[Kernel], count_groups: GroupCounter) -> Launcher:
+        launch = super().launcher(kernel, members, count_groups)
 
         def launch_checked(workload: Workload, spans: Sequence[tuple[Span, int]], values: Sequence[int]) -> None:
             self._checked.rewrite_noted()

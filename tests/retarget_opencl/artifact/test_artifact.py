@@ -123,7 +123,7 @@ def test_what_has_no_known_place_or_declaration_names_none(artifact: OpenClArtif
 
 def test_kernels_are_launched_that_a_dispatch_names(artifact: OpenClArtifact) -> None:
     commands = (("free", 3), ("flush",), ("scalar", "dispatch", "i32", 4, 4), ("dispatch", 1, 5), ("return", ()))
-    blocks = (commands, (("dispatch_together", 2, 6, 7), ("return", ())))
+    blocks = (commands, (("dispatch", 2, 6, 7), ("return", ())))
     function = replace(artifact.program.functions[0], blocks=blocks)
     assert replace(artifact.program, functions=(function,)).launched == {1, 2}
 

@@ -60,7 +60,7 @@ def test_dispatches_that_do_not_depend_on_each_other_are_one_launch_and_its_kern
     device: OpenClDevice, sizes: tuple[int, int]
 ) -> None:
     artifact = compiled(TRANSPOSITIONS)
-    assert instructions(artifact) == ["dispatch_together"]
+    assert instructions(artifact) == ["dispatch"]
     assert (len(artifact.sources), artifact.program.launched) == (3, {2})
     broken = KernelSource(prelude="", text="this is not OpenCL C")
     program = device.load(write_artifact(replace(artifact, sources=(broken, broken, artifact.sources[2]))))

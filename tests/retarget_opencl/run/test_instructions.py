@@ -275,48 +275,40 @@ def test_what_is_freed_is_forgotten() -> None:
     assert machine([("free", 0), ("return", (0,))], parameters=1).codes[0].run((7,)) == (None,)
 
 
-def test_a_dispatch_hands_on_bindings_and_constants_in_the_kernels_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Any] = []
-
-    def launcher(self: Recorder, kernel: Kernel, groups: Callable[..., Any]) -> Callable[..., None]:
-        return lambda *words: seen.append((kernel.name, groups(words[0]), *words))
-
-    monkeypatch.setattr(Recorder, "launcher", launcher, raising=False)
-    count = Function(name="count", registers=1, parameters=(0,), constants=(), blocks=((("return", (0, 0)),),))
-    kernel = Kernel(name="k", bindings=(1, 0), constants=(1,), workgroup_size=(1, 1, 1), groups=1)
-    loaded = machine(
-        [("dispatch", 0, (0,), (1, 2), (3, 4), (5, 6)), ("return", ())], parameters=7, more=(count,), kernels=(kernel,)
-    )
-    loaded.codes[0].run((10, 11, 12, 13, 14, 15, 16))
-    assert seen == [("k", (10, 10), (10,), [(12, 14), (11, 13)], [16])]
-
-
-def test_a_dispatch_of_kernels_together_hands_on_what_each_member_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("instruction", "expected"),
+    [
+        (
+            ("dispatch", 1, ((0,),), ((2, 3),), ((5, 6),), ((8, 9),)),
+            ("a", ["a"], [(10, 10)], (10,), [(13, 16), (12, 15)], [19]),
+        ),
+        (
+            ("dispatch", 0, ((0,), (1,)), ((2, 3), (4,)), ((5, 6), (7,)), ((8, 9), ())),
+            ("both", ["a", "b"], [(10, 10), (11, 11)], (10, 11), [(13, 16), (12, 15), (14, 17)], [19]),
+        ),
+    ],
+)
+def test_a_dispatch_hands_on_what_each_member_takes_in_its_order(
+    monkeypatch: pytest.MonkeyPatch, instruction: tuple[Scalar, ...], expected: object
+) -> None:
     seen: list[Any] = []
 
     def launcher(
-        self: Recorder, kernel: Kernel, members: Sequence[Kernel], counts: Sequence[Callable[..., Any]]
+        self: Recorder, kernel: Kernel, members: Sequence[Kernel], count: Callable[..., Any]
     ) -> Callable[..., None]:
         names = [member.name for member in members]
-        return lambda workloads, *words: seen.append(
-            (kernel.name, names, [count(one) for count, one in zip(counts, workloads, strict=True)], *words)
-        )
+        return lambda workload, *words: seen.append((kernel.name, names, count(workload), workload, *words))
 
-    monkeypatch.setattr(Recorder, "joint_launcher", launcher, raising=False)
+    monkeypatch.setattr(Recorder, "launcher", launcher, raising=False)
     count = Function(name="count", registers=1, parameters=(0,), constants=(), blocks=((("return", (0, 0)),),))
     kernels = (
         Kernel(name="both", bindings=(), constants=(), workgroup_size=(1, 1, 1), groups=0, members=(1, 2)),
         Kernel(name="a", bindings=(1, 0), constants=(1,), workgroup_size=(1, 1, 1), groups=1),
         Kernel(name="b", bindings=(0,), constants=(), workgroup_size=(1, 1, 1), groups=1),
     )
-    loaded = machine(
-        [("dispatch_together", 0, ((0,), (1,)), ((2, 3), (4,)), ((5, 6), (7,)), ((8, 9), ())), ("return", ())],
-        parameters=10,
-        more=(count,),
-        kernels=kernels,
-    )
+    loaded = machine([instruction, ("return", ())], parameters=10, more=(count,), kernels=kernels)
     loaded.codes[0].run(range(10, 20))
-    assert seen == [("both", ["a", "b"], [(10, 10), (11, 11)], [(13, 16), (12, 15), (14, 17)], [19])]
+    assert seen == [expected]
 
 
 def test_a_constant_is_a_range_of_the_artifacts_bytes_under_its_digest(monkeypatch: pytest.MonkeyPatch) -> None:
