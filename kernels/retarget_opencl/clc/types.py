@@ -42,11 +42,10 @@ class Vector(msgspec.Struct, frozen=True):
 
 
 class Array(msgspec.Struct, frozen=True):
-    """`length` elements (None: as many as the buffer holds), `stride` bytes apart (0: undecorated)."""
+    """`length` elements; None: as many as the buffer holds."""
 
     length: int | None
     element: SpirvType
-    stride: int
 
 
 class Struct(msgspec.Struct, frozen=True):
@@ -103,10 +102,6 @@ MATRIX_HELD = {"packed": "uint4", "single": "float8", "bytes": "uint2", "integer
 """The type of what a work-item holds of a matrix, by `Matrix.held`."""
 
 
-def _stride(parts: list[str]) -> int:
-    return next((int(part.removeprefix("stride=")) for part in parts[1:] if part.startswith("stride=")), 0)
-
-
 @cache
 def parse_type(  # noqa: PLR0911 - one return per kind of type
     text: str,
@@ -125,12 +120,10 @@ def parse_type(  # noqa: PLR0911 - one return per kind of type
         if lanes in {"2", "3", "4", "8", "16"} and isinstance(scalar, Scalar):
             return Vector(int(lanes), scalar)
     elif head == "!spirv.array":
-        parts = split_types(body)
-        length, _, element = parts[0].partition(" x ")
-        return Array(int(length), parse_type(element), _stride(parts))
+        length, _, element = split_types(body)[0].partition(" x ")
+        return Array(int(length), parse_type(element))
     elif head == "!spirv.rtarray":
-        parts = split_types(body)
-        return Array(None, parse_type(parts[0]), _stride(parts))
+        return Array(None, parse_type(split_types(body)[0]))
     elif head == "!spirv.struct":
         members = body[body.index("(") + 1 : body.rindex(")")]
         return Struct(tuple(parse_type(part.partition(" [")[0]) for part in split_types(members)))
@@ -139,8 +132,8 @@ def parse_type(  # noqa: PLR0911 - one return per kind of type
         if scope == "Subgroup" and (shape, use != "MatrixAcc") in _MATRICES:
             return Matrix(_SCALARS[shape.rpartition("x")[2]], use)
     elif head == "!spirv.ptr":
-        parts = split_types(body)
-        return Pointer(parse_type(parts[0]), parts[1])
+        pointee, storage = split_types(body)
+        return Pointer(parse_type(pointee), storage)
     msg = f"no OpenCL C type for the SPIR-V type {text}"
     raise TypeSyntaxError(msg)
 
@@ -256,14 +249,10 @@ def float_text(kind: Scalar, value: float, names: TypeNames) -> str:
     if kind.bits == 64:
         if math.isfinite(value):
             return repr(value)
-        return f"as_double(0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016x}ul)"
+        return f"as_double(0x{struct.pack('>d', value).hex()}ul)"
     # Half precision values are exact in single precision.
-    text = f"{_single(value)}f" if math.isfinite(value) else f"as_float(0x{_single_bits(value):08x}u)"
+    text = f"{_single(value)}f" if math.isfinite(value) else f"as_float(0x{struct.pack('>f', value).hex()}u)"
     return f"(half){text}" if kind.bits == 16 and names.native_half else text
-
-
-def _single_bits(value: float) -> int:
-    return int(struct.unpack("<I", struct.pack("<f", value))[0])
 
 
 def _single(value: float) -> str:
@@ -303,11 +292,6 @@ def _scalar(names: TypeNames, kind: Scalar, value: float) -> str:
     return float_text(kind, value, names) if kind.kind == "float" else integer_text(kind, int(value))
 
 
-def _number(kind: Scalar, attribute: Ir) -> float:
-    """Return the number of an integer, float or boolean attribute."""
-    return _parse_number(kind, str(attribute).partition(" : ")[0])
-
-
 def _parse_number(kind: Scalar, text: str) -> float:
     if text in {"true", "false"}:
         return int(text == "true")
@@ -326,7 +310,7 @@ _DENSE_ITEM = re.compile(r"true|false|0x[0-9A-Fa-f]+|[-+]?[0-9][0-9.]*(?:[eE][-+
 def literal(names: TypeNames, kind: SpirvType, attribute: Ir) -> str:
     """Return the text of a `spirv.Constant`'s value. Raises `TypeSyntaxError` for a kind of constant without a rule."""
     if isinstance(kind, Scalar):
-        return _scalar(names, kind, _number(kind, attribute))
+        return _scalar(names, kind, _parse_number(kind, str(attribute).partition(" : ")[0]))
     text = str(attribute)
     if isinstance(kind, Vector) and text.startswith("dense<"):
         body = text[len("dense<") : text.rindex("> :")]

@@ -27,14 +27,11 @@ _HALVES = """
 #keys = affine_map<(b, m, n, k) -> (b, n, k)>
 #values = affine_map<(b, m, n, k) -> (b, k, n)>
 #out = affine_map<(b, m, n, k) -> (b, m, n)>
-#same = affine_map<(b, m, n) -> (b, m, n)>
 func.func @attention(%q: tensor<QUERIESxf16>, %k: tensor<KEYSxf16>, %v: tensor<VALUESxf16>, %scale: f32)
     -> tensor<OUTxf16> {
   %zero = arith.constant 0.0 : f32
   %e0 = tensor.empty() : tensor<SCORESxf32>
-  %e1 = tensor.empty() : tensor<SCORESxf16>
   %e2 = tensor.empty() : tensor<OUTxf32>
-  %e3 = tensor.empty() : tensor<OUTxf16>
   %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<SCORESxf32>) -> tensor<SCORESxf32>
   %f2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<OUTxf32>) -> tensor<OUTxf32>
   %0 = linalg.generic {indexing_maps = [#left, #keys, #out],
@@ -47,19 +44,10 @@ func.func @attention(%q: tensor<QUERIESxf16>, %k: tensor<KEYSxf16>, %v: tensor<V
     %d = arith.addf %c, %o : f32
     linalg.yield %d : f32
   } -> tensor<SCORESxf32>
-  %1 = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel", "parallel"]}
-      ins(%0 : tensor<SCORESxf32>) outs(%e0 : tensor<SCORESxf32>) {
-  ^bb0(%x: f32, %o: f32):
-    %a = arith.mulf %x, %scale : f32
-    linalg.yield %a : f32
-  } -> tensor<SCORESxf32>
+  %s = tensor.splat %scale : tensor<SCORESxf32>
+  %1 = arith.mulf %0, %s : tensor<SCORESxf32>
   %2 = linalg.softmax dimension(2) ins(%1 : tensor<SCORESxf32>) outs(%e0 : tensor<SCORESxf32>) -> tensor<SCORESxf32>
-  %3 = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel", "parallel"]}
-      ins(%2 : tensor<SCORESxf32>) outs(%e1 : tensor<SCORESxf16>) {
-  ^bb0(%x: f32, %o: f16):
-    %a = arith.truncf %x : f32 to f16
-    linalg.yield %a : f16
-  } -> tensor<SCORESxf16>
+  %3 = arith.truncf %2 : tensor<SCORESxf32> to tensor<SCORESxf16>
   %4 = linalg.generic {indexing_maps = [#left, #values, #out],
       iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
       ins(%3, %v : tensor<SCORESxf16>, tensor<VALUESxf16>) outs(%f2 : tensor<OUTxf32>) {
@@ -70,12 +58,7 @@ func.func @attention(%q: tensor<QUERIESxf16>, %k: tensor<KEYSxf16>, %v: tensor<V
     %d = arith.addf %c, %o : f32
     linalg.yield %d : f32
   } -> tensor<OUTxf32>
-  %5 = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel", "parallel"]}
-      ins(%4 : tensor<OUTxf32>) outs(%e3 : tensor<OUTxf16>) {
-  ^bb0(%x: f32, %o: f16):
-    %a = arith.truncf %x : f32 to f16
-    linalg.yield %a : f16
-  } -> tensor<OUTxf16>
+  %5 = arith.truncf %4 : tensor<OUTxf32> to tensor<OUTxf16>
   return %5 : tensor<OUTxf16>
 }
 """

@@ -85,6 +85,15 @@ class _Found(Struct):
     apart: set[str] = field(default_factory=set)
 
 
+class _Outcome(Struct):
+    """The module, None if the compiler failed, its diagnostics, and an error of the library's."""
+
+    module: Ir | None
+    diagnostics: str
+    error: str
+    changes: Sequence[_Change]
+
+
 @cache
 def _settle_dialects() -> None:
     """Give dialects without Python bindings an empty module.
@@ -126,43 +135,48 @@ def compiled_module(request: CompileRequest, largest: int, kept: list[bytes] | N
     found = _Found()
     changes, tiles = _changes(content, largest, target, found, kept), _tiles(target, found)
     with ExitStack() as stack:
-        used = [*changes, *tiles]
-        module, diagnostics, error = _compile(stack, source_of, flags, start, used)
+
+        def attempt(changes: Sequence[_Change]) -> _Outcome:
+            return _compile(stack, source_of, flags, start, changes)
+
+        made = attempt([*changes, *tiles])
         for units in (True, False):  # all of it at last: kernels that are alike have the location of one
-            if module is None and found.attention:
+            if made.module is None and found.attention:
                 found.apart |= found.attention
                 changes = _changes(content, largest, target if units else "", found)
-                used = [*changes, *tiles]
-                module, diagnostics, error = _compile(stack, source_of, flags, start, used)
-        if module is None and has_packs(diagnostics):
+                made = attempt([*changes, *tiles])
+        if made.module is None and has_packs(made.diagnostics):
             changes.insert(0, (_EARLY, split_packs))
-            used = [*changes, *tiles]
-            module, diagnostics, error = _compile(stack, source_of, flags, start, used)
+            made = attempt([*changes, *tiles])
         tried = [_tried(one, flags) for one in tiles]
         for fewer in ([*changes, *tried], changes):
-            if module is None and found.tiles:
-                used = fewer
-                module, diagnostics, error = _compile(stack, source_of, flags, start, used)
-        if module is None and may_help(diagnostics):
-            scalars = needs_scalars(diagnostics)
-            used = [*changes, (_KERNELS, partial(rewrite, scalars=scalars)), *([] if scalars else tried)]
+            if made.module is None and found.tiles:
+                made = attempt(fewer)
+        if made.module is None and may_help(made.diagnostics):
+            scalars, failed = needs_scalars(made.diagnostics), made
+            rewritten: list[_Change] = [
+                *changes,
+                (_KERNELS, partial(rewrite, scalars=scalars)),
+                *([] if scalars else tried),
+            ]
             for plain in (plain_tiling, without_subgroups) if scalars else (str,):
-                if module is None:
+                if made.module is None:
                     flags = tuple(plain(flag) for flag in flags)
-                    module, said, _ = _compile(stack, source_of, flags, start, used)
-            diagnostics = diagnostics if module is None else said
-        if module is not None and (executables := lost_signs(module)):
-            used = [*used, (_CONFIGURED, partial(keep_signs, executables=executables))]
-            module, diagnostics, error = _compile(stack, source_of, flags, start, used)
+                    made = attempt(rewritten)
+            made = failed if made.module is None else made
+        if made.module is not None and (executables := lost_signs(made.module)):
+            made = attempt([*made.changes, (_CONFIGURED, partial(keep_signs, executables=executables))])
+        module, diagnostics = made.module, made.diagnostics
         if module is None:
-            summary = first_error(diagnostics) or error or f"{source_name}: the compiler failed and did not say why"
+            summary = first_error(diagnostics) or made.error
+            summary = summary or f"{source_name}: the compiler failed and did not say why"
             raise CompilerError(summary, diagnostics=diagnostics, verdict=is_verdict(diagnostics))
         with module.context:
             if _RESOURCES in module.attributes:
                 del module.attributes[_RESOURCES]  # nothing needs it now, and IREE does not read what it writes of it
             passmanager.PassManager.parse(_HOST).run(module)
             yield module, diagnostics
-        del module
+        del module, made
 
 
 def _changes(
@@ -224,11 +238,8 @@ def _order(change: _Change) -> int:
 
 def _compile(
     stack: ExitStack, source_of: Callable[[Any], Any], flags: Sequence[str], start: str, changes: Sequence[_Change]
-) -> tuple[Ir | None, str, str]:
-    """Return the module, None if the compiler failed, its diagnostics, and an error of the library's.
-
-    Between phases the module is changed; `stack` keeps what it needs.
-    """
+) -> _Outcome:
+    """Compile, and change the module between phases; `stack` keeps what it needs."""
     session = stack.enter_context(compiler_api().Session())
     module, error = None, ""
 
@@ -260,7 +271,7 @@ def _compile(
                 module = module and _with_places(partial(advance, start=_CONFIGURED, end=_PHASE), module, context)
         except ValueError as caught:
             error = str(caught)
-    return module, clean_diagnostics(captured.text), error
+    return _Outcome(module, clean_diagnostics(captured.text), error, changes)
 
 
 def _with_places(finish: Callable[[Ir], Ir | None], configured: Ir, context: Ir) -> Ir | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -82,56 +83,46 @@ class OpenClTransfers(Transfers):
 
     def fill(self, target: BufferRange, pattern: bytes, after: Sequence[cl.Event]) -> cl.Event:
         """Enqueue a fill."""
-        self._refuse(after)
-        if self._is_empty(target):
-            return self._marker(after)
-        if len(pattern) not in _PATTERNS:
+        if target.length and len(pattern) not in _PATTERNS:
             msg = f"found a pattern of {len(pattern)} bytes, expected one of {', '.join(map(str, _PATTERNS))}"
             raise DriverError(msg)
-        with self._errors("filling"):
-            fill = cl.enqueue_fill_buffer(
-                self._queue, target.buffer, pattern, target.offset, target.length, wait_for=list(after)
-            )
-            return self._flushed(fill)
+        enqueue = partial(cl.enqueue_fill_buffer, self._queue, target.buffer, pattern, target.offset, target.length)
+        return self._submit("filling", after, (target,), enqueue)
 
     def copy(self, source: BufferRange, target: BufferRange, after: Sequence[cl.Event]) -> cl.Event:
         """Enqueue a copy."""
-        self._refuse(after)
-        if self._is_empty(source) and self._is_empty(target):
-            return self._marker(after)
-        with self._errors("copying"):
-            copy = cl.enqueue_copy(
-                self._queue,
-                target.buffer,
-                source.buffer,
-                byte_count=source.length,
-                src_offset=source.offset,
-                dst_offset=target.offset,
-                wait_for=list(after),
-            )
-            return self._flushed(copy)
+        places = {"byte_count": source.length, "src_offset": source.offset, "dst_offset": target.offset}
+        enqueue = partial(cl.enqueue_copy, self._queue, target.buffer, source.buffer, **places)
+        return self._submit("copying", after, (source, target), enqueue)
 
     def update(self, target: BufferRange, data: bytes | bytearray, after: Sequence[cl.Event]) -> cl.Event:
         """Enqueue a write. The event keeps the bytes."""
-        self._refuse(after)
-        if self._is_empty(target):
-            return self._marker(after)
-        with self._errors("updating"):
-            write = cl.enqueue_copy(
-                self._queue,
-                target.buffer,
-                np.frombuffer(bytes(data), np.uint8),
-                dst_offset=target.offset,
-                is_blocking=False,
-                wait_for=list(after),
-            )
-            return self._flushed(write)
+        kept = np.frombuffer(bytes(data), np.uint8)
+        enqueue = partial(
+            cl.enqueue_copy, self._queue, target.buffer, kept, dst_offset=target.offset, is_blocking=False
+        )
+        return self._submit("updating", after, (target,), enqueue)
 
-    def _refuse(self, after: Sequence[cl.Event]) -> None:
-        """Raise `DriverError` for what would wait on a device that is not asynchronous."""
+    def _submit(
+        self, what: str, after: Sequence[cl.Event], ranges: Sequence[BufferRange], enqueue: Callable[..., cl.Event]
+    ) -> cl.Event:
+        """Submit a command that waits for events; where its ranges have no bytes, for which OpenCL has none, a marker.
+
+        Raises `DriverError` for what would wait on a device that is not asynchronous.
+        """
         if not self.limits.asynchronous and not all(map(self.is_complete, after)):
             msg = f"{self._name} executes what is submitted at once, and an event that this waits for is not complete"
             raise DriverError(msg)
+        if all(map(self._is_empty, ranges)):
+            if not after:  # a marker without events waits for all before it
+                done = self.host_event()
+                self.signal(done)
+                return done
+            what, enqueue = "enqueueing a marker", partial(cl.enqueue_marker, self._queue)
+        with self._errors(what):
+            event = enqueue(wait_for=list(after))
+            self._queue.flush()
+            return event
 
     def host_event(self) -> cl.UserEvent:
         """Create a user event."""
@@ -167,19 +158,6 @@ class OpenClTransfers(Transfers):
             msg = f"the offset {target.offset} is not within the {target.buffer.size} bytes of the buffer"
             raise DriverError(msg)
         return target.length == 0
-
-    def _marker(self, after: Sequence[cl.Event]) -> cl.Event:
-        """Enqueue what does nothing once the events are complete. Without events a marker waits for all before it."""
-        with self._errors("enqueueing a marker"):
-            if after:
-                return self._flushed(cl.enqueue_marker(self._queue, wait_for=list(after)))
-        done = self.host_event()
-        self.signal(done)
-        return done
-
-    def _flushed(self, event: cl.Event) -> cl.Event:
-        self._queue.flush()
-        return event
 
     def _errors(self, what: str) -> AbstractContextManager[Any]:
         return driver_errors(what, self._name)

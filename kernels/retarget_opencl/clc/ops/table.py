@@ -13,8 +13,8 @@ What the text computes is fitted to the result's type by `result`: see `Fit`.
 
 from __future__ import annotations
 
-import string
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
 
 from msgspec import Struct, field
@@ -70,47 +70,28 @@ class RuleTable(Struct, frozen=True):
 
 
 def _has_matrix(op: Op) -> bool:
-    if isinstance(op.result, Matrix):
-        return True
-    for operand in op.operands:
-        kind = operand.kind
-        if isinstance(kind.pointee if isinstance(kind, Pointer) else kind, Matrix):
-            return True
-    return isinstance(op.result, Pointer) and isinstance(op.result.pointee, Matrix)
-
-
-class _Placeholders(Mapping[str, str]):
-    """Looks placeholders up on demand: most texts use few."""
-
-    def __init__(self, writer: StatementWriter, op: Op) -> None:
-        self.writer, self.op = writer, op
-
-    def __getitem__(self, key: str) -> str:
-        names, op = self.writer.names, self.op
-        if key == "T":
-            return names.value(op.kind)
-        if key == "S":
-            return names.signed(op.kind)
-        if key == "operands":
-            return ", ".join(operand.text for operand in op.operands)
-        operand = op.operands[int(key[1:])]
-        if operand.number is not None and isinstance(operand.kind, Scalar):
-            return signed_text(operand.kind, operand.number)
-        return f"as_{names.signed(operand.kind)}({operand.text})"
-
-    def __iter__(self) -> object:  # type: ignore[override]
-        raise TypeError
-
-    def __len__(self) -> int:
-        return 0
-
-
-_FORMATTER = string.Formatter()
+    kinds = (op.result, *(operand.kind for operand in op.operands))
+    return any(isinstance(kind.pointee if isinstance(kind, Pointer) else kind, Matrix) for kind in kinds)
 
 
 def expand(writer: StatementWriter, op: Op, text: str) -> str:
     """Replace the placeholders of a rule's text."""
-    return _FORMATTER.vformat(text, [operand.text for operand in op.operands], _Placeholders(writer, op))
+    names = writer.names
+
+    def placeholder(found: re.Match[str]) -> str:
+        key = found[1]
+        if key in "TS":
+            return names.value(op.kind) if key == "T" else names.signed(op.kind)
+        if key == "operands":
+            return ", ".join(operand.text for operand in op.operands)
+        operand = op.operands[int(key.removeprefix("s"))]
+        if key.isdigit():
+            return operand.text
+        if operand.number is not None and isinstance(operand.kind, Scalar):
+            return signed_text(operand.kind, operand.number)
+        return f"as_{names.signed(operand.kind)}({operand.text})"
+
+    return re.sub(r"\{(\w+)\}", placeholder, text)
 
 
 def round_half(writer: StatementWriter, op: Op, text: str) -> str:
