@@ -26,10 +26,6 @@ from retarget_opencl.hostprog.writer import (
 from retarget_opencl.translation import Ir
 
 
-def _element_type(writer: FunctionWriter, op: Ir) -> None:
-    writer.alias(op.results[0], writer.number(element_type_code(str(op.attributes["type"].value))))
-
-
 def _view_dim(writer: FunctionWriter, op: Ir) -> None:
     writer.emit("view_dim", writer.define(op.results[0]), writer.value(op.buffer_view), int(op.attributes["index"]))
 
@@ -47,10 +43,6 @@ def _device_query(writer: FunctionWriter, op: Ir) -> None:
         writer.alias(result, writer.number(int(value)))
 
 
-def _buffer_constant(writer: FunctionWriter, op: Ir) -> None:
-    writer.alias(op.results[0], writer.blob(constant_bytes(str(op.attributes["value"]), writer.symbols.resources)))
-
-
 def _check(kind: str) -> HostRule:
     def write(writer: FunctionWriter, op: Ir) -> None:
         operands = tuple(writer.value(operand) for operand in op.operands if "!hal.device" not in str(operand.type))
@@ -61,7 +53,9 @@ def _check(kind: str) -> HostRule:
 
 
 DATA_RULES: HostRules = {
-    "hal.element_type": _element_type,
+    "hal.element_type": lambda writer, op: writer.alias(
+        op.results[0], writer.number(element_type_code(str(op.attributes["type"].value)))
+    ),
     "hal.encoding_type": constant_result(1),  # IREE's dense row-major
     "hal.buffer_view.dim": _view_dim,
     "hal.buffer_view.rank": instruction("view_rank", "buffer_view"),
@@ -86,7 +80,9 @@ DATA_RULES: HostRules = {
     "hal.fence.await": constant_result(0),
     "hal.fence.query": constant_result(0),
     "util.null": nothing,
-    "util.buffer.constant": _buffer_constant,
+    "util.buffer.constant": lambda writer, op: writer.alias(
+        op.results[0], writer.blob(constant_bytes(str(op.attributes["value"]), writer.symbols.resources))
+    ),
     "util.buffer.alloc": instruction("buffer_alloc", "storage_size"),
     "util.buffer.dealloc": nothing,
     "util.buffer.size": instruction("buffer_size", "operand"),
@@ -174,10 +170,6 @@ def _call(writer: FunctionWriter, op: Ir) -> None:
     writer.emit("call", writer.symbols.functions[name], tuple(writer.define(result) for result in op.results), operands)
 
 
-def _branch(writer: FunctionWriter, op: Ir) -> None:
-    writer.emit("br", *writer.jump(op.successors[0], op.operands))
-
-
 def _conditional_branch(writer: FunctionWriter, op: Ir) -> None:
     yes = writer.jump(op.successors[0], op.trueDestOperands)
     if writer.value(op.condition) == writer.number(1):  # as after a constant that is there already
@@ -202,25 +194,9 @@ def _switch(writer: FunctionWriter, op: Ir) -> None:
     writer.emit("switch_br", writer.value(op.flag), tuple(int(value) for value in values), tuple(jumps), default)
 
 
-def _assert(writer: FunctionWriter, op: Ir) -> None:
-    writer.emit("assert", writer.value(op.arg), op.attributes["msg"].value)
-
-
 def _unreachable(writer: FunctionWriter, op: Ir) -> None:
     message = op.attributes["message"].value if "message" in op.attributes else "unreachable code was reached"
     writer.emit("fail", message)
-
-
-def _global_load(writer: FunctionWriter, op: Ir) -> None:
-    writer.emit("global_load", writer.define(op.results[0]), _global(writer, op))
-
-
-def _global_store(writer: FunctionWriter, op: Ir) -> None:
-    writer.emit("global_store", _global(writer, op), writer.value(op.value))
-
-
-def _global_address(writer: FunctionWriter, op: Ir) -> None:
-    writer.alias(op.results[0], writer.number(_global(writer, op)))
 
 
 # ---------------------------------------------------------------- tensors and commands
@@ -254,10 +230,6 @@ def _execute(writer: FunctionWriter, op: Ir) -> None:
     writer.alias(op.results[0], writer.null())
 
 
-def _in_order(writer: FunctionWriter, op: Ir) -> None:
-    writer.region(op.regions[0])
-
-
 def _concurrent(writer: FunctionWriter, op: Ir) -> None:
     """Concurrent commands may as well run one after another; dispatches that share a launch spare the others'."""
     items = [item for item in op.regions[0].blocks[0] if item.operation.name != "stream.yield"]
@@ -272,10 +244,6 @@ def _concurrent(writer: FunctionWriter, op: Ir) -> None:
         if item not in dispatches:
             writer.op(item)
     _launch(writer, kernel, dispatches)
-
-
-def _dispatch(writer: FunctionWriter, op: Ir) -> None:
-    _launch(writer, _kernel_of(writer, op), [op])
 
 
 def _launch(writer: FunctionWriter, kernel: int, dispatches: Sequence[Ir]) -> None:
@@ -302,10 +270,10 @@ HOST_RULES: HostRules = {
     "util.return": instruction("return", "operands"),
     "util.call": _call,
     "hal.return": instruction("return", "operands"),
-    "cf.br": _branch,
+    "cf.br": lambda writer, op: writer.emit("br", *writer.jump(op.successors[0], op.operands)),
     "cf.cond_br": _conditional_branch,
     "cf.switch": _switch,
-    "cf.assert": _assert,
+    "cf.assert": lambda writer, op: writer.emit("assert", writer.value(op.arg), op.attributes["msg"].value),
     "util.unreachable": _unreachable,
     "util.scf.unreachable": _unreachable,
     "util.status.check_ok": nothing,
@@ -313,9 +281,11 @@ HOST_RULES: HostRules = {
     "util.cast": forward,
     "util.assume.int": forward,
     "builtin.unrealized_conversion_cast": forward,
-    "util.global.load": _global_load,
-    "util.global.store": _global_store,
-    "util.global.address": _global_address,
+    "util.global.load": lambda writer, op: writer.emit(
+        "global_load", writer.define(op.results[0]), _global(writer, op)
+    ),
+    "util.global.store": lambda writer, op: writer.emit("global_store", _global(writer, op), writer.value(op.value)),
+    "util.global.address": lambda writer, op: writer.alias(op.results[0], writer.number(_global(writer, op))),
     "util.global.load.indirect": instruction("global_load_indirect", "global_"),
     "util.global.store.indirect": instruction("global_store_indirect", "global_", "value"),
     "stream.resource.alloc": instruction("allocate", "storage_size"),
@@ -344,11 +314,11 @@ HOST_RULES: HostRules = {
     "stream.tensor.export": _tensor_export,
     "stream.tensor.trace": nothing,
     "stream.cmd.execute": _execute,
-    "stream.cmd.serial": _in_order,
+    "stream.cmd.serial": lambda writer, op: writer.region(op.regions[0]),
     "stream.cmd.concurrent": _concurrent,
     "stream.cmd.fill": instruction("fill", "target", "target_offset", "target_length", "value", typed="value"),
     "stream.cmd.copy": instruction("copy", "source", "source_offset", "target", "target_offset", "length"),
-    "stream.cmd.dispatch": _dispatch,
+    "stream.cmd.dispatch": lambda writer, op: _launch(writer, _kernel_of(writer, op), [op]),
     "stream.cmd.flush": nothing,
     "stream.cmd.invalidate": nothing,
     "stream.cmd.discard": nothing,

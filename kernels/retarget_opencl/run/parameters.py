@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,38 +54,33 @@ class Parameters:
             for key, offset, size, kind in zip(keys, offsets, sizes, kinds.split(), strict=True)
         ]
 
-    def read(
-        self,
-        scope: Bytes | None,
-        keys: Sequence[Bytes],
-        offsets: Sequence[int],
-        span: Span,
-        starts: Sequence[int],
-        lengths: Sequence[int],
-    ) -> None:
+    def read(self, *ranges: Any) -> None:
         """Copy parameters into ranges of a span."""
-        for key, offset, start, length in zip(keys, offsets, starts, lengths, strict=True):
-            _, data = self._find(_text(scope), _text(key), offset, length)
+        for _, (_, data), span, start in self._ranges(*ranges):
             self._commands.pool.write_host_data(span, start, data)
 
-    def write(
-        self,
-        scope: Bytes | None,
-        keys: Sequence[Bytes],
-        offsets: Sequence[int],
-        span: Span,
-        starts: Sequence[int],
-        lengths: Sequence[int],
-    ) -> None:
+    def write(self, *ranges: Any) -> None:
         """Copy ranges of a span into parameters. Raises `ProgramError` for one that is no bytes of a file."""
-        for key, offset, start, length in zip(keys, offsets, starts, lengths, strict=True):
-            archive, data = self._find(_text(scope), _text(key), offset, length)
+        for key, (archive, data), span, start in self._ranges(*ranges):
             if data.mapping is None:
-                where = f"the parameter {_text(key)!r} of {display_path(archive.path)}"
+                where = f"the parameter {key!r} of {display_path(archive.path)}"
                 msg = f"{where} is one value repeated, and cannot be written"
                 raise ProgramError(msg)
             archive.identity = None
-            data.bytes[:] = self._commands.read(span, start, length)
+            data.bytes[:] = self._commands.read(span, start, len(data.bytes))
+
+    def _ranges(
+        self,
+        scope: Bytes | None,
+        keys: Sequence[Bytes],
+        offsets: Sequence[int],
+        span: Span,
+        starts: Sequence[int],
+        lengths: Sequence[int],
+    ) -> Iterator[tuple[str, tuple[_Archive, HostData], Span, int]]:
+        """Yield keys of parameters, ranges of them in their archives, and where in a span these belong."""
+        for key, offset, start, length in zip(keys, offsets, starts, lengths, strict=True):
+            yield _text(key), self._find(_text(scope), _text(key), offset, length), span, start
 
     def _load(self, scope: str, key: str, offset: int, size: int, *, is_constant: bool) -> Span:
         archive, data = self._find(scope, key, offset, size)

@@ -10,6 +10,8 @@ import ctypes
 import math
 import struct
 from collections.abc import Callable
+from operator import ge, gt, le, lt
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -56,6 +58,9 @@ def _truncating_division(left: int, right: int) -> int:
     return quotient if (left < 0) == (right < 0) else -quotient
 
 
+_ORDERS = {"lt": lt, "le": le, "gt": gt, "ge": ge}
+
+
 def _integer_functions(bits: int) -> dict[str, ScalarFunction]:
     wrap, mask = _wrapper(bits), (1 << bits) - 1
 
@@ -86,14 +91,10 @@ def _integer_functions(bits: int) -> dict[str, ScalarFunction]:
         "align": lambda a, b: -(-a // b) * b,
         "cmpi_eq": lambda a, b: int(a == b),
         "cmpi_ne": lambda a, b: int(a != b),
-        "cmpi_slt": lambda a, b: int(a < b),
-        "cmpi_sle": lambda a, b: int(a <= b),
-        "cmpi_sgt": lambda a, b: int(a > b),
-        "cmpi_sge": lambda a, b: int(a >= b),
-        "cmpi_ult": lambda a, b: int((a & mask) < (b & mask)),
-        "cmpi_ule": lambda a, b: int((a & mask) <= (b & mask)),
-        "cmpi_ugt": lambda a, b: int((a & mask) > (b & mask)),
-        "cmpi_uge": lambda a, b: int((a & mask) >= (b & mask)),
+        **{f"cmpi_s{name}": lambda a, b, is_so=is_so: int(is_so(a, b)) for name, is_so in _ORDERS.items()},
+        **{
+            f"cmpi_u{name}": lambda a, b, is_so=is_so: int(is_so(a & mask, b & mask)) for name, is_so in _ORDERS.items()
+        },
         "math_absi": lambda a: wrap(abs(a)),
         # Below 1 and above -1 a negative power rounds to 0; of 0 it is undefined.
         "math_ipowi": lambda a, b: wrap(pow(a, b, 1 << bits) if b >= 0 else {1: 1, -1: 1 - 2 * (b & 1)}.get(a, 0)),
@@ -103,23 +104,12 @@ def _integer_functions(bits: int) -> dict[str, ScalarFunction]:
     }
 
 
-def _divide(left: float, right: float) -> float:
-    with np.errstate(all="ignore"):
-        return float(np.float64(left) / np.float64(right))
+def _computed(function: Callable[..., Any]) -> Callable[..., float]:
+    """Compute by NumPy in double precision, without warnings."""
 
-
-def _unary(function: np.ufunc) -> Callable[[float], float]:
-    def call(value: float) -> float:
+    def call(*operands: float) -> float:
         with np.errstate(all="ignore"):
-            return float(function(np.float64(value)))
-
-    return call
-
-
-def _binary(function: np.ufunc) -> Callable[[float, float], float]:
-    def call(left: float, right: float) -> float:
-        with np.errstate(all="ignore"):
-            return float(function(np.float64(left), np.float64(right)))
+            return float(function(*map(np.float64, operands)))
 
     return call
 
@@ -131,44 +121,30 @@ def _round_away(value: float) -> float:
     return math.copysign(whole + (abs(value) - whole >= 0.5), value)
 
 
+_SAME_NAME = (
+    *("ceil", "floor", "trunc", "sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p"),
+    *("sin", "cos", "tan", "sinh", "cosh", "tanh"),
+)
+"""Functions that MLIR and NumPy name alike."""
 _FLOATS: dict[str, Callable[..., float]] = {
     "addf": lambda a, b: a + b,
     "subf": lambda a, b: a - b,
     "mulf": lambda a, b: a * b,
-    "divf": _divide,
-    "remf": _binary(np.fmod),
+    "divf": _computed(np.divide),
+    "remf": _computed(np.fmod),
     "negf": lambda a: -a,
-    "minimumf": _binary(np.minimum),
-    "maximumf": _binary(np.maximum),
-    "minnumf": _binary(np.fmin),
-    "maxnumf": _binary(np.fmax),
+    "minimumf": _computed(np.minimum),
+    "maximumf": _computed(np.maximum),
+    "minnumf": _computed(np.fmin),
+    "maxnumf": _computed(np.fmax),
+    **{f"math_{name}": _computed(getattr(np, name)) for name in _SAME_NAME},
+    **{f"math_a{name}": _computed(getattr(np, f"arc{name}")) for name in ("sin", "cos", "tan", "tan2")},
     "math_absf": abs,
-    "math_ceil": _unary(np.ceil),
-    "math_floor": _unary(np.floor),
-    "math_trunc": _unary(np.trunc),
     "math_round": _round_away,
-    "math_roundeven": _unary(np.rint),
-    "math_sqrt": _unary(np.sqrt),
-    "math_rsqrt": lambda a: _divide(1.0, _unary(np.sqrt)(a)),
-    "math_exp": _unary(np.exp),
-    "math_exp2": _unary(np.exp2),
-    "math_expm1": _unary(np.expm1),
-    "math_log": _unary(np.log),
-    "math_log2": _unary(np.log2),
-    "math_log10": _unary(np.log10),
-    "math_log1p": _unary(np.log1p),
-    "math_sin": _unary(np.sin),
-    "math_cos": _unary(np.cos),
-    "math_tan": _unary(np.tan),
-    "math_asin": _unary(np.arcsin),
-    "math_acos": _unary(np.arccos),
-    "math_atan": _unary(np.arctan),
-    "math_sinh": _unary(np.sinh),
-    "math_cosh": _unary(np.cosh),
-    "math_tanh": _unary(np.tanh),
+    "math_roundeven": _computed(np.rint),
+    "math_rsqrt": _computed(lambda a: 1.0 / np.sqrt(a)),
     "math_erf": math.erf,
-    "math_powf": _binary(np.power),
-    "math_atan2": _binary(np.arctan2),
+    "math_powf": _computed(np.power),
     "math_copysign": math.copysign,
     "math_fma": lambda a, b, c: a * b + c,
 }

@@ -29,10 +29,6 @@ from retarget_opencl.clc.types import Scalar, TypeSyntaxError, Vector, element_o
 from retarget_opencl.translation import BUILT_IN
 
 
-def _is_small_scalar(op: Op) -> bool:
-    return isinstance(op.result, Scalar) and op.result.bits < 32
-
-
 def _float_product(writer: StatementWriter, op: Op) -> None:
     text = f"{op.operands[0].text} * {op.operands[1].text}"
     if _only_summed(op) and op.result is not None and not writer.names.emulates(op.result):
@@ -139,7 +135,7 @@ _ARITHMETIC: tuple[Rule, ...] = (
     Rule(
         ("spirv.IMul",),
         lambda writer, op: writer.define(op, f"(uint){op.operands[0].text} * {op.operands[1].text}"),
-        applies=_is_small_scalar,
+        applies=lambda op: isinstance(op.result, Scalar) and op.result.bits < 32,
     ),
     text_rule("spirv.IMul", "{0} * {1}"),
     _division("UDiv", "{0} / {1}"),

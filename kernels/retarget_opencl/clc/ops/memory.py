@@ -45,19 +45,11 @@ def _undefined(writer: StatementWriter, op: Op) -> None:
     writer.alias(op, Value(text, op.kind))
 
 
-def _address_of(writer: StatementWriter, op: Op) -> None:
-    writer.alias(op, writer.globals[op.attribute("variable").value])
-
-
 def _variable(writer: StatementWriter, op: Op) -> None:
     place = writer.local_variable(op)
     writer.alias(op, place)
     if op.operands:
         store(writer, place, op.operands[0])
-
-
-def _access_chain(writer: StatementWriter, op: Op) -> None:
-    writer.alias(op, writer.step_into(op.operands[0], op.operands[1:]))
 
 
 def load_text(writer: StatementWriter, place: Value) -> str:
@@ -106,10 +98,6 @@ def store(writer: StatementWriter, place: Value, value: Value) -> None:
         writer.state(f"{place.text} = {value.text}")
 
 
-def _store(writer: StatementWriter, op: Op) -> None:
-    store(writer, op.operands[0], op.operands[1])
-
-
 def _barrier(writer: StatementWriter, op: Op) -> None:
     """Let the work-group wait. The fences follow the memory semantics' storage classes."""
     semantics = str(op.attribute("memory_semantics"))
@@ -127,11 +115,16 @@ def _barrier(writer: StatementWriter, op: Op) -> None:
 _MEMORY: tuple[Rule, ...] = (
     Rule(("spirv.Constant",), _constant),
     Rule(("spirv.Undef",), _undefined),
-    Rule(("spirv.mlir.addressof",), _address_of),
+    Rule(
+        ("spirv.mlir.addressof",), lambda writer, op: writer.alias(op, writer.globals[op.attribute("variable").value])
+    ),
     Rule(("spirv.Variable",), _variable),
-    Rule(("spirv.AccessChain", "spirv.InBoundsAccessChain"), _access_chain),
+    Rule(
+        ("spirv.AccessChain", "spirv.InBoundsAccessChain"),
+        lambda writer, op: writer.alias(op, writer.step_into(op.operands[0], op.operands[1:])),
+    ),
     Rule(("spirv.Load",), _load),
-    Rule(("spirv.Store",), _store),
+    Rule(("spirv.Store",), lambda writer, op: store(writer, op.operands[0], op.operands[1])),
     Rule(("spirv.ControlBarrier",), _barrier),
 )
 
@@ -175,17 +168,13 @@ def _modify_narrow(writer: StatementWriter, op: Op) -> None:
     _helped(writer, op, f"atomic_{_CALLS[op.name][0]}_{writer.names.value(op.kind)}")
 
 
-def _float_add(writer: StatementWriter, op: Op) -> None:
-    _helped(writer, op, "atomic_add_float")
-
-
-def _is_wide(op: Op) -> bool:
-    return element_of(op.kind).bits >= 32
-
-
 _ATOMICS: tuple[Rule, ...] = (
-    Rule(tuple(_CALLS), _modify, applies=_is_wide),
+    Rule(tuple(_CALLS), _modify, applies=lambda op: element_of(op.kind).bits >= 32),
     Rule(("spirv.AtomicAnd", "spirv.AtomicOr"), _modify_narrow),
-    Rule(("spirv.EXT.AtomicFAdd",), _float_add, applies=lambda op: op.result == Scalar("float", 32)),
+    Rule(
+        ("spirv.EXT.AtomicFAdd",),
+        lambda writer, op: _helped(writer, op, "atomic_add_float"),
+        applies=lambda op: op.result == Scalar("float", 32),
+    ),
 )
 RULES: tuple[Rule, ...] = (*_MEMORY, *_ATOMICS)
