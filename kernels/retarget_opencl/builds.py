@@ -20,7 +20,6 @@ FRONT_END = (
     "retarget_opencl.compile.kernels",
     "retarget_opencl.translation",
     "retarget_iree.compiler.library",  # diagnostics, which are stored
-    "retarget_iree.compiler.library",
     "retarget_iree.modules.onnx_import",
     "retarget_iree.noise",
 )
@@ -33,7 +32,6 @@ TRANSLATION = (
     "retarget_opencl.device.profile",
     "retarget_opencl.hostprog",
     "retarget.arrays.dtypes",
-    "retarget.arrays.dtypes",
     "retarget.model.element_types",
     "retarget_iree.runtime.elements",
 )
@@ -45,7 +43,6 @@ RUNNING = (
     "retarget_opencl.internals",
     "retarget_opencl.run",
     "retarget_opencl.translation",
-    "retarget.arrays.dtypes",
     "retarget.arrays.dtypes",
     "retarget.model.element_types",
     "retarget_iree.runtime.elements",

@@ -95,10 +95,6 @@ class FunctionWriter(Struct):
         """Return a register that holds a float."""
         return self._constant("float", value.hex() if math.isfinite(value) else repr(value))
 
-    def text(self, value: str) -> int:
-        """Return a register that holds a text."""
-        return self._constant("text", value)
-
     def null(self) -> int:
         """Return a register that holds nothing: a timepoint, a device, a fence."""
         return self._constant("null", None)

@@ -179,11 +179,6 @@ class OpenClDevice(Device):
         self._pool = Pool(self.queue, found.device.global_mem_size // _POOL_SHARE, found.device.max_mem_alloc_size)
         self._builds = Builds(self._context, found, self.profile, cache)
 
-    @property
-    def pool_buffers(self) -> int:
-        """Number of buffers that wait to be used again."""
-        return self._pool.waiting
-
     def load(self, artifact: bytes) -> OpenClProgram:
         """Build an artifact's kernels and run its initialisers. Raises `DriverError`."""
         return self.load_with_parameters(artifact, ())

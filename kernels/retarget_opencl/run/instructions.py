@@ -141,6 +141,11 @@ def _effect(function: Callable[..., Any]) -> Builder:
     return lambda machine, *words: _do(function, words)  # noqa: ARG005
 
 
+def _alone(builder: Callable[..., Step]) -> Builder:
+    """An instruction that needs nothing of the machine."""
+    return lambda machine, *words: builder(*words)  # noqa: ARG005
+
+
 def _command(name: str) -> Builder:
     """A command of the device that returns something."""
     return lambda machine, result, *words: _assign(result, getattr(machine.commands, name), words)
@@ -153,8 +158,7 @@ def _command_effect(name: str) -> Builder:
 # ---------------------------------------------------------------- scalars
 
 
-def _scalar(machine: Machine, name: str, kind: str, result: int, *operands: int) -> Step:
-    del machine
+def _scalar(name: str, kind: str, result: int, *operands: int) -> Step:
     function = scalar_function(name, kind)
     if len(operands) != 2:
         return _assign(result, function, operands)
@@ -166,8 +170,7 @@ def _scalar(machine: Machine, name: str, kind: str, result: int, *operands: int)
     return binary
 
 
-def _convert(machine: Machine, name: str, source: str, target: str, result: int, operand: int) -> Step:
-    del machine
+def _convert(name: str, source: str, target: str, result: int, operand: int) -> Step:
     return _assign(result, conversion(name, source, target), (operand,))
 
 
@@ -175,9 +178,7 @@ def _same(left: Any, right: Any) -> int:
     return int(left is right or (isinstance(left, int) and left == right))
 
 
-def _range_extents(machine: Machine, low: int, high: int, offsets: Sequence[int], lengths: Sequence[int]) -> Step:
-    del machine
-
+def _range_extents(low: int, high: int, offsets: Sequence[int], lengths: Sequence[int]) -> Step:
     def step(r: Registers) -> None:
         starts = [r[offset] for offset in offsets]
         r[low] = min(starts)
@@ -290,9 +291,8 @@ def _view_assert(view: View, element: int, shape: Sequence[int], label: str) -> 
         raise ProgramError(msg)
 
 
-def _free(machine: Machine, resource: int) -> Step:
+def _free(resource: int) -> Step:
     """The resource is not used again; its memory is released once nothing else refers to it."""
-    del machine
 
     def step(r: Registers) -> None:
         r[resource] = None
@@ -349,8 +349,7 @@ def _constant(machine: Machine, result: int, blob: int, offset: int, size: int) 
     return step
 
 
-def _export(machine: Machine, result: int, source: int, size: int, element: str, shape: Any, dynamic: Any) -> Step:
-    del machine
+def _export(result: int, source: int, size: int, element: str, shape: Any, dynamic: Any) -> Step:
     code = element_type_code(element)
 
     def export(span: Span, length: int, sizes: Sequence[int]) -> View:
@@ -361,9 +360,7 @@ def _export(machine: Machine, result: int, source: int, size: int, element: str,
     return _assign(result, export, (source, size, dynamic))
 
 
-def _view_dim(machine: Machine, result: int, view: int, index: int) -> Step:
-    del machine
-
+def _view_dim(result: int, view: int, index: int) -> Step:
     def size(value: View) -> int:
         if index >= len(value.shape):
             msg = f"an argument has rank {len(value.shape)}, but its dimension {index} is needed"
@@ -374,13 +371,13 @@ def _view_dim(machine: Machine, result: int, view: int, index: int) -> Step:
 
 
 BUILDERS: dict[str, Builder] = {
-    "scalar": _scalar,
-    "convert": _convert,
+    "scalar": _alone(_scalar),
+    "convert": _alone(_convert),
     "select": _value(lambda condition, yes, no: yes if condition else no),
     "select_nth": _value(lambda index, default, values: values[index] if 0 <= index < len(values) else default),
     "same": _value(_same),
     "different": _value(lambda left, right: 1 - _same(left, right)),
-    "range_extents": _range_extents,
+    "range_extents": _alone(_range_extents),
     "call": _call,
     "assert": _effect(_assert),
     "fail": _effect(_fail),
@@ -404,7 +401,7 @@ BUILDERS: dict[str, Builder] = {
     "list_get": _value(getitem),
     "list_set": _effect(setitem),
     "allocate": _command("allocate"),
-    "free": _free,
+    "free": _alone(_free),
     "resource_size": _value(attrgetter("length")),
     "subview": _value(Span.part),
     "resource_load": _command("resource_load"),
@@ -419,8 +416,8 @@ BUILDERS: dict[str, Builder] = {
     "flush": _command_effect("flush"),
     "dispatch": _dispatch,
     "import": _value(lambda view, size: view.span.part(0, size)),
-    "export": _export,
-    "view_dim": _view_dim,
+    "export": _alone(_export),
+    "view_dim": _alone(_view_dim),
     "view_rank": _value(lambda view: len(view.shape)),
     "view_element_type": _value(attrgetter("element")),
     "view_buffer": _value(attrgetter("span")),

@@ -314,11 +314,11 @@ def test_a_type_that_arrays_cannot_be_is_named(
 
 def test_buffers_are_used_again(load: Load, device: OpenClDevice) -> None:
     program = load(CHAIN)
-    before = device.pool_buffers
+    before = device._pool.waiting
     ones = np.ones(64, np.float32)
     assert call(program, "chain", ones, np.int32(500))[0][0] == 501
     # Two buffers take turns, whatever the number of steps; argument, result and constants come on top.
-    assert device.pool_buffers < before + 50
+    assert device._pool.waiting < before + 50
 
 
 HUGE = """

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from retarget_opencl.clc.nodes import Op, Value
-from retarget_opencl.clc.ops.table import Fit, Rule, expand, fit, round_half, text_rule
+from retarget_opencl.clc.ops.table import Fit, Rule, fit, round_half, text_rule
 from retarget_opencl.clc.statements import StatementWriter
 from retarget_opencl.clc.types import Scalar, TypeSyntaxError, Vector, element_of, integer_text
 from retarget_opencl.translation import BUILT_IN
@@ -124,7 +124,7 @@ def _division(name: str, text: str, how: Fit = Fit.PLAIN) -> Rule:
             writer.declare(f"{kind} {divisor}")
             writer.state(f"{divisor} = {undefined} ? ({kind})1 : {by.text}")
             op = replace(op, operands=[value, Value(divisor, by.kind)])
-        writer.define(op, fit(writer, op, expand(writer, op, text), how))
+        writer.define(op, fit(writer, op, text, how))
 
     return Rule((f"spirv.{name}",), write)
 

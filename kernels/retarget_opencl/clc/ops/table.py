@@ -74,7 +74,7 @@ def _has_matrix(op: Op) -> bool:
     return any(isinstance(kind.pointee if isinstance(kind, Pointer) else kind, Matrix) for kind in kinds)
 
 
-def expand(writer: StatementWriter, op: Op, text: str) -> str:
+def _expand(writer: StatementWriter, op: Op, text: str) -> str:
     """Replace the placeholders of a rule's text."""
     names = writer.names
 
@@ -102,7 +102,8 @@ def round_half(writer: StatementWriter, op: Op, text: str) -> str:
 
 
 def fit(writer: StatementWriter, op: Op, text: str, how: Fit) -> str:
-    """Return `text` converted to the op's result type."""
+    """Return a rule's text with its operands, converted to the op's result type."""
+    text = _expand(writer, op, text)
     if how is Fit.ROUNDED:
         return round_half(writer, op, text)
     if isinstance(op.result, Vector):
@@ -121,6 +122,6 @@ def text_rule(ops: str | tuple[str, ...], text: str, how: Fit = Fit.PLAIN, *, ro
     def write(writer: StatementWriter, op: Op) -> None:
         if rounds and element_of(op.kind).bits < 64:
             writer.feature("rounding")
-        writer.define(op, fit(writer, op, expand(writer, op, text), how))
+        writer.define(op, fit(writer, op, text, how))
 
     return Rule((ops,) if isinstance(ops, str) else ops, write)
