@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from math import gcd, prod
+from operator import and_, ge, gt, le, lt, mul, or_, xor
 
 from msgspec import Struct, field
 
@@ -85,8 +86,9 @@ def _quotient(a: int, b: int) -> int:
     return -whole if a ^ b < 0 else whole
 
 
+_ORDERS = {"LessThan": lt, "LessThanEqual": le, "GreaterThan": gt, "GreaterThanEqual": ge}
 _OPS: Mapping[str, Callable[..., int]] = {
-    "IMul": lambda a, b: a * b,
+    "IMul": mul,
     "UDiv": lambda a, b: a // b if b else 0,
     "UMod": lambda a, b: a % b if b else 0,
     "SDiv": _quotient,
@@ -95,33 +97,25 @@ _OPS: Mapping[str, Callable[..., int]] = {
     "ShiftLeftLogical": lambda a, b: a << (b & 31),
     "ShiftRightLogical": lambda a, b: a >> (b & 31),
     "ShiftRightArithmetic": lambda a, b: a >> (b & 31),
-    "BitwiseAnd": lambda a, b: a & b,
-    "BitwiseOr": lambda a, b: a | b,
-    "BitwiseXor": lambda a, b: a ^ b,
-    "LogicalAnd": lambda a, b: a & b,
-    "LogicalOr": lambda a, b: a | b,
+    "BitwiseAnd": and_,
+    "BitwiseOr": or_,
+    "BitwiseXor": xor,
+    "LogicalAnd": and_,
+    "LogicalOr": or_,
     "LogicalNot": lambda a: 1 - a,
     "Select": lambda c, a, b: a if c else b,
     "IEqual": lambda a, b: int(a == b),
     "INotEqual": lambda a, b: int(a != b),
-    "SLessThan": lambda a, b: int(a < b),
-    "SLessThanEqual": lambda a, b: int(a <= b),
-    "SGreaterThan": lambda a, b: int(a > b),
-    "SGreaterThanEqual": lambda a, b: int(a >= b),
-    "ULessThan": lambda a, b: int(a < b),
-    "ULessThanEqual": lambda a, b: int(a <= b),
-    "UGreaterThan": lambda a, b: int(a > b),
-    "UGreaterThanEqual": lambda a, b: int(a >= b),
+    **{f"{sign}{name}": lambda a, b, is_so=is_so: int(is_so(a, b)) for sign in "SU" for name, is_so in _ORDERS.items()},
     "GL.SMin": min,
     "GL.SMax": max,
     "GL.UMin": min,
     "GL.UMax": max,
 }
 """Ops on 32-bit integers and booleans that are computed where everything is known."""
-_COMPARED = ("LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual")
-_SIGNED = {"SDiv", "SRem", "SMod", "ShiftRightArithmetic", "GL.SMin", "GL.SMax", *(f"S{name}" for name in _COMPARED)}
+_SIGNED = {"SDiv", "SRem", "SMod", "ShiftRightArithmetic", "GL.SMin", "GL.SMax", *(f"S{name}" for name in _ORDERS)}
 _UNSIGNED = {"UDiv", "UMod", "ShiftRightLogical", "IEqual", "INotEqual", "GL.UMin", "GL.UMax"}
-_UNSIGNED |= {f"U{name}" for name in _COMPARED}
+_UNSIGNED |= {f"U{name}" for name in _ORDERS}
 
 
 class Addresses(Struct):

@@ -6,7 +6,7 @@ update the same (seen with IREE 3.13.0: softmax, a reduction fused with its use,
 The result is right where a work-group is one subgroup whose lanes run in step. OpenCL does not guarantee this, and a
 device that is a CPU runs one work-item after the other.
 
-`with_barriers` follows the accesses since the last barrier through a kernel's nodes, round loops and through both sides
+`ordered` follows the accesses since the last barrier through a kernel's nodes, round loops and through both sides
 of an `if`. Where one access may meet an earlier one of another work-item (`addresses.Addresses.clash`) it puts a
 barrier before it, with a fence for the memory it is in. Every work-item of the group must reach a barrier:
 
@@ -308,7 +308,10 @@ def _joined(nodes: Iterable[Node], addresses: Addresses, fresh: Callable[[str], 
 def ordered(
     nodes: list[Node], size: Sequence[int], fresh: Callable[[str], str]
 ) -> tuple[list[Node], list[tuple[Use, Use]]]:
-    """Return a kernel's body with barriers, and the pairs of accesses that no barrier could order."""
+    """Return a kernel's body with the barriers that it needs, and the pairs of accesses that no barrier could order.
+
+    `size` is the work-group's in work-items, `fresh` gives a name that the kernel does not use.
+    """
     nodes = _joined(nodes, Addresses.of(nodes, size), fresh)
     repeated = _Pass(Addresses.of(nodes, size))
     repeated.find_uses(nodes, (), _NOWHERE)
@@ -316,11 +319,3 @@ def ordered(
     found = _Pass(Addresses.of(nodes, size))
     found.find_uses(nodes, (), _NOWHERE)
     return found.sequence(nodes, _Flow()), found.unsolved
-
-
-def with_barriers(nodes: list[Node], size: Sequence[int], fresh: Callable[[str], str]) -> list[Node]:
-    """Return a kernel's body with the barriers that it needs.
-
-    `size` is the work-group's in work-items, `fresh` gives a name that the kernel does not use.
-    """
-    return ordered(nodes, size, fresh)[0]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from retarget_opencl.clc.barriers import with_barriers
+from retarget_opencl.clc.barriers import ordered
 from retarget_opencl.clc.nodes import Access, Barrier, Node, Op, Place, Statement, Value, text_of
 from retarget_opencl.clc.types import (
     Array,
@@ -32,11 +32,11 @@ from retarget_opencl.translation import Ir, TranslationError
 
 _SPACES = {"StorageBuffer": "__global", "Workgroup": "__local", "Function": "__private"}
 _BUILT_INS = {
-    "WorkgroupId": ("group_id", "get_group_id"),
-    "LocalInvocationId": ("local_id", "get_local_id"),
-    "GlobalInvocationId": ("global_id", "get_global_id"),
-    "NumWorkgroups": ("num_groups", "get_num_groups"),
-    "WorkgroupSize": ("local_size", "get_local_size"),
+    "WorkgroupId": "get_group_id",
+    "LocalInvocationId": "get_local_id",
+    "GlobalInvocationId": "get_global_id",
+    "NumWorkgroups": "get_num_groups",
+    "WorkgroupSize": "get_local_size",
 }
 _SUBGROUP_BUILT_INS = {
     "SubgroupSize": "retarget_subgroup_size()",
@@ -206,7 +206,7 @@ class StatementWriter(msgspec.Struct):
 
     def _finish(self, size: Sequence[int]) -> Iterable[str]:
         """Insert barriers, and print declarations and statements."""
-        body = with_barriers(self._body, size, self.fresh)
+        body = ordered(self._body, size, self.fresh)[0]
         yield from (f"    {line}" for line in self._top)
         yield from text_of(body, self.names)
 
@@ -279,9 +279,7 @@ class StatementWriter(msgspec.Struct):
         return value
 
     def _built_in(self, value: Value, op: Ir) -> Value:
-        known = _BUILT_INS.get(value.text)
-        if known is not None:
-            _, call = known
+        if (call := _BUILT_INS.get(value.text)) is not None:
             value.parts = tuple(f"(uint){call}({axis})" for axis in range(3))
             value.text = f"(uint3)({', '.join(value.parts)})"
         elif value.text in _SUBGROUP_BUILT_INS:
@@ -301,12 +299,10 @@ class StatementWriter(msgspec.Struct):
 
     def fresh(self, hint: str = "") -> str:
         """Return a name that the kernel does not use yet."""
+        stem = f"{hint or 'v'}{'_' if hint[-1:].isdigit() else ''}"
         name = hint
-        if not name or name in self._used:
+        while not name or name in self._used:
             self._count += 1
-            name = f"{hint or 'v'}{'_' if hint and hint[-1].isdigit() else ''}{self._count}"
-            while name in self._used:
-                self._count += 1
-                name = f"{hint or 'v'}{'_' if hint and hint[-1].isdigit() else ''}{self._count}"
+            name = f"{stem}{self._count}"
         self._used.add(name)
         return name

@@ -112,41 +112,33 @@ def _device_of(reference: str) -> str | None:
     return reference.removeprefix("host:") if reference.startswith("host:") else None
 
 
-def profile_of_reference(reference: str) -> Profile:
-    """Return a profile: that of a device of this host, of a file, or a shipped one, whose name may lack `opencl-`.
+def profile_of_reference(reference: str) -> tuple[Profile, DeviceInfo | None]:
+    """Return a profile: that of a device of this host, with the device, of a file, or a shipped one, whose name may
+    lack `opencl-`.
 
     Raises `RetargetError`, and `UnavailableError` for a device that is not here.
     """
-    info = device_of_reference(reference)
-    if info is not None:
-        from retarget_opencl.device.devices import SOURCE
-
-        return profile_of_device(info, SOURCE)
-    prefixed = f"{DRIVER}-{reference}"
-    return find_profile(prefixed if prefixed in shipped_profiles() else reference)
-
-
-def device_of_reference(reference: str) -> DeviceInfo | None:
-    """Return the device of this host that a reference means; None for a file or a shipped profile. Raises as
-    `profile_of_reference`."""
     uri = _device_of(reference)
     if uri is None:
-        return None
+        prefixed = f"{DRIVER}-{reference}"
+        return find_profile(prefixed if prefixed in shipped_profiles() else reference), None
     if not uri.startswith(_HOST):
         msg = f"found {reference!r}, expected a device of the driver {DRIVER} for iree-opencl: host:{_HOST}"
         raise RetargetError(msg)
-    from retarget_opencl.device.devices import find_device, info_of, list_devices
+    from retarget_opencl.device.devices import SOURCE, find_device, info_of, list_devices
 
-    return info_of(find_device(uri, list_devices()))
+    info = info_of(find_device(uri, list_devices()))
+    return profile_of_device(info, SOURCE), info
 
 
-def _compiled_for(config: CompilerConfig, ours: Mapping[str, str]) -> DeviceProfile:
-    """Return what to compile for. Raises `CompilerError` or `UnavailableError`."""
+def _compiled_for(config: CompilerConfig, ours: Mapping[str, str]) -> tuple[DeviceProfile, DeviceInfo | None]:
+    """Return what to compile for, and the device of this host that it is. Raises `CompilerError` or
+    `UnavailableError`."""
     try:
-        profile = compile_profile(profile_of_reference(reference_of(config, ours)))
+        profile, device = profile_of_reference(reference_of(config, ours))
+        return replace(compile_profile(profile), **cast("dict[str, Any]", _overridden(ours))), device
     except RetargetError as error:
         raise CompilerError(str(error)) from error
-    return replace(profile, **cast("dict[str, Any]", _overridden(ours)))
 
 
 def _target_flag(profile: DeviceProfile) -> str:
@@ -201,7 +193,7 @@ class OpenClCompiler(Compiler):
         try:
             if _device_of(reference_of(config, ours)) is not None:
                 return ""
-            fact = _compiled_for(config, ours).fact()
+            fact = _compiled_for(config, ours)[0].fact()
         except CompilerError:
             return ""  # `resolve` says it
         build = find_compiler(config.toolchain)
@@ -239,8 +231,7 @@ class OpenClCompiler(Compiler):
         if clash is not None:
             msg = f"{clash!r}: iree-opencl sets the target itself; choose it with target_from or --opencl-profile"
             raise CompilerError(msg, verdict=True)
-        profile = _compiled_for(config, ours)
-        device = device_of_reference(reference_of(config, ours))
+        profile, device = _compiled_for(config, ours)
         front_end = self._front(others, profile)
         return Resolved(
             build_id=f"{find_compiler().build_id()}; {_BUILD}{translation_build()}",
@@ -332,7 +323,7 @@ class OpenClCompiler(Compiler):
             return (*overridden, TargetPart(name=uri, value="", source="the device, when it compiles"))
         fields = _overridden(ours).items()
         given = [TargetPart(name=f"--opencl-{name}", value=value, source="a flag") for name, value in fields]
-        return (*overridden, *self.profile_target(profile_of_reference(reference)).parts, *given)
+        return (*overridden, *self.profile_target(profile_of_reference(reference)[0]).parts, *given)
 
     def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
         """The command that compiles a target by hand: `python3 -m retarget_opencl compile`."""

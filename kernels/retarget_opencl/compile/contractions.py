@@ -29,7 +29,7 @@ from msgspec.structs import replace
 from retarget_opencl.compile.kernels import compilation_info, nvidia_kernels
 from retarget_opencl.translation import BFLOAT16, Ir, walk
 
-LOOPS = 3
+_LOOPS = 3
 """The loops of a product over rows, columns and steps of the reduction, the last of its loops."""
 
 _SUBGROUP = 32
@@ -119,17 +119,7 @@ def _tiling(op: Ir, *, units: bool) -> Ir | None:
     tiling = _choose(op, sizes, units=units) if sizes and "compilation_info" not in op.attributes else None
     if tiling is None:
         return None
-    return _tiles_info(tiling, len(sizes) - LOOPS, on_units=units and _elements(op) in _PRODUCTS)
-
-
-def bytes_of_factor(op: Ir) -> int:
-    """Return the bytes of an element of a product's factors; 8 where no tiles are for them."""
-    return _BYTES.get(_elements(op)[0], 8)
-
-
-def has_tiles(op: Ir, sizes: Sequence[int], *, units: bool) -> bool:
-    """Return whether there are tiles for a product of other sizes (those of `sizes_of`)."""
-    return _choose(op, sizes, units=units) is not None
+    return _tiles_info(tiling, len(sizes) - _LOOPS, on_units=units and _elements(op) in _PRODUCTS)
 
 
 def sizes_of(op: Ir) -> list[int]:
@@ -236,12 +226,12 @@ def pad_products(module: Ir, *, units: bool) -> bool:
     found = False
     for op in list(products_in(module)):
         sizes = sizes_of(op)
-        least = _LEAST if any(size % _VECTOR for size in sizes[-LOOPS:]) else _LEAST_BY_VECTORS
-        if sizes and min(sizes[-LOOPS:]) >= least and not has_tiles(op, sizes, units=units):
-            multiples = (_MULTIPLE, _MULTIPLE, _STEP // bytes_of_factor(op))
-            pairs = zip(sizes[-LOOPS:], multiples, strict=True)
-            padded = [*sizes[:-LOOPS], *(-(-size // multiple) * multiple for size, multiple in pairs)]
-            if has_tiles(op, padded, units=units):
+        least = _LEAST if any(size % _VECTOR for size in sizes[-_LOOPS:]) else _LEAST_BY_VECTORS
+        if sizes and min(sizes[-_LOOPS:]) >= least and _choose(op, sizes, units=units) is None:
+            multiples = (_MULTIPLE, _MULTIPLE, _STEP // _BYTES.get(_elements(op)[0], 8))
+            pairs = zip(sizes[-_LOOPS:], multiples, strict=True)
+            padded = [*sizes[:-_LOOPS], *(-(-size // multiple) * multiple for size, multiple in pairs)]
+            if _choose(op, padded, units=units):
                 _pad(op, padded)
                 found = True
     return found
@@ -302,7 +292,7 @@ def generalize_products(module: Ir, *, units: bool) -> bool:
         if op.name == "linalg.generic" or "compilation_info" in op.attributes:
             continue
         sizes = sizes_of(op)
-        if sizes and (1 not in sizes[-LOOPS:] or has_tiles(op, sizes, units=units)):
+        if sizes and (1 not in sizes[-_LOOPS:] or _choose(op, sizes, units=units)):
             continue
         _generalize(op)
         found = True

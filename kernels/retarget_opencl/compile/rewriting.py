@@ -147,12 +147,10 @@ def _extension(op: Ir) -> None:
         _replace(op, _create("arith.subi", kind, turned, bit))
 
 
-def _each(op: Ir, change: Callable[[Ir], None]) -> None:
-    for region in op.regions:
-        for block in region.blocks:
-            for item in list(block):
-                _each(item.operation, change)
-    change(op)
+def _each(parent: Ir, change: Callable[[Ir], None]) -> None:
+    """Change the ops inside an op, each after those inside it."""
+    for op in reversed(list(walk(parent))):
+        change(op)
 
 
 def _change(op: Ir, *, scalars: bool) -> None:

@@ -224,10 +224,6 @@ def forward(writer: FunctionWriter, op: Ir) -> None:
         writer.alias(result, writer.null() if str(result.type) == _TIMEPOINT else writer.value(operand))
 
 
-class ConstantSyntaxError(ValueError):
-    """A constant attribute in a form that no rule knows. `str()` quotes its beginning."""
-
-
 def number_of(attribute: Ir, kind: str) -> float | None:
     """Return the number of an attribute of that type; integers, `index` and Booleans as `int`. None for other types."""
     text = str(attribute).partition(" : ")[0]
@@ -246,7 +242,7 @@ def _shaped(text: str) -> tuple[int, str, np.dtype[np.generic] | None]:
     declared = parse_type(text)
     if declared.shape is None or None in declared.shape or declared.element is None:
         msg = f"expected a tensor or vector type with static shape, found {text.strip()[:80]!r}"
-        raise ConstantSyntaxError(msg)
+        raise ValueError(msg)
     return prod(size or 0 for size in declared.shape), declared.element, element_dtype(declared.element)
 
 
@@ -264,12 +260,12 @@ def _number(token: str, dtype: np.dtype[np.generic]) -> object:
 
 
 def _dense_bytes(text: str) -> bytes:
-    """Return the bytes in memory of `dense<…> : type`. Raises `ConstantSyntaxError`."""
+    """Return the bytes in memory of `dense<…> : type`. Raises `ValueError`."""
     end = text.rindex("> :")
     body, (count, element, dtype) = text[len("dense<") : end].strip(), _shaped(text[end + 3 :])
     if dtype is None:
         msg = f"no bytes for constants of element type {element}"
-        raise ConstantSyntaxError(msg)
+        raise ValueError(msg)
     if body.startswith('"'):
         values = _raw(bytes.fromhex(body.strip('"')[2:]), count, dtype, element)
     else:
@@ -298,7 +294,7 @@ def _listed(body: str, count: int, dtype: np.dtype[np.generic]) -> npt.NDArray[n
         return np.repeat(values, count)
     if len(values) != count:
         msg = f"expected {count} elements, found {len(values)} in the constant {body[:80]!r}"
-        raise ConstantSyntaxError(msg)
+        raise ValueError(msg)
     return values
 
 
@@ -310,11 +306,11 @@ def _resource_bytes(text: str, resources: Callable[[], Mapping[str, Buffer]]) ->
     blob = held[names.pop()] if len(names) == 1 else None
     if match is None or blob is None:
         msg = f"the constant {text[:80]!r} refers to a resource that the module does not hold"
-        raise ConstantSyntaxError(msg)
+        raise ValueError(msg)
     count, element, dtype = _shaped(match[2])
     if dtype is None or is_packed(dtype) or len(blob) != count * dtype.itemsize:
         msg = f"a resource of {len(blob)} bytes for {count} elements of type {element}"
-        raise ConstantSyntaxError(msg)
+        raise ValueError(msg)
     return blob
 
 
@@ -322,7 +318,7 @@ def constant_bytes(text: str, resources: Callable[[], Mapping[str, Buffer]] = di
     """Return the bytes of a constant attribute: `dense<…>`, `dense_resource<…>`, `#util.composite<…>`, a text, …
 
     `resources` returns the module's resources by name; it is called where a constant needs one, because reading them
-    takes time. Raises `ConstantSyntaxError`.
+    takes time. Raises `ValueError`.
     """
     text = text.strip()
     if text.startswith("dense_resource<"):
@@ -346,7 +342,7 @@ def constant_bytes(text: str, resources: Callable[[], Mapping[str, Buffer]] = di
             value = _number(match[1], dtype)
             return bytes(np.array([value]).astype(dtype).tobytes())
     msg = f"no rule for the constant {text[:80]!r}"
-    raise ConstantSyntaxError(msg)
+    raise ValueError(msg)
 
 
 def _unescape(text: str) -> bytes:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 
-from retarget_opencl.clc.barriers import with_barriers
+from retarget_opencl.clc.barriers import ordered
 from retarget_opencl.clc.nodes import Access, Assign, Barrier, If, Leave, Loop, Node, Place, Statement, Value, text_of
 from retarget_opencl.clc.types import Pointer, Scalar, TypeNames
 
@@ -136,7 +136,7 @@ class Kernel:
             self.assign(counter, self.op("IAdd", counter, step))
 
     def with_barriers(self) -> list[Node]:
-        return with_barriers(self.nodes, self.size, self.name)
+        return ordered(self.nodes, self.size, self.name)[0]
 
     def text(self, nodes: Sequence[Node] | None = None) -> str:
         """Return the kernel as it is printed, with the barriers that it needs; or `nodes`."""

@@ -1,4 +1,4 @@
-"""Where `with_barriers` puts barriers, and a module that IREE compiles without the ones that it needs."""
+"""Where `ordered` puts barriers, and a module that IREE compiles without the ones that it needs."""
 
 from __future__ import annotations
 
