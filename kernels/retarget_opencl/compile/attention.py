@@ -65,11 +65,6 @@ func.func @attention(%q: tensor<QUERIESxf16>, %k: tensor<KEYSxf16>, %v: tensor<V
 """Attention of halves with sums in single precision. IREE's own passes make four kernels of this softmax."""
 
 
-def may_have_attention(content: bytes) -> bool:
-    """Say whether a module, as text or bytecode, may have attention: as an op of IREE's, torch's or ONNX's."""
-    return b"ttention" in content
-
-
 def prepare_attention(module: Ir, *, units: bool, apart: Collection[str] = ()) -> set[str]:
     """Make attention its own kernel where one fits and there are matrix `units`, and replace the rest.
 

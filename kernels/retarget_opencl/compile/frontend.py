@@ -29,19 +29,16 @@ from retarget_iree.modules.onnx_import import import_onnx
 from retarget_iree.noise import clean_diagnostics, first_error, is_verdict
 from retarget_iree.toolchain import compiler_api
 
-from retarget_opencl.compile.attention import may_have_attention, prepare_attention, replace_kernels
+from retarget_opencl.compile.attention import prepare_attention, replace_kernels
 from retarget_opencl.compile.constants import LARGE, move_to_resources, parsed
 from retarget_opencl.compile.contractions import generalize_products, pad_products, prepare_products, products_in
 from retarget_opencl.compile.kernels import nvidia_kernels, prepare_convolutions, prepare_elementwise, prepare_rows
 from retarget_opencl.compile.rewriting import (
-    has_packs,
     inline_calls,
     keep_signs,
     lost_signs,
-    may_have_calls,
     may_help,
     misplaced,
-    needs_scalars,
     plain_tiling,
     rewrite,
     slices,
@@ -145,7 +142,7 @@ def compiled_module(request: CompileRequest, largest: int, kept: list[bytes] | N
                 found.apart |= found.attention
                 changes = _changes(content, largest, target if units else "", found)
                 made = attempt([*changes, *tiles])
-        if made.module is None and has_packs(made.diagnostics):
+        if made.module is None and "failed to tile to invocations" in made.diagnostics:  # as for packs
             changes.insert(0, (_EARLY, split_packs))
             made = attempt([*changes, *tiles])
         tried = [_tried(one, flags) for one in tiles]
@@ -153,7 +150,7 @@ def compiled_module(request: CompileRequest, largest: int, kept: list[bytes] | N
             if made.module is None and found.tiles:
                 made = attempt(fewer)
         if made.module is None and may_help(made.diagnostics):
-            scalars, failed = needs_scalars(made.diagnostics), made
+            scalars, failed = "'vector.bitcast'" in made.diagnostics, made  # IREE fails for vectors of bf16
             rewritten: list[_Change] = [
                 *changes,
                 (_KERNELS, partial(rewrite, scalars=scalars)),
@@ -187,12 +184,18 @@ def _changes(
     changes: list[_Change] = []
     if kept is not None:
         changes.append((FRONT_PHASE, lambda module: kept.append(bytecode_of(module))))
-    if may_have_calls(content):
+    if b"call" in content:  # as text or bytecode
         changes.append((_EARLY, inline_calls))
-    if may_have_attention(content):
+    if b"ttention" in content:  # IREE's, torch's or ONNX's
         units = "NV_WMMA" in target and "shuffle" in target
-        changes.append((_EARLY, partial(_prepare_attention, found=found, units=units)))
-        changes.append((_KERNELS, partial(_replace_attention, found=found)))
+
+        def prepare(module: Ir) -> None:
+            found.attention = prepare_attention(module, units=units, apart=found.apart)
+
+        def write(module: Ir) -> None:
+            found.attention = replace_kernels(module)
+
+        changes += [(_EARLY, prepare), (_KERNELS, write)]
     if len(content) >= LARGE:
         changes.append((_WITH_GLOBALS, partial(_prepare_constants, largest=largest)))
     return changes
@@ -222,14 +225,6 @@ def _tiles(target: str, found: _Found) -> list[_Change]:
         tiles.append((_EARLY, noted(partial(generalize_products, units=units))))
         tiles.append((_CONFIGURED, noted(lambda module: _each(module, prepare_rows))))
     return tiles
-
-
-def _prepare_attention(module: Ir, *, found: _Found, units: bool) -> None:
-    found.attention = prepare_attention(module, units=units, apart=found.apart)
-
-
-def _replace_attention(module: Ir, *, found: _Found) -> None:
-    found.attention = replace_kernels(module)
 
 
 def _order(change: _Change) -> int:

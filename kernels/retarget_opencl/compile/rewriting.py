@@ -1,6 +1,6 @@
 """What IREE compiles for other targets and its SPIR-V does not express, or gets wrong, rewritten between IREE's phases.
 
-`rewrite`, `split_packs`: done where IREE has failed for a reason that they mend (`may_help`, `has_packs`). Between two
+`rewrite`, `split_packs`: done where IREE has failed for a reason that they mend (`may_help`). Between two
 of IREE's phases, kernels are still `linalg` on tensors, and a few scalar ops in them are replaced. IREE's later phases
 leave ops of the SPIR-V dialect as they are, with their attributes: `BUILT_IN` on one says which built-in function of
 OpenCL C it stands for. `keep_signs`: done where IREE has lost signs (`lost_signs`).
@@ -56,11 +56,6 @@ def may_help(diagnostics: str) -> bool:
     )
 
 
-def has_packs(diagnostics: str) -> bool:
-    """Say whether IREE failed because it has no tiles of work-items, as for `linalg.pack` and `linalg.unpack`."""
-    return "failed to tile to invocations" in diagnostics
-
-
 def split_packs(module: Ir) -> None:
     """Write `linalg.pack` and `linalg.unpack` as padding, transposition and slices, in a module after the phase
     `preprocessing`.
@@ -70,11 +65,6 @@ def split_packs(module: Ir) -> None:
     from iree.compiler import passmanager
 
     passmanager.PassManager.parse(_PACKS).run(module)
-
-
-def needs_scalars(diagnostics: str) -> bool:
-    """Say whether IREE failed for vectors of bf16."""
-    return "'vector.bitcast'" in diagnostics
 
 
 def plain_tiling(flag: str) -> str:
@@ -232,11 +222,6 @@ _CALLS = ("util.call", "func.call")
 _NEVER = ("inlining_policy", "no_inline", "noinline")
 _OF_KERNELS = ("linalg.", "iree_linalg_ext.", "tensor.", "flow.dispatch.")
 """Ops that become kernels, with the calls in their regions; calls in other ops are the host program's."""
-
-
-def may_have_calls(content: bytes) -> bool:
-    """Say whether a module, as text or bytecode, may have calls."""
-    return b"call" in content
 
 
 def inline_calls(module: Ir) -> None:

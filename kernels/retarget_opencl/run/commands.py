@@ -26,9 +26,9 @@ from retarget_opencl.translation import element_dtype
 
 if TYPE_CHECKING:
     import pyopencl as cl
+    from retarget.extension import Array
 
 
-Array = npt.NDArray[np.generic]
 Workload = tuple[Any, ...]
 Launcher = Callable[[Workload, Sequence[tuple[Span, int]], Sequence[int]], None]
 GroupCounter = Callable[[Workload], Sequence[Sequence[int]]]

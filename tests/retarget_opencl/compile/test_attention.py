@@ -10,7 +10,6 @@ import pytest
 from msgspec.structs import replace
 from opencl_support import Load, call, compile_text, find_or_skip, shipped
 from retarget_opencl.artifact.file import OpenClArtifact, joined, read_artifact
-from retarget_opencl.compile.attention import may_have_attention
 from retarget_opencl.device.profile import DeviceProfile, compile_profile
 from retarget_opencl.run.device import OpenClDevice
 
@@ -99,19 +98,6 @@ def test_rows_of_which_the_first_keys_are_masked(
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     expected = weights / weights.sum(-1, keepdims=True) @ v.astype(np.float64)
     np.testing.assert_allclose(result.astype(np.float64), expected, atol=tolerance)
-
-
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        (b"iree_linalg_ext.attention", True),
-        (b"onnx.Attention", True),
-        (b"torch.aten.scaled_dot_product_attention", True),
-        (b"func.func @attend()", False),
-    ],
-)
-def test_a_module_without_attention_is_compiled_in_as_many_steps_as_before(*, content: bytes, expected: bool) -> None:
-    assert may_have_attention(content) == expected
 
 
 # ---------------------------------------------------------------- one kernel, on matrix units
