@@ -43,11 +43,6 @@ def exported(module: Any) -> dict[str, Any]:
     return found
 
 
-def signature_of(function: Any) -> Signature:
-    """Return the signature that a loaded function states."""
-    return parse_signature(repr(function), dict(function.reflection))
-
-
 def function_info(name: str, signature: Signature) -> FunctionInfo:
     """Return a function's description for the case loaders."""
     return FunctionInfo(
@@ -110,14 +105,14 @@ class Signature:
         return list(zip(letters, self.result_types or [""] * len(letters), strict=True))
 
 
-def parse_signature(shown: str, reflection: Mapping[str, str]) -> Signature:
-    """Parse the signature from a VM function's properties and reflection attributes."""
-    convention = _CONVENTION.match(shown)
+def signature_of(function: Any) -> Signature:
+    """Return the signature that a loaded function states in its properties and its reflection attributes."""
+    convention = _CONVENTION.match(repr(function))
     if convention is None:
         return Signature(arguments=None, results=None)
     arguments = convention["arguments"].replace("v", "")
     results = convention["results"].replace("v", "")
-    argument_types, result_types = declared_types(reflection.get("iree.abi.declaration", ""))
+    argument_types, result_types = declared_types(dict(function.reflection).get("iree.abi.declaration", ""))
     return Signature(
         arguments=arguments,
         results=results,

@@ -76,7 +76,7 @@ def open_tool(config: RuntimeConfig) -> ToolDevice:
     if any(one is not None for one in config.used):  # what runs elsewhere records for the environment's own
         own = find_tool(None if config.run_under or config.host else config.toolchain).tool
         recorder = None if own is None else own.with_name("iree-dump-replay")
-    return ToolDevice(place, command, config.flags, chosen, recorder=recorder)
+    return ToolDevice(place, command, config.flags, chosen, recorder)
 
 
 def listed_devices(driver: str, config: RuntimeConfig, place: Place) -> Sequence[DeviceInfo]:
@@ -109,7 +109,10 @@ def listed_devices(driver: str, config: RuntimeConfig, place: Place) -> Sequence
 
 
 class ToolDevice(Device):
-    """The devices that a tool opens again for each call."""
+    """The devices that a tool opens again for each call, with `command` and `flags` at `place`.
+
+    `recorder` is the tool that reads recordings; without it, calls are not recorded.
+    """
 
     def __init__(
         self,
@@ -117,14 +120,9 @@ class ToolDevice(Device):
         command: Sequence[str],
         flags: Sequence[str],
         infos: Sequence[DeviceInfo],
-        *,
-        recorder: Path | None = None,
+        recorder: Path | None,
     ) -> None:
-        """`recorder` is the tool that reads recordings; without it, calls are not recorded."""
-        self._place = place
-        self._command = tuple(command)
-        self._recorder = recorder
-        self._flags = tuple(flags)
+        self.place, self.command, self.flags, self.recorder = place, command, flags, recorder
         self.infos = tuple(infos)
         self._scratch = ScratchFolder("calls")
 
@@ -137,13 +135,11 @@ class ToolDevice(Device):
         signatures = module_signatures(artifact)
         folder = self._scratch.subfolder()
         (folder / "module.vmfb").write_bytes(artifact)
-        named = (f"--parameters={f'{scope}=' if scope else ''}{path}" for scope, path in parameters)
-        files, flags = [path for _, path in parameters], (*named, *self._flags)
-        return ToolProgram(self._place, self._command, flags, folder, signatures, files=files, recorder=self._recorder)
+        return ToolProgram(self, folder, signatures, parameters)
 
     def close(self) -> None:
         """Remove the files, and end the connection to a host."""
-        self._place.close()
+        self.place.close()
         self._scratch.close()
 
 
@@ -152,23 +148,17 @@ class ToolProgram(Program):
 
     def __init__(
         self,
-        place: Place,
-        command: Sequence[str],
-        flags: Sequence[str],
+        device: ToolDevice,
         folder: Path,
         signatures: Mapping[str, tuple[Signature, Mapping[str, str]]],
-        *,
-        files: Sequence[Path] = (),
-        recorder: Path | None = None,
+        parameters: Sequence[tuple[str, Path]],
     ) -> None:
-        """`files` are those of parameters, which flags name."""
-        self._place = place
-        self._files = (folder / "module.vmfb", *files)
+        named = (f"--parameters={f'{scope}=' if scope else ''}{path}" for scope, path in parameters)
+        self._device = device
+        self._files = (folder / "module.vmfb", *(path for _, path in parameters))
         self._inputs: tuple[Path, ...] = ()
-        self._command = tuple(command)
-        self._recorder = recorder
         self._recording = folder / "call.ireereplay"
-        self._flags = tuple(flags)
+        self._flags = (*named, *device.flags)
         self._folder = folder
         self._entries = {name: (one, checks_in(reflection)) for name, (one, reflection) in signatures.items()}
         # The values of checks are not among the results.
@@ -189,7 +179,9 @@ class ToolProgram(Program):
         self._called = (*flags, *self._flags)
         files = (self._folder / f"input{index}.bin" for index in range(len(inputs)))
         self._inputs = tuple(file for file in files if any(flag.endswith(f"=@{file}") for flag in flags))
-        recording = {f"{RECORDING_FLAG}={self._recording}": self._recording} if self._recorder is not None else {}
+        recording = (
+            {f"{RECORDING_FLAG}={self._recording}": self._recording} if self._device.recorder is not None else {}
+        )
         self._run(recording | dict(outputs))
         arrays = []
         for index, ((_, file), kind) in enumerate(zip(outputs, results, strict=True)):
@@ -206,31 +198,31 @@ class ToolProgram(Program):
 
     def last_work(self) -> Sequence[int]:
         """Return how many dispatches the last call executed on each device; none where it was not recorded."""
-        return () if self._recorder is None else recorded_dispatches(self._recording, self._recorder)
+        return () if self._device.recorder is None else recorded_dispatches(self._recording, self._device.recorder)
 
     def last_command(self, artifact: Path) -> Sequence[str]:
         """Return the command of the last call, without its `--output` flags, so that it prints what it returns.
 
         The files of its inputs are copied to where they stay; on a host they are.
         """
-        words = [*self._command, f"--module={self._files[0]}", *self._called]
-        if self._recorder is not None:
+        words = [*self._device.command, f"--module={self._files[0]}", *self._called]
+        if self._device.recorder is not None:
             words.append(f"{RECORDING_FLAG}={Path(tempfile.gettempdir()) / self._recording.name}")
         module, *parameters = self._files
-        return self._place.by_hand(
+        return self._device.place.by_hand(
             words, {module: artifact, **{path: path for path in parameters}, **dict.fromkeys(self._inputs)}
         )
 
     def _run(self, outputs: Mapping[str, Path]) -> None:
-        argv = [*self._command, f"--module={self._files[0]}", *self._called, *outputs]
+        argv = [*self._device.command, f"--module={self._files[0]}", *self._called, *outputs]
         for path in outputs.values():
             path.unlink(missing_ok=True)  # of the call before: what runs the tool may hide that it fails
         try:
-            done = self._place.run(argv, inputs=(*self._files, *self._inputs), outputs=tuple(outputs.values()))
+            done = self._device.place.run(argv, inputs=(*self._files, *self._inputs), outputs=tuple(outputs.values()))
         except HostError as error:
             raise DriverError(str(error), hint=error.hint) from error
         except OSError as error:
-            msg = f"cannot start {self._command[0]!r}: {error.strerror or error}"
+            msg = f"cannot start {self._device.command[0]!r}: {error.strerror or error}"
             raise DriverError(msg, stage=Stage.LOAD) from error
         if not done.returncode:
             missing = [path.name for path in outputs.values() if not path.is_file()]
@@ -240,7 +232,7 @@ class ToolProgram(Program):
                 raise DriverError(f"{msg}\n{said}".rstrip())
             return
         if crash := _crash(done.returncode):
-            msg = f"{Path(self._command[0]).name} crashed: {crash}\n{cut_stacks(done.stderr)}".rstrip()
+            msg = f"{Path(self._device.command[0]).name} crashed: {crash}\n{cut_stacks(done.stderr)}".rstrip()
             raise DriverError(msg, signal=crash)
         is_called = any(line.startswith("EXEC @") for line in done.stdout.splitlines())
         raise DriverError(_status(done), stage=None if is_called else Stage.LOAD)
