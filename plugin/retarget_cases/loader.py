@@ -124,13 +124,7 @@ class CasesLoader(CaseLoader):
 
     def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
         """Return the parameter archives that the cases file names, by scope. Raises `DiagnosticsError`."""
-        from retarget_cases.files.read import parameter_files
-
-        return [
-            pair
-            for path in _written(request.data)
-            for pair in parameter_files(path, request.folder, of_model=self._of_model)
-        ]
+        return [pair for file in self._files(request.data, request.folder) for pair in file.archives(request.folder)]
 
     def file_schema(self) -> Mapping[str, object]:
         """Return the JSON Schema of cases files."""

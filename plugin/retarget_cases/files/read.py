@@ -5,6 +5,7 @@ What is written is kept as it is: what values become depends on the types that t
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -104,6 +105,15 @@ class CasesFile(Struct, frozen=True, kw_only=True):
             if case.reference is not None and case.reference.file:
                 yield case.reference.file
 
+    def archives(self, folder: Path) -> Iterator[tuple[str, Path]]:
+        """Yield the parameter archives by scope, which lie in `folder`. Raises `DiagnosticsError`."""
+        files = DataFiles(folder=folder, base=self.path.parent)
+        for scope, written, key_path in self.parameters:
+            try:
+                yield scope, files.large_path(written)
+            except RetargetError as error:
+                raise self.diagnostic(key_path, str(error)) from error
+
     def diagnostic(self, key_path: KeyPath, message: str) -> DiagnosticsError:
         """Return the error for a key of the file."""
         return DiagnosticsError(diagnostics_of(self.path, self.text, [Problem(key_path, message)]))
@@ -118,7 +128,7 @@ def agreed_config(file: CasesFile, agreement: Agreement, compiler: str) -> str:
 
 
 def agreement_diagnostics(
-    path: Path, folder: Path, *, suite: str, running: Sequence[str], known: Sequence[str], of_model: bool = False
+    path: Path, folder: Path, *, suite: str, running: Sequence[str], known: Sequence[str], of_model: bool
 ) -> Sequence[Diagnostic]:
     """Return what is wrong with the configs that the cases of a valid file are to agree with.
 
@@ -135,19 +145,6 @@ def agreement_diagnostics(
     ]
     problems += cycle_problems(agreements, known)
     return diagnostics_of(path, file.text, problems)
-
-
-def parameter_files(path: Path, folder: Path, *, of_model: bool = False) -> Sequence[tuple[str, Path]]:
-    """Return the (scope, archive) pairs of a cases file. Raises `DiagnosticsError`."""
-    file = read_cases_file(path, folder, of_model=of_model)
-    files = DataFiles(folder=folder, base=path.parent)
-    found: list[tuple[str, Path]] = []
-    for scope, written, key_path in file.parameters:
-        try:
-            found.append((scope, files.large_path(written)))
-        except RetargetError as error:
-            raise file.diagnostic(key_path, str(error)) from error
-    return found
 
 
 def read_cases_file(path: Path, folder: Path, *, of_model: bool = False) -> CasesFile:
@@ -189,28 +186,27 @@ class _Reader(Struct, frozen=True, kw_only=True):
     def file(self, path: Path, text: str, data: Mapping[str, object], table: CasesFileTable | None) -> CasesFile:
         """Return what the file says, as far as it is well-formed."""
         if table is None:  # its tables for themselves, so that one error does not hide those of the others
-            archives = {
-                scope: archive
-                for scope, archive in _mapping(data.get("parameters")).items()
-                if isinstance(archive, str)
-            }
-            table = CasesFileTable.model_construct(
-                parameters=archives, tolerance=_mapping(data.get("tolerance")), case=[]
+            parameters, tolerance = (
+                one if isinstance(one := data.get(key), dict) else {} for key in ("parameters", "tolerance")
             )
-            cases = [
-                (index, _case_table(entry, self.of_case)) for index, entry in enumerate(_entries(data.get("case")))
-            ]
+            archives = {scope: archive for scope, archive in parameters.items() if isinstance(archive, str)}
+            table = CasesFileTable.model_construct(parameters=archives, tolerance=tolerance, case=[])
+            entries = data.get("case")
+            cases: list[tuple[int, CaseTable]] = []
+            for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+                with contextlib.suppress(ValidationError):  # reported for the whole file already
+                    cases.append((index, self.of_case.model_validate(entry)))
         else:
             cases = list(enumerate(table.case))
-        parameters = [(scope, written, ("parameters", scope)) for scope, written in table.parameters.items()]
-        for _, written, key_path in parameters:
+        named = [(scope, written, ("parameters", scope)) for scope, written in table.parameters.items()]
+        for _, written, key_path in named:
             self._path(written, key_path, suffixes=(".irpa", ".gguf", ".safetensors"), is_mapped=True)
-        written_cases = [self._case(entry, ("case", index), table) for index, entry in cases if entry is not None]
+        written_cases = [self._case(entry, ("case", index), table) for index, entry in cases]
         self._names(written_cases)
         return CasesFile(
             path=path,
             text=text,
-            parameters=tuple(parameters),
+            parameters=tuple(named),
             tolerance=read_overrides(table.tolerance, ("tolerance",), self.problems),
             cases=tuple(written_cases),
             model=getattr(table, "model", None) or "",
@@ -231,13 +227,17 @@ class _Reader(Struct, frozen=True, kw_only=True):
         agreement = None
         if table.agree_with is not None:
             agreement = Agreement.read(table.agree_with, (*key_path, "agree_with"), self.problems)
-        if isinstance(table, ModelCaseTable) and (table.expected, table.reference, table.agree_with) == (
-            None,
-            None,
-            None,
-        ):
+        ways = [key for key in ("expected", "reference", "agree_with") if getattr(table, key) is not None]
+        if isinstance(table, ModelCaseTable) and not ways:
             reference = DEFAULT_REFERENCE
-        self._one_way_to_judge(table, key_path, is_judged=reference is not None)
+        elif not ways:
+            nothing = "expected one of expected, reference, agree_with: a case that cannot fail tests nothing"
+            self.problems.append(Problem(key_path, f"found nothing to compare the results with, {nothing}"))
+        elif len(ways) > 1:
+            self.problems.append(Problem((*key_path, ways[1]), f"found it beside {ways[0]}, expected one of them"))
+        if table.expected is not None and not table.expected:
+            nothing = "expected one value per result: a case that cannot fail tests nothing"
+            self.problems.append(Problem((*key_path, "expected"), f"found an empty array, {nothing}"))
         return WrittenCase(
             key_path=key_path,
             name=table.name,
@@ -251,17 +251,6 @@ class _Reader(Struct, frozen=True, kw_only=True):
             sizes=sizes_of((around, ()), (table, key_path)),
             generate=generators_of((around, ()), (table, key_path), problems=self.problems),
         )
-
-    def _one_way_to_judge(self, table: CaseTable, key_path: KeyPath, *, is_judged: bool) -> None:
-        ways = [key for key in ("expected", "reference", "agree_with") if getattr(table, key) is not None]
-        if not ways and not is_judged:
-            expected = "expected one of expected, reference, agree_with: a case that cannot fail tests nothing"
-            self.problems.append(Problem(key_path, f"found nothing to compare the results with, {expected}"))
-        elif len(ways) > 1:
-            self.problems.append(Problem((*key_path, ways[1]), f"found it beside {ways[0]}, expected one of them"))
-        if table.expected is not None and not table.expected:
-            expected = "expected one value per result: a case that cannot fail tests nothing"
-            self.problems.append(Problem((*key_path, "expected"), f"found an empty array, {expected}"))
 
     def _names(self, cases: list[WrittenCase]) -> None:
         first: dict[str, WrittenCase] = {}
@@ -304,21 +293,6 @@ class _Reader(Struct, frozen=True, kw_only=True):
         message = path_problem(written, self.files, suffixes, is_mapped=is_mapped)
         if message:
             self.problems.append(Problem(key_path, message))
-
-
-def _mapping(value: object) -> dict[str, object]:
-    return value if isinstance(value, dict) else {}
-
-
-def _entries(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
-def _case_table(entry: object, model: type[CaseTable]) -> CaseTable | None:
-    try:
-        return model.model_validate(entry)
-    except ValidationError:
-        return None  # reported for the whole file already
 
 
 _Level = tuple[CasesFileTable | CaseTable, KeyPath]
@@ -412,11 +386,6 @@ class Agreement(Struct, frozen=True, kw_only=True):
                 return config
         return next((config for pattern, config in self.rules if fnmatch.fnmatchcase(compiler, pattern)), None)
 
-    @property
-    def named(self) -> tuple[str, ...]:
-        """All configs that it names."""
-        return tuple(dict.fromkeys(word for rule in self.rules for word in rule if not is_glob(word)))
-
 
 def unserved(agreement: Agreement, compiler: str) -> str:
     """Return the message for a compiler config that no rule is for."""
@@ -462,8 +431,8 @@ def cycle_problems(agreements: Sequence[Agreement], known: Sequence[str]) -> Ite
     All cases of a config run together, so one case may close a cycle that another opened. A config that is not `known`
     is reported as unknown, and is part of no cycle.
     """
-    named = dict.fromkeys(config for agreement in agreements for config in agreement.named)
-    configs = [config for config in named if config in known]
+    named = dict.fromkeys(word for agreement in agreements for rule in agreement.rules for word in rule)
+    configs = [word for word in named if not is_glob(word) and word in known]
     waits: dict[str, dict[str, Agreement]] = {config: {} for config in configs}
     for config in configs:
         for agreement in agreements:

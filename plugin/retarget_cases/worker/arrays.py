@@ -178,7 +178,7 @@ def count_up(table: IotaTable, dtype: np.dtype[Any], shape: tuple[int, ...]) -> 
             msg = f"found {start!r} and step {step!r}, expected integers ({type_text((), dtype)})"
             raise InvalidValueError(msg)
         for number in (start, start + step * max(count - 1, 0)):
-            _expect_integer(number, dtype)
+            integer_of(number, dtype)
         counted = np.arange(count, dtype=np.uint64) * np.uint64(step % (1 << 64)) + np.uint64(start % (1 << 64))
         return counted.astype(dtype).reshape(shape)  # modulo 2^64, so that nothing of 64 bits is lost
     if kind == "b":
@@ -188,8 +188,7 @@ def count_up(table: IotaTable, dtype: np.dtype[Any], shape: tuple[int, ...]) -> 
         with np.errstate(over="ignore"):
             numbers = np.arange(count, dtype=np.float64) * float(step) + float(start)
     except OverflowError as error:  # of an integer that no float holds
-        msg = f"found numbers past the largest of f64, which {type_text((), dtype)} cannot hold"
-        raise InvalidValueError(msg) from error
+        raise _unheld(_PAST, dtype) from error
     return _rounded(numbers, dtype, shape)
 
 
@@ -225,8 +224,8 @@ def _drawn_integers(
             msg = f"found {table.low} to {table.high - 1}, expected low = 0 and high = 2 for Booleans"
             raise InvalidValueError(msg)
     elif kind in "iu":
-        _expect_integer(table.low, dtype)
-        _expect_integer(table.high - 1, dtype)
+        integer_of(table.low, dtype)
+        integer_of(table.high - 1, dtype)
     elif max(abs(table.low), abs(table.high)) > 1 << 53:
         msg = f"found {table.low} to {table.high - 1}, expected integers of at most 2^53 for {type_text((), dtype)}"
         raise InvalidValueError(msg)
@@ -235,27 +234,20 @@ def _drawn_integers(
     return numbers.astype(dtype) if kind in "biu" else _rounded(numbers.astype(np.float64), dtype, shape)
 
 
-def _expect_integer(number: int, dtype: np.dtype[Any]) -> None:
-    try:
-        integer_of(number, dtype, is_signless=False)
-    except ValueError as error:
-        raise InvalidValueError(str(error)) from error
-
-
 def _rounded(numbers: Array, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
     """Return generated numbers in an element type. None of them is meant to be an infinity."""
     with np.errstate(all="ignore"):
         converted = numbers.astype(dtype)
     if not np.isfinite(numbers).all():
-        msg = f"found numbers past the largest of f64, which {type_text((), dtype)} cannot hold"
-        raise InvalidValueError(msg)
+        raise _unheld(_PAST, dtype)
     lost = first_lost(np.asarray(numbers).reshape(-1), converted.reshape(-1))
     if lost is not None:
-        msg = f"found {numbers.reshape(-1)[lost]:g} among the numbers, which {type_text((), dtype)} cannot hold"
-        raise InvalidValueError(msg)
+        found = f"{numbers.reshape(-1)[lost]:g} among the numbers"
+        raise _unheld(found, dtype)
     return converted.reshape(shape)
 
 
+_PAST = "numbers past the largest of f64"
 _SHOWN = 60
 """Characters of a text that a message shows."""
 
@@ -266,6 +258,10 @@ class InvalidValueError(RetargetError):
     def __init__(self, message: str, index: tuple[str | int, ...] = ()) -> None:
         super().__init__(message)
         self.index = index
+
+
+def _unheld(found: str, dtype: np.dtype[Any], index: tuple[int, ...] = ()) -> InvalidValueError:
+    return InvalidValueError(f"found {found}, which {type_text((), dtype)} cannot hold", index)
 
 
 def literal(
@@ -330,7 +326,7 @@ def _converted(elements: Sequence[tuple[tuple[int, ...], object]], dtype: np.dty
     for index, element in elements:
         try:
             numbers.append(_number(element, dtype, is_signless=is_signless))
-        except (ValueError, InvalidValueError) as error:
+        except InvalidValueError as error:
             raise InvalidValueError(str(error), index) from error
     if kind_of(dtype) in "biuc":
         return np.array(numbers, dtype)
@@ -339,8 +335,7 @@ def _converted(elements: Sequence[tuple[tuple[int, ...], object]], dtype: np.dty
         converted = wide.astype(dtype)
     lost = first_lost(wide, converted)
     if lost is not None:
-        msg = f"found {elements[lost][1]}, which {type_text((), dtype)} cannot hold"
-        raise InvalidValueError(msg, elements[lost][0])
+        raise _unheld(str(elements[lost][1]), dtype, elements[lost][0])
     return converted
 
 
@@ -358,13 +353,13 @@ def first_lost(wide: Array, converted: Array) -> int | None:
 
 
 def _number(element: object, dtype: np.dtype[Any], *, is_signless: bool) -> bool | int | float | complex:
-    """Return an element as Python's nearest type. Raises `ValueError` with the message for one that does not fit."""
+    """Return an element as Python's nearest type. Raises `InvalidValueError` for one that does not fit."""
     kind = kind_of(dtype)
     if kind == "b":
         if isinstance(element, bool | int) and element in {0, 1}:
             return bool(element)
         msg = f"found {_shown(element)}, expected true or false"
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if kind in "iu":
         return integer_of(element, dtype, is_signless=is_signless)
     if kind == "c":
@@ -372,46 +367,37 @@ def _number(element: object, dtype: np.dtype[Any], *, is_signless: bool) -> bool
     return _real(element, dtype)
 
 
-def integer_of(element: object, dtype: np.dtype[Any], *, is_signless: bool) -> int:
+def integer_of(element: object, dtype: np.dtype[Any], *, is_signless: bool = False) -> int:
     if isinstance(element, str):
         with contextlib.suppress(ValueError):
             element = int(element, 0)
     if isinstance(element, bool) or not isinstance(element, int):
         msg = f"found {_shown(element)}, expected an integer ({type_text((), dtype)})"
-        raise ValueError(msg)  # noqa: TRY004 - a value of the file, not a type of the program
+        raise InvalidValueError(msg)
     bits, kind = bits_of(dtype), kind_of(dtype)
     lowest = 0 if kind == "u" else -(1 << (bits - 1))
     highest = (1 << bits) - 1 if kind == "u" or is_signless else (1 << (bits - 1)) - 1
     if not lowest <= element <= highest:
         msg = f"found {_shown(element)}, expected {lowest} to {highest} ({type_text((), dtype)})"
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return element - (1 << bits) if kind == "i" and element >= 1 << (bits - 1) else element
 
 
-def _read_real(text: str, dtype: np.dtype[Any]) -> float:
-    """Return the number that a text is. Raises `ValueError` for none, `InvalidValueError` for one past all floats."""
-    try:
-        number = float.fromhex(text) if "0x" in text.lower() else float(text)
-    except OverflowError:
-        number = math.inf
-    if math.isinf(number) and "inf" not in text.lower():
-        msg = f"found {_shown(text)}, which {type_text((), dtype)} cannot hold"
-        raise InvalidValueError(msg)
-    return number
-
-
 def _real(element: object, dtype: np.dtype[Any]) -> float:
-    if isinstance(element, str):
-        with contextlib.suppress(ValueError):
-            return _read_real(element, dtype)
-    if isinstance(element, bool) or not isinstance(element, int | float):
-        msg = f"found {_shown(element)}, expected a number ({type_text((), dtype)})"
-        raise ValueError(msg)  # noqa: TRY004 - as above
+    number: object = element
     try:
-        return float(element)
+        if isinstance(element, str):
+            with contextlib.suppress(ValueError):
+                number = float.fromhex(element) if "0x" in element.lower() else float(element)
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            msg = f"found {_shown(element)}, expected a number ({type_text((), dtype)})"
+            raise InvalidValueError(msg)
+        real = float(number)
     except OverflowError:
-        msg = f"found {_shown(element)}, which {type_text((), dtype)} cannot hold"
-        raise ValueError(msg) from None
+        raise _unheld(_shown(element), dtype) from None
+    if isinstance(element, str) and math.isinf(real) and "inf" not in element.lower():
+        raise _unheld(_shown(element), dtype)
+    return real
 
 
 def _complex(element: object, dtype: np.dtype[Any]) -> complex:
@@ -421,11 +407,11 @@ def _complex(element: object, dtype: np.dtype[Any]) -> complex:
             number = complex(element.replace(" ", ""))
         except ValueError:
             msg = f"found {_shown(element)}, expected a complex number, as in [1.0, -2.0] or '1-2j'"
-            raise ValueError(msg) from None
+            raise InvalidValueError(msg) from None
     elif isinstance(element, list):
         if len(element) != 2:
             msg = f"found an array of {len(element)}, expected a complex number, as in [1.0, -2.0] or '1-2j'"
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         number = complex(_real(element[0], part), _real(element[1], part))
     else:
         number = complex(_real(element, part), 0.0)
@@ -433,8 +419,7 @@ def _complex(element: object, dtype: np.dtype[Any]) -> complex:
     with np.errstate(all="ignore"):
         lost = first_lost(wide, wide.astype(part))
     if lost is not None:
-        msg = f"found {wide[lost]:g}, which {type_text((), part)} cannot hold"
-        raise ValueError(msg)
+        raise _unheld(format(wide[lost], "g"), part)
     return number
 
 

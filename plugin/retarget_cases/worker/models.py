@@ -46,14 +46,11 @@ def model_readings(request: CaseRequest, function: str, *, only_checks: bool = F
     cases = [(file, case) for case in file.cases] + sets or [(file, _generated_case(file))]
     names = case_names([case for _, case in cases], [FunctionInfo(name=function, arguments=len(model.inputs))])
     for (origin, case), name in zip(cases, names, strict=True):
-        try:
-            bound, info = _bound(case, model, function)
-        except _ProblemsError as error:
-            bound, info, problems = case, None, error.problems
-            if not written:
-                where = f"in {cases_file_of(request.source).name} beside it"
-                problems = [Problem(one.path, f"{one.message} {where}") for one in problems]
-        is_beside = origin is beside
+        problems: list[Problem] = []
+        bound, info = _bound(case, model, function, problems)
+        if not written:
+            where = f"in {cases_file_of(request.source).name} beside it"
+            problems = [Problem(one.path, f"{one.message} {where}") for one in problems]
         yield Reading(
             file=origin,
             written=bound,
@@ -61,21 +58,15 @@ def model_readings(request: CaseRequest, function: str, *, only_checks: bool = F
             request=replace(
                 request,
                 module=request.entry or request.module,
-                folder=request.source.parent if is_beside else request.folder,
-                functions=(info,) if info else (),
+                folder=request.source.parent if origin is beside else request.folder,
+                functions=() if problems else (info,),
             ),
             references=references,
             types_of_model=True,
             only_checks=only_checks,
             inputs=tuple(value.name for value in model.inputs),
-            problems=() if info else diagnostics_of(origin.path, origin.text, problems),
+            problems=tuple(diagnostics_of(origin.path, origin.text, problems)),
         )
-
-
-class _ProblemsError(Exception):
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__()
-        self.problems = problems
 
 
 def _without_file(request: CaseRequest) -> CasesFile:
@@ -128,10 +119,9 @@ def _data_sets(data: Sequence[Path]) -> Iterator[WrittenCase]:
         )
 
 
-def _bound(case: WrittenCase, model: Model, function: str) -> tuple[WrittenCase, FunctionInfo]:
-    """Return a case with a value for each input, and the function with the sizes of the case. Raises
-    `_ProblemsError`."""
-    problems: list[Problem] = []
+def _bound(case: WrittenCase, model: Model, function: str, problems: list[Problem]) -> tuple[WrittenCase, FunctionInfo]:
+    """Return a case with a value for each input, and the function with the sizes of the case, as far as there are no
+    `problems`."""
     dynamic = {size for value in model.inputs for size in value.sizes or () if isinstance(size, str) and size}
     for name, (_, key_path) in case.sizes.items():
         if name not in dynamic:
@@ -146,8 +136,6 @@ def _bound(case: WrittenCase, model: Model, function: str) -> tuple[WrittenCase,
             problems.append(Problem((*case.key_path, "inputs", name), f"found the input {name!r}, {expected}"))
     sizes = {name: size for name, (size, _) in case.sizes.items()}
     inputs = [_input(value, given.get(value.name), case, sizes, problems) for value in model.inputs]
-    if problems:
-        raise _ProblemsError(problems)
     info = FunctionInfo(
         name=function,
         arguments=len(model.inputs),
