@@ -54,23 +54,22 @@ def mlir_functions(path: Path) -> tuple[Function, ...]:
     for match in _HEADER.finditer(text):
         if (match["visibility"] or "").strip() == "private":
             continue
-        end = _closing(text, match.end() - 1)
+        closing = (bracket.start() for bracket, depth in brackets(text, match.end() - 1) if depth == 0)
+        end = next(closing, None)
+        if end is None:
+            msg = "ends inside the arguments of a function"
+            raise RetargetError(msg)
         if not re.match(r"\s*->", text[end + 1 :]):
             continue
         types = [_argument_type(part) for part in split_types(text[match.end() : end])]
-        is_untyped = any(word.startswith("!torch.") for word in types)
-        arguments = tuple(map(_declared, types))
-        found.append(Function(name=match["name"] or match["quoted"], arguments=arguments, is_untyped=is_untyped))
+        found.append(
+            Function(
+                name=match["name"] or match["quoted"],
+                arguments=tuple(map(_declared, types)),
+                is_untyped=any(word.startswith("!torch.") for word in types),
+            )
+        )
     return tuple(found)
-
-
-def _closing(text: str, at: int) -> int:
-    """Return where the bracket at `at` is closed. Raises `RetargetError` where it is not."""
-    closing = next((match.start() for match, depth in brackets(text, at) if depth == 0), None)
-    if closing is None:
-        msg = "ends inside the arguments of a function"
-        raise RetargetError(msg)
-    return closing
 
 
 def _argument_type(text: str) -> str:

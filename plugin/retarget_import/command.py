@@ -168,7 +168,12 @@ def verify(output: Path, folders: Sequence[Folder], registry: Registry) -> list[
 
     Raises `DiagnosticsError` for errors of its declarations.
     """
-    wanted = {_key_of_test(folder, test): test for folder in folders for test in folder.tests}
+    wanted: dict[_Key, CheckTest] = {}
+    for folder in folders:
+        for test in folder.tests:
+            module = f"{folder.path}/{test.module}".removeprefix("./")
+            flags, runner = sorted_flags(test.flags), sorted_flags(test.runner_flags)
+            wanted[module, test.backend, test.driver, flags, runner, test.arch] = test
     vocabulary = {tag for test in wanted.values() for tag in test.tags}
     loader = DeclarationLoader(registry)
     found: dict[_Key, tuple[str, set[str]]] = {}
@@ -195,12 +200,6 @@ def verify(output: Path, folders: Sequence[Folder], registry: Registry) -> list[
         if key not in wanted and (key[2] or key[:2] + key[3:4] not in runs):
             differences.append(f"not in the original: {_shown(key)} ({place})")
     return differences
-
-
-def _key_of_test(folder: Folder, test: CheckTest) -> _Key:
-    module = f"{folder.path}/{test.module}".removeprefix("./")
-    runner = sorted_flags(test.runner_flags)
-    return module, test.backend, test.driver, sorted_flags(test.flags), runner, test.arch
 
 
 def _key_of_target(output: Path, target: Target) -> _Key:

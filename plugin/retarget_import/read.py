@@ -287,16 +287,6 @@ class UnsupportedError(Exception):
 
 def command_of(file: Path) -> tuple[str, tuple[str, ...]]:
     """Return the backend and the flags of a test's RUN line. Raises `UnsupportedError`."""
-    tool, flags = _command(file)
-    if tool == "iree-opt":
-        return "iree-opt", flags
-    if not any(flag.startswith("--compile-to=") for flag in flags):
-        msg = "its RUN line is iree-compile without --compile-to=PHASE, whose output is no text"
-        raise UnsupportedError(msg)
-    return split_backend(flags)
-
-
-def _command(file: Path) -> tuple[str, tuple[str, ...]]:
     tool, *words = _words(file)
     pipe = words.index("|") if "|" in words else 0
     flags, filecheck = words[:pipe], words[pipe + 1 :]
@@ -312,7 +302,13 @@ def _command(file: Path) -> tuple[str, tuple[str, ...]]:
         if not _OF_FILECHECK.match(word):
             msg = f"its FileCheck has {word}; the prefix CHECK and no other option is taken over"
             raise UnsupportedError(msg)
-    return tool, tuple(word for word in flags if word != "%s")
+    flags.remove("%s")
+    if tool == "iree-opt":
+        return "iree-opt", tuple(flags)
+    if not any(flag.startswith("--compile-to=") for flag in flags):
+        msg = "its RUN line is iree-compile without --compile-to=PHASE, whose output is no text"
+        raise UnsupportedError(msg)
+    return split_backend(flags)
 
 
 def _words(file: Path) -> list[str]:

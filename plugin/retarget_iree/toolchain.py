@@ -131,13 +131,10 @@ def select_runtime() -> None:
     try:
         importlib.import_module("iree.runtime")
     except (ImportError, OSError) as error:
-        msg = f"the IREE runtime of {build.packages} does not load: {error}{_other_python(build.packages)}"
+        there = ", ".join(sorted(path.name for path in build.packages.glob("iree/_runtime_libs/_runtime*")))
+        python = f"this is Python {sys.version_info.major}.{sys.version_info.minor}; there is {there}"
+        msg = f"the IREE runtime of {build.packages} does not load: {error} ({python})"
         raise UnavailableError(msg, hint=runtime_hint()) from error
-
-
-def _other_python(packages: Path) -> str:
-    there = sorted(path.name for path in packages.glob("iree/_runtime_libs/_runtime*"))
-    return f" (this is Python {sys.version_info.major}.{sys.version_info.minor}; there is {', '.join(there)})"
 
 
 def _prefer(packages: Path) -> None:
@@ -211,18 +208,11 @@ def command(name: str, toolchain: Toolchain | None = None) -> str:
     """Return how to call a tool from a shell: that of a toolchain by its path; of this environment by its bare name if
     PATH leads to it, else by its path."""
     if toolchain is not None:
-        return _tool_of(toolchain, name)
+        with contextlib.suppress(UnavailableError):
+            tool = (find_compiler if name == "iree-compile" else find_tool)(toolchain).tool
+            return name if tool is None else str(tool)
+        return str(toolchain.path / name) if toolchain.path is not None else name  # missing, as the shell reports
     beside = Path(sys.executable).with_name(name) if name != "python" else Path(sys.executable)
     found = shutil.which(name)
-    if not beside.exists():
-        return name
-    if found is not None and Path(found).parent == beside.parent:
-        return name
-    return str(beside)
-
-
-def _tool_of(toolchain: Toolchain, name: str) -> str:
-    with contextlib.suppress(UnavailableError):
-        tool = (find_compiler if name == "iree-compile" else find_tool)(toolchain).tool
-        return name if tool is None else str(tool)
-    return str(toolchain.path / name) if toolchain.path is not None else name  # it is missing, and the shell reports it
+    is_on_path = found is not None and Path(found).parent == beside.parent
+    return name if is_on_path or not beside.exists() else str(beside)

@@ -94,20 +94,15 @@ def _read(file: Path, device: str) -> Report:
         except RecursionError:
             message = f"found JSON nested too deeply, {_EXPECTED}"
         else:
-            if isinstance(data, dict) and is_vulkan(data):
-                return _with_values(vulkan_report(file, data, device))
-            if isinstance(data, dict) and is_opencl(data):
+            sorts = {key: type(value) for key, value in data.items()} if isinstance(data, dict) else {}
+            if "VkPhysicalDeviceProperties" in sorts or sorts.get("profiles") is dict:
+                return vulkan_report(file, data, device)
+            if sorts.get("platforms") is list and sorts.get("devices", list) is list:
                 return opencl_report(file, data, device)
             message = f"found JSON of no known tool, {_EXPECTED}"
     elif report := cpu_report(file, text):
         return report
     raise DiagnosticsError([Diagnostic(file=file, line=line, column=column, key_path="", message=message)])
-
-
-def _with_values(report: Report) -> Report:
-    if not report.values and not report.errors:
-        report.error((), "found no features, properties or limits of a device, expected those of one")
-    return report
 
 
 def _text(file: Path) -> str:
@@ -227,11 +222,6 @@ _NUMBERS = re.compile(r"(\d+)\D+(\d+)")
 _OPENCL_IDENTITY = {"CL_DEVICE_NAME": "name", "CL_DRIVER_VERSION": "driver_version"}
 
 
-def is_opencl(data: Mapping[str, Any]) -> bool:
-    """Return whether JSON is clinfo's."""
-    return isinstance(data.get("platforms"), list) and isinstance(data.get("devices", []), list)
-
-
 def opencl_report(file: Path, data: Mapping[str, Any], wanted: str) -> Report:
     """Return the device that a report describes. `wanted` is its number or a part of its name, needed for several.
 
@@ -310,11 +300,6 @@ _YES_NO = {"VK_TRUE": True, "VK_FALSE": False}
 _VERSIONS = ("major", "minor", "subminor", "patch")
 
 
-def is_vulkan(data: Mapping[str, Any]) -> bool:
-    """Return whether JSON is of one of the two formats."""
-    return "VkPhysicalDeviceProperties" in data or isinstance(data.get("profiles"), dict)
-
-
 def vulkan_report(file: Path, data: Mapping[str, Any], wanted: str) -> Report:
     """Return the device that a report describes. `wanted` is the name of its profile, needed for several.
 
@@ -334,6 +319,8 @@ def vulkan_report(file: Path, data: Mapping[str, Any], wanted: str) -> Report:
         for name, structure in data.items():
             if name.startswith("VkPhysicalDevice"):
                 _structure(report, structure, (name,))
+    if not report.values and not report.errors:
+        report.error((), "found no features, properties or limits of a device, expected those of one")
     return report
 
 

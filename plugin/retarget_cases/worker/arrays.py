@@ -272,33 +272,21 @@ def literal(
     Raises `InvalidValueError` for a number that the type cannot hold, and for as many elements as fit no shape.
     """
     sizes: tuple[int | None, ...] | None = shape if shape is not None else declared.shape if declared else None
-    pairs = kind_of(dtype) == "c"
     found = _nested_shape(written)
-    is_flat = sizes is not None and shape is not None and len(shape) != 1 and _is_flat(written, math.prod(shape))
+    is_flat = shape is not None and len(shape) != 1 and found == (math.prod(shape),) and _is_flat(written)
     rank = len(found) if sizes is None else 1 if is_flat else len(sizes)
     elements: list[tuple[tuple[int, ...], object]] = list(_elements(written, rank, ()))
-    if any(isinstance(element, list) for _, element in elements) and not pairs:
-        raise InvalidValueError(_misfit(found, dtype, sizes, declared))
-    if is_flat and shape is not None:
-        outer: tuple[int, ...] = shape
-    else:
-        outer = found[:rank]
-        if len(outer) < rank and 0 in outer and sizes is not None:  # nothing is left that could show the other sizes
-            outer = (*outer, *(size or 0 for size in sizes[len(outer) :]))
-        if not shape_fits(outer, sizes):
-            raise InvalidValueError(_misfit(found, dtype, sizes, declared))
+    outer = found[:rank] if not is_flat or shape is None else shape
+    if len(outer) < rank and 0 in outer and sizes is not None:  # nothing is left that could show the other sizes
+        outer = (*outer, *(size or 0 for size in sizes[len(outer) :]))
+    is_nested = any(isinstance(element, list) for _, element in elements) and kind_of(dtype) != "c"
+    if is_nested or not shape_fits(outer, sizes):
+        is_declared = declared is not None and declared.shape == sizes
+        expected = declared.text if declared is not None and is_declared else type_text(shape or (), dtype)
+        msg = f"found {type_text(found, dtype)}, expected {expected}"
+        raise InvalidValueError(msg)
     is_signless = declared is not None and declared.is_signless
     return _converted(elements, dtype, is_signless=is_signless).reshape(outer)
-
-
-def _misfit(
-    found: Sequence[int], dtype: np.dtype[Any], sizes: Sequence[int | None] | None, declared: DeclaredType | None
-) -> str:
-    ours = type_text(found, dtype)
-    if declared is not None and declared.shape == sizes:
-        return f"found {ours}, expected {declared.text}"
-    shape = "".join("?x" if size is None else f"{size}x" for size in sizes or ())
-    return f"found {ours}, expected {shape}{type_text((), dtype)}"
 
 
 def _nested_shape(written: object) -> tuple[int, ...]:
@@ -309,8 +297,8 @@ def _nested_shape(written: object) -> tuple[int, ...]:
     return shape
 
 
-def _is_flat(written: object, count: int) -> bool:
-    return isinstance(written, list) and len(written) == count and not any(isinstance(entry, list) for entry in written)
+def _is_flat(written: object) -> bool:
+    return isinstance(written, list) and not any(isinstance(entry, list) for entry in written)
 
 
 def _elements(written: object, rank: int, index: tuple[int, ...]) -> Iterable[tuple[tuple[int, ...], object]]:

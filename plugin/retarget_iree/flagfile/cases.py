@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -100,10 +101,16 @@ def parameters_of(request: CaseRequest) -> Sequence[tuple[str, Path]]:
     given: dict[str, tuple[Path, dict[Path, None]]] = {}
     diagnostics: list[Diagnostic] = []
     for path in request.data:
-        try:
-            of_file = _parameters_in(path, request.folder)
-        except DiagnosticsError as error:
-            diagnostics += error.diagnostics
+        data, before = DataFiles(folder=request.folder, base=path.parent), len(diagnostics)
+        of_file: dict[str, tuple[Location, dict[Path, None]]] = {}
+        with suppress(DiagnosticsError):  # of an invalid one its case says why
+            for one in load_flagfile(path, request.folder).parameters:
+                location = one.path.location
+                try:
+                    of_file.setdefault(one.scope, (location, {}))[1][data.large_path(one.path.text)] = None
+                except RetargetError as error:
+                    diagnostics.append(location.diagnostic(str(error)))
+        if len(diagnostics) > before:
             continue
         for scope, (location, files) in of_file.items():
             first, known = given.setdefault(scope, (path, files))
@@ -292,28 +299,7 @@ def _tolerances(file: FlagFile) -> dict[str, Tolerance]:
     }
 
 
-# ---------------------------------------------------------------- parameters
-
-
-def _parameters_in(path: Path, folder: Path) -> dict[str, tuple[Location, dict[Path, None]]]:
-    """Return a flagfile's parameter files by scope. One that is invalid has none: its case says why."""
-    try:
-        file = load_flagfile(path, folder)
-    except DiagnosticsError:
-        return {}
-    files = DataFiles(folder=folder, base=path.parent)
-    given: dict[str, tuple[Location, dict[Path, None]]] = {}
-    diagnostics: list[Diagnostic] = []
-    for parameters in file.parameters:
-        location = parameters.path.location
-        try:
-            given.setdefault(parameters.scope, (location, {}))[1][files.large_path(parameters.path.text)] = None
-        except RetargetError as error:
-            diagnostics.append(location.diagnostic(str(error)))
-    if diagnostics:
-        raise DiagnosticsError(diagnostics)
-    return given
-
+# ---------------------------------------------------------------- suites that `retarget init` writes
 
 _LARGEST = 1 << 20
 """The largest file that is searched, in bytes."""

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from retarget_iree.runtime.transfers import IreeTransfers
 
 
+_CHECKS = {"eq": "0rrr_v", "almost_eq": "0rrrff_v", "all_true": "0rr_v", "true": "0i_v", "false": "0i_v"}
+"""The functions of the `check` module, with their calling conventions."""
+
+
 class _CheckRecorder:
     """Receives the calls of the `check` module and hands them to the sink of the call in progress.
 
@@ -44,29 +48,16 @@ class _CheckRecorder:
         self.sink: CheckSink | None = None
         self.diagnostic: Exception | None = None
 
-    def _record(self, kind: str, *values: Any, atol: float = 0.0, rtol: float = 0.0) -> None:
+    def record(self, kind: str, *arguments: Any) -> None:
+        """Hand one call on. Its arguments are a device, unless it is about a number, the values, and tolerances."""
         if self.sink is None or self.diagnostic is not None:
             return
+        *values, atol, rtol = arguments if kind == "almost_eq" else (*arguments, 0.0, 0.0)
         try:
-            actual, expected, *_ = (*map(self._array, values), None)
+            actual, expected, *_ = (*map(self._array, values[kind not in {"true", "false"} :]), None)
             self.sink(Check(kind=kind, actual=actual, expected=expected, atol=atol, rtol=rtol))
         except Exception as error:
             self.diagnostic = error
-
-    def expect_eq(self, _device: Any, actual: Any, expected: Any) -> None:
-        self._record("eq", actual, expected)
-
-    def expect_almost_eq(self, _device: Any, actual: Any, expected: Any, atol: float, rtol: float) -> None:
-        self._record("almost_eq", actual, expected, atol=atol, rtol=rtol)
-
-    def expect_all_true(self, _device: Any, actual: Any) -> None:
-        self._record("all_true", actual)
-
-    def expect_true(self, value: int) -> None:
-        self._record("true", value)
-
-    def expect_false(self, value: int) -> None:
-        self._record("false", value)
 
     def _array(self, value: Any) -> Array:
         return np.asarray(value != 0) if isinstance(value, int) else self._fetch(value.deref(rt.HalBufferView))
@@ -75,11 +66,8 @@ class _CheckRecorder:
 def _check_module(recorder: _CheckRecorder) -> tuple[Any, Any]:
     """Return the `check` module and the interface that must live as long as it."""
     interface = rt.PyModuleInterface("check", lambda _: recorder)
-    interface.export("expect_eq", "0rrr_v", _CheckRecorder.expect_eq)
-    interface.export("expect_almost_eq", "0rrrff_v", _CheckRecorder.expect_almost_eq)
-    interface.export("expect_all_true", "0rr_v", _CheckRecorder.expect_all_true)
-    interface.export("expect_true", "0i_v", _CheckRecorder.expect_true)
-    interface.export("expect_false", "0i_v", _CheckRecorder.expect_false)
+    for kind, convention in _CHECKS.items():
+        interface.export(f"expect_{kind}", convention, lambda own, *values, kind=kind: own.record(kind, *values))
     return interface, interface.create()
 
 
@@ -307,16 +295,15 @@ class IreeProgram(Program):
         unpacked: list[Array] = []
         for index, (letter, declared) in enumerate(signature.returned(len(results))):
             try:
-                unpacked.append(self._pull(results, index, letter, declared))
+                if letter == "r":
+                    array = self._device.fetch(results.get_as_object(index, rt.HalBufferView))
+                    unpacked.append(as_declared(array, declared))
+                else:
+                    unpacked.append(scalar_result(results.get_variant(index), letter, declared))
             except (*RUNTIME_ERRORS, DriverError) as error:
                 msg = f"result {index} of {function}: {clean_status(str(error))}"
                 raise DriverError(msg, hint=getattr(error, "hint", "")) from error
         return unpacked
-
-    def _pull(self, results: Any, index: int, letter: str, declared: str) -> Array:
-        if letter == "r":
-            return as_declared(self._device.fetch(results.get_as_object(index, rt.HalBufferView)), declared)
-        return scalar_result(results.get_variant(index), letter, declared)
 
     def close(self) -> None:
         """Drop functions and state, so that the device can be released."""
