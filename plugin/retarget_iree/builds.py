@@ -81,7 +81,7 @@ class CompilerBuild(Struct, frozen=True, kw_only=True):
         That of the inode is among them, since a copy may keep the modification time of what it was copied from.
         """
         digest = hashlib.sha256()
-        for name, path in self._files():
+        for name, path in self.files():
             status = path.stat()
             digest.update(f"{name}\0{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}\n".encode())
         return f"iree {self.version} {self.package or self.folder} {digest.hexdigest()}"
@@ -98,14 +98,7 @@ class CompilerBuild(Struct, frozen=True, kw_only=True):
         """Name this build for people, with its folder where that is not the environment's."""
         return _described("iree", self.version, self.build_id(), self.package or self.folder)
 
-    def content(self) -> str:
-        """Return the digest of the build's files."""
-        digest = hashlib.sha256()
-        for name, path in self._files():
-            digest.update(f"{name}\0{_file_digest(path, self.library)}\n".encode())
-        return digest.hexdigest()
-
-    def _files(self) -> Iterator[tuple[str, Path]]:
+    def files(self) -> Iterator[tuple[str, Path]]:
         """Yield the files of the package by their names in it, and what there is elsewhere by its own name."""
         if self.package is not None:
             yield from _files(self.package)
@@ -239,7 +232,10 @@ def _first(folders: Sequence[Path], name: str) -> Path | None:
 def _content(build: CompilerBuild, fingerprint: str) -> str:
     """Return the digest of a build's files, read once as long as the fingerprint holds."""
     del fingerprint
-    return build.content()
+    digest = hashlib.sha256()
+    for name, path in build.files():
+        digest.update(f"{name}\0{_file_digest(path, build.library)}\n".encode())
+    return digest.hexdigest()
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:

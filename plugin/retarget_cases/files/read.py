@@ -84,16 +84,17 @@ class WrittenCase(Struct, frozen=True, kw_only=True):
 
 
 class CasesFile(Struct, frozen=True, kw_only=True):
-    """The content of a cases file. `parameters` are (scope, path as written, key path); `table` has the rest."""
+    """The content of a cases file. `parameters` are (scope, path as written, key path). Of an ONNX model: `model` is
+    its path, `install` the command that brings it, `sizes` and `generate` are as of cases."""
 
     path: Path
     text: str
     parameters: tuple[tuple[str, str, KeyPath], ...]
     tolerance: Overrides
     cases: tuple[WrittenCase, ...]
-    table: CasesFileTable
     model: str = ""
     install: str = ""
+    sizes: Mapping[str, tuple[int, KeyPath]] = field(default_factory=dict)
     generate: Mapping[str, Value] = field(default_factory=dict)
 
     def named_files(self) -> Iterator[str]:
@@ -201,7 +202,8 @@ class _Reader(Struct, frozen=True, kw_only=True):
         named = [(scope, written, ("parameters", scope)) for scope, written in table.parameters.items()]
         for _, written, key_path in named:
             self._path(written, key_path, suffixes=(".irpa", ".gguf", ".safetensors"), is_mapped=True)
-        written_cases = [self._case(entry, ("case", index), table) for index, entry in cases]
+        sizes, generate = _sizes(table, ()), self._generators(table, ())
+        written_cases = [self._case(entry, ("case", index), sizes, generate) for index, entry in cases]
         self._names(written_cases)
         return CasesFile(
             path=path,
@@ -211,11 +213,17 @@ class _Reader(Struct, frozen=True, kw_only=True):
             cases=tuple(written_cases),
             model=getattr(table, "model", None) or "",
             install=getattr(table, "install", ""),
-            table=table,
-            generate=generators_of((table, ()), problems=self.problems),
+            sizes=sizes,
+            generate=generate,
         )
 
-    def _case(self, table: CaseTable, key_path: KeyPath, around: CasesFileTable) -> WrittenCase:
+    def _case(
+        self,
+        table: CaseTable,
+        key_path: KeyPath,
+        sizes: Mapping[str, tuple[int, KeyPath]],
+        generate: Mapping[str, Value],
+    ) -> WrittenCase:
         given: Mapping[str | int, object] = (
             dict(table.inputs) if isinstance(table.inputs, dict) else dict(enumerate(table.inputs))
         )
@@ -248,9 +256,29 @@ class _Reader(Struct, frozen=True, kw_only=True):
             agreement=agreement,
             tolerance=read_overrides(table.tolerance, (*key_path, "tolerance"), self.problems),
             names=tuple(map(str, given)) if isinstance(table.inputs, dict) else None,
-            sizes=sizes_of((around, ()), (table, key_path)),
-            generate=generators_of((around, ()), (table, key_path), problems=self.problems),
+            sizes={**sizes, **_sizes(table, key_path)},
+            generate={**generate, **self._generators(table, key_path)},
         )
+
+    def _generators(self, table: CasesFileTable | CaseTable, key_path: KeyPath) -> Mapping[str, Value]:
+        """Return the generators of inputs by the NumPy name of the element type."""
+        found: dict[str, Value] = {}
+        for name, entry in getattr(table, "generate", {}).items():
+            where = (*key_path, "generate", name)
+            dtype = element_dtype(name)
+            if dtype is None:
+                hint = did_you_mean(name, [*DTYPE_NAMES, *ELEMENT_TYPES])
+                expected = f"expected an element type of numbers, such as f32 or float32{hint}"
+                self.problems.append(Problem(where, f"found {name!r}, {expected}"))
+                continue
+            value = read_value(entry, where, self.problems)
+            generators = NormalTable | UniformTable | IntegersTable | FillTable | IotaTable
+            if value is not None and isinstance(value.table, generators):
+                found[dtype] = value
+            elif value is not None:
+                expected = "expected a generator: a table with random, fill or iota"
+                self.problems.append(Problem(where, f"found values, {expected}"))
+        return found
 
     def _names(self, cases: list[WrittenCase]) -> None:
         first: dict[str, WrittenCase] = {}
@@ -295,39 +323,9 @@ class _Reader(Struct, frozen=True, kw_only=True):
             self.problems.append(Problem(key_path, message))
 
 
-_Level = tuple[CasesFileTable | CaseTable, KeyPath]
-
-
-def sizes_of(*levels: _Level) -> Mapping[str, tuple[int, KeyPath]]:
-    """Return the dynamic sizes by name, each with its key path. Later levels win over earlier ones."""
-    return {
-        name: (size, (*key_path, "sizes", name))
-        for table, key_path in levels
-        if isinstance(table, ModelFileTable | ModelCaseTable)
-        for name, size in table.sizes.items()
-    }
-
-
-def generators_of(*levels: _Level, problems: list[Problem]) -> Mapping[str, Value]:
-    """Return the generators by the NumPy name of the element type; what is wrong with them goes to `problems`."""
-    found: dict[str, Value] = {}
-    for table, key_path in levels:
-        written = table.generate if isinstance(table, ModelFileTable | ModelCaseTable) else {}
-        for name, entry in written.items():
-            where = (*key_path, "generate", name)
-            dtype = element_dtype(name)
-            if dtype is None:
-                hint = did_you_mean(name, [*DTYPE_NAMES, *ELEMENT_TYPES])
-                expected = f"expected an element type of numbers, such as f32 or float32{hint}"
-                problems.append(Problem(where, f"found {name!r}, {expected}"))
-                continue
-            value = read_value(entry, where, problems)
-            generators = NormalTable | UniformTable | IntegersTable | FillTable | IotaTable
-            if value is not None and isinstance(value.table, generators):
-                found[dtype] = value
-            elif value is not None:
-                problems.append(Problem(where, "found values, expected a generator: a table with random, fill or iota"))
-    return found
+def _sizes(table: CasesFileTable | CaseTable, key_path: KeyPath) -> Mapping[str, tuple[int, KeyPath]]:
+    """Return the dynamic sizes by name, each with its key path."""
+    return {name: (size, (*key_path, "sizes", name)) for name, size in getattr(table, "sizes", {}).items()}
 
 
 def default_generator(dtype: str) -> ValueTable:

@@ -15,15 +15,8 @@ from retarget.model import element_dtype
 from retarget.support import KeyPath, Problem, RetargetError, diagnostics_of, did_you_mean, display_path
 
 from retarget_cases.files.paths import SUFFIX, cases_file_of
-from retarget_cases.files.read import (
-    DEFAULT_REFERENCE,
-    CasesFile,
-    WrittenCase,
-    default_generator,
-    read_cases_file,
-    sizes_of,
-)
-from retarget_cases.files.tables import BinTable, ModelFileTable, NpyTable, NpzTable, PbTable, ValuesTable
+from retarget_cases.files.read import DEFAULT_REFERENCE, CasesFile, WrittenCase, default_generator, read_cases_file
+from retarget_cases.files.tables import BinTable, NpyTable, NpzTable, PbTable, ValuesTable
 from retarget_cases.files.tolerances import Overrides
 from retarget_cases.files.values import Value
 from retarget_cases.onnx.models import Model, ModelValue, read_model
@@ -40,7 +33,10 @@ def model_readings(request: CaseRequest, function: str, *, only_checks: bool = F
         )
         raise RetargetError(msg)
     written = [path for path in request.data if path.name.endswith(SUFFIX)]
-    file = _without_file(request) if not written else read_cases_file(written[0], request.folder, of_model=True)
+    if written:
+        file = read_cases_file(written[0], request.folder, of_model=True)
+    else:  # errors are located in the model
+        file = CasesFile(path=request.source, text="", parameters=(), tolerance=Overrides(), cases=())
     beside = replace(file, path=request.source, text="")  # the model may be elsewhere, and its data sets beside it
     sets = [(beside, case) for case in _data_sets(request.data)]
     cases = [(file, case) for case in file.cases] + sets or [(file, _generated_case(file))]
@@ -69,13 +65,6 @@ def model_readings(request: CaseRequest, function: str, *, only_checks: bool = F
         )
 
 
-def _without_file(request: CaseRequest) -> CasesFile:
-    """Return the cases file of a model without one: errors are located in the model."""
-    return CasesFile(
-        path=request.source, text="", parameters=(), tolerance=Overrides(), cases=(), table=ModelFileTable()
-    )
-
-
 def _generated_case(file: CasesFile) -> WrittenCase:
     """Return the case of a model without written cases."""
     return WrittenCase(
@@ -87,7 +76,7 @@ def _generated_case(file: CasesFile) -> WrittenCase:
         reference=DEFAULT_REFERENCE,
         agreement=None,
         tolerance=Overrides(),
-        sizes=sizes_of((file.table, ())),
+        sizes=file.sizes,
         generate=file.generate,
     )
 

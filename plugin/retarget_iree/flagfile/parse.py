@@ -234,7 +234,12 @@ def split_flags(path: Path, text: str) -> tuple[tuple[Flag, ...], tuple[Diagnost
             continue
         location = Location(file=path, line=number, column=raw.index(line) + 1)
         if not line.startswith("--"):
-            diagnostics.append(location.diagnostic(_no_flag(line)))
+            message = (
+                f"found {quoted(line)}, expected a flag ('--name=value'), a comment ('#' or '//') or an empty line"
+            )
+            if line.startswith("\ufeff"):
+                message = "found a byte order mark, expected '--name=value'; save the file as UTF-8 without one"
+            diagnostics.append(location.diagnostic(message))
             continue
         name, equals, rest = line[2:].partition("=")
         value = None
@@ -245,12 +250,6 @@ def split_flags(path: Path, text: str) -> tuple[tuple[Flag, ...], tuple[Diagnost
                 value = Written(text=value.text[1:-1], location=value.location.after(1))  # as a shell does
         flags.append(Flag(name=name.strip(), location=location, value=value))
     return tuple(flags), tuple(diagnostics)
-
-
-def _no_flag(line: str) -> str:
-    if line.startswith("\ufeff"):
-        return "found a byte order mark, expected '--name=value'; save the file as UTF-8 without one"
-    return f"found {quoted(line)}, expected a flag ('--name=value'), a comment ('#' or '//') or an empty line"
 
 
 # ---------------------------------------------------------------- inclusion

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import iree.runtime as rt
 import numpy as np
 from retarget.arrays import pack, unpack
-from retarget.extension import Device, Program
-from retarget.model import Check, CheckSink, DeviceInfo, DriverError
+from retarget.extension import Check, CheckSink, Device, DriverError, Program
+from retarget.model import DeviceInfo
 
 from retarget_iree.noise import RUNTIME_ERRORS, clean_status
 from retarget_iree.runtime.elements import as_declared, dtype_of_code, element_type_of, scalar_argument, scalar_result
@@ -28,7 +28,7 @@ from retarget_iree.runtime.parameters import parameter_indices, parameters_hint
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from retarget.model import Array
+    from retarget.extension import Array
 
     from retarget_iree.runtime.transfers import IreeTransfers
 
@@ -88,15 +88,9 @@ class IreeDevice(Device):
         self.recorder = _CheckRecorder(self.fetch)
         self._interface, self._check = _check_module(self.recorder)
 
-    def load(self, artifact: bytes) -> IreeProgram:
-        """Load a `.vmfb` and run its initialisers. Raises `DriverError` for one that this device cannot take."""
-        return self.load_with_parameters(artifact, ())
-
-    def load_with_parameters(self, artifact: bytes, parameters: Sequence[tuple[str, Path]]) -> IreeProgram:
-        """Load a `.vmfb` whose parameters lie in (scope, file) pairs: `.irpa`, `.gguf` or `.safetensors`.
-
-        The files are mapped. Raises `DriverError` as `load` does, and for files that hold no parameters.
-        """
+    def load(self, artifact: bytes, parameters: Sequence[tuple[str, Path]] = ()) -> IreeProgram:
+        """Load a `.vmfb`, whose parameters lie in (scope, file) pairs, and run its initialisers: `.irpa`, `.gguf` or
+        `.safetensors`. The files are mapped. Raises `DriverError` for what this device cannot take."""
         if self._instance is None:
             msg = "the device is closed"
             raise DriverError(msg)
@@ -111,6 +105,8 @@ class IreeDevice(Device):
         program = IreeProgram(self, context, module, has_parameters=bool(indices))
         self._programs.add(program)
         return program
+
+    load_with_parameters = load
 
     def transfers(self) -> IreeTransfers:
         """Return memory and queue of the first device."""

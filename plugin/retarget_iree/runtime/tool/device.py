@@ -126,16 +126,14 @@ class ToolDevice(Device):
         self.infos = tuple(infos)
         self._scratch = ScratchFolder("calls")
 
-    def load(self, artifact: bytes) -> ToolProgram:
-        """Read the functions of a `.vmfb`. Raises `DriverError` for bytes that are no module."""
-        return self.load_with_parameters(artifact, ())
-
-    def load_with_parameters(self, artifact: bytes, parameters: Sequence[tuple[str, Path]]) -> ToolProgram:
+    def load(self, artifact: bytes, parameters: Sequence[tuple[str, Path]] = ()) -> ToolProgram:
         """Read the functions of a `.vmfb` whose parameters lie in (scope, file) pairs. Raises `DriverError`."""
         signatures = module_signatures(artifact)
         folder = self._scratch.subfolder()
         (folder / "module.vmfb").write_bytes(artifact)
         return ToolProgram(self, folder, signatures, parameters)
+
+    load_with_parameters = load
 
     def close(self) -> None:
         """Remove the files, and end the connection to a host."""
