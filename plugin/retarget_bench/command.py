@@ -119,7 +119,8 @@ def _text(
             details.append(f"noise {100 * found.noise:.2g} %")
         if 0 < found.p < 1:
             details.append(f"p = {found.p:.1g}")
-        yield f"{_percent(found.change):>9}  {row.metric}  {before} → {after}  ({', '.join(details)})"
+        change = f"{100 * found.change:+.1f} %" if math.isfinite(found.change) else "from 0"
+        yield f"{change:>9}  {row.metric}  {before} → {after}  ({', '.join(details)})"
         yield f"           {shown(row.target)}{case}"
     yield from (f"not measured any more: {shown(one)}" for one in lost)
     counts = [(finding, sum(row.found.finding is finding for row in rows)) for finding in _WORDS]
@@ -129,10 +130,6 @@ def _text(
     if any(row.metric in {Metric.LATENCY, Metric.DEVICE_TIME} for row in rows):
         yield "latency and device-time: medians of samples, each the shortest of some consecutive calls"
     yield f"bound {100 * within:g} %, rank test of Mann and Whitney at the level {LEVEL:g}"
-
-
-def _percent(change: float) -> str:
-    return f"{100 * change:+.1f} %" if math.isfinite(change) else "from 0"
 
 
 def _content(rows: Sequence[_Row], within: float, missing: int) -> dict[str, object]:

@@ -11,7 +11,7 @@ from retarget.extension import Case, CaseRequest, ModulesRequest, RunPlan, Sugge
 from retarget.model import Module, RuntimeConfig, Suite
 from retarget.support import Diagnostic, DiagnosticsError, RetargetError, display_path
 
-from retarget_cases.files.paths import SUFFIX, cases_file_of, data_sets, module_stem
+from retarget_cases.files.paths import SUFFIX, cases_file_of, data_sets
 from retarget_cases.loader import CasesLoader
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class ModelsLoader(CasesLoader):
                 if file.model:
                     path, install = Path(os.path.normpath(cases.parent / file.model)), file.install  # it may be missing
                 elif cases == source:
-                    beside = display_path(cases.with_name(module_stem(cases.with_suffix("")) + _ONNX))
+                    beside = display_path(cases.with_name(cases.with_suffix("").stem + _ONNX))
                     expected = f'expected {beside} in srcs, or model = "PATH" in this file'
                     diagnostics.append(Diagnostic(file=cases, message=f"found cases of no model, {expected}"))
             sets = data_sets(path)

@@ -134,15 +134,12 @@ def read_tests(build: BuildFile, drivers: Collection[str]) -> tuple[list[CheckTe
                 tests[key] = replace(other, tags=tags, timeout=timeout, calls=calls)
             left_out += reader.left_out
         except msgspec.ValidationError as error:
-            errors.append(Diagnostic(file=build.path, line=call.line, key_path=call.rule, message=_message(error)))
+            what, _, place = str(error).partition(" - at `$.")
+            message = f"{place.rstrip('`')}: {what}" if place else what
+            errors.append(Diagnostic(file=build.path, line=call.line, key_path=call.rule, message=message))
     if errors:
         raise DiagnosticsError(errors)
     return [*checks.values()], [*lits.values()], left_out
-
-
-def _message(error: msgspec.ValidationError) -> str:
-    what, _, key = str(error).partition(" - at `$.")
-    return f"{key.rstrip('`')}: {what}" if key else what
 
 
 class _Reader:

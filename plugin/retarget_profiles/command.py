@@ -56,7 +56,10 @@ def run(arguments: argparse.Namespace) -> int:
         for reference in arguments.profiles:
             sys.stdout.write(_targets(registry, find_profile(reference), arguments.compiler))
     elif arguments.action == "import":
-        _import(arguments)
+        output: Path | None = arguments.output
+        name = output.stem if output is not None else "imported"
+        about = {"description": arguments.description, "device": arguments.device}
+        write_profile(import_profile(arguments.files, name=name, **about), output)
     else:
         return _check(arguments.profiles)
     return 0
@@ -83,17 +86,6 @@ def _targets(registry: Registry, profile: Profile, wanted: str) -> str:
         msg = f"no compiler makes a target of the profile {profile.name}: {'; '.join(reasons) or 'there is none'}"
         raise RetargetError(msg)
     return "\n".join([*lines, ""])
-
-
-def _import(arguments: argparse.Namespace) -> None:
-    output: Path | None = arguments.output
-    profile = import_profile(
-        arguments.files,
-        name=output.stem if output is not None else "imported",
-        description=arguments.description,
-        device=arguments.device,
-    )
-    write_profile(profile, output)
 
 
 def _listing() -> str:

@@ -62,10 +62,12 @@ def find_modules(folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
     if diagnostics:
         raise DiagnosticsError(diagnostics)
     alone = Counter(path.parent for path in flagfiles)
-    return [
-        Module(name=_module_name(path, folder, is_alone=alone[path.parent] == 1), path=path, data=tuple(data))
-        for path, data in flagfiles.items()
-    ]
+    modules: list[Module] = []
+    for path, data in flagfiles.items():
+        below = path.parent.relative_to(folder)
+        name = (below if alone[path.parent] == 1 and below.parts else below / path.stem).as_posix()
+        modules.append(Module(name=name, path=path, data=tuple(data)))
+    return modules
 
 
 def data_diagnostics(module: Module, folder: Path) -> Sequence[Diagnostic]:
@@ -224,20 +226,8 @@ def _named_module(written: Written, base: Path, folder: Path) -> Path:
         near = [entry.name for entry in _programs(found.parent)] if found.parent.is_dir() else []
         msg = f"found no file {shown}, expected a module{did_you_mean(path.name, near)}"
         raise written.location.error(msg)
-    return _spelt_below(found, base, folder)
-
-
-def _spelt_below(found: Path, base: Path, folder: Path) -> Path:
-    """Return a resolved path in terms of `folder`, which may itself be reached by a link."""
-    real = folder.resolve()
+    real = folder.resolve()  # `folder` may itself be reached by a link
     return folder / found.relative_to(real) if found.is_relative_to(real) else base / found.name
-
-
-def _module_name(path: Path, folder: Path, *, is_alone: bool) -> str:
-    below = path.parent.relative_to(folder).as_posix()
-    if below == ".":
-        return path.stem
-    return below if is_alone else f"{below}/{path.stem}"
 
 
 # ---------------------------------------------------------------- cases

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +62,16 @@ def module_signatures(artifact: bytes) -> Mapping[str, tuple[Signature, Mapping[
     """
     module = load_module(rt.VmInstance(), artifact)
     return {name: (signature_of(one), dict(one.reflection)) for name, one in exported(module).items()}
+
+
+@contextmanager
+def naming(what: str) -> Iterator[None]:
+    """Name the argument or the result that an error is about."""
+    try:
+        yield
+    except (*RUNTIME_ERRORS, DriverError) as error:
+        msg = f"{what}: {clean_status(str(error))}"
+        raise DriverError(msg, hint=getattr(error, "hint", "")) from error
 
 
 def unknown_function(function: str, entries: Mapping[str, object]) -> DriverError:

@@ -21,6 +21,7 @@ from retarget_iree.runtime.exports import (
     exported,
     function_info,
     load_module,
+    naming,
     signature_of,
     unknown_function,
 )
@@ -272,11 +273,8 @@ class IreeProgram(Program):
     def _pack(self, function: str, signature: Signature, inputs: Sequence[Array]) -> Any:
         packed = rt.VmVariantList(len(inputs))
         for index, (array, kind) in enumerate(zip(inputs, signature.passed(function, len(inputs)), strict=True)):
-            try:
+            with naming(f"argument {index} of {function}"):
                 self._push(packed, *kind, np.asarray(array))
-            except (*RUNTIME_ERRORS, DriverError) as error:
-                msg = f"argument {index} of {function}: {clean_status(str(error))}"
-                raise DriverError(msg) from error
         return packed
 
     def _push(self, packed: Any, letter: str, declared: str, array: Array) -> None:
@@ -290,15 +288,12 @@ class IreeProgram(Program):
     def _unpack(self, function: str, signature: Signature, results: Any) -> list[Array]:
         unpacked: list[Array] = []
         for index, (letter, declared) in enumerate(signature.returned(len(results))):
-            try:
+            with naming(f"result {index} of {function}"):
                 if letter == "r":
                     array = self._device.fetch(results.get_as_object(index, rt.HalBufferView))
                     unpacked.append(as_declared(array, declared))
                 else:
                     unpacked.append(scalar_result(results.get_variant(index), letter, declared))
-            except (*RUNTIME_ERRORS, DriverError) as error:
-                msg = f"result {index} of {function}: {clean_status(str(error))}"
-                raise DriverError(msg, hint=getattr(error, "hint", "")) from error
         return unpacked
 
     def close(self) -> None:

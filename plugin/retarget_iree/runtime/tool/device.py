@@ -13,8 +13,7 @@ import signal
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,7 +36,7 @@ from retarget_iree.runtime.elements import (
     scalar_argument,
     scalar_result,
 )
-from retarget_iree.runtime.exports import Signature, function_info, module_signatures, unknown_function
+from retarget_iree.runtime.exports import Signature, function_info, module_signatures, naming, unknown_function
 from retarget_iree.runtime.tool.places import Place, open_place
 from retarget_iree.toolchain import find_tool
 
@@ -170,7 +169,7 @@ class ToolProgram(Program):
         signature, checks = self._entries[function]
         flags = [f"--function={function}"]
         for index, (array, kind) in enumerate(zip(inputs, signature.passed(function, len(inputs)), strict=True)):
-            with _naming(f"argument {index} of {function}"):
+            with naming(f"argument {index} of {function}"):
                 flags.append(input_flag(np.asarray(array), *kind, self._folder / f"input{index}.bin"))
         results = signature.returned()
         outputs = [output_flag(*kind, self._folder / f"output{at}") for at, kind in enumerate(results)]
@@ -183,7 +182,7 @@ class ToolProgram(Program):
         self._run(recording | dict(outputs))
         arrays = []
         for index, ((_, file), kind) in enumerate(zip(outputs, results, strict=True)):
-            with _naming(f"result {index} of {function}"):
+            with naming(f"result {index} of {function}"):
                 arrays.append(read_output(file, *kind))
         values = iter(arrays[len(_own(signature, checks).results or "") :])
         for check in checks:
@@ -241,16 +240,6 @@ def _own(signature: Signature, checks: Sequence[ReturnedCheck]) -> Signature:
     letters = signature.results or ""
     own = len(letters) - sum(check.values for check in checks)
     return replace(signature, results=letters[:own], result_types=signature.result_types[:own])
-
-
-@contextmanager
-def _naming(what: str) -> Iterator[None]:
-    """Name the argument or the result that an error is about."""
-    try:
-        yield
-    except DriverError as error:
-        msg = f"{what}: {error}"
-        raise DriverError(msg, hint=error.hint) from error
 
 
 def _crash(status: int) -> str:
