@@ -287,8 +287,11 @@ def _device(report: Report, device: Mapping[str, Any], place: KeyPath) -> None:
 
 
 _VULKANINFO = "vulkaninfo --json"
-_DEVICE_TYPES = ("accelerator", "gpu", "gpu", "gpu", "cpu")
-_DEVICE_WORDS = ("OTHER", "INTEGRATED_GPU", "DISCRETE_GPU", "VIRTUAL_GPU", "CPU")
+_DEVICE_TYPES: Mapping[int | str, str] = {
+    **dict.fromkeys((0, "OTHER"), "accelerator"),
+    **dict.fromkeys((1, 2, 3, "INTEGRATED_GPU", "DISCRETE_GPU", "VIRTUAL_GPU"), "gpu"),
+    **dict.fromkeys((4, "CPU"), "cpu"),
+}
 _DEVICE_LOCAL = 1
 _VULKAN_IDENTITY = {"deviceName": "name", "driverName": "driver", "driverInfo": "driver_version"}
 _RENAMED = {
@@ -348,7 +351,11 @@ def _structure(report: Report, structure: object, place: KeyPath) -> None:
     for path, key, value in _members(report.table(structure, place), place):
         name = _RENAMED.get(key, key) if place[-1] == "VkPhysicalDeviceSubgroupProperties" else key
         if key == "deviceType":
-            _device_type(report, value, path)
+            word = str(value).removeprefix("VK_PHYSICAL_DEVICE_TYPE_")
+            if (type_ := _DEVICE_TYPES.get(value if isinstance(value, int) else word)) is not None:
+                report.add("device_type", type_, path)
+            else:
+                report.error(path, f"found {value!r}, expected one of VkPhysicalDeviceType")
         elif key == "memoryHeaps":
             _memory(report, value, path)
         elif key in _VULKAN_IDENTITY:
@@ -383,15 +390,6 @@ def _capability(report: Report, name: str, value: object, place: KeyPath) -> Non
         report.error(place, f"found {value!r}, expected true or false, a number, a text, or a list of one of them")
     elif frozen != ():
         report.add(f"vulkan.{name}", frozen, place)
-
-
-def _device_type(report: Report, value: object, place: KeyPath) -> None:
-    word = str(value).removeprefix("VK_PHYSICAL_DEVICE_TYPE_")
-    number = value if isinstance(value, int) else _DEVICE_WORDS.index(word) if word in _DEVICE_WORDS else -1
-    if 0 <= number < len(_DEVICE_TYPES):
-        report.add("device_type", _DEVICE_TYPES[number], place)
-    else:
-        report.error(place, f"found {value!r}, expected one of VkPhysicalDeviceType")
 
 
 def _memory(report: Report, heaps: object, place: KeyPath) -> None:

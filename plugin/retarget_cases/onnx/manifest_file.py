@@ -16,7 +16,7 @@ domain and like `ai.onnx.ml-4` for others; the element types of inputs and outpu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -38,8 +38,12 @@ _HEADER = """\
 # Written by `python3 -m retarget_cases.onnx.manifest -o {name}` from the installed package; not edited by hand.
 """
 _COMMAND = "python3 -m retarget_cases.onnx.manifest -o"
-_KEYS = {"format": f"{_FORMAT}", "package": '"onnx VERSION"', "tests": "a table of tests"}
-"""The keys of a manifest, and what is expected of each."""
+_KEYS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
+    "format": (f"{_FORMAT}", lambda value: value == _FORMAT),
+    "package": ('"onnx VERSION"', lambda value: isinstance(value, str)),
+    "tests": ("a table of tests", lambda value: isinstance(value, dict) and bool(value)),
+}
+"""The keys of a manifest, what is expected of each, and whether it is."""
 
 
 class Entry(Struct, frozen=True, kw_only=True):
@@ -82,15 +86,9 @@ def _head_problems(path: Path, document: Mapping[str, object]) -> Iterator[Probl
         if key not in _KEYS:
             expected = f"expected one of {', '.join(_KEYS)}{did_you_mean(key, _KEYS)}"
             yield Problem((key,), f"found the unknown key {key!r}, {expected}")
-    for key, expected in _KEYS.items():
-        value = document.get(key)
-        is_right = {
-            "format": value == _FORMAT,
-            "package": isinstance(value, str),
-            "tests": isinstance(value, dict) and bool(value),
-        }
-        if not is_right[key]:
-            found = repr(value) if key in document else "no such key"
+    for key, (expected, is_right) in _KEYS.items():
+        if not is_right(document.get(key)):
+            found = repr(document[key]) if key in document else "no such key"
             yield Problem((key,), f"found {found}, expected {expected}{again}")
 
 

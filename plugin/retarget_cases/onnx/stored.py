@@ -192,16 +192,13 @@ def _type_words(declared: Any) -> Iterator[str]:
     form = declared.WhichOneof("value")
     inner = getattr(declared, form)
     if form in {"tensor_type", "sparse_tensor_type"}:
-        yield _element_word(element_name(inner.elem_type))
+        name = element_name(inner.elem_type)
+        known = ELEMENT_TYPES.get(name)
+        if known is not None and known.kind in {Kind.BOOLEAN, Kind.COMPLEX}:
+            yield known.dtype
+        else:  # without the sign of integers
+            yield name.replace("ui", "u")
         return
     yield form.removesuffix("_type")
     if form != "map_type":
         yield from _type_words(inner.elem_type)
-
-
-def _element_word(name: str) -> str:
-    """Return an element type as a tag: MLIR's name, but without the sign of integers and without brackets."""
-    known = ELEMENT_TYPES.get(name)
-    if known is not None and known.kind in {Kind.BOOLEAN, Kind.COMPLEX}:
-        return known.dtype
-    return name.replace("ui", "u")

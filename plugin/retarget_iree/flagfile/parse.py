@@ -305,7 +305,7 @@ class _Inclusion(Struct, kw_only=True):
         try:
             real = resolve_inside(self.base / written.text, self.folder)
             is_file = real.is_file()
-            others = () if is_file else _neighbours(real.parent) - {other.name for other in trail}
+            others = () if is_file or not real.parent.is_dir() else [*filter(Path.is_file, real.parent.iterdir())]
         except OutsideError as error:
             found = f"found {quoted(written.text)}, which leads outside the suite's folder {self.folder}"
             msg = f"{found}; expected a flagfile inside it"
@@ -315,7 +315,7 @@ class _Inclusion(Struct, kw_only=True):
             raise location.error(msg) from error
         if not is_file:
             at = "" if len(trail) == 1 else f" in the folder of {trail[0].name}, where the tool looks for it"
-            near = did_you_mean(real.name, others)
+            near = did_you_mean(real.name, {other.name for other in others} - {other.name for other in trail})
             msg = f"found no file {quoted(written.text)}, expected a flagfile{at}{near}"
             raise location.error(msg)
         if any(other.resolve() == real for other in trail):
@@ -323,7 +323,3 @@ class _Inclusion(Struct, kw_only=True):
             msg = f"found flagfiles that include each other in a cycle, {shown}; expected a file that includes no more"
             raise location.error(msg)
         return self.folder / real.relative_to(self.folder.resolve())
-
-
-def _neighbours(folder: Path) -> set[str]:
-    return {entry.name for entry in folder.iterdir() if entry.is_file()} if folder.is_dir() else set()
