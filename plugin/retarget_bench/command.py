@@ -11,10 +11,13 @@ from pathlib import Path
 from msgspec import Struct
 from retarget.cli import input_path, record_filter
 from retarget.model import Metric, parse_percent, quantity_text
-from retarget.results import Measurement, MeasurementKey, TargetRecord, baseline_of, read_results
+from retarget.results import Measurement, TargetRecord, baseline_of, read_results
 from retarget.support import RetargetError, counted, shown
 
 from retarget_bench.statistics import LEVEL, Comparison, Finding, compare_series, compare_values
+
+_Key = tuple[str, Metric, str]
+"""A target's id, a metric and a case."""
 
 _WITHIN = "5 %"
 _WORDS = {
@@ -86,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if lost or any(row.found.finding is Finding.LARGER for row in rows) else 0
 
 
-def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> Mapping[MeasurementKey, Sequence[Measurement]]:
+def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> Mapping[_Key, Sequence[Measurement]]:
     """Return the measurements of all sessions in results, oldest first."""
     known = baseline_of(read_results([path]), last=0, choose=choose)
     if not any(metric in {Metric.LATENCY, Metric.DISPATCHES} for _, metric, _ in known):
@@ -96,7 +99,7 @@ def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> Mapping[Mea
     return {key: [one for _, one in found] for key, found in known.items()}
 
 
-def _row(key: MeasurementKey, before: Sequence[Measurement], after: Sequence[Measurement], within: float) -> _Row:
+def _row(key: _Key, before: Sequence[Measurement], after: Sequence[Measurement], within: float) -> _Row:
     target, metric, case = key
     if any(one.samples for one in after):
         series = [value for one in after for value in one.samples]
