@@ -17,7 +17,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from retarget.model import as_config_name, is_tag
+from retarget.model import as_config_name, tag_error
 from retarget.support import Diagnostic, DiagnosticsError, display_path, read_regular
 
 from retarget_import.evaluate import CHECK_RULES, BuildFile, Call, package_of
@@ -156,7 +156,7 @@ class _Reader:
         self._name = common.name or call.rule
         self._labels = common.srcs
         # Every target has the words of its driver and compiler config.
-        tags = (tag for tag in common.tags if is_tag(tag) and not tag.startswith(("driver=", "target=")))
+        tags = (tag for tag in common.tags if tag_error(tag) is None and not tag.startswith(("driver=", "target=")))
         self._tags = frozenset(tags)
         self.left_out: list[str] = []
         if not self._labels:

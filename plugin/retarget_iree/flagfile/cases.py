@@ -28,15 +28,13 @@ from retarget.support import (
     DataFiles,
     Diagnostic,
     DiagnosticsError,
-    OutsideError,
     RetargetError,
     did_you_mean,
     display_path,
     is_inside,
-    resolve_inside,
 )
 
-from retarget_iree.flagfile.parse import Flag, FlagFile, flags_of, load_flagfile, parse_flagfile, read_text
+from retarget_iree.flagfile.parse import Flag, FlagFile, flags_of, load_flagfile, parse_flagfile, read_text, resolved
 from retarget_iree.flagfile.values import Location, Written, packed_text, parse_value, quoted
 from retarget_iree.runtime.drivers import IreeDriver
 from retarget_iree.runtime.tool.command import run_module_command
@@ -207,27 +205,18 @@ def _programs(folder: Path) -> tuple[Path, ...]:
 def _named_module(written: Written, base: Path, folder: Path) -> Path:
     """Return the program that `--module=` names; for a compiled one, the program of its stem beside it."""
     path, shown = Path(written.text), quoted(written.text)
-    try:
-        found = resolve_inside(base / path, folder)
-        there = found.is_file()
-    except OutsideError as error:
-        msg = f"found {shown}, which leads outside the suite's folder {folder}; expected a module inside it"
-        raise written.location.error(msg) from error
-    except OSError as error:
-        msg = f"found {shown}, which is not a path that can be read: {error.strerror or error}"
-        raise written.location.error(msg) from error
+    found = resolved(written, base, folder, "module")
     if path.suffix not in {*_SOURCES, _IMPORTED}:
         sources = [found.with_suffix(suffix) for suffix in (*_SOURCES, _IMPORTED)]
         found = next((source for source in sources if source.is_file()), found)
         if found not in sources:
             msg = f"found {shown}, expected a program: .mlir, .mlirbc or .onnx (it is compiled by this run)"
             raise written.location.error(msg)
-    elif not there:
+    elif not found.is_file():
         near = [entry.name for entry in _programs(found.parent)] if found.parent.is_dir() else []
         msg = f"found no file {shown}, expected a module{did_you_mean(path.name, near)}"
         raise written.location.error(msg)
-    real = folder.resolve()  # `folder` may itself be reached by a link
-    return folder / found.relative_to(real) if found.is_relative_to(real) else base / found.name
+    return folder / found.relative_to(folder.resolve())  # which may itself be reached by a link
 
 
 # ---------------------------------------------------------------- cases

@@ -26,11 +26,12 @@ import math
 import re
 import stat
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from retarget.support import Diagnostic, DiagnosticsError, OutsideError, did_you_mean, resolve_inside
+from retarget.support import Diagnostic, DiagnosticsError, did_you_mean, is_inside
 
 from retarget_iree.flagfile.values import Location, Value, Written, parse_number, parse_value, quoted, shortened
 from retarget_iree.runtime.devices.hal import HAL_DRIVERS
@@ -252,6 +253,22 @@ def split_flags(path: Path, text: str) -> tuple[tuple[Flag, ...], tuple[Diagnost
     return tuple(flags), tuple(diagnostics)
 
 
+def resolved(written: Written, base: Path, folder: Path, what: str) -> Path:
+    """Return the path that a value names, with links resolved, whether it is there or not. Raises `DiagnosticsError`
+    for one that leads outside `folder`, or that cannot be read."""
+    found = f"found {quoted(written.text)}, which"
+    try:
+        real = (base / written.text).resolve()
+        real.is_file()
+    except (OSError, ValueError, RuntimeError) as error:  # a cycle of links, a NUL character, a name too long
+        msg = f"{found} is not a path that can be read: {getattr(error, 'strerror', None) or error}"
+        raise written.location.error(msg) from error
+    if not is_inside(real, folder):
+        msg = f"{found} leads outside the suite's folder {folder}; expected a {what} inside it"
+        raise written.location.error(msg)
+    return real
+
+
 # ---------------------------------------------------------------- inclusion
 
 
@@ -302,20 +319,13 @@ class _Inclusion(Struct, kw_only=True):
             msg = f"found --{_INCLUDE} without a value, expected --{_INCLUDE}=common_flags.txt"
             raise flag.location.error(msg)
         location = written.location
-        try:
-            real = resolve_inside(self.base / written.text, self.folder)
-            is_file = real.is_file()
-            others = () if is_file or not real.parent.is_dir() else [*filter(Path.is_file, real.parent.iterdir())]
-        except OutsideError as error:
-            found = f"found {quoted(written.text)}, which leads outside the suite's folder {self.folder}"
-            msg = f"{found}; expected a flagfile inside it"
-            raise location.error(msg) from error
-        except OSError as error:
-            msg = f"found {quoted(written.text)}, which is not a path that can be read: {error.strerror or error}"
-            raise location.error(msg) from error
-        if not is_file:
+        real = resolved(written, self.base, self.folder, "flagfile")
+        if not real.is_file():
             at = "" if len(trail) == 1 else f" in the folder of {trail[0].name}, where the tool looks for it"
-            near = did_you_mean(real.name, {other.name for other in others} - {other.name for other in trail})
+            others: set[str] = set()
+            with suppress(OSError):  # it has no folder, or one that cannot be read
+                others = {other.name for other in real.parent.iterdir() if other.is_file()}
+            near = did_you_mean(real.name, others - {other.name for other in trail})
             msg = f"found no file {quoted(written.text)}, expected a flagfile{at}{near}"
             raise location.error(msg)
         if any(other.resolve() == real for other in trail):

@@ -6,18 +6,18 @@ import functools
 import math
 import re
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
-from retarget.model import ELEMENT_TYPES, ElementType, Kind
+from retarget.model import ELEMENT_TYPES, Kind
 from retarget.support import Diagnostic, DiagnosticsError, did_you_mean
 
 from retarget_iree.runtime.elements import ELEMENT_CODES
 
-ELEMENTS: Mapping[str, ElementType] = {
+ELEMENTS = {
     f"cf{element.bits}" if element.kind is Kind.COMPLEX else name: element
     for name, element in ELEMENT_TYPES.items()
     if name in ELEMENT_CODES and name != "index"

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from retarget.arrays import dtype_of, is_packed, pack, unpack
+from retarget.arrays import bits_of, dtype_of, pack, unpack
 from retarget.extension import Check, CheckSink, Device, DriverError, Program, UnavailableError
 from retarget.model import DeviceInfo, RuntimeConfig, Stage, parse_type
 from retarget.support import ScratchFolder, cut_stacks, first_line
@@ -295,7 +295,7 @@ def read_output(file: Path, letter: str, declared: str) -> Array:
             content = np.frombuffer(stream.read(), np.uint8)
         if letter != "r":
             return scalar_result(content.view(stored)[0], letter, declared)
-        kept = dtype if dtype is not None and is_packed(dtype) else stored
+        kept = dtype if dtype is not None and bits_of(dtype) in {2, 4} else stored
         return as_declared(unpack(content, kept, shape), declared)
     sizes = parse_type(declared).shape
     if dtype is None or sizes is None or sizes.count(None) > 1:
