@@ -31,7 +31,6 @@ from retarget_cases.files.tables import (
     NpzTable,
     PbTable,
     ValuesTable,
-    ValueTable,
 )
 from retarget_cases.files.values import Value
 
@@ -67,8 +66,18 @@ class ArrayBuilder(Struct, frozen=True, kw_only=True):
 
     def _build(self, value: Value, declared: DeclaredType | None, position: int) -> Array:
         table = value.table
-        if (array := self._of_file(table)) is not None:
-            return _as_written(array, value)
+        stored: Array | None = None
+        match table:
+            case NpyTable():
+                stored = read_npy(self.files.path(table.npy))
+            case NpzTable():
+                stored = read_npz(self.files.path(table.npz), table.array)
+            case PbTable():
+                from retarget_cases.onnx.models import read_tensor
+
+                stored = read_tensor(self.files.path(table.pb))
+        if stored is not None:
+            return _as_written(stored, value)
         name = value.dtype or (declared.dtype if declared is not None else None)
         if name is None:
             msg = f"found no element type, expected dtype = …: {_undeclared(declared)}"
@@ -80,40 +89,17 @@ class ArrayBuilder(Struct, frozen=True, kw_only=True):
         _expect_room(shape, dtype)
         if isinstance(table, BinTable):
             return read_bin(self.files.path(table.bin), dtype=dtype, shape=shape)
-        if self.only_checks:
-            return np.broadcast_to(self._filling(table, name, declared), shape)
-        if isinstance(table, FillTable):
-            return np.full(shape, self._filling(table, name, declared), dtype)
-        return self._generated(table, dtype, shape, position)
-
-    def _of_file(self, table: ValueTable) -> Array | None:
-        """Return the array of a file that says its type itself."""
-        match table:
-            case NpyTable():
-                return read_npy(self.files.path(table.npy))
-            case NpzTable():
-                return read_npz(self.files.path(table.npz), table.array)
-            case PbTable():
-                from retarget_cases.onnx.models import read_tensor
-
-                array: Array = read_tensor(self.files.path(table.pb))
-                return array
-            case _:
-                return None
-
-    def _filling(self, table: ValueTable, name: str, declared: DeclaredType | None) -> Array:
-        """Return the element that a fill repeats; 1 for what is generated otherwise, as every type has it."""
-        written = table.fill if isinstance(table, FillTable) else 1
-        return literal(written, dtype_named(name), _scalar(name, declared), ())
-
-    def _generated(self, table: ValueTable, dtype: np.dtype[Any], shape: tuple[int, ...], position: int) -> Array:
+        if self.only_checks or isinstance(table, FillTable):
+            element = None if declared is None else declared.element
+            scalar = DeclaredType(text=mlir_name(name), element=element, dtype=name, shape=())
+            written = table.fill if isinstance(table, FillTable) else 1  # which every type has
+            filling = literal(written, dtype, scalar, ())
+            return np.broadcast_to(filling, shape) if self.only_checks else np.full(shape, filling, dtype)
         if isinstance(table, IotaTable):
             return count_up(table, dtype, shape)
         seed = getattr(table, "seed", None)
-        random = np.random.Generator(
-            np.random.PCG64(default_seed(self.module, self.case, position) if seed is None else seed)
-        )
-        return draw(table, dtype, shape, random)
+        seed = default_seed(self.module, self.case, position) if seed is None else seed
+        return draw(table, dtype, shape, np.random.Generator(np.random.PCG64(seed)))
 
 
 # ---------------------------------------------------------------- types and shapes
@@ -123,11 +109,6 @@ def _undeclared(declared: DeclaredType | None) -> str:
     if declared is None:
         return "the artifact does not say which types its functions take"
     return f"the function declares {declared.text}"
-
-
-def _scalar(name: str, declared: DeclaredType | None) -> DeclaredType:
-    element = None if declared is None else declared.element
-    return DeclaredType(text=mlir_name(name), element=element, dtype=name, shape=())
 
 
 def _shape(value: Value, declared: DeclaredType | None) -> tuple[int, ...]:
@@ -269,7 +250,7 @@ def literal(
     """
     sizes: tuple[int | None, ...] | None = shape if shape is not None else declared.shape if declared else None
     found = _nested_shape(written)
-    is_flat = shape is not None and len(shape) != 1 and found == (math.prod(shape),) and _is_flat(written)
+    is_flat = shape is not None and len(shape) != 1 and found == (math.prod(shape),)
     rank = len(found) if sizes is None else 1 if is_flat else len(sizes)
     elements: list[tuple[tuple[int, ...], object]] = list(_elements(written, rank, ()))
     outer = found[:rank] if not is_flat or shape is None else shape
@@ -291,10 +272,6 @@ def _nested_shape(written: object) -> tuple[int, ...]:
         shape = (*shape, len(written))
         written = written[0] if written else None
     return shape
-
-
-def _is_flat(written: object) -> bool:
-    return isinstance(written, list) and not any(isinstance(entry, list) for entry in written)
 
 
 def _elements(written: object, rank: int, index: tuple[int, ...]) -> Iterable[tuple[tuple[int, ...], object]]:
