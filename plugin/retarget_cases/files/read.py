@@ -70,14 +70,14 @@ class WrittenCase(Struct, frozen=True, kw_only=True):
     `generate` the generators of inputs by the NumPy name of an element type.
     """
 
-    key_path: KeyPath
+    key_path: KeyPath = ()
     name: str | None
-    function: str | None
-    inputs: tuple[Value, ...]
-    expected: tuple[Value, ...] | None
-    reference: Reference | None
-    agreement: Agreement | None
-    tolerance: Overrides
+    function: str | None = None
+    inputs: tuple[Value, ...] = ()
+    expected: tuple[Value, ...] | None = None
+    reference: Reference | None = None
+    agreement: Agreement | None = None
+    tolerance: Overrides = field(default_factory=Overrides)
     names: tuple[str, ...] | None = None
     sizes: Mapping[str, tuple[int, KeyPath]] = field(default_factory=dict)
     generate: Mapping[str, Value] = field(default_factory=dict)
@@ -88,10 +88,10 @@ class CasesFile(Struct, frozen=True, kw_only=True):
     its path, `install` the command that brings it, `sizes` and `generate` are as of cases."""
 
     path: Path
-    text: str
-    parameters: tuple[tuple[str, str, KeyPath], ...]
-    tolerance: Overrides
-    cases: tuple[WrittenCase, ...]
+    text: str = ""
+    parameters: tuple[tuple[str, str, KeyPath], ...] = ()
+    tolerance: Overrides = field(default_factory=Overrides)
+    cases: tuple[WrittenCase, ...] = ()
     model: str = ""
     install: str = ""
     sizes: Mapping[str, tuple[int, KeyPath]] = field(default_factory=dict)

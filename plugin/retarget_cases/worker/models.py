@@ -17,7 +17,6 @@ from retarget.support import KeyPath, Problem, RetargetError, diagnostics_of, di
 from retarget_cases.files.paths import SUFFIX, cases_file_of
 from retarget_cases.files.read import DEFAULT_REFERENCE, CasesFile, WrittenCase, default_generator, read_cases_file
 from retarget_cases.files.tables import BinTable, NpyTable, NpzTable, PbTable, ValuesTable
-from retarget_cases.files.tolerances import Overrides
 from retarget_cases.files.values import Value
 from retarget_cases.onnx.models import Model, ModelValue, read_model
 from retarget_cases.worker.cases import Reading, case_names
@@ -33,13 +32,13 @@ def model_readings(request: CaseRequest, function: str, *, only_checks: bool = F
         )
         raise RetargetError(msg)
     written = [path for path in request.data if path.name.endswith(SUFFIX)]
+    file = CasesFile(path=request.source)  # without a file, errors are located in the model
     if written:
         file = read_cases_file(written[0], request.folder, of_model=True)
-    else:  # errors are located in the model
-        file = CasesFile(path=request.source, text="", parameters=(), tolerance=Overrides(), cases=())
+    generated = WrittenCase(name="generated", reference=DEFAULT_REFERENCE, sizes=file.sizes, generate=file.generate)
     beside = replace(file, path=request.source, text="")  # the model may be elsewhere, and its data sets beside it
     sets = [(beside, case) for case in _data_sets(request.data)]
-    cases = [(file, case) for case in file.cases] + sets or [(file, _generated_case(file))]
+    cases = [(file, case) for case in file.cases] + sets or [(file, generated)]
     names = case_names([case for _, case in cases], [FunctionInfo(name=function, arguments=len(model.inputs))])
     for (origin, case), name in zip(cases, names, strict=True):
         problems: list[Problem] = []
@@ -65,22 +64,6 @@ def model_readings(request: CaseRequest, function: str, *, only_checks: bool = F
         )
 
 
-def _generated_case(file: CasesFile) -> WrittenCase:
-    """Return the case of a model without written cases."""
-    return WrittenCase(
-        key_path=(),
-        name="generated",
-        function=None,
-        inputs=(),
-        expected=None,
-        reference=DEFAULT_REFERENCE,
-        agreement=None,
-        tolerance=Overrides(),
-        sizes=file.sizes,
-        generate=file.generate,
-    )
-
-
 def _data_sets(data: Sequence[Path]) -> Iterator[WrittenCase]:
     """Yield a case for each folder of tensors, as the ONNX project lays them out."""
     folders: dict[Path, dict[str, list[tuple[int, Path]]]] = {}
@@ -95,17 +78,7 @@ def _data_sets(data: Sequence[Path]) -> Iterator[WrittenCase]:
             )
             for word in ("input", "output")
         )
-        yield WrittenCase(
-            key_path=(),
-            name=folder.name,
-            function=None,
-            inputs=inputs,
-            expected=expected,
-            reference=None,
-            agreement=None,
-            tolerance=Overrides(),
-            names=None if inputs else (),
-        )
+        yield WrittenCase(name=folder.name, inputs=inputs, expected=expected, names=None if inputs else ())
 
 
 def _bound(case: WrittenCase, model: Model, function: str, problems: list[Problem]) -> tuple[WrittenCase, FunctionInfo]:
