@@ -29,7 +29,7 @@ from retarget.extension import Case, CaseData, Tolerance
 from retarget.model import ELEMENT_TYPES, Kind
 from retarget.support import RetargetError, install_hint
 
-from retarget_cases.onnx.manifest_file import CASES_FILE, MODEL_FILE, Entry, Manifest
+from retarget_cases.onnx.manifest_file import CASES_FILE, MODEL_FILE, Manifest
 from retarget_cases.onnx.models import element_name
 
 if TYPE_CHECKING:
@@ -172,8 +172,7 @@ def installed_manifest() -> Manifest:
     """Return the manifest of the installed package. Raises `RetargetError` as `installed_tests` does."""
     tests = installed_tests()
     operators = {test.name: test.model.graph.node[0].op_type for test in tests}
-    entries = tuple(Entry(name=test.name, tags=tuple(_tags(test, operators))) for test in tests)
-    return Manifest(package=installed_version(), entries=entries)
+    return Manifest(package=installed_version(), tests={test.name: tuple(_tags(test, operators)) for test in tests})
 
 
 def _tags(test: Any, operators: Mapping[str, str]) -> Iterator[str]:
