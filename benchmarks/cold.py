@@ -234,7 +234,7 @@ def spread(everything: Sequence[ItemT], number: int) -> list[ItemT]:
 @contextmanager
 def onnx(*, configs: int, sample: int) -> Iterator[tuple[Path, Declared, Sequence[DeclaredTarget]]]:
     """Declare so many of ONNX's node tests for the first `configs` of `CONFIGS`: what `both` and `compare` want."""
-    names = spread([entry.name for entry in read_manifest(MANIFEST).entries], sample)
+    names = spread([*read_manifest(MANIFEST).tests], sample)
     with tempfile.TemporaryDirectory(prefix="retarget-benchmark-") as name:
         folder = write_project(Path(name, "onnx"), names, configs)
         declared = collect_targets(folder, ["."])

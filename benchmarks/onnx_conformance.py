@@ -150,7 +150,7 @@ def _skipped(cases: Iterable[ElementTree.Element]) -> Iterable[Result]:
 def conformance_page(manifest: Manifest, results: Iterable[Result], *, date: str, versions: Sequence[str]) -> str:
     """Return the page, in Markdown."""
     given = _judged(results)
-    operators = {entry.name: entry.tags[0].removeprefix("op-") for entry in manifest.entries}
+    operators = {name: tags[0].removeprefix("op-") for name, tags in manifest.tests.items()}
     targets = list(dict.fromkeys(result.target for result in given))
     run = Counter((result.target, operators.get(result.test, result.test)) for result in given)
     passed = Counter((one.target, operators.get(one.test, one.test)) for one in given if one.passed)
@@ -169,7 +169,7 @@ def conformance_page(manifest: Manifest, results: Iterable[Result], *, date: str
     bad = [name for name, cell in equal.items() if cell.startswith("0/")]
     return _PAGE.format(
         package=manifest.package,
-        tests=len(manifest.entries),
+        tests=len(manifest.tests),
         operators=len(names),
         versions=", ".join(versions),
         date=date,

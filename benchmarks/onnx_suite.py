@@ -228,7 +228,7 @@ def main() -> None:
     arguments = parser.parse_args()
     from retarget_cases.onnx.manifest_file import read_manifest
 
-    everything = [entry.name for entry in read_manifest(MANIFEST).entries]
+    everything = [*read_manifest(MANIFEST).tests]
     step = len(everything) / arguments.sample if 0 < arguments.sample < len(everything) else 1.0
     names = [everything[int(at * step)] for at in range(int(len(everything) / step))]
     folder = (arguments.folder or Path("build") / f"benchmark-onnx-{len(names)}").resolve()

@@ -11,10 +11,13 @@ from pathlib import Path
 from msgspec import Struct
 from retarget.cli import input_path, record_filter
 from retarget.model import Metric, parse_percent, quantity_text
-from retarget.results import Measurement, MeasurementKey, TargetRecord, baseline_of, read_results
+from retarget.results import Measurement, TargetRecord, baseline_of, read_results
 from retarget.support import RetargetError, counted, shown
 
 from retarget_bench.statistics import LEVEL, Comparison, Finding, compare_series, compare_values
+
+_Key = tuple[str, Metric, str]
+"""A target's id, a metric and a case."""
 
 _WITHIN = "5 %"
 _WORDS = {
@@ -86,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if lost or any(row.found.finding is Finding.LARGER for row in rows) else 0
 
 
-def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> Mapping[MeasurementKey, Sequence[Measurement]]:
+def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> Mapping[_Key, Sequence[Measurement]]:
     """Return the measurements of all sessions in results, oldest first."""
     known = baseline_of(read_results([path]), last=0, choose=choose)
     if not any(metric in {Metric.LATENCY, Metric.DISPATCHES} for _, metric, _ in known):
@@ -96,7 +99,7 @@ def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> Mapping[Mea
     return {key: [one for _, one in found] for key, found in known.items()}
 
 
-def _row(key: MeasurementKey, before: Sequence[Measurement], after: Sequence[Measurement], within: float) -> _Row:
+def _row(key: _Key, before: Sequence[Measurement], after: Sequence[Measurement], within: float) -> _Row:
     target, metric, case = key
     if any(one.samples for one in after):
         series = [value for one in after for value in one.samples]
@@ -119,7 +122,8 @@ def _text(
             details.append(f"noise {100 * found.noise:.2g} %")
         if 0 < found.p < 1:
             details.append(f"p = {found.p:.1g}")
-        yield f"{_percent(found.change):>9}  {row.metric}  {before} → {after}  ({', '.join(details)})"
+        change = f"{100 * found.change:+.1f} %" if math.isfinite(found.change) else "from 0"
+        yield f"{change:>9}  {row.metric}  {before} → {after}  ({', '.join(details)})"
         yield f"           {shown(row.target)}{case}"
     yield from (f"not measured any more: {shown(one)}" for one in lost)
     counts = [(finding, sum(row.found.finding is finding for row in rows)) for finding in _WORDS]
@@ -129,10 +133,6 @@ def _text(
     if any(row.metric in {Metric.LATENCY, Metric.DEVICE_TIME} for row in rows):
         yield "latency and device-time: medians of samples, each the shortest of some consecutive calls"
     yield f"bound {100 * within:g} %, rank test of Mann and Whitney at the level {LEVEL:g}"
-
-
-def _percent(change: float) -> str:
-    return f"{100 * change:+.1f} %" if math.isfinite(change) else "from 0"
 
 
 def _content(rows: Sequence[_Row], within: float, missing: int) -> dict[str, object]:

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from retarget.model import Golden, Metric, quantity_text
-from retarget.results import GoldenRecord, Measurement, MeasurementKey, TargetRecord, machine_of, measurements_of
-from retarget.session import bound_text, is_expired, today
+from retarget.results import GoldenRecord, Measurement, TargetRecord, measurements_of
+from retarget.session import is_expired, today
 
 from retarget_bench.statistics import LEVEL, Comparison, Finding, compare_series, compare_values
 
-Baseline = Mapping[MeasurementKey, Sequence[tuple[tuple[str, ...], Measurement]]]
+Baseline = Mapping[tuple[str, Metric, str], Sequence[tuple[tuple[str, ...], Measurement]]]
 """As `retarget.results.measurements.baseline_of` returns it."""
 
 _WORDS = {
@@ -43,7 +43,7 @@ def judge_goldens(
     found = tuple(measurements_of(record))
     for rule in rules:
         if is_expired(rule, today()):
-            yield _result(rule, "", "not judged", f"{bound_text(rule)}: the rule is past its `until`, {rule.until}")
+            yield _result(rule, "", "not judged", f"{rule.bound}: the rule is past its `until`, {rule.until}")
             continue
         of_metric = [one for one in found if one.metric is rule.metric]
         if not of_metric:
@@ -66,7 +66,7 @@ def _judged(rule: Golden, one: Measurement, record: TargetRecord, baseline: Base
             return _result(rule, one.case, "not judged", text)
         return _result(rule, one.case, "broken", f"{rule.metric} {now}, expected at most {most}")
     within = rule.within or 0.0
-    machine = machine_of(record, host)
+    machine = record.machine(host)
     exact = rule.metric.is_exact
     before = [
         known for where, known in baseline.get((record.nodeid, rule.metric, one.case), ()) if exact or where == machine
@@ -89,13 +89,10 @@ def change_text(rule: Golden, found: Comparison, within: float, sessions: int) -
     text = f"{now}, {abs(100 * found.change):.3g} % {direction} than {before}"
     if found.finding is Finding.NOISY:
         return f"{text}; its noise here, {100 * found.noise:.2g} %, is larger than the bound of {bound}: not judged"
-    test = "" if rule.metric.is_exact else f" (noise {100 * found.noise:.2g} %{_test(found)})"
+    ranks = "" if found.p in {0.0, 1.0} else f"; Mann-Whitney p = {found.p:.1g}, level {LEVEL:g}"
+    test = "" if rule.metric.is_exact else f" (noise {100 * found.noise:.2g} %{ranks})"
     return f"{text}{test}; expected at most {bound} more"
 
 
-def _test(found: Comparison) -> str:
-    return "" if found.p in {0.0, 1.0} else f"; Mann-Whitney p = {found.p:.1g}, level {LEVEL:g}"
-
-
 def _result(rule: Golden, case: str, verdict: str, text: str) -> GoldenResult:
-    return GoldenResult(rule=rule, record=GoldenRecord(rule=bound_text(rule), case=case, verdict=verdict, text=text))
+    return GoldenResult(rule=rule, record=GoldenRecord(rule=rule.bound, case=case, verdict=verdict, text=text))

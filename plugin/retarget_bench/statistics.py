@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 LEVEL = 0.001
 """The level of the rank test: what a series of equal noise would show by chance once in a thousand comparisons."""
@@ -108,13 +109,13 @@ def compare_series(before: Sequence[Sequence[float]], after: Sequence[float], *,
     p = p_larger(pooled, after) if is_larger else p_larger(after, pooled)
     found = Comparison(finding=Finding.SAME, before=middle, after=now, p=p, noise=noise)
     if noise > within:
-        return _with(found, Finding.LARGER if is_far else Finding.NOISY)
+        return replace(found, finding=Finding.LARGER if is_far else Finding.NOISY)
     low = statistics.median(map(_low, series))
     low_change = _low(after) / low - 1 if low else 0.0
     sign = 1 if is_larger else -1
     if p >= LEVEL or min(sign * found.change, sign * low_change) <= within:
         return found
-    return _with(found, Finding.LARGER if is_larger else Finding.SMALLER)
+    return replace(found, finding=Finding.LARGER if is_larger else Finding.SMALLER)
 
 
 def compare_values(before: Sequence[float], after: float, *, within: float, exact: bool) -> Comparison:
@@ -128,10 +129,10 @@ def compare_values(before: Sequence[float], after: float, *, within: float, exac
     noise = (max(before) - min(before)) / (2 * middle) if middle else 0.0
     found = Comparison(finding=Finding.SAME, before=middle, after=after, p=0.0 if exact else 1.0, noise=noise)
     if noise > within:
-        return _with(found, Finding.NOISY)
+        return replace(found, finding=Finding.NOISY)
     if after > max(before) * (1 + within):
-        return _with(found, Finding.LARGER)
-    return _with(found, Finding.SMALLER) if after < min(before) * (1 - within) else found
+        return replace(found, finding=Finding.LARGER)
+    return replace(found, finding=Finding.SMALLER) if after < min(before) * (1 - within) else found
 
 
 def _low(samples: Sequence[float]) -> float:
@@ -140,7 +141,3 @@ def _low(samples: Sequence[float]) -> float:
 
 def _median(values: Sequence[float]) -> float:
     return statistics.median(values) if values else 0.0
-
-
-def _with(found: Comparison, finding: Finding) -> Comparison:
-    return Comparison(finding=finding, before=found.before, after=found.after, p=found.p, noise=found.noise)

@@ -23,7 +23,7 @@ from retarget.extension import (
 from retarget.model import Module, RuntimeConfig, Suite
 from retarget.support import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, is_inside
 
-from retarget_cases.files.paths import SUFFIX, cases_file_of, module_stem
+from retarget_cases.files.paths import SUFFIX, cases_file_of
 
 if TYPE_CHECKING:
     from retarget_cases.files.read import CasesFile
@@ -54,7 +54,7 @@ class CasesLoader(CaseLoader):
         sources = [source for source in srcs if not source.name.endswith(SUFFIX)]
         for source in sources:
             cases = cases_file_of(source)
-            name = source.relative_to(folder).with_name(module_stem(source)).as_posix()
+            name = source.relative_to(folder).with_name(source.stem).as_posix()
             if not os.path.lexists(cases):  # its targets fail, and no others
                 modules.append(Module(name=name, path=source))
                 continue
@@ -124,13 +124,7 @@ class CasesLoader(CaseLoader):
 
     def parameters(self, request: CaseRequest) -> Sequence[tuple[str, Path]]:
         """Return the parameter archives that the cases file names, by scope. Raises `DiagnosticsError`."""
-        from retarget_cases.files.read import parameter_files
-
-        return [
-            pair
-            for path in _written(request.data)
-            for pair in parameter_files(path, request.folder, of_model=self._of_model)
-        ]
+        return [pair for file in self._files(request.data, request.folder) for pair in file.archives(request.folder)]
 
     def file_schema(self) -> Mapping[str, object]:
         """Return the JSON Schema of cases files."""
@@ -230,7 +224,7 @@ def _without_module(sources: Iterable[Path]) -> Iterable[Diagnostic]:
             stem = cases.name.removesuffix(SUFFIX)
             if not any(cases.with_name(stem + suffix).exists() for suffix in suffixes):
                 names = (path.name for path in folder.iterdir() if path.suffix in suffixes)
-                hint = did_you_mean(stem, (module_stem(Path(name)) for name in names))
+                hint = did_you_mean(stem, (Path(name).stem for name in names))
                 expected = f"expected {' or '.join(stem + suffix for suffix in suffixes)} beside it{hint}"
                 message = f"found cases without a module, {expected}"
                 yield Diagnostic(file=cases, message=message)

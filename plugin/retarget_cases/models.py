@@ -11,7 +11,7 @@ from retarget.extension import Case, CaseRequest, ModulesRequest, RunPlan, Sugge
 from retarget.model import Module, RuntimeConfig, Suite
 from retarget.support import Diagnostic, DiagnosticsError, RetargetError, display_path
 
-from retarget_cases.files.paths import SUFFIX, cases_file_of, data_sets, module_stem
+from retarget_cases.files.paths import SUFFIX, cases_file_of, data_sets
 from retarget_cases.loader import CasesLoader
 
 if TYPE_CHECKING:
@@ -34,18 +34,17 @@ class ModelsLoader(CasesLoader):
 
         diagnostics: list[Diagnostic] = []
         modules: list[Module] = []
-        beside = {cases_file_of(source) for source in srcs if source.suffix == _ONNX}
+        of_models = {cases_file_of(source) for source in srcs if source.suffix == _ONNX}
         for source in srcs:
             cases = source if source.name.endswith(SUFFIX) else cases_file_of(source)
-            if cases == source and cases in beside:
+            if cases == source and cases in of_models:
                 continue
             stem = source.relative_to(folder).with_name(source.name.removesuffix(SUFFIX).removesuffix(_ONNX))
             is_only = stem.name == "model" and stem.parent.name != ""  # as the ONNX project has its models
             name = (stem.parent if is_only else stem).as_posix()
             if source.suffix != _ONNX and cases != source:
-                diagnostics.append(
-                    _diagnostic(source, f"found a file that ends with {source.suffix!r}, expected .onnx")
-                )
+                message = f"found a file that ends with {source.suffix!r}, expected .onnx"
+                diagnostics.append(Diagnostic(file=source, message=message))
                 continue
             path, install = source, ""
             written: tuple[Path, ...] = ()
@@ -59,7 +58,9 @@ class ModelsLoader(CasesLoader):
                 if file.model:
                     path, install = Path(os.path.normpath(cases.parent / file.model)), file.install  # it may be missing
                 elif cases == source:
-                    diagnostics.append(_without_model(cases))
+                    beside = display_path(cases.with_name(cases.with_suffix("").stem + _ONNX))
+                    expected = f'expected {beside} in srcs, or model = "PATH" in this file'
+                    diagnostics.append(Diagnostic(file=cases, message=f"found cases of no model, {expected}"))
             sets = data_sets(path)
             is_elsewhere = not path.is_relative_to(folder)
             modules.append(
@@ -116,13 +117,3 @@ class ModelsLoader(CasesLoader):
             if (reference := reading.written.reference) is not None and not reference.file:
                 expect_evaluator(reference.function)
         return [reading.case() for reading in found]
-
-
-def _diagnostic(file: Path, message: str) -> Diagnostic:
-    return Diagnostic(file=file, message=message)
-
-
-def _without_model(cases: Path) -> Diagnostic:
-    beside = cases.with_name(module_stem(cases.with_suffix("")) + _ONNX)
-    expected = f'expected {display_path(beside)} in srcs, or model = "PATH" in this file'
-    return _diagnostic(cases, f"found cases of no model, {expected}")

@@ -10,10 +10,10 @@ inputs that are no initializers.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec import Struct
-from retarget.extension import ModulesRequest, SuggestedSuite, Suggestions
+from retarget.extension import FunctionInfo, ModulesRequest, SuggestedSuite, Suggestions
 from retarget.model import DeclaredType, brackets, mlir_name, parse_type, split_types
 from retarget.support import RetargetError, install_hint
 
@@ -34,15 +34,7 @@ _HEADER = re.compile(
 _TORCH = re.compile(r"!torch\.vtensor<\[(?P<shape>[\d,? ]*)\],\s*(?P<element>[\w<>]+)>")
 
 
-class Function(Struct, frozen=True, kw_only=True):
-    """A public function that returns something. `is_untyped` means that its artifact says nothing of types."""
-
-    name: str
-    arguments: tuple[DeclaredType, ...]
-    is_untyped: bool = False
-
-
-def mlir_functions(path: Path) -> tuple[Function, ...]:
+def mlir_functions(path: Path) -> Sequence[FunctionInfo]:
     """Return the public functions of an MLIR file that return something. Raises `RetargetError` for no such text."""
     try:
         text = path.read_bytes().decode()
@@ -54,23 +46,17 @@ def mlir_functions(path: Path) -> tuple[Function, ...]:
     for match in _HEADER.finditer(text):
         if (match["visibility"] or "").strip() == "private":
             continue
-        end = _closing(text, match.end() - 1)
+        closing = (bracket.start() for bracket, depth in brackets(text, match.end() - 1) if depth == 0)
+        end = next(closing, None)
+        if end is None:
+            msg = "ends inside the arguments of a function"
+            raise RetargetError(msg)
         if not re.match(r"\s*->", text[end + 1 :]):
             continue
-        types = [_argument_type(part) for part in split_types(text[match.end() : end])]
-        is_untyped = any(word.startswith("!torch.") for word in types)
-        arguments = tuple(map(_declared, types))
-        found.append(Function(name=match["name"] or match["quoted"], arguments=arguments, is_untyped=is_untyped))
-    return tuple(found)
-
-
-def _closing(text: str, at: int) -> int:
-    """Return where the bracket at `at` is closed. Raises `RetargetError` where it is not."""
-    closing = next((match.start() for match, depth in brackets(text, at) if depth == 0), None)
-    if closing is None:
-        msg = "ends inside the arguments of a function"
-        raise RetargetError(msg)
-    return closing
+        types = tuple(_argument_type(part) for part in split_types(text[match.end() : end]))
+        name = match["name"] or match["quoted"]
+        found.append(FunctionInfo(name=name, arguments=len(types), argument_types=types))
+    return found
 
 
 def _argument_type(text: str) -> str:
@@ -91,7 +77,7 @@ def _declared(text: str) -> DeclaredType:
     return parse_type(f"tensor<{''.join(f'{size}x' for size in sizes)}{match['element']}>")
 
 
-def onnx_functions(path: Path) -> tuple[Function, ...]:
+def onnx_functions(path: Path) -> Sequence[FunctionInfo]:
     """Return the function of an ONNX model. Raises `RetargetError` for one that IREE cannot import or run."""
     try:
         function = model_function(path)
@@ -104,7 +90,7 @@ def onnx_functions(path: Path) -> tuple[Function, ...]:
     if has_tensors_elsewhere(path):
         msg = "has its tensors in other files; save it with onnx.save_model(model, path, save_as_external_data=False)"
         raise RetargetError(msg)
-    return (Function(name=function.name, arguments=tuple(map(parse_type, function.argument_types))),)
+    return (function,)
 
 
 def model_suites(request: ModulesRequest) -> Suggestions:
@@ -201,28 +187,27 @@ def _starter(path: Path, reference: str) -> str:
     return "\n".join([head, *tables])
 
 
-def _case(function: Function, reference: str, *, named: bool) -> str:
-    for position, argument in enumerate(function.arguments):
+def _case(function: FunctionInfo, reference: str, *, named: bool) -> str:
+    # An artifact says nothing of the types of torch.
+    is_untyped = any(word.startswith("!torch.") for word in function.argument_types)
+    values: list[str] = []
+    for position, argument in enumerate(map(_declared, function.argument_types)):
         if argument.dtype is None or argument.shape is None:
             msg = f"takes an argument of type {argument.text} ({function.name}, argument {position}), "
             raise RetargetError(msg + "for which no values can be generated")
+        values.append(_value(argument.dtype, argument.shape, is_untyped=is_untyped))
     lines = ["[[case]]"]
     if named:
         lines.append(f'function = "{function.name}"')
-    if not function.arguments:
-        lines.append("inputs = []")
-    elif len(function.arguments) == 1:
-        lines.append(f"inputs = [{_value(function.arguments[0], function)}]")
+    if len(values) > 1:
+        lines += ["inputs = [", *(f"    {value}," for value in values), "]"]
     else:
-        lines.append("inputs = [")
-        lines += [f"    {_value(argument, function)}," for argument in function.arguments]
-        lines.append("]")
+        lines.append(f"inputs = [{''.join(values)}]")
     lines.append(f'agree_with = "{reference}"')
     return "\n".join(lines) + "\n"
 
 
-def _value(argument: DeclaredType, function: Function) -> str:
-    dtype, shape = argument.dtype or "", argument.shape or ()
+def _value(dtype: str, shape: Sequence[int | None], *, is_untyped: bool) -> str:
     if dtype in {"bool", "int2", "uint2"}:
         keys = ['random = "integers"', "low = 0", "high = 2"]
     elif "int" in dtype:  # no zero, which may be divided by; nothing large, which may be an index
@@ -231,9 +216,9 @@ def _value(argument: DeclaredType, function: Function) -> str:
         keys = ['random = "uniform"', "low = 1", "high = 4"]
     else:
         keys = ['random = "uniform"', "low = -1", "high = 1"]
-    if function.is_untyped or None in shape:
+    if is_untyped or None in shape:
         sizes = ", ".join(str(_SIZE if size is None else size) for size in shape)
         keys.append(f"shape = [{sizes}]")
-    if function.is_untyped:
+    if is_untyped:
         keys.append(f'dtype = "{mlir_name(dtype)}"')
     return f"{{ {', '.join(keys)} }}"

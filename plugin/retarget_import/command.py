@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from retarget.cli import input_path, output_folder, refuse_collisions
+from retarget.cli import input_path, output_folder
 from retarget.model import CompileTarget, RunTarget, Suite, Target
 from retarget.session import MATRIX_FILE, SUITE_FILE, DeclarationLoader, Registry, expand_suite, load_extensions
 from retarget.support import (
@@ -74,7 +74,9 @@ def run(arguments: argparse.Namespace) -> int:
     lines = [f"{display_path(path)}: {'written' if path in written else 'unchanged'}" for path in texts]
     lines += [f"{tests} became {', '.join(counts[:-1])} and {counts[-1]}", *left_out]
     sys.stdout.write("\n".join([*lines, ""]))
-    refuse_collisions(output)
+    loader = DeclarationLoader()
+    if collisions := [one for path in sorted(output.rglob(MATRIX_FILE)) for one in loader.read_matrix_file(path)]:
+        raise DiagnosticsError(list(dict.fromkeys(collisions)))
     if not arguments.verify:
         return 0
     differences = verify(output, folders, registry)
@@ -168,7 +170,12 @@ def verify(output: Path, folders: Sequence[Folder], registry: Registry) -> list[
 
     Raises `DiagnosticsError` for errors of its declarations.
     """
-    wanted = {_key_of_test(folder, test): test for folder in folders for test in folder.tests}
+    wanted: dict[_Key, CheckTest] = {}
+    for folder in folders:
+        for test in folder.tests:
+            module = f"{folder.path}/{test.module}".removeprefix("./")
+            flags, runner = sorted_flags(test.flags), sorted_flags(test.runner_flags)
+            wanted[module, test.backend, test.driver, flags, runner, test.arch] = test
     vocabulary = {tag for test in wanted.values() for tag in test.tags}
     loader = DeclarationLoader(registry)
     found: dict[_Key, tuple[str, set[str]]] = {}
@@ -195,12 +202,6 @@ def verify(output: Path, folders: Sequence[Folder], registry: Registry) -> list[
         if key not in wanted and (key[2] or key[:2] + key[3:4] not in runs):
             differences.append(f"not in the original: {_shown(key)} ({place})")
     return differences
-
-
-def _key_of_test(folder: Folder, test: CheckTest) -> _Key:
-    module = f"{folder.path}/{test.module}".removeprefix("./")
-    runner = sorted_flags(test.runner_flags)
-    return module, test.backend, test.driver, sorted_flags(test.flags), runner, test.arch
 
 
 def _key_of_target(output: Path, target: Target) -> _Key:

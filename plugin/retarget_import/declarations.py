@@ -168,17 +168,13 @@ def _suites(
     for target in targets:
         if mine := frozenset(test.module for test in target.tests[folder]):
             groups.setdefault(mine if 2 * len(mine) < len(own_flags) else frozenset(), []).append(target)
-    name = _suite_name(folder)
-    for few, group in groups.items():
-        if group:
-            yield from _suite(folder, f"{name}-{group[0].name}" if few else name, group, own_flags, tags)
-
-
-def _suite_name(folder: Folder) -> str:
     path = folder.build.resolve().parent
     name = path.parent.name if path.name == "test" else path.name
     name = name if name_error(name) is None else f"suite-{as_config_name(name)}"
-    return f"{name}-lit" if folder.kind == "filecheck" else name
+    name = f"{name}-lit" if folder.kind == "filecheck" else name
+    for few, group in groups.items():
+        if group:
+            yield from _suite(folder, f"{name}-{group[0].name}" if few else name, group, own_flags, tags)
 
 
 def _suite(

@@ -17,7 +17,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from retarget.model import as_config_name, is_tag
+from retarget.model import as_config_name, tag_error
 from retarget.support import Diagnostic, DiagnosticsError, display_path, read_regular
 
 from retarget_import.evaluate import CHECK_RULES, BuildFile, Call, package_of
@@ -134,15 +134,12 @@ def read_tests(build: BuildFile, drivers: Collection[str]) -> tuple[list[CheckTe
                 tests[key] = replace(other, tags=tags, timeout=timeout, calls=calls)
             left_out += reader.left_out
         except msgspec.ValidationError as error:
-            errors.append(Diagnostic(file=build.path, line=call.line, key_path=call.rule, message=_message(error)))
+            what, _, place = str(error).partition(" - at `$.")
+            message = f"{place.rstrip('`')}: {what}" if place else what
+            errors.append(Diagnostic(file=build.path, line=call.line, key_path=call.rule, message=message))
     if errors:
         raise DiagnosticsError(errors)
     return [*checks.values()], [*lits.values()], left_out
-
-
-def _message(error: msgspec.ValidationError) -> str:
-    what, _, key = str(error).partition(" - at `$.")
-    return f"{key.rstrip('`')}: {what}" if key else what
 
 
 class _Reader:
@@ -159,7 +156,7 @@ class _Reader:
         self._name = common.name or call.rule
         self._labels = common.srcs
         # Every target has the words of its driver and compiler config.
-        tags = (tag for tag in common.tags if is_tag(tag) and not tag.startswith(("driver=", "target=")))
+        tags = (tag for tag in common.tags if tag_error(tag) is None and not tag.startswith(("driver=", "target=")))
         self._tags = frozenset(tags)
         self.left_out: list[str] = []
         if not self._labels:
@@ -287,16 +284,6 @@ class UnsupportedError(Exception):
 
 def command_of(file: Path) -> tuple[str, tuple[str, ...]]:
     """Return the backend and the flags of a test's RUN line. Raises `UnsupportedError`."""
-    tool, flags = _command(file)
-    if tool == "iree-opt":
-        return "iree-opt", flags
-    if not any(flag.startswith("--compile-to=") for flag in flags):
-        msg = "its RUN line is iree-compile without --compile-to=PHASE, whose output is no text"
-        raise UnsupportedError(msg)
-    return split_backend(flags)
-
-
-def _command(file: Path) -> tuple[str, tuple[str, ...]]:
     tool, *words = _words(file)
     pipe = words.index("|") if "|" in words else 0
     flags, filecheck = words[:pipe], words[pipe + 1 :]
@@ -312,7 +299,13 @@ def _command(file: Path) -> tuple[str, tuple[str, ...]]:
         if not _OF_FILECHECK.match(word):
             msg = f"its FileCheck has {word}; the prefix CHECK and no other option is taken over"
             raise UnsupportedError(msg)
-    return tool, tuple(word for word in flags if word != "%s")
+    flags.remove("%s")
+    if tool == "iree-opt":
+        return "iree-opt", tuple(flags)
+    if not any(flag.startswith("--compile-to=") for flag in flags):
+        msg = "its RUN line is iree-compile without --compile-to=PHASE, whose output is no text"
+        raise UnsupportedError(msg)
+    return split_backend(flags)
 
 
 def _words(file: Path) -> list[str]:

@@ -49,14 +49,9 @@ _LOOKED = (
 )
 
 
-def compiler_hint() -> str:
-    """Return how IREE's compiler is installed."""
-    return install_hint("iree", "the compiler")
-
-
-def runtime_hint() -> str:
-    """Return how IREE's runtime is installed."""
-    return install_hint("iree", "the runtime")
+def build_hint(part: str) -> str:
+    """Return how IREE's `compiler` or `runtime` is installed."""
+    return install_hint("iree", f"the {part}")
 
 
 class CompilerBuild(Struct, frozen=True, kw_only=True):
@@ -81,7 +76,7 @@ class CompilerBuild(Struct, frozen=True, kw_only=True):
         That of the inode is among them, since a copy may keep the modification time of what it was copied from.
         """
         digest = hashlib.sha256()
-        for name, path in self._files():
+        for name, path in self.files():
             status = path.stat()
             digest.update(f"{name}\0{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}\n".encode())
         return f"iree {self.version} {self.package or self.folder} {digest.hexdigest()}"
@@ -92,20 +87,14 @@ class CompilerBuild(Struct, frozen=True, kw_only=True):
         The library's digest is the wheel's own record where that came no earlier than the file and has its size; a
         library that was built or replaced by hand is read.
         """
-        return f"iree-compiler {self.version} {_revision(self.package)} sha256:{_content(self, self.fingerprint())}"
+        revision = _version(self.package, r"""["']IREE["']\s*:\s*["']([0-9a-f]+)["']""", "unknown-revision")
+        return f"iree-compiler {self.version} {revision} sha256:{_content(self, self.fingerprint())}"
 
     def describe(self) -> str:
         """Name this build for people, with its folder where that is not the environment's."""
         return _described("iree", self.version, self.build_id(), self.package or self.folder)
 
-    def content(self) -> str:
-        """Return the digest of the build's files."""
-        digest = hashlib.sha256()
-        for name, path in self._files():
-            digest.update(f"{name}\0{_file_digest(path, self.library)}\n".encode())
-        return digest.hexdigest()
-
-    def _files(self) -> Iterator[tuple[str, Path]]:
+    def files(self) -> Iterator[tuple[str, Path]]:
         """Yield the files of the package by their names in it, and what there is elsewhere by its own name."""
         if self.package is not None:
             yield from _files(self.package)
@@ -190,22 +179,14 @@ def runtime_at(folder: Path) -> RuntimeBuild:
     return RuntimeBuild(folder=folder, packages=packages, tool=tool)
 
 
-def installed_compiler() -> CompilerBuild:
-    """Return the compiler that this process imports. Raises `UnavailableError` where there is none."""
-    package = locate("iree.compiler")
+def installed_folder(part: str) -> Path:
+    """Return the folder of which this process imports the `compiler` or the `runtime`. Raises `UnavailableError` where
+    there is none."""
+    package = locate(f"iree.{part}")
     if package is None:
-        msg = "the IREE compiler is not installed: there is no module iree.compiler"
-        raise UnavailableError(msg, hint=compiler_hint())
-    return compiler_at(package.parents[1])
-
-
-def installed_runtime() -> RuntimeBuild:
-    """Return the runtime that this process imports. Raises `UnavailableError` where there is none."""
-    package = locate("iree.runtime")
-    if package is None:
-        msg = "the IREE runtime is not installed: there is no module iree.runtime"
-        raise UnavailableError(msg, hint=runtime_hint())
-    return runtime_at(package.parents[1])
+        msg = f"the IREE {part} is not installed: there is no module iree.{part}"
+        raise UnavailableError(msg, hint=build_hint(part))
+    return package.parents[1]
 
 
 def locate(package: str) -> Path | None:
@@ -239,7 +220,10 @@ def _first(folders: Sequence[Path], name: str) -> Path | None:
 def _content(build: CompilerBuild, fingerprint: str) -> str:
     """Return the digest of a build's files, read once as long as the fingerprint holds."""
     del fingerprint
-    return build.content()
+    digest = hashlib.sha256()
+    for name, path in build.files():
+        digest.update(f"{name}\0{_file_digest(path, build.library)}\n".encode())
+    return digest.hexdigest()
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -264,23 +248,16 @@ def _described(name: str, version: str, build_id: str, folder: Path) -> str:
     return f"{name} {version} (build {build}{where})"
 
 
-def _version(package: Path | None) -> str:
-    """Return the version that a package's version file says, without importing the package."""
-    found = re.search(r"""(?m)^VERSION\s*=\s*["']([^"']+)["']""", _version_text(package))
-    return found[1] if found else "unpackaged"
-
-
-def _revision(package: Path | None) -> str:
-    """Return IREE's revision from the version file of the package, without importing the package."""
-    found = re.search(r"""["']IREE["']\s*:\s*["']([0-9a-f]+)["']""", _version_text(package))
-    return found[1] if found else "unknown-revision"
-
-
-def _version_text(package: Path | None) -> str:
-    try:
-        return "" if package is None else (package / "version.py").read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""
+def _version(
+    package: Path | None, pattern: str = r"""(?m)^VERSION\s*=\s*["']([^"']+)["']""", otherwise: str = "unpackaged"
+) -> str:
+    """Return the version, or what else a package's version file says, without importing the package."""
+    text = ""
+    if package is not None:
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            text = (package / "version.py").read_text(encoding="utf-8")
+    found = re.search(pattern, text)
+    return found[1] if found else otherwise
 
 
 def _file_digest(path: Path, library: Path | None) -> str:

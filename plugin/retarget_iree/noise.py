@@ -70,18 +70,15 @@ def clean_diagnostics(text: str) -> str:
             position = _advice_end(lines, position + 1)
         elif _is_diagnostic(bare) and _DUMP in bare:
             end = _next_diagnostic(lines, position + 1)
-            kept += _head(lines[position:end], MAX_OPERATION_LINES, "lines of the operation")
+            most = position + MAX_OPERATION_LINES
+            is_cut = end > most + 1
+            kept += lines[position : most if is_cut else end]
+            kept += [f"    … {end - most} more lines of the operation cut"] * is_cut
             position = end
         else:
             kept.append(lines[position])
             position += 1
     return "\n".join(_fold_repeats(_shorten(line) for line in kept)).strip("\n")
-
-
-def _head(lines: Sequence[str], most: int, what: str) -> list[str]:
-    if len(lines) <= most + 1:
-        return list(lines)
-    return [*lines[:most], f"    … {len(lines) - most} more {what} cut"]
 
 
 def _next_diagnostic(lines: Sequence[str], start: int) -> int:

@@ -24,13 +24,11 @@ from retarget.model import Toolchain
 from retarget_iree.builds import (
     CompilerBuild,
     RuntimeBuild,
+    build_hint,
     compiler_at,
-    compiler_hint,
     folder_of,
-    installed_compiler,
-    installed_runtime,
+    installed_folder,
     runtime_at,
-    runtime_hint,
 )
 
 VARIABLE = "RETARGET_IREE_TOOLCHAIN"
@@ -57,7 +55,7 @@ def find_compiler(toolchain: Toolchain | None = None) -> CompilerBuild:
 @functools.cache
 def _own_compiler() -> CompilerBuild:
     folder = os.environ.get(VARIABLE)
-    return compiler_at(Path(folder)) if folder else installed_compiler()
+    return compiler_at(Path(folder) if folder else installed_folder("compiler"))
 
 
 def find_runtime(toolchain: Toolchain | None = None) -> RuntimeBuild:
@@ -65,7 +63,7 @@ def find_runtime(toolchain: Toolchain | None = None) -> RuntimeBuild:
     if toolchain is not None:
         return runtime_at(folder_of(toolchain, "iree-run-module"))
     folder = os.environ.get(VARIABLE)
-    return runtime_at(Path(folder)) if folder else installed_runtime()
+    return runtime_at(Path(folder) if folder else installed_folder("runtime"))
 
 
 def find_tool(toolchain: Toolchain | None) -> RuntimeBuild:
@@ -131,13 +129,10 @@ def select_runtime() -> None:
     try:
         importlib.import_module("iree.runtime")
     except (ImportError, OSError) as error:
-        msg = f"the IREE runtime of {build.packages} does not load: {error}{_other_python(build.packages)}"
-        raise UnavailableError(msg, hint=runtime_hint()) from error
-
-
-def _other_python(packages: Path) -> str:
-    there = sorted(path.name for path in packages.glob("iree/_runtime_libs/_runtime*"))
-    return f" (this is Python {sys.version_info.major}.{sys.version_info.minor}; there is {', '.join(there)})"
+        there = ", ".join(sorted(path.name for path in build.packages.glob("iree/_runtime_libs/_runtime*")))
+        python = f"this is Python {sys.version_info.major}.{sys.version_info.minor}; there is {there}"
+        msg = f"the IREE runtime of {build.packages} does not load: {error} ({python})"
+        raise UnavailableError(msg, hint=build_hint("runtime")) from error
 
 
 def _prefer(packages: Path) -> None:
@@ -162,7 +157,7 @@ def compiler_api() -> Any:
     build = find_compiler()
     if build.library is None:
         msg = f"{build.folder} has no library of the IREE compiler, only the tool {build.tool}"
-        raise UnavailableError(msg, hint=compiler_hint())
+        raise UnavailableError(msg, hint=build_hint("compiler"))
     try:
         if build.package is not None:
             _prefer(build.package.parents[1])
@@ -173,7 +168,7 @@ def compiler_api() -> Any:
         from iree.compiler.api import ctypes_dl
     except (ImportError, OSError, RuntimeError, AttributeError, ValueError) as error:
         msg = f"the IREE compiler does not load: {error}"
-        raise UnavailableError(msg, hint=compiler_hint()) from error
+        raise UnavailableError(msg, hint=build_hint("compiler")) from error
     library = ctypes_dl._dylib  # noqa: SLF001 - the package's own wrapper installs no crash handlers
     if (version := library.ireeCompilerGetAPIVersion() >> 16) != _API:
         msg = f"the IREE compiler {build.library} has version {version} of its API, expected {_API}"
@@ -211,18 +206,11 @@ def command(name: str, toolchain: Toolchain | None = None) -> str:
     """Return how to call a tool from a shell: that of a toolchain by its path; of this environment by its bare name if
     PATH leads to it, else by its path."""
     if toolchain is not None:
-        return _tool_of(toolchain, name)
+        with contextlib.suppress(UnavailableError):
+            tool = (find_compiler if name == "iree-compile" else find_tool)(toolchain).tool
+            return name if tool is None else str(tool)
+        return str(toolchain.path / name) if toolchain.path is not None else name  # missing, as the shell reports
     beside = Path(sys.executable).with_name(name) if name != "python" else Path(sys.executable)
     found = shutil.which(name)
-    if not beside.exists():
-        return name
-    if found is not None and Path(found).parent == beside.parent:
-        return name
-    return str(beside)
-
-
-def _tool_of(toolchain: Toolchain, name: str) -> str:
-    with contextlib.suppress(UnavailableError):
-        tool = (find_compiler if name == "iree-compile" else find_tool)(toolchain).tool
-        return name if tool is None else str(tool)
-    return str(toolchain.path / name) if toolchain.path is not None else name  # it is missing, and the shell reports it
+    is_on_path = found is not None and Path(found).parent == beside.parent
+    return name if is_on_path or not beside.exists() else str(beside)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from retarget.cli import part_lines
 from retarget.extension import CompilerError, overrides
-from retarget.profiles import Profile, find_profile, profile_text, read_profile, shipped_profiles, write_profile
+from retarget.profiles import Profile, find_profile, profile_text, shipped_profiles, write_profile
 from retarget.session import Registry, load_extensions
 from retarget.support import RetargetError
 
@@ -56,7 +56,10 @@ def run(arguments: argparse.Namespace) -> int:
         for reference in arguments.profiles:
             sys.stdout.write(_targets(registry, find_profile(reference), arguments.compiler))
     elif arguments.action == "import":
-        _import(arguments)
+        output: Path | None = arguments.output
+        name = output.stem if output is not None else "imported"
+        about = {"description": arguments.description, "device": arguments.device}
+        write_profile(import_profile(arguments.files, name=name, **about), output)
     else:
         return _check(arguments.profiles)
     return 0
@@ -85,19 +88,8 @@ def _targets(registry: Registry, profile: Profile, wanted: str) -> str:
     return "\n".join([*lines, ""])
 
 
-def _import(arguments: argparse.Namespace) -> None:
-    output: Path | None = arguments.output
-    profile = import_profile(
-        arguments.files,
-        name=output.stem if output is not None else "imported",
-        description=arguments.description,
-        device=arguments.device,
-    )
-    write_profile(profile, output)
-
-
 def _listing() -> str:
-    profiles = [read_profile(file) for file in shipped_profiles().values()]
+    profiles = [*map(find_profile, shipped_profiles())]
     width = max((len(profile.name) for profile in profiles), default=0)
     lines = [f"{one.name:<{width}}  {one.driver:<10}  {one.description}".rstrip() for one in profiles]
     return "\n".join([*lines, ""]) if lines else "no installed package ships profiles\n"

@@ -94,20 +94,15 @@ def _read(file: Path, device: str) -> Report:
         except RecursionError:
             message = f"found JSON nested too deeply, {_EXPECTED}"
         else:
-            if isinstance(data, dict) and is_vulkan(data):
-                return _with_values(vulkan_report(file, data, device))
-            if isinstance(data, dict) and is_opencl(data):
+            sorts = {key: type(value) for key, value in data.items()} if isinstance(data, dict) else {}
+            if "VkPhysicalDeviceProperties" in sorts or sorts.get("profiles") is dict:
+                return vulkan_report(file, data, device)
+            if sorts.get("platforms") is list and sorts.get("devices", list) is list:
                 return opencl_report(file, data, device)
             message = f"found JSON of no known tool, {_EXPECTED}"
     elif report := cpu_report(file, text):
         return report
     raise DiagnosticsError([Diagnostic(file=file, line=line, column=column, key_path="", message=message)])
-
-
-def _with_values(report: Report) -> Report:
-    if not report.values and not report.errors:
-        report.error((), "found no features, properties or limits of a device, expected those of one")
-    return report
 
 
 def _text(file: Path) -> str:
@@ -227,11 +222,6 @@ _NUMBERS = re.compile(r"(\d+)\D+(\d+)")
 _OPENCL_IDENTITY = {"CL_DEVICE_NAME": "name", "CL_DRIVER_VERSION": "driver_version"}
 
 
-def is_opencl(data: Mapping[str, Any]) -> bool:
-    """Return whether JSON is clinfo's."""
-    return isinstance(data.get("platforms"), list) and isinstance(data.get("devices", []), list)
-
-
 def opencl_report(file: Path, data: Mapping[str, Any], wanted: str) -> Report:
     """Return the device that a report describes. `wanted` is its number or a part of its name, needed for several.
 
@@ -297,8 +287,11 @@ def _device(report: Report, device: Mapping[str, Any], place: KeyPath) -> None:
 
 
 _VULKANINFO = "vulkaninfo --json"
-_DEVICE_TYPES = ("accelerator", "gpu", "gpu", "gpu", "cpu")
-_DEVICE_WORDS = ("OTHER", "INTEGRATED_GPU", "DISCRETE_GPU", "VIRTUAL_GPU", "CPU")
+_DEVICE_TYPES: Mapping[int | str, str] = {
+    **dict.fromkeys((0, "OTHER"), "accelerator"),
+    **dict.fromkeys((1, 2, 3, "INTEGRATED_GPU", "DISCRETE_GPU", "VIRTUAL_GPU"), "gpu"),
+    **dict.fromkeys((4, "CPU"), "cpu"),
+}
 _DEVICE_LOCAL = 1
 _VULKAN_IDENTITY = {"deviceName": "name", "driverName": "driver", "driverInfo": "driver_version"}
 _RENAMED = {
@@ -308,11 +301,6 @@ _RENAMED = {
 }
 _YES_NO = {"VK_TRUE": True, "VK_FALSE": False}
 _VERSIONS = ("major", "minor", "subminor", "patch")
-
-
-def is_vulkan(data: Mapping[str, Any]) -> bool:
-    """Return whether JSON is of one of the two formats."""
-    return "VkPhysicalDeviceProperties" in data or isinstance(data.get("profiles"), dict)
 
 
 def vulkan_report(file: Path, data: Mapping[str, Any], wanted: str) -> Report:
@@ -334,6 +322,8 @@ def vulkan_report(file: Path, data: Mapping[str, Any], wanted: str) -> Report:
         for name, structure in data.items():
             if name.startswith("VkPhysicalDevice"):
                 _structure(report, structure, (name,))
+    if not report.values and not report.errors:
+        report.error((), "found no features, properties or limits of a device, expected those of one")
     return report
 
 
@@ -361,7 +351,11 @@ def _structure(report: Report, structure: object, place: KeyPath) -> None:
     for path, key, value in _members(report.table(structure, place), place):
         name = _RENAMED.get(key, key) if place[-1] == "VkPhysicalDeviceSubgroupProperties" else key
         if key == "deviceType":
-            _device_type(report, value, path)
+            word = str(value).removeprefix("VK_PHYSICAL_DEVICE_TYPE_")
+            if (type_ := _DEVICE_TYPES.get(value if isinstance(value, int) else word)) is not None:
+                report.add("device_type", type_, path)
+            else:
+                report.error(path, f"found {value!r}, expected one of VkPhysicalDeviceType")
         elif key == "memoryHeaps":
             _memory(report, value, path)
         elif key in _VULKAN_IDENTITY:
@@ -396,15 +390,6 @@ def _capability(report: Report, name: str, value: object, place: KeyPath) -> Non
         report.error(place, f"found {value!r}, expected true or false, a number, a text, or a list of one of them")
     elif frozen != ():
         report.add(f"vulkan.{name}", frozen, place)
-
-
-def _device_type(report: Report, value: object, place: KeyPath) -> None:
-    word = str(value).removeprefix("VK_PHYSICAL_DEVICE_TYPE_")
-    number = value if isinstance(value, int) else _DEVICE_WORDS.index(word) if word in _DEVICE_WORDS else -1
-    if 0 <= number < len(_DEVICE_TYPES):
-        report.add("device_type", _DEVICE_TYPES[number], place)
-    else:
-        report.error(place, f"found {value!r}, expected one of VkPhysicalDeviceType")
 
 
 def _memory(report: Report, heaps: object, place: KeyPath) -> None:

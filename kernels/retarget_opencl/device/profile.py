@@ -14,7 +14,7 @@ import json
 from msgspec import Struct
 from msgspec.structs import asdict
 from retarget.model import FeatureValue
-from retarget.profiles import Profile, profile_label
+from retarget.profiles import Profile
 from retarget.support import RetargetError
 
 DRIVER = "opencl"
@@ -71,7 +71,7 @@ def compile_profile(profile: Profile) -> DeviceProfile:
     """
     if profile.driver != DRIVER:
         found = f"a profile of the driver {profile.driver!r}, expected one of {DRIVER!r}"
-        msg = f"{profile_label(profile)}: found {found} for iree-opencl"
+        msg = f"{profile.label}: found {found} for iree-opencl"
         raise RetargetError(msg)
     arch, subgroup_size = _architecture(profile)
     subgroups, matrices = "none", "none"
@@ -113,7 +113,7 @@ def _limit(profile: Profile, name: str) -> FeatureValue:
     value = profile.get(name)
     if value is None or len(numbers(value)) != (3 if name.endswith("Sizes") else 1):
         found = "does not say" if value is None else f"has {value!r} for"
-        msg = f"{profile_label(profile)}: the profile {found} {name}, which a compile target is made from"
+        msg = f"{profile.label}: the profile {found} {name}, which a compile target is made from"
         raise RetargetError(msg)
     return value
 

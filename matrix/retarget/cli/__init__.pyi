@@ -12,7 +12,6 @@ from retarget.cli.support import output_folder as output_folder
 from retarget.cli.support import part_lines as part_lines
 from retarget.cli.support import print_note as print_note
 from retarget.cli.support import read_declared as read_declared
-from retarget.cli.support import refuse_collisions as refuse_collisions
 from retarget.cli.support import request_of as request_of
 from retarget.cli.support import run_session as run_session
 from retarget.cli.support import seconds_above_0 as seconds_above_0

@@ -20,7 +20,7 @@ from retarget.cli.support import (
     request_of,
 )
 from retarget.expect.cases import TargetRules
-from retarget.expect.matching import RuleSet, assign_goldens, bound_text
+from retarget.expect.matching import RuleSet, assign_goldens
 from retarget.expect.verdict import excuse_text, expected_text, is_expired, today
 from retarget.extension import CompilerError, UnavailableError
 from retarget.extension.registry import Registry, named_extensions
@@ -305,7 +305,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
         for rules in (one.of(target.name) for one in found.assignments):
             device, here = self._in_force(target, rules)
             for golden in (found.goldens[rule.origin] for rule in rules.wholes):
-                yield bound_text(golden), self.locations.location(golden.origin)
+                yield golden.bound, self.locations.location(golden.origin)
                 yield from _words_of(golden, "bounds", here if device else None)
 
     def _requirements(self, target: RunTarget) -> Iterator[tuple[str, str]]:

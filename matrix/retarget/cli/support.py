@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retarget.extension import TargetPart
-from retarget.support.errors import DiagnosticsError, display_path
+from retarget.support.errors import display_path
 from retarget.support.files import user_path
 from retarget.support.text import shown
 
@@ -22,17 +22,6 @@ if TYPE_CHECKING:
     from retarget.targets.collected import Selection, SelectionRequest
 
 _SHOWN = 100
-
-
-def refuse_collisions(folder: Path) -> None:
-    """Raise `DiagnosticsError` for names that the matrix files of a folder declare and one above or below it, too."""
-    from retarget.declare.load import DeclarationLoader
-    from retarget.declare.sources import MATRIX_FILE
-
-    loader = DeclarationLoader()
-    errors = [one for path in sorted(folder.rglob(MATRIX_FILE)) for one in loader.read_matrix_file(path)]
-    if errors:
-        raise DiagnosticsError(list(dict.fromkeys(errors)))
 
 
 def part_lines(parts: Iterable[TargetPart]) -> Iterator[str]:

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from retarget.expect.cases import RankedRule, TargetRules, case_rank, says
 from retarget.model import CompileTarget, Expectation, Golden, Origin, RunTarget, Target
 from retarget.model.devices import DeviceTraits
-from retarget.model.metrics import Metric, quantity_text
+from retarget.model.metrics import Metric
 from retarget.model.names import is_glob
 from retarget.targets.selection import Selector, Term, compile_rule, names_devices, rule_terms
 
@@ -315,13 +315,6 @@ def golden_rule(golden: Golden) -> Expectation:
         until=golden.until,
         origin=golden.origin,
     )
-
-
-def bound_text(golden: Golden) -> str:
-    """Return a rule's metric and bound: `latency at most 12.5 ms`, `latency within 10 % of the baseline`."""
-    if golden.most is not None:
-        return f"{golden.metric} at most {quantity_text(golden.metric, golden.most)}"
-    return f"{golden.metric} within {100 * (golden.within or 0):g} % of the baseline"
 
 
 def assign_goldens(goldens: Sequence[Golden], targets: Iterable[Target]) -> GoldenAssignment:

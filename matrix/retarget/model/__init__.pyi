@@ -1,9 +1,5 @@
-from typing import TYPE_CHECKING
-
 from retarget.model.calls import Check as Check
-from retarget.model.calls import CheckSink as CheckSink
 from retarget.model.calls import DriverError as DriverError
-from retarget.model.calls import FunctionInfo as FunctionInfo
 from retarget.model.calls import Tolerance as Tolerance
 from retarget.model.declared import CompilerConfig as CompilerConfig
 from retarget.model.declared import CompileTarget as CompileTarget
@@ -28,7 +24,6 @@ from retarget.model.driver_checks import DriverReport as DriverReport
 from retarget.model.element_types import DTYPE_NAMES as DTYPE_NAMES
 from retarget.model.element_types import ELEMENT_TYPES as ELEMENT_TYPES
 from retarget.model.element_types import DeclaredType as DeclaredType
-from retarget.model.element_types import ElementType as ElementType
 from retarget.model.element_types import Kind as Kind
 from retarget.model.element_types import brackets as brackets
 from retarget.model.element_types import element_dtype as element_dtype
@@ -45,7 +40,6 @@ from retarget.model.metrics import quantity_text as quantity_text
 from retarget.model.names import as_config_name as as_config_name
 from retarget.model.names import config_name_error as config_name_error
 from retarget.model.names import is_glob as is_glob
-from retarget.model.names import is_tag as is_tag
 from retarget.model.names import known_words as known_words
 from retarget.model.names import name_error as name_error
 from retarget.model.names import tag_error as tag_error
@@ -65,6 +59,3 @@ from retarget.model.signatures import TIMEOUT as TIMEOUT
 from retarget.model.signatures import normalise as normalise
 from retarget.model.signatures import observe as observe
 from retarget.model.signatures import observe_all as observe_all
-
-if TYPE_CHECKING:
-    from retarget.model.calls import Array as Array

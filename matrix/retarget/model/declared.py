@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from retarget.model.devices import DeviceTraits
-from retarget.model.metrics import Metric
+from retarget.model.metrics import Metric, quantity_text
 
 
 class PartlyCompared(Struct, frozen=True, kw_only=True):
@@ -269,6 +269,13 @@ class Golden(PartlyCompared, frozen=True, kw_only=True, eq=False):
     issue: str = ""
     until: date | None = None
     origin: Origin
+
+    @property
+    def bound(self) -> str:
+        """Its metric and bound: `latency at most 12.5 ms`, `latency within 10 % of the baseline`."""
+        if self.most is not None:
+            return f"{self.metric} at most {quantity_text(self.metric, self.most)}"
+        return f"{self.metric} within {100 * (self.within or 0):g} % of the baseline"
 
 
 class Suite(PartlyCompared, frozen=True, kw_only=True, eq=False):

@@ -3,7 +3,6 @@ from retarget.profiles.files import Profile as Profile
 from retarget.profiles.files import find_profile as find_profile
 from retarget.profiles.files import located_profile as located_profile
 from retarget.profiles.files import profile_file as profile_file
-from retarget.profiles.files import profile_label as profile_label
 from retarget.profiles.files import profile_of_device as profile_of_device
 from retarget.profiles.files import profile_text as profile_text
 from retarget.profiles.files import read_profile as read_profile

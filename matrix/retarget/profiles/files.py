@@ -232,13 +232,6 @@ def find_profile(reference: str, *, others: Iterable[str] = ()) -> Profile:
     return read_profile(profile_file(reference, others=others))
 
 
-def profile_label(profile: Profile) -> str:
-    """Return how messages name a profile: a shipped one by its name, another by its file."""
-    if profile.file is None or profile.file == shipped_profiles().get(profile.name):
-        return profile.name
-    return display_path(profile.file)
-
-
 def reference_error(reference: str) -> str | None:
     """Return what is wrong with an entry of `target_from`; None if nothing is. No device is asked."""
     if reference == "host" or (reference.startswith("host:") and reference.partition("://")[1]):
@@ -277,6 +270,13 @@ class Profile(Struct, frozen=True, kw_only=True):
     identity: tuple[tuple[str, str], ...] = ()
     capabilities: tuple[Capability, ...] = ()
     file: Path | None = None
+
+    @property
+    def label(self) -> str:
+        """How messages name it: a shipped one by its name, another by its file."""
+        if self.file is None or self.file == shipped_profiles().get(self.name):
+            return self.name
+        return display_path(self.file)
 
     @property
     def traits(self) -> DeviceTraits:

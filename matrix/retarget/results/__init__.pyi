@@ -17,9 +17,7 @@ from retarget.results.history import HistoryRun as HistoryRun
 from retarget.results.history import read_history as read_history
 from retarget.results.history import target_durations as target_durations
 from retarget.results.measurements import Measurement as Measurement
-from retarget.results.measurements import MeasurementKey as MeasurementKey
 from retarget.results.measurements import baseline_of as baseline_of
-from retarget.results.measurements import machine_of as machine_of
 from retarget.results.measurements import measurements_of as measurements_of
 from retarget.results.measurements import totals as totals
 from retarget.results.overview import FailureGroup as FailureGroup

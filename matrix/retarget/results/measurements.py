@@ -94,11 +94,6 @@ def totals(record: TargetRecord) -> dict[str, float]:
     return found
 
 
-def machine_of(record: TargetRecord, host: str) -> tuple[str, ...]:
-    """Return what must be equal for times to be compared: the session's host, and the devices."""
-    return host, *sorted(f"{device.physical_id} {device.name}" for device in record.devices)
-
-
 def baseline_of(
     sessions: Sequence[SessionResults], *, last: int = 5, choose: Callable[[TargetRecord], bool] | None = None
 ) -> Mapping[MeasurementKey, Sequence[tuple[tuple[str, ...], Measurement]]]:
@@ -113,9 +108,7 @@ def baseline_of(
             if record.outcome not in _GOOD or (choose is not None and not choose(record)):
                 continue
             for one in measurements_of(record):
-                found.setdefault((target, one.metric, one.case), []).append(
-                    (machine_of(record, session.start.host), one)
-                )
+                found.setdefault((target, one.metric, one.case), []).append((record.machine(session.start.host), one))
     kept: dict[MeasurementKey, list[tuple[tuple[str, ...], Measurement]]] = {}
     for key, values in found.items():
         seen: Counter[tuple[str, ...]] = Counter()

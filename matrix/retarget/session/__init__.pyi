@@ -18,7 +18,6 @@ from retarget.expect.matching import Assignment as Assignment
 from retarget.expect.matching import GoldenAssignment as GoldenAssignment
 from retarget.expect.matching import RuleSet as RuleSet
 from retarget.expect.matching import assign_goldens as assign_goldens
-from retarget.expect.matching import bound_text as bound_text
 from retarget.expect.matching import golden_rules as golden_rules
 from retarget.expect.verdict import excuse_text as excuse_text
 from retarget.expect.verdict import expected_text as expected_text

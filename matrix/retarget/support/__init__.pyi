@@ -13,7 +13,6 @@ from retarget.support.errors import grouped as grouped
 from retarget.support.files import LIMIT_VARIABLE as LIMIT_VARIABLE
 from retarget.support.files import UNFINISHED as UNFINISHED
 from retarget.support.files import DataFiles as DataFiles
-from retarget.support.files import OutsideError as OutsideError
 from retarget.support.files import can_be_written as can_be_written
 from retarget.support.files import content_digest as content_digest
 from retarget.support.files import data_limit as data_limit
@@ -23,7 +22,6 @@ from retarget.support.files import is_inside as is_inside
 from retarget.support.files import is_there as is_there
 from retarget.support.files import read_regular as read_regular
 from retarget.support.files import replacing as replacing
-from retarget.support.files import resolve_inside as resolve_inside
 from retarget.support.files import user_path as user_path
 from retarget.support.files import write_atomically as write_atomically
 from retarget.support.files import write_files as write_files

@@ -24,6 +24,12 @@ from retarget.support import Diagnostic, RetargetError, decoded, display_path, i
 from retarget_cases.filecheck.directives import directive_diagnostics, other_prefixes, prefixes
 
 _NAMED_PREFIXES = 8
+_DIRECTIVE = re.compile(r"(?m)^[^\n]*//+\s*CHECK(?:-[A-Z]+(?:-\d+)?)?(?:\{LITERAL\})?:(?P<pattern>.*)$")
+_RUN = re.compile(r"(?m)^\s*//+\s*RUN:(?P<command>.*)$")
+_PHASE = re.compile(r"--compile-to=(?P<phase>[\w-]+)")
+_PREFIXES = re.compile(r"--?check-prefix(?:es)?[= ](?P<names>\S+)")
+_DIALECT = re.compile(r"\b(?P<name>flow|stream|hal|vm)\.\w")
+_LARGEST = 16 << 20
 
 
 class FileCheckLoader(CaseLoader):
@@ -40,9 +46,36 @@ class FileCheckLoader(CaseLoader):
         """Return a suite per phase of IREE that modules with directives are compiled to.
 
         The phase is what a RUN line says by `--compile-to=`; without RUN lines, that of the first dialect in a
-        directive.
+        directive. Modules with directives whose phase is not known are left out.
         """
-        return _filecheck_suites(request)
+        by_phase: dict[str, list[Path]] = {}
+        left_out: list[tuple[Path, str]] = []
+        for path in request.files:
+            if path.suffix != ".mlir" or path.stat().st_size > _LARGEST:
+                continue
+            text = path.read_text(encoding="utf-8", errors="replace")
+            directives = _DIRECTIVE.findall(text)
+            if not directives:
+                continue
+            phase, reason = _phase(text, directives)
+            if reason:
+                left_out.append((path, reason))
+            else:
+                by_phase.setdefault(phase, []).append(path)
+        suites = tuple(
+            SuggestedSuite(
+                files=tuple(files),
+                comment=(
+                    f"What the compiler's output at the phase {phase} must hold, as the modules' CHECK lines say it.",
+                    "Nothing is run; RUN lines are not used.",
+                ),
+                label=phase if len(by_phase) > 1 else "",
+                compiler_flags=(f"--compile-to={phase}",),
+                compiles_only=True,
+            )
+            for phase, files in by_phase.items()
+        )
+        return Suggestions(suites=suites, left_out=tuple(left_out))
 
     def data_diagnostics(self, module: Module, suite: Suite) -> Sequence[Diagnostic]:
         """Return the directives of a module that are misspelled, and that it is no text."""
@@ -135,46 +168,6 @@ def _source(path: Path) -> str:
         msg = "found no text, so it can hold no directives; expected MLIR as text"
         raise RetargetError(msg)
     return source
-
-
-_DIRECTIVE = re.compile(r"(?m)^[^\n]*//+\s*CHECK(?:-[A-Z]+(?:-\d+)?)?(?:\{LITERAL\})?:(?P<pattern>.*)$")
-_RUN = re.compile(r"(?m)^\s*//+\s*RUN:(?P<command>.*)$")
-_PHASE = re.compile(r"--compile-to=(?P<phase>[\w-]+)")
-_PREFIXES = re.compile(r"--?check-prefix(?:es)?[= ](?P<names>\S+)")
-_DIALECT = re.compile(r"\b(?P<name>flow|stream|hal|vm)\.\w")
-_LARGEST = 16 << 20
-
-
-def _filecheck_suites(request: ModulesRequest) -> Suggestions:
-    """Return the suites, one for each phase, and the modules with directives whose phase is not known."""
-    by_phase: dict[str, list[Path]] = {}
-    left_out: list[tuple[Path, str]] = []
-    for path in request.files:
-        if path.suffix != ".mlir" or path.stat().st_size > _LARGEST:
-            continue
-        text = path.read_text(encoding="utf-8", errors="replace")
-        directives = _DIRECTIVE.findall(text)
-        if not directives:
-            continue
-        phase, reason = _phase(text, directives)
-        if reason:
-            left_out.append((path, reason))
-        else:
-            by_phase.setdefault(phase, []).append(path)
-    suites = tuple(
-        SuggestedSuite(
-            files=tuple(files),
-            comment=(
-                f"What the compiler's output at the phase {phase} must hold, as the modules' CHECK lines say it.",
-                "Nothing is run; RUN lines are not used.",
-            ),
-            label=phase if len(by_phase) > 1 else "",
-            compiler_flags=(f"--compile-to={phase}",),
-            compiles_only=True,
-        )
-        for phase, files in by_phase.items()
-    )
-    return Suggestions(suites=suites, left_out=tuple(left_out))
 
 
 def _phase(text: str, directives: list[str]) -> tuple[str, str]:

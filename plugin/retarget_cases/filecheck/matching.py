@@ -127,9 +127,8 @@ class _Matcher(Matcher):  # type: ignore[misc]  # as above
         found: re.Match[str] | None = None
         with contextlib.suppress(CheckError):  # it uses a variable that has no value
             found = super().find_prefix_match_for(op)
-        return found or self._most_alike(op)
-
-    def _most_alike(self, op: Any) -> re.Match[str] | None:
+        if found is not None:
+            return found
         wanted = str(op.arg)
         start, end = self.file.range.start, min(self.file.range.end, len(self.file.content))
         best, most = "", _ALIKE

@@ -14,17 +14,12 @@ _SURELY_READ = 1 << 28
 
 def cases_file_of(source: Path) -> Path:
     """Return the cases file of a module: `foo.cases.toml` for `foo.mlir`."""
-    return source.with_name(module_stem(source) + SUFFIX)
+    return source.with_name(source.stem + SUFFIX)
 
 
 def data_sets(model: Path) -> list[Path]:
     """Return the files in the folders `test_data_set_N` beside an ONNX model, sorted."""
     return sorted(model.parent.glob("test_data_set_*/*.pb"))
-
-
-def module_stem(source: Path) -> str:
-    """Return a module's file name without its suffix."""
-    return source.name.removesuffix(source.suffix)
 
 
 def path_problem(written: str, files: DataFiles, suffixes: Sequence[str], *, is_mapped: bool = False) -> str:

@@ -5,6 +5,7 @@ What is written is kept as it is: what values become depends on the types that t
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -69,30 +70,31 @@ class WrittenCase(Struct, frozen=True, kw_only=True):
     `generate` the generators of inputs by the NumPy name of an element type.
     """
 
-    key_path: KeyPath
+    key_path: KeyPath = ()
     name: str | None
-    function: str | None
-    inputs: tuple[Value, ...]
-    expected: tuple[Value, ...] | None
-    reference: Reference | None
-    agreement: Agreement | None
-    tolerance: Overrides
+    function: str | None = None
+    inputs: tuple[Value, ...] = ()
+    expected: tuple[Value, ...] | None = None
+    reference: Reference | None = None
+    agreement: Agreement | None = None
+    tolerance: Overrides = field(default_factory=Overrides)
     names: tuple[str, ...] | None = None
     sizes: Mapping[str, tuple[int, KeyPath]] = field(default_factory=dict)
     generate: Mapping[str, Value] = field(default_factory=dict)
 
 
 class CasesFile(Struct, frozen=True, kw_only=True):
-    """The content of a cases file. `parameters` are (scope, path as written, key path); `table` has the rest."""
+    """The content of a cases file. `parameters` are (scope, path as written, key path). Of an ONNX model: `model` is
+    its path, `install` the command that brings it, `sizes` and `generate` are as of cases."""
 
     path: Path
-    text: str
-    parameters: tuple[tuple[str, str, KeyPath], ...]
-    tolerance: Overrides
-    cases: tuple[WrittenCase, ...]
-    table: CasesFileTable
+    text: str = ""
+    parameters: tuple[tuple[str, str, KeyPath], ...] = ()
+    tolerance: Overrides = field(default_factory=Overrides)
+    cases: tuple[WrittenCase, ...] = ()
     model: str = ""
     install: str = ""
+    sizes: Mapping[str, tuple[int, KeyPath]] = field(default_factory=dict)
     generate: Mapping[str, Value] = field(default_factory=dict)
 
     def named_files(self) -> Iterator[str]:
@@ -103,6 +105,15 @@ class CasesFile(Struct, frozen=True, kw_only=True):
                 yield from (written for written, _ in value.files())
             if case.reference is not None and case.reference.file:
                 yield case.reference.file
+
+    def archives(self, folder: Path) -> Iterator[tuple[str, Path]]:
+        """Yield the parameter archives by scope, which lie in `folder`. Raises `DiagnosticsError`."""
+        files = DataFiles(folder=folder, base=self.path.parent)
+        for scope, written, key_path in self.parameters:
+            try:
+                yield scope, files.large_path(written)
+            except RetargetError as error:
+                raise self.diagnostic(key_path, str(error)) from error
 
     def diagnostic(self, key_path: KeyPath, message: str) -> DiagnosticsError:
         """Return the error for a key of the file."""
@@ -118,7 +129,7 @@ def agreed_config(file: CasesFile, agreement: Agreement, compiler: str) -> str:
 
 
 def agreement_diagnostics(
-    path: Path, folder: Path, *, suite: str, running: Sequence[str], known: Sequence[str], of_model: bool = False
+    path: Path, folder: Path, *, suite: str, running: Sequence[str], known: Sequence[str], of_model: bool
 ) -> Sequence[Diagnostic]:
     """Return what is wrong with the configs that the cases of a valid file are to agree with.
 
@@ -135,19 +146,6 @@ def agreement_diagnostics(
     ]
     problems += cycle_problems(agreements, known)
     return diagnostics_of(path, file.text, problems)
-
-
-def parameter_files(path: Path, folder: Path, *, of_model: bool = False) -> Sequence[tuple[str, Path]]:
-    """Return the (scope, archive) pairs of a cases file. Raises `DiagnosticsError`."""
-    file = read_cases_file(path, folder, of_model=of_model)
-    files = DataFiles(folder=folder, base=path.parent)
-    found: list[tuple[str, Path]] = []
-    for scope, written, key_path in file.parameters:
-        try:
-            found.append((scope, files.large_path(written)))
-        except RetargetError as error:
-            raise file.diagnostic(key_path, str(error)) from error
-    return found
 
 
 def read_cases_file(path: Path, folder: Path, *, of_model: bool = False) -> CasesFile:
@@ -189,37 +187,43 @@ class _Reader(Struct, frozen=True, kw_only=True):
     def file(self, path: Path, text: str, data: Mapping[str, object], table: CasesFileTable | None) -> CasesFile:
         """Return what the file says, as far as it is well-formed."""
         if table is None:  # its tables for themselves, so that one error does not hide those of the others
-            archives = {
-                scope: archive
-                for scope, archive in _mapping(data.get("parameters")).items()
-                if isinstance(archive, str)
-            }
-            table = CasesFileTable.model_construct(
-                parameters=archives, tolerance=_mapping(data.get("tolerance")), case=[]
+            parameters, tolerance = (
+                one if isinstance(one := data.get(key), dict) else {} for key in ("parameters", "tolerance")
             )
-            cases = [
-                (index, _case_table(entry, self.of_case)) for index, entry in enumerate(_entries(data.get("case")))
-            ]
+            archives = {scope: archive for scope, archive in parameters.items() if isinstance(archive, str)}
+            table = CasesFileTable.model_construct(parameters=archives, tolerance=tolerance, case=[])
+            entries = data.get("case")
+            cases: list[tuple[int, CaseTable]] = []
+            for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+                with contextlib.suppress(ValidationError):  # reported for the whole file already
+                    cases.append((index, self.of_case.model_validate(entry)))
         else:
             cases = list(enumerate(table.case))
-        parameters = [(scope, written, ("parameters", scope)) for scope, written in table.parameters.items()]
-        for _, written, key_path in parameters:
+        named = [(scope, written, ("parameters", scope)) for scope, written in table.parameters.items()]
+        for _, written, key_path in named:
             self._path(written, key_path, suffixes=(".irpa", ".gguf", ".safetensors"), is_mapped=True)
-        written_cases = [self._case(entry, ("case", index), table) for index, entry in cases if entry is not None]
+        sizes, generate = _sizes(table, ()), self._generators(table, ())
+        written_cases = [self._case(entry, ("case", index), sizes, generate) for index, entry in cases]
         self._names(written_cases)
         return CasesFile(
             path=path,
             text=text,
-            parameters=tuple(parameters),
+            parameters=tuple(named),
             tolerance=read_overrides(table.tolerance, ("tolerance",), self.problems),
             cases=tuple(written_cases),
             model=getattr(table, "model", None) or "",
             install=getattr(table, "install", ""),
-            table=table,
-            generate=generators_of((table, ()), problems=self.problems),
+            sizes=sizes,
+            generate=generate,
         )
 
-    def _case(self, table: CaseTable, key_path: KeyPath, around: CasesFileTable) -> WrittenCase:
+    def _case(
+        self,
+        table: CaseTable,
+        key_path: KeyPath,
+        sizes: Mapping[str, tuple[int, KeyPath]],
+        generate: Mapping[str, Value],
+    ) -> WrittenCase:
         given: Mapping[str | int, object] = (
             dict(table.inputs) if isinstance(table.inputs, dict) else dict(enumerate(table.inputs))
         )
@@ -231,13 +235,17 @@ class _Reader(Struct, frozen=True, kw_only=True):
         agreement = None
         if table.agree_with is not None:
             agreement = Agreement.read(table.agree_with, (*key_path, "agree_with"), self.problems)
-        if isinstance(table, ModelCaseTable) and (table.expected, table.reference, table.agree_with) == (
-            None,
-            None,
-            None,
-        ):
+        ways = [key for key in ("expected", "reference", "agree_with") if getattr(table, key) is not None]
+        if isinstance(table, ModelCaseTable) and not ways:
             reference = DEFAULT_REFERENCE
-        self._one_way_to_judge(table, key_path, is_judged=reference is not None)
+        elif not ways:
+            nothing = "expected one of expected, reference, agree_with: a case that cannot fail tests nothing"
+            self.problems.append(Problem(key_path, f"found nothing to compare the results with, {nothing}"))
+        elif len(ways) > 1:
+            self.problems.append(Problem((*key_path, ways[1]), f"found it beside {ways[0]}, expected one of them"))
+        if table.expected is not None and not table.expected:
+            nothing = "expected one value per result: a case that cannot fail tests nothing"
+            self.problems.append(Problem((*key_path, "expected"), f"found an empty array, {nothing}"))
         return WrittenCase(
             key_path=key_path,
             name=table.name,
@@ -248,20 +256,29 @@ class _Reader(Struct, frozen=True, kw_only=True):
             agreement=agreement,
             tolerance=read_overrides(table.tolerance, (*key_path, "tolerance"), self.problems),
             names=tuple(map(str, given)) if isinstance(table.inputs, dict) else None,
-            sizes=sizes_of((around, ()), (table, key_path)),
-            generate=generators_of((around, ()), (table, key_path), problems=self.problems),
+            sizes={**sizes, **_sizes(table, key_path)},
+            generate={**generate, **self._generators(table, key_path)},
         )
 
-    def _one_way_to_judge(self, table: CaseTable, key_path: KeyPath, *, is_judged: bool) -> None:
-        ways = [key for key in ("expected", "reference", "agree_with") if getattr(table, key) is not None]
-        if not ways and not is_judged:
-            expected = "expected one of expected, reference, agree_with: a case that cannot fail tests nothing"
-            self.problems.append(Problem(key_path, f"found nothing to compare the results with, {expected}"))
-        elif len(ways) > 1:
-            self.problems.append(Problem((*key_path, ways[1]), f"found it beside {ways[0]}, expected one of them"))
-        if table.expected is not None and not table.expected:
-            expected = "expected one value per result: a case that cannot fail tests nothing"
-            self.problems.append(Problem((*key_path, "expected"), f"found an empty array, {expected}"))
+    def _generators(self, table: CasesFileTable | CaseTable, key_path: KeyPath) -> Mapping[str, Value]:
+        """Return the generators of inputs by the NumPy name of the element type."""
+        found: dict[str, Value] = {}
+        for name, entry in getattr(table, "generate", {}).items():
+            where = (*key_path, "generate", name)
+            dtype = element_dtype(name)
+            if dtype is None:
+                hint = did_you_mean(name, [*DTYPE_NAMES, *ELEMENT_TYPES])
+                expected = f"expected an element type of numbers, such as f32 or float32{hint}"
+                self.problems.append(Problem(where, f"found {name!r}, {expected}"))
+                continue
+            value = read_value(entry, where, self.problems)
+            generators = NormalTable | UniformTable | IntegersTable | FillTable | IotaTable
+            if value is not None and isinstance(value.table, generators):
+                found[dtype] = value
+            elif value is not None:
+                expected = "expected a generator: a table with random, fill or iota"
+                self.problems.append(Problem(where, f"found values, {expected}"))
+        return found
 
     def _names(self, cases: list[WrittenCase]) -> None:
         first: dict[str, WrittenCase] = {}
@@ -306,54 +323,9 @@ class _Reader(Struct, frozen=True, kw_only=True):
             self.problems.append(Problem(key_path, message))
 
 
-def _mapping(value: object) -> dict[str, object]:
-    return value if isinstance(value, dict) else {}
-
-
-def _entries(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
-def _case_table(entry: object, model: type[CaseTable]) -> CaseTable | None:
-    try:
-        return model.model_validate(entry)
-    except ValidationError:
-        return None  # reported for the whole file already
-
-
-_Level = tuple[CasesFileTable | CaseTable, KeyPath]
-
-
-def sizes_of(*levels: _Level) -> Mapping[str, tuple[int, KeyPath]]:
-    """Return the dynamic sizes by name, each with its key path. Later levels win over earlier ones."""
-    return {
-        name: (size, (*key_path, "sizes", name))
-        for table, key_path in levels
-        if isinstance(table, ModelFileTable | ModelCaseTable)
-        for name, size in table.sizes.items()
-    }
-
-
-def generators_of(*levels: _Level, problems: list[Problem]) -> Mapping[str, Value]:
-    """Return the generators by the NumPy name of the element type; what is wrong with them goes to `problems`."""
-    found: dict[str, Value] = {}
-    for table, key_path in levels:
-        written = table.generate if isinstance(table, ModelFileTable | ModelCaseTable) else {}
-        for name, entry in written.items():
-            where = (*key_path, "generate", name)
-            dtype = element_dtype(name)
-            if dtype is None:
-                hint = did_you_mean(name, [*DTYPE_NAMES, *ELEMENT_TYPES])
-                expected = f"expected an element type of numbers, such as f32 or float32{hint}"
-                problems.append(Problem(where, f"found {name!r}, {expected}"))
-                continue
-            value = read_value(entry, where, problems)
-            generators = NormalTable | UniformTable | IntegersTable | FillTable | IotaTable
-            if value is not None and isinstance(value.table, generators):
-                found[dtype] = value
-            elif value is not None:
-                problems.append(Problem(where, "found values, expected a generator: a table with random, fill or iota"))
-    return found
+def _sizes(table: CasesFileTable | CaseTable, key_path: KeyPath) -> Mapping[str, tuple[int, KeyPath]]:
+    """Return the dynamic sizes by name, each with its key path."""
+    return {name: (size, (*key_path, "sizes", name)) for name, size in getattr(table, "sizes", {}).items()}
 
 
 def default_generator(dtype: str) -> ValueTable:
@@ -412,11 +384,6 @@ class Agreement(Struct, frozen=True, kw_only=True):
                 return config
         return next((config for pattern, config in self.rules if fnmatch.fnmatchcase(compiler, pattern)), None)
 
-    @property
-    def named(self) -> tuple[str, ...]:
-        """All configs that it names."""
-        return tuple(dict.fromkeys(word for rule in self.rules for word in rule if not is_glob(word)))
-
 
 def unserved(agreement: Agreement, compiler: str) -> str:
     """Return the message for a compiler config that no rule is for."""
@@ -462,8 +429,8 @@ def cycle_problems(agreements: Sequence[Agreement], known: Sequence[str]) -> Ite
     All cases of a config run together, so one case may close a cycle that another opened. A config that is not `known`
     is reported as unknown, and is part of no cycle.
     """
-    named = dict.fromkeys(config for agreement in agreements for config in agreement.named)
-    configs = [config for config in named if config in known]
+    named = dict.fromkeys(word for agreement in agreements for rule in agreement.rules for word in rule)
+    configs = [word for word in named if not is_glob(word) and word in known]
     waits: dict[str, dict[str, Agreement]] = {config: {} for config in configs}
     for config in configs:
         for agreement in agreements:

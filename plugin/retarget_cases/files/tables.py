@@ -183,8 +183,6 @@ DISTRIBUTIONS: Mapping[str, type[ValueTable]] = {
 
 
 _NAMES = sorted({*DTYPE_NAMES, *ELEMENT_TYPES})
-_CONFIG = {"type": "string", "pattern": r"^[^*?\[]+$"}
-_PATHS = {"npy": r"\.npy$", "npz": r"\.npz$", "pb": r"\.pb$", "bin": r"\.(bin|raw)$"}
 
 _NUMBER = {"type": ["number", "boolean", "null"]}
 """TOML has no null, but JSON has no inf and nan: Taplo reads them as null."""
@@ -203,17 +201,43 @@ _LITERAL = {
     "description": "A literal: a number, true, false, or nested arrays of them.",
 }
 
+_VALUES = {"type": "array", "items": {"$ref": "#/$defs/value"}}
+_BY_NAME = {"type": "object", "additionalProperties": {"$ref": "#/$defs/value"}}
+_CONFIG = {"type": "string", "pattern": r"^[^*?\[]+$"}
+_CHANGES: Mapping[str, Mapping[str, object]] = {
+    "parameters": {"additionalProperties": {"type": "string", "pattern": r"\.(irpa|gguf|safetensors)$"}},
+    "name": {"pattern": r"\S"},
+    "inputs": _VALUES,
+    "generate": _BY_NAME,
+    "expected": {**_VALUES, "minItems": 1},
+    "reference": {"pattern": r"\.py:[^\W\d]\w*$|^onnx(runtime)?$"},
+    "agree_with": {"anyOf": [_CONFIG, {"type": "object", "minProperties": 1, "additionalProperties": _CONFIG}]},
+    "tolerance": {"$ref": "#/$defs/tolerance"},
+    "dtype": {"enum": _NAMES},
+    "shape": {"maxItems": 64},
+    "npy": {"pattern": r"\.npy$"},
+    "npz": {"pattern": r"\.npz$"},
+    "pb": {"pattern": r"\.pb$"},
+    "bin": {"pattern": r"\.(bin|raw)$"},
+    "values": {"$ref": "#/$defs/element"},
+    "fill": {"$ref": "#/$defs/element"},
+}
+"""What the types of keys do not say."""
+
 
 def cases_schema(*, of_model: bool = False) -> Mapping[str, object]:
     """Return the schema of a cases file, `of_model` of one of an ONNX model."""
     schema = model_schema(ModelFileTable if of_model else CasesFileTable)
     case = "ModelCaseTable" if of_model else "CaseTable"
-    tables = {model.__name__: _value(model) for model in (*FORMS.values(), *DISTRIBUTIONS.values())}
+    tables = {model.__name__: _changed(model_schema(model)) for model in (*FORMS.values(), *DISTRIBUTIONS.values())}
+    tolerance = model_schema(ToleranceTable)
+    plain = {key: value for key, value in tolerance.items() if key != "description"}
+    ways = [{"required": [key]} for key in ("expected", "reference", "agree_with")]
     definitions: dict[str, Any] = {
         "element": _ELEMENT,
         "literal": _LITERAL,
-        "tolerance": _tolerance(),
-        "element_tolerance": model_schema(ToleranceTable),
+        "tolerance": {**tolerance, "properties": {**tolerance["properties"], **dict.fromkeys(_NAMES, plain)}},
+        "element_tolerance": tolerance,
         "value": {
             "anyOf": [
                 {"$ref": "#/$defs/literal"},
@@ -222,51 +246,18 @@ def cases_schema(*, of_model: bool = False) -> Mapping[str, object]:
             ]
         },
         **tables,
-        case: _case(schema["$defs"][case], of_model=of_model),
+        case: {**_changed(schema["$defs"][case]), "oneOf": [*ways, {"not": {"anyOf": ways}}] if of_model else ways},
     }
-    properties = dict(schema["properties"])
-    properties["parameters"] = {
-        **properties["parameters"],
-        "additionalProperties": {"type": "string", "pattern": r"\.(irpa|gguf|safetensors)$"},
-    }
-    properties["tolerance"] = {"description": properties["tolerance"]["description"], "$ref": "#/$defs/tolerance"}
-    return {**schema, "properties": properties, "$defs": definitions}
+    return {**_changed(schema), "$defs": definitions}
 
 
-def _case(table: Mapping[str, Any], *, of_model: bool) -> Mapping[str, Any]:
-    properties = dict(table["properties"])
-    values: Mapping[str, Any] = {"type": "array", "items": {"$ref": "#/$defs/value"}}
-    by_name = {"type": "object", "additionalProperties": {"$ref": "#/$defs/value"}}
-    properties["name"] = {**properties["name"], "pattern": r"\S"}
-    properties["inputs"] = {**properties["inputs"], **({"anyOf": [values, by_name]} if of_model else values)}
-    if of_model:
-        properties["generate"] = {**properties["generate"], **by_name}
-    properties["expected"] = {**properties["expected"], **values, "minItems": 1}
-    properties["reference"] = {**properties["reference"], "pattern": r"\.py:[^\W\d]\w*$|^onnx(runtime)?$"}
-    properties["agree_with"] = {
-        "description": properties["agree_with"]["description"],
-        "anyOf": [_CONFIG, {"type": "object", "minProperties": 1, "additionalProperties": _CONFIG}],
-    }
-    properties["tolerance"] = {"description": properties["tolerance"]["description"], "$ref": "#/$defs/tolerance"}
-    ways = [{"required": [key]} for key in ("expected", "reference", "agree_with")]
-    return {**table, "properties": properties, "oneOf": [*ways, {"not": {"anyOf": ways}}] if of_model else ways}
-
-
-def _value(model: type[ValueTable]) -> Mapping[str, Any]:
-    schema = model_schema(model)
-    properties = {key: dict(value) for key, value in schema["properties"].items()}
-    properties["dtype"]["enum"] = _NAMES
-    properties["shape"]["maxItems"] = 64
-    for key, pattern in _PATHS.items():
-        if key in properties:
-            properties[key]["pattern"] = pattern
-    for key in ("values", "fill"):
-        if key in properties:
-            properties[key] = {"$ref": "#/$defs/element"}
-    return {**schema, "properties": properties}
-
-
-def _tolerance() -> Mapping[str, Any]:
-    table = model_schema(ToleranceTable)
-    plain = {key: value for key, value in table.items() if key != "description"}
-    return {**table, "properties": {**table["properties"], **dict.fromkeys(_NAMES, plain)}}
+def _changed(table: Mapping[str, Any]) -> dict[str, Any]:
+    properties = {key: dict(value) for key, value in table["properties"].items()}
+    for key in properties.keys() & _CHANGES.keys():
+        change = _CHANGES[key]
+        if key == "inputs" and "anyOf" in properties[key]:
+            change = {"anyOf": [_VALUES, _BY_NAME]}
+        if change.keys() & {"$ref", "anyOf"} and key != "inputs":
+            properties[key] = {name: properties[key][name] for name in ("description",) if name in properties[key]}
+        properties[key] |= change
+    return {**table, "properties": properties}

@@ -37,11 +37,11 @@ class OnnxBackendLoader(CaseLoader):
         modules: list[Module] = []
         for path in srcs:
             try:
-                entries = read_manifest(path).entries
+                tests = read_manifest(path).tests
             except DiagnosticsError as error:
                 diagnostics += error.diagnostics
                 continue
-            modules += [Module(name=entry.name, path=path, entry=entry.name, tags=entry.tags) for entry in entries]
+            modules += [Module(name=name, path=path, entry=name, tags=tags) for name, tags in tests.items()]
         if diagnostics:
             raise DiagnosticsError(diagnostics)
         return modules
@@ -64,10 +64,9 @@ class OnnxBackendLoader(CaseLoader):
 
         manifest = read_manifest(description)
         tests = {test.name: test for test in installed_tests()}
-        for entry in manifest.entries:
-            if entry.name in tests:
-                write_test(tests[entry.name], folder / entry.name)
-        missing = [entry.name for entry in manifest.entries if entry.name not in tests]
+        missing = [name for name in manifest.tests if name not in tests]
+        for name in manifest.tests.keys() - missing:
+            write_test(tests[name], folder / name)
         generated = {"package": installed_version(), "manifest": manifest.package, "missing": missing}
         (folder / _GENERATED_FILE).write_text(json.dumps(generated) + "\n", encoding="utf-8")
 

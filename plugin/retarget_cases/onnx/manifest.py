@@ -21,8 +21,7 @@ _SHOWN = 8
 
 def differences(committed: Manifest, installed: Manifest) -> tuple[str, ...]:
     """Return in what a manifest is not the installed package's, a line each; nothing where it is."""
-    ours = {entry.name: entry.tags for entry in committed.entries}
-    theirs = {entry.name: entry.tags for entry in installed.entries}
+    ours, theirs = committed.tests, installed.tests
     gone = [name for name in ours if name not in theirs]
     new = [name for name in theirs if name not in ours]
     changed = [name for name, tags in ours.items() if name in theirs and theirs[name] != tags]
@@ -65,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         sys.stderr.write(f"error: cannot write {arguments.output}: {error.strerror}\n")
         return 1
-    sys.stdout.write(f"{display_path(output)}: {len(installed.entries)} tests of {installed.package}\n")
+    sys.stdout.write(f"{display_path(output)}: {len(installed.tests)} tests of {installed.package}\n")
     return 0
 
 

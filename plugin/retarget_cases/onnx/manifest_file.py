@@ -16,7 +16,7 @@ domain and like `ai.onnx.ml-4` for others; the element types of inputs and outpu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -38,22 +38,20 @@ _HEADER = """\
 # Written by `python3 -m retarget_cases.onnx.manifest -o {name}` from the installed package; not edited by hand.
 """
 _COMMAND = "python3 -m retarget_cases.onnx.manifest -o"
-_KEYS = {"format": f"{_FORMAT}", "package": '"onnx VERSION"', "tests": "a table of tests"}
-"""The keys of a manifest, and what is expected of each."""
-
-
-class Entry(Struct, frozen=True, kw_only=True):
-    """One test. `tags` are its words, the operator's first."""
-
-    name: str
-    tags: tuple[str, ...]
+_KEYS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
+    "format": (f"{_FORMAT}", lambda value: value == _FORMAT),
+    "package": ('"onnx VERSION"', lambda value: isinstance(value, str)),
+    "tests": ("a table of tests", lambda value: isinstance(value, dict) and bool(value)),
+}
+"""The keys of a manifest, what is expected of each, and whether it is."""
 
 
 class Manifest(Struct, frozen=True, kw_only=True):
-    """All tests in their package's order. `package` names the package and version that has them: `onnx 1.23.2`."""
+    """The tags of all tests, by name in their package's order; a test's first is its operator's. `package` names the
+    package and version that has them: `onnx 1.23.2`."""
 
     package: str
-    entries: tuple[Entry, ...]
+    tests: Mapping[str, tuple[str, ...]]
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -65,14 +63,13 @@ def read_manifest(path: Path) -> Manifest:
     if diagnostics:
         raise DiagnosticsError(diagnostics)
     problems = list(_head_problems(path, document))
-    tests = document.get("tests")
-    entries: tuple[Entry, ...] = ()
-    if isinstance(tests, dict):
+    written, tests = document.get("tests"), {}
+    if isinstance(written, dict):
         known: dict[str, str | None] = {}
-        entries = tuple(_entry(name, written, known, problems) for name, written in tests.items())
+        tests = {name: _tags(name, one, known, problems) for name, one in written.items()}
     if problems:
         raise DiagnosticsError(diagnostics_of(path, text, problems))
-    return Manifest(package=str(document["package"]), entries=entries)
+    return Manifest(package=str(document["package"]), tests=tests)
 
 
 def _head_problems(path: Path, document: Mapping[str, object]) -> Iterator[Problem]:
@@ -82,20 +79,14 @@ def _head_problems(path: Path, document: Mapping[str, object]) -> Iterator[Probl
         if key not in _KEYS:
             expected = f"expected one of {', '.join(_KEYS)}{did_you_mean(key, _KEYS)}"
             yield Problem((key,), f"found the unknown key {key!r}, {expected}")
-    for key, expected in _KEYS.items():
-        value = document.get(key)
-        is_right = {
-            "format": value == _FORMAT,
-            "package": isinstance(value, str),
-            "tests": isinstance(value, dict) and bool(value),
-        }
-        if not is_right[key]:
-            found = repr(value) if key in document else "no such key"
+    for key, (expected, is_right) in _KEYS.items():
+        if not is_right(document.get(key)):
+            found = repr(document[key]) if key in document else "no such key"
             yield Problem((key,), f"found {found}, expected {expected}{again}")
 
 
-def _entry(name: str, written: object, known: dict[str, str | None], problems: list[Problem]) -> Entry:
-    """Return an entry; `known` remembers what is wrong with a word, because the same few hundred come up again."""
+def _tags(name: str, written: object, known: dict[str, str | None], problems: list[Problem]) -> tuple[str, ...]:
+    """Return the tags of a test; `known` remembers what is wrong with a word: the same few hundred come up again."""
     key_path: KeyPath = ("tests", name)
     if not name.isidentifier():
         problems.append(Problem(key_path, f"found {name!r}, expected the name of a test: letters, digits and _"))
@@ -107,12 +98,12 @@ def _entry(name: str, written: object, known: dict[str, str | None], problems: l
             known[tag] = tag_error(tag)
         if (diagnostic := known[tag]) is not None:
             problems.append(Problem(key_path, diagnostic))
-    return Entry(name=name, tags=tags)
+    return tags
 
 
 def manifest_text(manifest: Manifest, name: str) -> str:
     """Return a manifest as TOML. `name` is the file's, for the line that says how it was written."""
-    lines = [f'{entry.name} = "{" ".join(entry.tags)}"' for entry in manifest.entries]
+    lines = [f'{name} = "{" ".join(tags)}"' for name, tags in manifest.tests.items()]
     head = f'{_HEADER.format(name=name)}format = {_FORMAT}\npackage = "{manifest.package}"\n\n[tests]\n'
     return head + "\n".join(lines) + "\n"
 

@@ -29,7 +29,7 @@ from retarget.extension import Case, CaseData, Tolerance
 from retarget.model import ELEMENT_TYPES, Kind
 from retarget.support import RetargetError, install_hint
 
-from retarget_cases.onnx.manifest_file import CASES_FILE, MODEL_FILE, Entry, Manifest
+from retarget_cases.onnx.manifest_file import CASES_FILE, MODEL_FILE, Manifest
 from retarget_cases.onnx.models import element_name
 
 if TYPE_CHECKING:
@@ -172,8 +172,7 @@ def installed_manifest() -> Manifest:
     """Return the manifest of the installed package. Raises `RetargetError` as `installed_tests` does."""
     tests = installed_tests()
     operators = {test.name: test.model.graph.node[0].op_type for test in tests}
-    entries = tuple(Entry(name=test.name, tags=tuple(_tags(test, operators))) for test in tests)
-    return Manifest(package=installed_version(), entries=entries)
+    return Manifest(package=installed_version(), tests={test.name: tuple(_tags(test, operators)) for test in tests})
 
 
 def _tags(test: Any, operators: Mapping[str, str]) -> Iterator[str]:
@@ -192,16 +191,13 @@ def _type_words(declared: Any) -> Iterator[str]:
     form = declared.WhichOneof("value")
     inner = getattr(declared, form)
     if form in {"tensor_type", "sparse_tensor_type"}:
-        yield _element_word(element_name(inner.elem_type))
+        name = element_name(inner.elem_type)
+        known = ELEMENT_TYPES.get(name)
+        if known is not None and known.kind in {Kind.BOOLEAN, Kind.COMPLEX}:
+            yield known.dtype
+        else:  # without the sign of integers
+            yield name.replace("ui", "u")
         return
     yield form.removesuffix("_type")
     if form != "map_type":
         yield from _type_words(inner.elem_type)
-
-
-def _element_word(name: str) -> str:
-    """Return an element type as a tag: MLIR's name, but without the sign of integers and without brackets."""
-    known = ELEMENT_TYPES.get(name)
-    if known is not None and known.kind in {Kind.BOOLEAN, Kind.COMPLEX}:
-        return known.dtype
-    return name.replace("ui", "u")

@@ -30,9 +30,7 @@ from retarget_cases.files.tables import (
     NpyTable,
     NpzTable,
     PbTable,
-    UniformTable,
     ValuesTable,
-    ValueTable,
 )
 from retarget_cases.files.values import Value
 
@@ -68,8 +66,18 @@ class ArrayBuilder(Struct, frozen=True, kw_only=True):
 
     def _build(self, value: Value, declared: DeclaredType | None, position: int) -> Array:
         table = value.table
-        if (array := self._of_file(table)) is not None:
-            return _as_written(array, value)
+        stored: Array | None = None
+        match table:
+            case NpyTable():
+                stored = read_npy(self.files.path(table.npy))
+            case NpzTable():
+                stored = read_npz(self.files.path(table.npz), table.array)
+            case PbTable():
+                from retarget_cases.onnx.models import read_tensor
+
+                stored = read_tensor(self.files.path(table.pb))
+        if stored is not None:
+            return _as_written(stored, value)
         name = value.dtype or (declared.dtype if declared is not None else None)
         if name is None:
             msg = f"found no element type, expected dtype = …: {_undeclared(declared)}"
@@ -81,40 +89,17 @@ class ArrayBuilder(Struct, frozen=True, kw_only=True):
         _expect_room(shape, dtype)
         if isinstance(table, BinTable):
             return read_bin(self.files.path(table.bin), dtype=dtype, shape=shape)
-        if self.only_checks:
-            return np.broadcast_to(self._filling(table, name, declared), shape)
-        if isinstance(table, FillTable):
-            return np.full(shape, self._filling(table, name, declared), dtype)
-        return self._generated(table, dtype, shape, position)
-
-    def _of_file(self, table: ValueTable) -> Array | None:
-        """Return the array of a file that says its type itself."""
-        match table:
-            case NpyTable():
-                return read_npy(self.files.path(table.npy))
-            case NpzTable():
-                return read_npz(self.files.path(table.npz), table.array)
-            case PbTable():
-                from retarget_cases.onnx.models import read_tensor
-
-                array: Array = read_tensor(self.files.path(table.pb))
-                return array
-            case _:
-                return None
-
-    def _filling(self, table: ValueTable, name: str, declared: DeclaredType | None) -> Array:
-        """Return the element that a fill repeats; 1 for what is generated otherwise, as every type has it."""
-        written = table.fill if isinstance(table, FillTable) else 1
-        return literal(written, dtype_named(name), _scalar(name, declared), ())
-
-    def _generated(self, table: ValueTable, dtype: np.dtype[Any], shape: tuple[int, ...], position: int) -> Array:
+        if self.only_checks or isinstance(table, FillTable):
+            element = None if declared is None else declared.element
+            scalar = DeclaredType(text=mlir_name(name), element=element, dtype=name, shape=())
+            written = table.fill if isinstance(table, FillTable) else 1  # which every type has
+            filling = literal(written, dtype, scalar, ())
+            return np.broadcast_to(filling, shape) if self.only_checks else np.full(shape, filling, dtype)
         if isinstance(table, IotaTable):
             return count_up(table, dtype, shape)
         seed = getattr(table, "seed", None)
-        random = np.random.Generator(
-            np.random.PCG64(default_seed(self.module, self.case, position) if seed is None else seed)
-        )
-        return draw(table, dtype, shape, random)
+        seed = default_seed(self.module, self.case, position) if seed is None else seed
+        return draw(table, dtype, shape, np.random.Generator(np.random.PCG64(seed)))
 
 
 # ---------------------------------------------------------------- types and shapes
@@ -124,11 +109,6 @@ def _undeclared(declared: DeclaredType | None) -> str:
     if declared is None:
         return "the artifact does not say which types its functions take"
     return f"the function declares {declared.text}"
-
-
-def _scalar(name: str, declared: DeclaredType | None) -> DeclaredType:
-    element = None if declared is None else declared.element
-    return DeclaredType(text=mlir_name(name), element=element, dtype=name, shape=())
 
 
 def _shape(value: Value, declared: DeclaredType | None) -> tuple[int, ...]:
@@ -178,7 +158,7 @@ def count_up(table: IotaTable, dtype: np.dtype[Any], shape: tuple[int, ...]) -> 
             msg = f"found {start!r} and step {step!r}, expected integers ({type_text((), dtype)})"
             raise InvalidValueError(msg)
         for number in (start, start + step * max(count - 1, 0)):
-            _expect_integer(number, dtype)
+            integer_of(number, dtype)
         counted = np.arange(count, dtype=np.uint64) * np.uint64(step % (1 << 64)) + np.uint64(start % (1 << 64))
         return counted.astype(dtype).reshape(shape)  # modulo 2^64, so that nothing of 64 bits is lost
     if kind == "b":
@@ -188,12 +168,11 @@ def count_up(table: IotaTable, dtype: np.dtype[Any], shape: tuple[int, ...]) -> 
         with np.errstate(over="ignore"):
             numbers = np.arange(count, dtype=np.float64) * float(step) + float(start)
     except OverflowError as error:  # of an integer that no float holds
-        msg = f"found numbers past the largest of f64, which {type_text((), dtype)} cannot hold"
-        raise InvalidValueError(msg) from error
+        raise _unheld(_PAST, dtype) from error
     return _rounded(numbers, dtype, shape)
 
 
-def draw(table: object, dtype: np.dtype[Any], shape: tuple[int, ...], random: np.random.Generator) -> Array:
+def draw(table: Any, dtype: np.dtype[Any], shape: tuple[int, ...], random: np.random.Generator) -> Array:
     """Return random numbers of a distribution. Raises `InvalidValueError` for those that the type cannot hold."""
     if isinstance(table, IntegersTable):
         return _drawn_integers(table, dtype, shape, random)
@@ -204,11 +183,8 @@ def draw(table: object, dtype: np.dtype[Any], shape: tuple[int, ...], random: np
     if isinstance(table, NormalTable):
         with np.errstate(over="ignore"):
             numbers = random.standard_normal(drawn) * table.std + table.mean
-    elif isinstance(table, UniformTable):
-        numbers = random.uniform(table.low, table.high, drawn)
     else:
-        msg = f"a generator {type(table).__name__} that nothing draws from"
-        raise TypeError(msg)
+        numbers = random.uniform(table.low, table.high, drawn)
     numbers = np.asarray(numbers, np.float64)
     if dtype.kind == "c":
         part = np.dtype(f"f{dtype.itemsize // 2}")
@@ -225,8 +201,8 @@ def _drawn_integers(
             msg = f"found {table.low} to {table.high - 1}, expected low = 0 and high = 2 for Booleans"
             raise InvalidValueError(msg)
     elif kind in "iu":
-        _expect_integer(table.low, dtype)
-        _expect_integer(table.high - 1, dtype)
+        integer_of(table.low, dtype)
+        integer_of(table.high - 1, dtype)
     elif max(abs(table.low), abs(table.high)) > 1 << 53:
         msg = f"found {table.low} to {table.high - 1}, expected integers of at most 2^53 for {type_text((), dtype)}"
         raise InvalidValueError(msg)
@@ -235,27 +211,20 @@ def _drawn_integers(
     return numbers.astype(dtype) if kind in "biu" else _rounded(numbers.astype(np.float64), dtype, shape)
 
 
-def _expect_integer(number: int, dtype: np.dtype[Any]) -> None:
-    try:
-        integer_of(number, dtype, is_signless=False)
-    except ValueError as error:
-        raise InvalidValueError(str(error)) from error
-
-
 def _rounded(numbers: Array, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
     """Return generated numbers in an element type. None of them is meant to be an infinity."""
     with np.errstate(all="ignore"):
         converted = numbers.astype(dtype)
     if not np.isfinite(numbers).all():
-        msg = f"found numbers past the largest of f64, which {type_text((), dtype)} cannot hold"
-        raise InvalidValueError(msg)
+        raise _unheld(_PAST, dtype)
     lost = first_lost(np.asarray(numbers).reshape(-1), converted.reshape(-1))
     if lost is not None:
-        msg = f"found {numbers.reshape(-1)[lost]:g} among the numbers, which {type_text((), dtype)} cannot hold"
-        raise InvalidValueError(msg)
+        found = f"{numbers.reshape(-1)[lost]:g} among the numbers"
+        raise _unheld(found, dtype)
     return converted.reshape(shape)
 
 
+_PAST = "numbers past the largest of f64"
 _SHOWN = 60
 """Characters of a text that a message shows."""
 
@@ -268,6 +237,10 @@ class InvalidValueError(RetargetError):
         self.index = index
 
 
+def _unheld(found: str, dtype: np.dtype[Any], index: tuple[int, ...] = ()) -> InvalidValueError:
+    return InvalidValueError(f"found {found}, which {type_text((), dtype)} cannot hold", index)
+
+
 def literal(
     written: object, dtype: np.dtype[Any], declared: DeclaredType | None, shape: tuple[int, ...] | None
 ) -> Array:
@@ -276,33 +249,21 @@ def literal(
     Raises `InvalidValueError` for a number that the type cannot hold, and for as many elements as fit no shape.
     """
     sizes: tuple[int | None, ...] | None = shape if shape is not None else declared.shape if declared else None
-    pairs = kind_of(dtype) == "c"
     found = _nested_shape(written)
-    is_flat = sizes is not None and shape is not None and len(shape) != 1 and _is_flat(written, math.prod(shape))
+    is_flat = shape is not None and len(shape) != 1 and found == (math.prod(shape),)
     rank = len(found) if sizes is None else 1 if is_flat else len(sizes)
     elements: list[tuple[tuple[int, ...], object]] = list(_elements(written, rank, ()))
-    if any(isinstance(element, list) for _, element in elements) and not pairs:
-        raise InvalidValueError(_misfit(found, dtype, sizes, declared))
-    if is_flat and shape is not None:
-        outer: tuple[int, ...] = shape
-    else:
-        outer = found[:rank]
-        if len(outer) < rank and 0 in outer and sizes is not None:  # nothing is left that could show the other sizes
-            outer = (*outer, *(size or 0 for size in sizes[len(outer) :]))
-        if not shape_fits(outer, sizes):
-            raise InvalidValueError(_misfit(found, dtype, sizes, declared))
+    outer = found[:rank] if not is_flat or shape is None else shape
+    if len(outer) < rank and 0 in outer and sizes is not None:  # nothing is left that could show the other sizes
+        outer = (*outer, *(size or 0 for size in sizes[len(outer) :]))
+    is_nested = any(isinstance(element, list) for _, element in elements) and kind_of(dtype) != "c"
+    if is_nested or not shape_fits(outer, sizes):
+        is_declared = declared is not None and declared.shape == sizes
+        expected = declared.text if declared is not None and is_declared else type_text(shape or (), dtype)
+        msg = f"found {type_text(found, dtype)}, expected {expected}"
+        raise InvalidValueError(msg)
     is_signless = declared is not None and declared.is_signless
     return _converted(elements, dtype, is_signless=is_signless).reshape(outer)
-
-
-def _misfit(
-    found: Sequence[int], dtype: np.dtype[Any], sizes: Sequence[int | None] | None, declared: DeclaredType | None
-) -> str:
-    ours = type_text(found, dtype)
-    if declared is not None and declared.shape == sizes:
-        return f"found {ours}, expected {declared.text}"
-    shape = "".join("?x" if size is None else f"{size}x" for size in sizes or ())
-    return f"found {ours}, expected {shape}{type_text((), dtype)}"
 
 
 def _nested_shape(written: object) -> tuple[int, ...]:
@@ -311,10 +272,6 @@ def _nested_shape(written: object) -> tuple[int, ...]:
         shape = (*shape, len(written))
         written = written[0] if written else None
     return shape
-
-
-def _is_flat(written: object, count: int) -> bool:
-    return isinstance(written, list) and len(written) == count and not any(isinstance(entry, list) for entry in written)
 
 
 def _elements(written: object, rank: int, index: tuple[int, ...]) -> Iterable[tuple[tuple[int, ...], object]]:
@@ -330,7 +287,7 @@ def _converted(elements: Sequence[tuple[tuple[int, ...], object]], dtype: np.dty
     for index, element in elements:
         try:
             numbers.append(_number(element, dtype, is_signless=is_signless))
-        except (ValueError, InvalidValueError) as error:
+        except InvalidValueError as error:
             raise InvalidValueError(str(error), index) from error
     if kind_of(dtype) in "biuc":
         return np.array(numbers, dtype)
@@ -339,8 +296,7 @@ def _converted(elements: Sequence[tuple[tuple[int, ...], object]], dtype: np.dty
         converted = wide.astype(dtype)
     lost = first_lost(wide, converted)
     if lost is not None:
-        msg = f"found {elements[lost][1]}, which {type_text((), dtype)} cannot hold"
-        raise InvalidValueError(msg, elements[lost][0])
+        raise _unheld(str(elements[lost][1]), dtype, elements[lost][0])
     return converted
 
 
@@ -358,13 +314,13 @@ def first_lost(wide: Array, converted: Array) -> int | None:
 
 
 def _number(element: object, dtype: np.dtype[Any], *, is_signless: bool) -> bool | int | float | complex:
-    """Return an element as Python's nearest type. Raises `ValueError` with the message for one that does not fit."""
+    """Return an element as Python's nearest type. Raises `InvalidValueError` for one that does not fit."""
     kind = kind_of(dtype)
     if kind == "b":
         if isinstance(element, bool | int) and element in {0, 1}:
             return bool(element)
         msg = f"found {_shown(element)}, expected true or false"
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if kind in "iu":
         return integer_of(element, dtype, is_signless=is_signless)
     if kind == "c":
@@ -372,46 +328,37 @@ def _number(element: object, dtype: np.dtype[Any], *, is_signless: bool) -> bool
     return _real(element, dtype)
 
 
-def integer_of(element: object, dtype: np.dtype[Any], *, is_signless: bool) -> int:
+def integer_of(element: object, dtype: np.dtype[Any], *, is_signless: bool = False) -> int:
     if isinstance(element, str):
         with contextlib.suppress(ValueError):
             element = int(element, 0)
     if isinstance(element, bool) or not isinstance(element, int):
         msg = f"found {_shown(element)}, expected an integer ({type_text((), dtype)})"
-        raise ValueError(msg)  # noqa: TRY004 - a value of the file, not a type of the program
+        raise InvalidValueError(msg)
     bits, kind = bits_of(dtype), kind_of(dtype)
     lowest = 0 if kind == "u" else -(1 << (bits - 1))
     highest = (1 << bits) - 1 if kind == "u" or is_signless else (1 << (bits - 1)) - 1
     if not lowest <= element <= highest:
         msg = f"found {_shown(element)}, expected {lowest} to {highest} ({type_text((), dtype)})"
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return element - (1 << bits) if kind == "i" and element >= 1 << (bits - 1) else element
 
 
-def _read_real(text: str, dtype: np.dtype[Any]) -> float:
-    """Return the number that a text is. Raises `ValueError` for none, `InvalidValueError` for one past all floats."""
-    try:
-        number = float.fromhex(text) if "0x" in text.lower() else float(text)
-    except OverflowError:
-        number = math.inf
-    if math.isinf(number) and "inf" not in text.lower():
-        msg = f"found {_shown(text)}, which {type_text((), dtype)} cannot hold"
-        raise InvalidValueError(msg)
-    return number
-
-
 def _real(element: object, dtype: np.dtype[Any]) -> float:
-    if isinstance(element, str):
-        with contextlib.suppress(ValueError):
-            return _read_real(element, dtype)
-    if isinstance(element, bool) or not isinstance(element, int | float):
-        msg = f"found {_shown(element)}, expected a number ({type_text((), dtype)})"
-        raise ValueError(msg)  # noqa: TRY004 - as above
+    number: object = element
     try:
-        return float(element)
+        if isinstance(element, str):
+            with contextlib.suppress(ValueError):
+                number = float.fromhex(element) if "0x" in element.lower() else float(element)
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            msg = f"found {_shown(element)}, expected a number ({type_text((), dtype)})"
+            raise InvalidValueError(msg)
+        real = float(number)
     except OverflowError:
-        msg = f"found {_shown(element)}, which {type_text((), dtype)} cannot hold"
-        raise ValueError(msg) from None
+        raise _unheld(_shown(element), dtype) from None
+    if isinstance(element, str) and math.isinf(real) and "inf" not in element.lower():
+        raise _unheld(_shown(element), dtype)
+    return real
 
 
 def _complex(element: object, dtype: np.dtype[Any]) -> complex:
@@ -421,11 +368,11 @@ def _complex(element: object, dtype: np.dtype[Any]) -> complex:
             number = complex(element.replace(" ", ""))
         except ValueError:
             msg = f"found {_shown(element)}, expected a complex number, as in [1.0, -2.0] or '1-2j'"
-            raise ValueError(msg) from None
+            raise InvalidValueError(msg) from None
     elif isinstance(element, list):
         if len(element) != 2:
             msg = f"found an array of {len(element)}, expected a complex number, as in [1.0, -2.0] or '1-2j'"
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         number = complex(_real(element[0], part), _real(element[1], part))
     else:
         number = complex(_real(element, part), 0.0)
@@ -433,8 +380,7 @@ def _complex(element: object, dtype: np.dtype[Any]) -> complex:
     with np.errstate(all="ignore"):
         lost = first_lost(wide, wide.astype(part))
     if lost is not None:
-        msg = f"found {wide[lost]:g}, which {type_text((), part)} cannot hold"
-        raise ValueError(msg)
+        raise _unheld(format(wide[lost], "g"), part)
     return number
 
 

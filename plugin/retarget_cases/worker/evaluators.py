@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from retarget.extension import UnavailableError, watched
@@ -36,27 +36,20 @@ def evaluate(model: Path, package: str, names: Sequence[str], inputs: Sequence[A
     feeds = dict(zip(names, (np.asarray(array) for array in inputs), strict=True))
     try:
         with watched():
-            return tuple((_by_onnx if package == "onnx" else _by_onnxruntime)(model, feeds))
+            if package == "onnx":
+                from onnx.reference import ReferenceEvaluator
+
+                return tuple(ReferenceEvaluator(str(model)).run(None, feeds))
+            import onnxruntime
+
+            options = onnxruntime.SessionOptions()
+            options.log_severity_level = _ERRORS_ONLY
+            # As the model is written.
+            options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+            session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+            return tuple(session.run(None, feeds))
     except Exception as error:  # of many types, those of ONNX Runtime without stubs
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
         other = "onnxruntime" if package == "onnx" else "onnx"
         msg = f"{package} cannot evaluate {display_path(model)}: {reason}; try reference = {other!r}"
         raise RetargetError(msg) from error
-
-
-def _by_onnxruntime(model: Path, feeds: dict[str, Array]) -> Sequence[Any]:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = _ERRORS_ONLY
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # as the model is written
-    session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-    returned: Sequence[Any] = session.run(None, feeds)
-    return returned
-
-
-def _by_onnx(model: Path, feeds: dict[str, Array]) -> Sequence[Any]:
-    from onnx.reference import ReferenceEvaluator
-
-    returned: Sequence[Any] = ReferenceEvaluator(str(model)).run(None, feeds)
-    return returned

@@ -15,16 +15,8 @@ from retarget.model import element_dtype
 from retarget.support import KeyPath, Problem, RetargetError, diagnostics_of, did_you_mean, display_path
 
 from retarget_cases.files.paths import SUFFIX, cases_file_of
-from retarget_cases.files.read import (
-    DEFAULT_REFERENCE,
-    CasesFile,
-    WrittenCase,
-    default_generator,
-    read_cases_file,
-    sizes_of,
-)
-from retarget_cases.files.tables import BinTable, ModelFileTable, NpyTable, NpzTable, PbTable, ValuesTable
-from retarget_cases.files.tolerances import Overrides
+from retarget_cases.files.read import DEFAULT_REFERENCE, CasesFile, WrittenCase, default_generator, read_cases_file
+from retarget_cases.files.tables import BinTable, NpyTable, NpzTable, PbTable, ValuesTable
 from retarget_cases.files.values import Value
 from retarget_cases.onnx.models import Model, ModelValue, read_model
 from retarget_cases.worker.cases import Reading, case_names
@@ -40,20 +32,20 @@ def model_readings(request: CaseRequest, function: str, *, only_checks: bool = F
         )
         raise RetargetError(msg)
     written = [path for path in request.data if path.name.endswith(SUFFIX)]
-    file = _without_file(request) if not written else read_cases_file(written[0], request.folder, of_model=True)
+    file = CasesFile(path=request.source)  # without a file, errors are located in the model
+    if written:
+        file = read_cases_file(written[0], request.folder, of_model=True)
+    generated = WrittenCase(name="generated", reference=DEFAULT_REFERENCE, sizes=file.sizes, generate=file.generate)
     beside = replace(file, path=request.source, text="")  # the model may be elsewhere, and its data sets beside it
     sets = [(beside, case) for case in _data_sets(request.data)]
-    cases = [(file, case) for case in file.cases] + sets or [(file, _generated_case(file))]
+    cases = [(file, case) for case in file.cases] + sets or [(file, generated)]
     names = case_names([case for _, case in cases], [FunctionInfo(name=function, arguments=len(model.inputs))])
     for (origin, case), name in zip(cases, names, strict=True):
-        try:
-            bound, info = _bound(case, model, function)
-        except _ProblemsError as error:
-            bound, info, problems = case, None, error.problems
-            if not written:
-                where = f"in {cases_file_of(request.source).name} beside it"
-                problems = [Problem(one.path, f"{one.message} {where}") for one in problems]
-        is_beside = origin is beside
+        problems: list[Problem] = []
+        bound, info = _bound(case, model, function, problems)
+        if not written:
+            where = f"in {cases_file_of(request.source).name} beside it"
+            problems = [Problem(one.path, f"{one.message} {where}") for one in problems]
         yield Reading(
             file=origin,
             written=bound,
@@ -61,44 +53,15 @@ def model_readings(request: CaseRequest, function: str, *, only_checks: bool = F
             request=replace(
                 request,
                 module=request.entry or request.module,
-                folder=request.source.parent if is_beside else request.folder,
-                functions=(info,) if info else (),
+                folder=request.source.parent if origin is beside else request.folder,
+                functions=() if problems else (info,),
             ),
             references=references,
             types_of_model=True,
             only_checks=only_checks,
             inputs=tuple(value.name for value in model.inputs),
-            problems=() if info else diagnostics_of(origin.path, origin.text, problems),
+            problems=tuple(diagnostics_of(origin.path, origin.text, problems)),
         )
-
-
-class _ProblemsError(Exception):
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__()
-        self.problems = problems
-
-
-def _without_file(request: CaseRequest) -> CasesFile:
-    """Return the cases file of a model without one: errors are located in the model."""
-    return CasesFile(
-        path=request.source, text="", parameters=(), tolerance=Overrides(), cases=(), table=ModelFileTable()
-    )
-
-
-def _generated_case(file: CasesFile) -> WrittenCase:
-    """Return the case of a model without written cases."""
-    return WrittenCase(
-        key_path=(),
-        name="generated",
-        function=None,
-        inputs=(),
-        expected=None,
-        reference=DEFAULT_REFERENCE,
-        agreement=None,
-        tolerance=Overrides(),
-        sizes=sizes_of((file.table, ())),
-        generate=file.generate,
-    )
 
 
 def _data_sets(data: Sequence[Path]) -> Iterator[WrittenCase]:
@@ -115,23 +78,12 @@ def _data_sets(data: Sequence[Path]) -> Iterator[WrittenCase]:
             )
             for word in ("input", "output")
         )
-        yield WrittenCase(
-            key_path=(),
-            name=folder.name,
-            function=None,
-            inputs=inputs,
-            expected=expected,
-            reference=None,
-            agreement=None,
-            tolerance=Overrides(),
-            names=None if inputs else (),
-        )
+        yield WrittenCase(name=folder.name, inputs=inputs, expected=expected, names=None if inputs else ())
 
 
-def _bound(case: WrittenCase, model: Model, function: str) -> tuple[WrittenCase, FunctionInfo]:
-    """Return a case with a value for each input, and the function with the sizes of the case. Raises
-    `_ProblemsError`."""
-    problems: list[Problem] = []
+def _bound(case: WrittenCase, model: Model, function: str, problems: list[Problem]) -> tuple[WrittenCase, FunctionInfo]:
+    """Return a case with a value for each input, and the function with the sizes of the case, as far as there are no
+    `problems`."""
     dynamic = {size for value in model.inputs for size in value.sizes or () if isinstance(size, str) and size}
     for name, (_, key_path) in case.sizes.items():
         if name not in dynamic:
@@ -146,8 +98,6 @@ def _bound(case: WrittenCase, model: Model, function: str) -> tuple[WrittenCase,
             problems.append(Problem((*case.key_path, "inputs", name), f"found the input {name!r}, {expected}"))
     sizes = {name: size for name, (size, _) in case.sizes.items()}
     inputs = [_input(value, given.get(value.name), case, sizes, problems) for value in model.inputs]
-    if problems:
-        raise _ProblemsError(problems)
     info = FunctionInfo(
         name=function,
         arguments=len(model.inputs),

@@ -46,21 +46,20 @@ class References(Struct, frozen=True):
         location in the file.
         """
         with watched():
-            return self._call(path, function, inputs)
-
-    def _call(self, path: Path, function: str, inputs: Sequence[Array]) -> tuple[object, ...]:
-        module = self._module(path)
-        called = getattr(module, function, None)
-        if not callable(called):
-            known = sorted(name for name, value in vars(module).items() if callable(value) and not name.startswith("_"))
-            listed = ", ".join(known) or "none"
-            msg = f"{display_path(path)} has no function {function!r}; it has: {listed}{did_you_mean(function, known)}"
-            raise RetargetError(msg)
-        try:
-            with contextlib.chdir(Path.cwd()):  # the messages about what follows name paths relative to this folder
-                returned = called(*(_read_only(array) for array in inputs))
-        except (Exception, SystemExit) as error:
-            raise _failed(error, path, f"{function} raised") from error
+            module = self._module(path)
+            called = getattr(module, function, None)
+            if not callable(called):
+                known = sorted(
+                    one for one, value in vars(module).items() if callable(value) and not one.startswith("_")
+                )
+                has = f"it has: {', '.join(known) or 'none'}{did_you_mean(function, known)}"
+                msg = f"{display_path(path)} has no function {function!r}; {has}"
+                raise RetargetError(msg)
+            try:
+                with contextlib.chdir(Path.cwd()):  # the messages about what follows name paths relative to this folder
+                    returned = called(*(_read_only(array) for array in inputs))
+            except (Exception, SystemExit) as error:
+                raise _failed(error, path, f"{function} raised") from error
         if returned is None:
             msg = f"{function} of {display_path(path)} returned None, expected an array, or a tuple of one per result"
             raise RetargetError(msg)

@@ -60,6 +60,7 @@ from retarget_iree.compiler.targets.combined import (
 from retarget_iree.compiler.tool import (
     compile_command,
     compile_with_tool,
+    dump_module,
     phases,
     precompile_with_tool,
     reduce_command,
@@ -72,6 +73,7 @@ from retarget_iree.modules.onnx_import import import_onnx, onnx_version
 from retarget_iree.noise import first_error, is_verdict
 from retarget_iree.toolchain import compiler_environment, environment_facts, find_compiler
 
+_LOCAL = "--iree-hal-target-device=local"
 _PROBE_MODULE = b"util.func public @probe() {\n  util.return\n}\n"
 
 
@@ -117,7 +119,8 @@ class IreeCompiler(Compiler):
         neither the library nor the tool takes.
         """
         build = find_compiler()
-        complete = with_one_phase(with_devices(config, with_profiles(config, flags, _named_target)))
+        with_target = with_profiles(config, flags, lambda own: _precompile(explicit_host(own, _precompile)))
+        complete = with_one_phase(with_devices(config, with_target))
         _check_flags(build, complete)
         explicit = explicit_host(complete, _precompile)
         asked = asked_devices(config, flags)
@@ -153,8 +156,6 @@ class IreeCompiler(Compiler):
 
     def show(self, artifact: bytes) -> str:
         """Return a module's contents as text. Raises `RetargetError` for bytes that are no module."""
-        from retarget_iree.compiler.tool import dump_module
-
         return dump_module(artifact)
 
     def program_statistics(self, artifact: bytes, diagnostics: str) -> ProgramStatistics:
@@ -175,9 +176,51 @@ class IreeCompiler(Compiler):
         return reduce_command(source, output, script)
 
     def suggest_targets(self, devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[SuggestedTarget]:
-        """Return a target config for each sort of device that was found."""
-
-        return iree_targets(devices)
+        """Return a target config for each sort of device that was found. A driver without given devices stands for any
+        of its devices."""
+        local = tuple(driver for driver in ("local-sync", "local-task") if driver in devices)
+        hip = devices.get("hip")
+        architecture = _gfx(hip or ())
+        whose = f"{architecture} is this machine's" if architecture else "put yours here"
+        targets = (
+            SuggestedTarget(
+                name="cpu",
+                comment="This machine's CPU, with code generated for it.",
+                compiler_config="llvm-cpu",
+                flags=(_LOCAL, "--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=host"),
+                drivers=local,
+            ),
+            SuggestedTarget(
+                name="portable",
+                comment="IREE's portable bytecode backend: slow, and independent of LLVM and of the CPU.",
+                compiler_config="vmvx",
+                flags=(_LOCAL, "--iree-hal-local-target-device-backends=vmvx"),
+                drivers=local[:1],
+                is_reference=True,
+            ),
+            SuggestedTarget(
+                name="vulkan",
+                comment="Vulkan, for the first Vulkan device of this machine; `retarget profile list` has others.",
+                compiler_config="vulkan",
+                target_from=("host:vulkan://",),
+                drivers=("vulkan",) if "vulkan" in devices else (),
+            ),
+            SuggestedTarget(
+                name="cuda",
+                comment="CUDA. sm_80 runs on all NVIDIA GPUs since Ampere.",
+                compiler_config="cuda",
+                flags=("--iree-hal-target-device=cuda", "--iree-cuda-target=sm_80"),
+                drivers=("cuda",) if "cuda" in devices else (),
+            ),
+            SuggestedTarget(
+                name="hip",
+                comment=f"ROCm. Code objects run on exactly one architecture: {whose}.",
+                compiler_config="rocm",
+                flags=("--iree-hal-target-device=hip", f"--iree-rocm-target={architecture or 'gfx942'}"),
+                drivers=("hip",) if architecture or (hip is not None and not hip) else (),
+            ),
+        )
+        return [target for target in targets if target.drivers]
 
 
 def tool_only_flags(flags: Sequence[str]) -> tuple[str, ...]:
@@ -188,7 +231,8 @@ def tool_only_flags(flags: Sequence[str]) -> tuple[str, ...]:
 def _compile(request: CompileRequest) -> Compiled:
     if request.front_half is not None:
         return compile_with_library(request.front_half, request)
-    content, build = _mlir(request), find_compiler()
+    is_model = Path(request.source_name).suffix == ".onnx"
+    content, build = import_onnx(request.source, request.source_name) if is_model else request.source, find_compiler()
     if not _loads(build) or tool_only_flags(without_phase(request.resolved.flags)):
         return compile_with_tool(build, content, request)
     return compile_with_library(content, request)
@@ -217,12 +261,6 @@ def _resolved(build: CompilerBuild, flags: tuple[str, ...]) -> Resolved:
         suffix_facts=((".onnx", f"onnx {onnx_version(build)}"),),
         build=build.describe(),
     )
-
-
-def _mlir(request: CompileRequest) -> bytes:
-    """Return the module as MLIR, imported if it is an ONNX model. Raises as `import_onnx` does."""
-    is_model = Path(request.source_name).suffix == ".onnx"
-    return import_onnx(request.source, request.source_name) if is_model else request.source
 
 
 def _loads(build: CompilerBuild) -> bool:
@@ -279,10 +317,6 @@ def _phase_error(build: CompilerBuild, flag: str) -> str:
     return f"{flag}: there is no phase {phase!r}{hint}; iree-compile has the phases {', '.join(known)}"
 
 
-def _named_target(flags: Sequence[str]) -> str:
-    return _precompile(explicit_host(flags, _precompile))
-
-
 def _precompile(flags: Sequence[str]) -> str:
     """Take a module without code to where its targets are known, and return its text. See `hostcpu`."""
     build = find_compiler()
@@ -294,59 +328,6 @@ def _precompile(flags: Sequence[str]) -> str:
         summary = first_error(diagnostics) or "the compiler cannot name its target"
         raise CompilerError(summary, diagnostics=diagnostics, verdict=is_verdict(diagnostics))
     return text
-
-
-_LOCAL = "--iree-hal-target-device=local"
-
-
-def iree_targets(devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[SuggestedTarget]:
-    """Return the target configs for the devices that the drivers of IREE's runtime found.
-
-    A driver without given devices stands for any of its devices.
-    """
-    local = tuple(driver for driver in ("local-sync", "local-task") if driver in devices)
-    hip = devices.get("hip")
-    architecture = _gfx(hip or ())
-    whose = f"{architecture} is this machine's" if architecture else "put yours here"
-    targets = (
-        SuggestedTarget(
-            name="cpu",
-            comment="This machine's CPU, with code generated for it.",
-            compiler_config="llvm-cpu",
-            flags=(_LOCAL, "--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=host"),
-            drivers=local,
-        ),
-        SuggestedTarget(
-            name="portable",
-            comment="IREE's portable bytecode backend: slow, and independent of LLVM and of the CPU.",
-            compiler_config="vmvx",
-            flags=(_LOCAL, "--iree-hal-local-target-device-backends=vmvx"),
-            drivers=local[:1],
-            is_reference=True,
-        ),
-        SuggestedTarget(
-            name="vulkan",
-            comment="Vulkan, for the first Vulkan device of this machine; `retarget profile list` has others.",
-            compiler_config="vulkan",
-            target_from=("host:vulkan://",),
-            drivers=("vulkan",) if "vulkan" in devices else (),
-        ),
-        SuggestedTarget(
-            name="cuda",
-            comment="CUDA. sm_80 runs on all NVIDIA GPUs since Ampere.",
-            compiler_config="cuda",
-            flags=("--iree-hal-target-device=cuda", "--iree-cuda-target=sm_80"),
-            drivers=("cuda",) if "cuda" in devices else (),
-        ),
-        SuggestedTarget(
-            name="hip",
-            comment=f"ROCm. Code objects run on exactly one architecture: {whose}.",
-            compiler_config="rocm",
-            flags=("--iree-hal-target-device=hip", f"--iree-rocm-target={architecture or 'gfx942'}"),
-            drivers=("hip",) if architecture or (hip is not None and not hip) else (),
-        ),
-    )
-    return [target for target in targets if target.drivers]
 
 
 def _gfx(devices: Sequence[DeviceInfo]) -> str:

@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from msgspec import Struct
 from retarget.extension import CompilerError
 from retarget.model import CompilerConfig
 from retarget.support import did_you_mean
@@ -77,17 +76,11 @@ def flag_value(flags: Iterable[str], name: str) -> str:
     return values[-1] if values else ""
 
 
-def device_flags(config: CompilerConfig) -> tuple[str, ...]:
-    """Return one `--iree-hal-target-device=name=specification` per named device of the config."""
-    return tuple(f"--iree-hal-target-device={name}={full_specification(one)}" for name, one in config.devices)
-
-
 def with_devices(config: CompilerConfig, flags: Sequence[str]) -> tuple[str, ...]:
-    """Return `flags` with the config's device flags before them, unless they are there already."""
-    devices = device_flags(config)
-    if tuple(flags[: len(devices)]) == devices:
-        return tuple(flags)
-    return (*devices, *flags)
+    """Return `flags` with one `--iree-hal-target-device=name=specification` per named device of the config before them,
+    unless they are there already."""
+    devices = tuple(f"--iree-hal-target-device={name}={full_specification(one)}" for name, one in config.devices)
+    return tuple(flags) if tuple(flags[: len(devices)]) == devices else (*devices, *flags)
 
 
 def with_one_phase(flags: Sequence[str]) -> tuple[str, ...]:
@@ -231,18 +224,15 @@ def device_order(devices: Mapping[str, str]) -> Mapping[str, bool]:
 def device_problems(devices: Mapping[str, str]) -> Sequence[tuple[str, str]]:
     """Return (name, what is wrong) for names and values that the compiler takes for something else; for fallbacks to no
     device, and once for each cycle: the compiler crashes on the former and never ends on the latter."""
-    problems = [
-        (name, f"found the name {name!r}, expected ASCII letters, digits and _, such as 'device_a'")
-        for name in devices
-        if _NAME.fullmatch(name) is None
-    ]
-    problems += [
-        (name, "found an empty text, expected what to compile for, such as 'vulkan'")
-        for name, specification in devices.items()
-        if not specification.strip()
-    ]
+    problems: list[tuple[str, str]] = []
     cyclic: set[str] = set()
     for name, specification in devices.items():
+        if _NAME.fullmatch(name) is None:
+            problems.append(
+                (name, f"found the name {name!r}, expected ASCII letters, digits and _, such as 'device_a'")
+            )
+        if not specification.strip():
+            problems.append((name, "found an empty text, expected what to compile for, such as 'vulkan'"))
         for other in _fallbacks(specification):
             if other not in devices:
                 message = f"found a fallback to {other!r}, expected one of {', '.join(map(repr, devices))}"
@@ -286,11 +276,6 @@ Precompile = Callable[[Sequence[str]], str]
 """Compiles a module without code with the given flags, up to where its target is known, and returns its text."""
 
 
-class _Cpu(Struct, frozen=True, kw_only=True):
-    cpu: str
-    features: str
-
-
 def explicit_host(flags: Sequence[str], precompile: Precompile) -> tuple[str, ...]:
     """Return `flags` with `host` replaced by this machine's CPU and features.
 
@@ -315,25 +300,26 @@ def explicit_host(flags: Sequence[str], precompile: Precompile) -> tuple[str, ..
         )
         raise CompilerError(msg)
     base = (*_PROBE_FLAGS, *((f"--{TRIPLE_FLAG}={triple}",) if triple else ()))
-    host = _ask((*base, f"--{CPU_FLAG}=host"), precompile)
-    own = _ask((*base, f"--{CPU_FLAG}={host.cpu}"), precompile)
+    host, all_features = wanted = _ask((*base, f"--{CPU_FLAG}=host"), precompile)
+    _, own = _ask((*base, f"--{CPU_FLAG}={host}"), precompile)
     # The compiler puts the features a CPU has by name before those that were given; only the latter are ours to give.
-    extra = host.features.removeprefix(own.features).lstrip(",")
-    explicit = (f"--{CPU_FLAG}={host.cpu}", *((f"--{FEATURES_FLAG}={extra}",) if extra else ()))
-    again = _ask((*base, *explicit), precompile)
-    if again != host:
+    extra = all_features.removeprefix(own).lstrip(",")
+    explicit = (f"--{CPU_FLAG}={host}", *((f"--{FEATURES_FLAG}={extra}",) if extra else ()))
+    found = _ask((*base, *explicit), precompile)
+    if found != wanted:
         msg = (
-            f"the host CPU cannot be named to this compiler: `host` gives {host.cpu} {host.features!r}, "
-            f"and {' '.join(explicit)} gives {again.cpu} {again.features!r}; name the CPU instead of `host`"
+            f"the host CPU cannot be named to this compiler: `host` gives {host} {all_features!r}, "
+            f"and {' '.join(explicit)} gives {found[0]} {found[1]!r}; name the CPU instead of `host`"
         )
         raise CompilerError(msg)
     kept = tuple(flag for flag in flags if split_flag(flag)[0] not in {CPU_FLAG, FEATURES_FLAG})
     return (*kept, *explicit)
 
 
-def _ask(flags: Sequence[str], precompile: Precompile) -> _Cpu:
+def _ask(flags: Sequence[str], precompile: Precompile) -> tuple[str, str]:
+    """Return the CPU and its features."""
     found = _TARGET.search(precompile(flags))
     if found is None:
         msg = f"the compiler names no CPU for {' '.join(flags)}; name the CPU with --{CPU_FLAG} instead of `host`"
         raise CompilerError(msg)
-    return _Cpu(cpu=found["cpu"], features=found["features"])
+    return found["cpu"], found["features"]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from retarget.extension import Compiled, Compiler, CompileRequest, CompilerError, Resolved, UnavailableError
 from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig, Toolchain
 
-from retarget_iree.builds import CompilerBuild, compiler_hint
+from retarget_iree.builds import CompilerBuild, build_hint
 from retarget_iree.compiler.flags import not_inputs
 from retarget_iree.compiler.tool import compile_with_tool, tool_diagnostics
 from retarget_iree.toolchain import command, compiler_environment, find_compiler
@@ -60,5 +60,5 @@ def _build(toolchain: Toolchain | None = None) -> CompilerBuild:
     tool = next((path for path in beside if path.is_file()), None)
     if tool is None:
         msg = f"{build.folder} has no iree-opt, expected it beside {' or '.join(str(path.parent) for path in beside)}"
-        raise UnavailableError(msg, hint=compiler_hint())
+        raise UnavailableError(msg, hint=build_hint("compiler"))
     return replace(build, tool=tool)

@@ -18,7 +18,7 @@ from retarget.extension import Compiled, CompileRequest, CompilerError, Unavaila
 from retarget.model import CompileTarget
 from retarget.support import RetargetError, decoded
 
-from retarget_iree.builds import CompilerBuild, compiler_hint, locate, runtime_hint
+from retarget_iree.builds import CompilerBuild, build_hint, locate
 from retarget_iree.compiler.flags import PHASE_FLAG, phase_of, with_devices, with_one_phase
 from retarget_iree.compiler.targets.combined import is_pure, with_profiles
 from retarget_iree.modules.measure import disassembled, memory_line
@@ -98,14 +98,14 @@ def compile_with_tool(build: CompilerBuild, content: bytes, request: CompileRequ
 def _run_tool(build: CompilerBuild, arguments: Sequence[str], content: bytes) -> subprocess.CompletedProcess[bytes]:
     if build.tool is None:
         msg = f"{build.folder} has no iree-compile, which this needs"
-        raise UnavailableError(msg, hint=compiler_hint())
+        raise UnavailableError(msg, hint=build_hint("compiler"))
     try:
         return subprocess.run(
             [str(build.tool), *linker_flags(build), *arguments], input=content, capture_output=True, check=False
         )
     except OSError as error:
         msg = f"{build.tool} cannot be run: {error.strerror or error}"
-        raise UnavailableError(msg, hint=compiler_hint()) from error
+        raise UnavailableError(msg, hint=build_hint("compiler")) from error
 
 
 def _die_of(number: int, output: str) -> None:
@@ -174,7 +174,8 @@ def dump_module(artifact: bytes) -> str:
     if artifact and (text := decoded(artifact)) is not None:
         return text
     if locate("iree.runtime") is None:
-        msg = f"the IREE runtime is not installed, whose tool iree-dump-module prints modules; {runtime_hint()}"
+        hint = build_hint("runtime")
+        msg = f"the IREE runtime is not installed, whose tool iree-dump-module prints modules; {hint}"
         raise RetargetError(msg)
     with tempfile.TemporaryDirectory(prefix="retarget-dump-") as folder:
         path = Path(folder) / "module.vmfb"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -27,15 +28,13 @@ from retarget.support import (
     DataFiles,
     Diagnostic,
     DiagnosticsError,
-    OutsideError,
     RetargetError,
     did_you_mean,
     display_path,
     is_inside,
-    resolve_inside,
 )
 
-from retarget_iree.flagfile.parse import Flag, FlagFile, flags_of, load_flagfile, parse_flagfile, read_text
+from retarget_iree.flagfile.parse import Flag, FlagFile, flags_of, load_flagfile, parse_flagfile, read_text, resolved
 from retarget_iree.flagfile.values import Location, Written, packed_text, parse_value, quoted
 from retarget_iree.runtime.drivers import IreeDriver
 from retarget_iree.runtime.tool.command import run_module_command
@@ -61,10 +60,12 @@ def find_modules(folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:
     if diagnostics:
         raise DiagnosticsError(diagnostics)
     alone = Counter(path.parent for path in flagfiles)
-    return [
-        Module(name=_module_name(path, folder, is_alone=alone[path.parent] == 1), path=path, data=tuple(data))
-        for path, data in flagfiles.items()
-    ]
+    modules: list[Module] = []
+    for path, data in flagfiles.items():
+        below = path.parent.relative_to(folder)
+        name = (below if alone[path.parent] == 1 and below.parts else below / path.stem).as_posix()
+        modules.append(Module(name=name, path=path, data=tuple(data)))
+    return modules
 
 
 def data_diagnostics(module: Module, folder: Path) -> Sequence[Diagnostic]:
@@ -100,10 +101,16 @@ def parameters_of(request: CaseRequest) -> Sequence[tuple[str, Path]]:
     given: dict[str, tuple[Path, dict[Path, None]]] = {}
     diagnostics: list[Diagnostic] = []
     for path in request.data:
-        try:
-            of_file = _parameters_in(path, request.folder)
-        except DiagnosticsError as error:
-            diagnostics += error.diagnostics
+        data, before = DataFiles(folder=request.folder, base=path.parent), len(diagnostics)
+        of_file: dict[str, tuple[Location, dict[Path, None]]] = {}
+        with suppress(DiagnosticsError):  # of an invalid one its case says why
+            for one in load_flagfile(path, request.folder).parameters:
+                location = one.path.location
+                try:
+                    of_file.setdefault(one.scope, (location, {}))[1][data.large_path(one.path.text)] = None
+                except RetargetError as error:
+                    diagnostics.append(location.diagnostic(str(error)))
+        if len(diagnostics) > before:
             continue
         for scope, (location, files) in of_file.items():
             first, known = given.setdefault(scope, (path, files))
@@ -198,39 +205,18 @@ def _programs(folder: Path) -> tuple[Path, ...]:
 def _named_module(written: Written, base: Path, folder: Path) -> Path:
     """Return the program that `--module=` names; for a compiled one, the program of its stem beside it."""
     path, shown = Path(written.text), quoted(written.text)
-    try:
-        found = resolve_inside(base / path, folder)
-        there = found.is_file()
-    except OutsideError as error:
-        msg = f"found {shown}, which leads outside the suite's folder {folder}; expected a module inside it"
-        raise written.location.error(msg) from error
-    except OSError as error:
-        msg = f"found {shown}, which is not a path that can be read: {error.strerror or error}"
-        raise written.location.error(msg) from error
+    found = resolved(written, base, folder, "module")
     if path.suffix not in {*_SOURCES, _IMPORTED}:
         sources = [found.with_suffix(suffix) for suffix in (*_SOURCES, _IMPORTED)]
         found = next((source for source in sources if source.is_file()), found)
         if found not in sources:
             msg = f"found {shown}, expected a program: .mlir, .mlirbc or .onnx (it is compiled by this run)"
             raise written.location.error(msg)
-    elif not there:
+    elif not found.is_file():
         near = [entry.name for entry in _programs(found.parent)] if found.parent.is_dir() else []
         msg = f"found no file {shown}, expected a module{did_you_mean(path.name, near)}"
         raise written.location.error(msg)
-    return _spelt_below(found, base, folder)
-
-
-def _spelt_below(found: Path, base: Path, folder: Path) -> Path:
-    """Return a resolved path in terms of `folder`, which may itself be reached by a link."""
-    real = folder.resolve()
-    return folder / found.relative_to(real) if found.is_relative_to(real) else base / found.name
-
-
-def _module_name(path: Path, folder: Path, *, is_alone: bool) -> str:
-    below = path.parent.relative_to(folder).as_posix()
-    if below == ".":
-        return path.stem
-    return below if is_alone else f"{below}/{path.stem}"
+    return folder / found.relative_to(folder.resolve())  # which may itself be reached by a link
 
 
 # ---------------------------------------------------------------- cases
@@ -292,28 +278,7 @@ def _tolerances(file: FlagFile) -> dict[str, Tolerance]:
     }
 
 
-# ---------------------------------------------------------------- parameters
-
-
-def _parameters_in(path: Path, folder: Path) -> dict[str, tuple[Location, dict[Path, None]]]:
-    """Return a flagfile's parameter files by scope. One that is invalid has none: its case says why."""
-    try:
-        file = load_flagfile(path, folder)
-    except DiagnosticsError:
-        return {}
-    files = DataFiles(folder=folder, base=path.parent)
-    given: dict[str, tuple[Location, dict[Path, None]]] = {}
-    diagnostics: list[Diagnostic] = []
-    for parameters in file.parameters:
-        location = parameters.path.location
-        try:
-            given.setdefault(parameters.scope, (location, {}))[1][files.large_path(parameters.path.text)] = None
-        except RetargetError as error:
-            diagnostics.append(location.diagnostic(str(error)))
-    if diagnostics:
-        raise DiagnosticsError(diagnostics)
-    return given
-
+# ---------------------------------------------------------------- suites that `retarget init` writes
 
 _LARGEST = 1 << 20
 """The largest file that is searched, in bytes."""

@@ -34,10 +34,10 @@ def read_case(file: FlagFile, function: FunctionInfo, folder: Path) -> CaseData:
     files, of numbers that do not fit, and of values that are not what the function takes or returns.
     """
     diagnostics: list[Diagnostic] = []
-    inputs = _read(file, file.inputs, _Signature.arguments(function), folder, diagnostics)
+    inputs = _read(file, file.inputs, _Signature(of=function, noun="argument"), folder, diagnostics)
     expected = None
     if file.expected is not None:
-        expected = _read(file, file.expected, _Signature.results(function), folder, diagnostics)
+        expected = _read(file, file.expected, _Signature(of=function, noun="result"), folder, diagnostics)
     if diagnostics:
         raise DiagnosticsError(diagnostics)
     return CaseData(
@@ -53,10 +53,8 @@ def data_diagnostics(file: FlagFile, folder: Path) -> list[Diagnostic]:
     """
     diagnostics: list[Diagnostic] = []
     function = FunctionInfo(name="the function" if file.function is None else file.function.text, arguments=None)
-    for values, signature in (
-        (file.inputs, _Signature.arguments(function, is_seen=False)),
-        (file.expected or (), _Signature.results(function, is_seen=False)),
-    ):
+    for values, noun in ((file.inputs, "argument"), (file.expected or (), "result")):
+        signature = _Signature(of=function, noun=noun, is_seen=False)
         _read(file, [value for value in values if value.path], signature, folder, diagnostics)
     files = DataFiles(folder=folder, base=file.path.parent)
     for parameters in file.parameters:
@@ -70,40 +68,29 @@ def data_diagnostics(file: FlagFile, folder: Path) -> list[Diagnostic]:
 class _Signature(Struct, frozen=True, kw_only=True):
     """One side of a function: how many values of which types, None and empty where the artifact does not say.
 
-    `is_seen` says whether there is an artifact that could.
+    `noun` is `argument` or `result`; `is_seen` says whether there is an artifact that could.
     """
 
-    function: str
+    of: FunctionInfo
     noun: str
-    written: str
-    count: int | None
-    types: tuple[str, ...]
-    is_seen: bool
+    is_seen: bool = True
 
-    @classmethod
-    def arguments(cls, function: FunctionInfo, *, is_seen: bool = True) -> _Signature:
-        return cls(
-            function=function.name,
-            noun="argument",
-            written="--input",
-            count=function.arguments,
-            types=function.argument_types,
-            is_seen=is_seen,
-        )
+    @property
+    def types(self) -> tuple[str, ...]:
+        return self.of.argument_types if self.noun == "argument" else self.of.result_types
 
-    @classmethod
-    def results(cls, function: FunctionInfo, *, is_seen: bool = True) -> _Signature:
-        types = function.result_types
+    @property
+    def count(self) -> int | None:
+        if self.noun == "argument":
+            return self.of.arguments
         # An artifact that says what the function takes says what it returns.
-        count = len(types) if types or function.argument_types else None
-        written = "--expected_output"
-        return cls(function=function.name, noun="result", written=written, count=count, types=types, is_seen=is_seen)
+        return len(self.types) if self.types or self.of.argument_types else None
 
     def type(self, index: int) -> str:
         return self.types[index] if index < len(self.types) else ""
 
     def value(self, index: int) -> str:
-        return f"{self.noun} {index} of {self.function}"
+        return f"{self.noun} {index} of {self.of.name}"
 
 
 def _read(
@@ -131,10 +118,12 @@ def _read(
     if signature.count is not None and len(arrays) != signature.count:
         location = values[-1].written.location if values else Location(file=file.path, line=0, column=0)
         plural = "" if len(arrays) == 1 else "s"
-        of = signature.function if signature.noun == "argument" else f"the results of {signature.function}"
         types = f"({', '.join(signature.types)})" if signature.types else ""
-        types = f" {types}" if types and signature.noun == "result" else types
-        msg = f"found {len(arrays)} value{plural} by {signature.written}, expected {signature.count} for {of}{types}"
+        if signature.noun == "argument":
+            written, of = "--input", f"{signature.of.name}{types}"
+        else:
+            written, of = "--expected_output", f"the results of {signature.of.name} {types}".rstrip()
+        msg = f"found {len(arrays)} value{plural} by {written}, expected {signature.count} for {of}"
         diagnostics.append(location.diagnostic(msg))
     return arrays
 
@@ -144,7 +133,8 @@ def _one(files: _Files, value: Value, signature: _Signature, index: int) -> Arra
     if value.form in {Form.IGNORED, Form.NULL}:
         if signature.noun == "result":
             return None
-        msg = f"found {value.form.value}, expected a value for {signature.value(index)}{_of(declared)}"
+        of = f" ({declared})" if declared else ""
+        msg = f"found {value.form.value}, expected a value for {signature.value(index)}{of}"
         raise location.error(msg)
     if value.form is Form.NUMBER:
         return _number(value, signature, index)
@@ -261,7 +251,9 @@ def _fitting(array: Array, signature: _Signature, index: int, location: Location
         try:
             return fit(array, declared, by_width=True)
         except RetargetError as error:
-            msg = f"{error} for {signature.value(index)}{_demoted(array.dtype.name, declared.dtype)}"
+            pair = _DEMOTED.get((array.dtype.name, declared.dtype))
+            hint = f"; if the compiler converted it, its flag --iree-input-demote-{pair}=false keeps the type"
+            msg = f"{error} for {signature.value(index)}{hint if pair else ''}"
             raise location.error(msg) from error
     if array.dtype.type is np.void and signature.is_seen:
         msg = (
@@ -269,12 +261,3 @@ def _fitting(array: Array, signature: _Signature, index: int, location: Location
         )
         raise location.error(msg)
     return array
-
-
-def _demoted(found: str, expected: str) -> str:
-    pair = _DEMOTED.get((found, expected))
-    return f"; if the compiler converted it, its flag --iree-input-demote-{pair}=false keeps the type" if pair else ""
-
-
-def _of(declared: str) -> str:
-    return f" ({declared})" if declared else ""

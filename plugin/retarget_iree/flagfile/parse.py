@@ -26,11 +26,12 @@ import math
 import re
 import stat
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from retarget.support import Diagnostic, DiagnosticsError, OutsideError, did_you_mean, resolve_inside
+from retarget.support import Diagnostic, DiagnosticsError, did_you_mean, is_inside
 
 from retarget_iree.flagfile.values import Location, Value, Written, parse_number, parse_value, quoted, shortened
 from retarget_iree.runtime.devices.hal import HAL_DRIVERS
@@ -234,7 +235,12 @@ def split_flags(path: Path, text: str) -> tuple[tuple[Flag, ...], tuple[Diagnost
             continue
         location = Location(file=path, line=number, column=raw.index(line) + 1)
         if not line.startswith("--"):
-            diagnostics.append(location.diagnostic(_no_flag(line)))
+            message = (
+                f"found {quoted(line)}, expected a flag ('--name=value'), a comment ('#' or '//') or an empty line"
+            )
+            if line.startswith("\ufeff"):
+                message = "found a byte order mark, expected '--name=value'; save the file as UTF-8 without one"
+            diagnostics.append(location.diagnostic(message))
             continue
         name, equals, rest = line[2:].partition("=")
         value = None
@@ -247,10 +253,20 @@ def split_flags(path: Path, text: str) -> tuple[tuple[Flag, ...], tuple[Diagnost
     return tuple(flags), tuple(diagnostics)
 
 
-def _no_flag(line: str) -> str:
-    if line.startswith("\ufeff"):
-        return "found a byte order mark, expected '--name=value'; save the file as UTF-8 without one"
-    return f"found {quoted(line)}, expected a flag ('--name=value'), a comment ('#' or '//') or an empty line"
+def resolved(written: Written, base: Path, folder: Path, what: str) -> Path:
+    """Return the path that a value names, with links resolved, whether it is there or not. Raises `DiagnosticsError`
+    for one that leads outside `folder`, or that cannot be read."""
+    found = f"found {quoted(written.text)}, which"
+    try:
+        real = (base / written.text).resolve()
+        real.is_file()
+    except (OSError, ValueError, RuntimeError) as error:  # a cycle of links, a NUL character, a name too long
+        msg = f"{found} is not a path that can be read: {getattr(error, 'strerror', None) or error}"
+        raise written.location.error(msg) from error
+    if not is_inside(real, folder):
+        msg = f"{found} leads outside the suite's folder {folder}; expected a {what} inside it"
+        raise written.location.error(msg)
+    return real
 
 
 # ---------------------------------------------------------------- inclusion
@@ -303,20 +319,13 @@ class _Inclusion(Struct, kw_only=True):
             msg = f"found --{_INCLUDE} without a value, expected --{_INCLUDE}=common_flags.txt"
             raise flag.location.error(msg)
         location = written.location
-        try:
-            real = resolve_inside(self.base / written.text, self.folder)
-            is_file = real.is_file()
-            others = () if is_file else _neighbours(real.parent) - {other.name for other in trail}
-        except OutsideError as error:
-            found = f"found {quoted(written.text)}, which leads outside the suite's folder {self.folder}"
-            msg = f"{found}; expected a flagfile inside it"
-            raise location.error(msg) from error
-        except OSError as error:
-            msg = f"found {quoted(written.text)}, which is not a path that can be read: {error.strerror or error}"
-            raise location.error(msg) from error
-        if not is_file:
+        real = resolved(written, self.base, self.folder, "flagfile")
+        if not real.is_file():
             at = "" if len(trail) == 1 else f" in the folder of {trail[0].name}, where the tool looks for it"
-            near = did_you_mean(real.name, others)
+            others: set[str] = set()
+            with suppress(OSError):  # it has no folder, or one that cannot be read
+                others = {other.name for other in real.parent.iterdir() if other.is_file()}
+            near = did_you_mean(real.name, others - {other.name for other in trail})
             msg = f"found no file {quoted(written.text)}, expected a flagfile{at}{near}"
             raise location.error(msg)
         if any(other.resolve() == real for other in trail):
@@ -324,7 +333,3 @@ class _Inclusion(Struct, kw_only=True):
             msg = f"found flagfiles that include each other in a cycle, {shown}; expected a file that includes no more"
             raise location.error(msg)
         return self.folder / real.relative_to(self.folder.resolve())
-
-
-def _neighbours(folder: Path) -> set[str]:
-    return {entry.name for entry in folder.iterdir() if entry.is_file()} if folder.is_dir() else set()

@@ -6,18 +6,18 @@ import functools
 import math
 import re
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
-from retarget.model import ELEMENT_TYPES, ElementType, Kind
+from retarget.model import ELEMENT_TYPES, Kind
 from retarget.support import Diagnostic, DiagnosticsError, did_you_mean
 
 from retarget_iree.runtime.elements import ELEMENT_CODES
 
-ELEMENTS: Mapping[str, ElementType] = {
+ELEMENTS = {
     f"cf{element.bits}" if element.kind is Kind.COMPLEX else name: element
     for name, element in ELEMENT_TYPES.items()
     if name in ELEMENT_CODES and name != "index"
@@ -117,20 +117,17 @@ def parse_value(written: Written) -> Value:
     if text in {Form.IGNORED, Form.NULL}:
         return Value(form=Form(text), written=written)
     if text[0] in "@+*":
-        return _parse_arrays(written)
+        path = text[1:].strip()
+        if not path.endswith(".npy"):
+            expected = "expected a .npy file; raw bytes need their type before them: 2x3xf32=@file.bin"
+            msg = f"found {quoted(path)}, {expected}"
+            raise written.location.after(1).error(msg)
+        return Value(form=Form.ARRAYS, written=written, source=text[0], path=path)
     if text[0] == "&":
         return _parse_tensor(written, Written(text=text[1:], location=written.location.after(1)))
     if "=" not in text and (number := _to_int(text) if _INTEGER.fullmatch(text) else parse_number(text)) is not None:
         return Value(form=Form.NUMBER, written=written, numbers=(number,))
     return _parse_tensor(written, written)
-
-
-def _parse_arrays(written: Written) -> Value:
-    source, path = written.text[0], written.text[1:].strip()
-    if not path.endswith(".npy"):
-        msg = f"found {quoted(path)}, expected a .npy file; raw bytes need their type before them: 2x3xf32=@file.bin"
-        raise written.location.after(1).error(msg)
-    return Value(form=Form.ARRAYS, written=written, source=source, path=path)
 
 
 def _parse_tensor(whole: Written, written: Written) -> Value:
@@ -202,7 +199,9 @@ def _parse_contents(written: Written, shape: tuple[int, ...], element: str) -> t
     items = _ITEM.findall(written.text)
     count, bits = math.prod(shape), ELEMENTS[element].bits
     if bits in {2, 4} and count and len(items) in {1, -(-count * bits // 8)} and all(map(_BYTE.fullmatch, items)):
-        return _unpacked(items, ELEMENTS[element])[:count]
+        # The lowest bits of the first byte are the first element.
+        mask = (1 << bits) - 1
+        return tuple(int(item, 16) >> shift & mask for item in items for shift in range(0, 8, bits))[:count]
     if len(items) != count and (len(items) != 1 or count == 0):
         name = "x".join([*map(str, shape), element])
         one = " (or 1 for all)" if count > 1 else ""
@@ -219,12 +218,6 @@ def _parse_contents(written: Written, shape: tuple[int, ...], element: str) -> t
                 msg = f"found {quoted(item[0])}, expected {expected}"
                 raise written.location.after(item.start()).error(msg) from None
         raise
-
-
-def _unpacked(items: Sequence[str], element: ElementType) -> tuple[int, ...]:
-    """Return the elements of packed bytes: the lowest bits of the first byte are the first."""
-    mask = (1 << element.bits) - 1
-    return tuple(int(item, 16) >> shift & mask for item in items for shift in range(0, 8, element.bits))
 
 
 def packed_text(value: Value) -> str:

@@ -109,21 +109,21 @@ def _read(
     golden: list[tuple[str, GoldenValue]] = []
     for name, path in files:
         try:
-            found = read_config_file(path, chip)
+            found, values, further = read_config_file(path, chip)
         except DiagnosticsError as error:
             diagnostics += error.diagnostics
             continue
-        notes += found.notes
+        notes += further
         # A file of several models distinguishes its configs by what follows its own name.
         mine = [
-            replace(config, name=name + config.name.removeprefix(path.stem) if len(found.configs) > 1 else name)
+            replace(config, name=name + config.name.removeprefix(path.stem) if len(found) > 1 else name)
             if name
             else config
-            for config in found.configs
+            for config in found
         ]
         configs += mine
         about = [config.name for config in mine] or [name or path.stem]
-        golden += [(one, value) for one in about for value in found.golden]
+        golden += [(one, value) for one in about for value in values]
     diagnostics += config_errors(configs)
     if diagnostics:
         raise DiagnosticsError(diagnostics)

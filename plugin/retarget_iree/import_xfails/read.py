@@ -142,19 +142,9 @@ class GoldenValue(Struct, frozen=True, kw_only=True):
     source: str
 
 
-class ConfigFile(Struct, frozen=True, kw_only=True):
-    """The content of a file. `notes` say what is not taken over."""
-
-    configs: tuple[ConfigLists, ...]
-    golden: tuple[GoldenValue, ...]
-    notes: tuple[str, ...]
-
-
-def read_config_file(file: Path, chip: str = "") -> ConfigFile:
-    """Return what a file has. `chip` is that of the golden values and of the expected failures of a model.
-
-    Raises `DiagnosticsError`.
-    """
+def read_config_file(file: Path, chip: str = "") -> tuple[Sequence[ConfigLists], Sequence[GoldenValue], Sequence[str]]:
+    """Return the configs and golden values of a file, and notes on what is not taken over. `chip` is that of the golden
+    values and of the expected failures of a model. Raises `DiagnosticsError`."""
     notes: list[str] = []
     try:
         data = msgspec.convert(_content(file), dict[str, Any])
@@ -164,7 +154,7 @@ def read_config_file(file: Path, chip: str = "") -> ConfigFile:
     except msgspec.ValidationError as error:
         message, _, key = str(error).partition(" - at `$.")
         raise DiagnosticsError([Diagnostic(file=file, key_path=key.rstrip("`"), message=message)]) from error
-    return ConfigFile(configs=tuple(configs), golden=tuple(golden), notes=tuple(f"{file.name}: {one}" for one in notes))
+    return configs, golden, [f"{file.name}: {one}" for one in notes]
 
 
 def _content(file: Path) -> object:

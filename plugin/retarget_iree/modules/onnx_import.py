@@ -9,7 +9,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 from retarget.extension import CompilerError, UnavailableError
 from retarget.support import ScratchFolder, install_hint
@@ -54,8 +53,10 @@ def import_onnx(content: bytes, name: str) -> bytes:
     if not model.graph.node and not model.graph.output:
         msg = f"{name}: not an ONNX model: it holds no graph"
         raise CompilerError(msg, verdict=True, in_front_half=True)
-    outside = _external_files(model)
-    if outside:
+    from onnx.external_data_helper import ExternalDataInfo, uses_external_data
+
+    elsewhere = filter(uses_external_data, model.graph.initializer)
+    if outside := sorted({ExternalDataInfo(tensor).location for tensor in elsewhere}):
         msg = (
             f"{name}: tensors lie in other files ({', '.join(outside)}), which the compile key does not cover; "
             "expected a model of one file: save it with onnx.save_model(model, path, save_as_external_data=False)"
@@ -93,13 +94,6 @@ def _run_importer(source: Path, output: Path) -> None:
     if done.returncode != 0:
         last = done.stderr.strip().rpartition("\n")[2] or f"exit status {done.returncode}"
         raise ImportError(last) if last.startswith("ModuleNotFoundError") else ValueError(last)
-
-
-def _external_files(model: Any) -> list[str]:
-    from onnx.external_data_helper import ExternalDataInfo, uses_external_data
-
-    tensors = [tensor for tensor in model.graph.initializer if uses_external_data(tensor)]
-    return sorted({ExternalDataInfo(tensor).location for tensor in tensors})
 
 
 def _first_line(error: Exception) -> str:

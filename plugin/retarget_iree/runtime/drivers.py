@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from retarget.model import CompilerConfig, DeviceInfo, RuntimeConfig, Toolchain
 from retarget_iree.builds import RUNTIME_PACKAGE
 from retarget_iree.noise import clean_status
 from retarget_iree.runtime.apis.features import host_vendor, library_complaints, live_features, vulkan_complaints
-from retarget_iree.runtime.devices.hal import HAL_DRIVERS, HOST_DRIVERS, HalDriver
+from retarget_iree.runtime.devices.hal import HAL_DRIVERS, HOST_DRIVERS
 from retarget_iree.runtime.devices.identity import describe_device, driver_of, select_device
 from retarget_iree.runtime.needs import artifact_needs
 from retarget_iree.runtime.tool.command import run_module_command
@@ -174,7 +174,9 @@ class IreeDriver(Driver):
             raise self._unavailable(message)
         infos = []
         for ordinal, record in enumerate(records):
-            dump = _dump(driver, record)
+            dump = ""
+            with suppress(RuntimeError, ValueError, NotImplementedError, OSError):  # it is optional for a driver
+                dump = str(driver.dump_device_info(record["device_id"]))
             features = live_features(self.name, str(record.get("path", "")), dump, complete=complete)
             info = describe_device(self.name, ordinal, record, dump)
             vendor = info.vendor or host_vendor()  # only the host's cores have none
@@ -194,13 +196,6 @@ class IreeDriver(Driver):
         return UnavailableError(f"the driver {self.name} does not start: {first}")
 
 
-def _dump(driver: Any, record: dict[str, Any]) -> str:
-    try:
-        return str(driver.dump_device_info(record["device_id"]))
-    except (RuntimeError, ValueError, NotImplementedError, OSError):
-        return ""  # describing devices is optional for a driver
-
-
 def parse_runtime_flags(config: RuntimeConfig) -> None:
     """Give the config's flags to the runtime, for the whole process. Raises `DriverError` naming a flag it refuses."""
     from iree.runtime import flags
@@ -218,16 +213,16 @@ def parse_runtime_flags(config: RuntimeConfig) -> None:
             raise DriverError(msg, hint=hint) from error
 
 
-def _driver(hal: HalDriver) -> IreeDriver:
-    complaints: Callable[[], Sequence[str]] = partial(library_complaints, hal.library) if hal.library else tuple
-    return IreeDriver(
+_COMPLAINTS: dict[str, Callable[[], Sequence[str]]] = {"vulkan": vulkan_complaints}
+_COMPLAINTS |= {hal.name: partial(library_complaints, hal.library) for hal in HAL_DRIVERS.values() if hal.library}
+DRIVERS = tuple(
+    IreeDriver(
         name=hal.name,
         words=hal.words,
         missing=hal.missing,
         broken=hal.broken,
-        complaints=vulkan_complaints if hal.name == "vulkan" else complaints,
+        complaints=_COMPLAINTS.get(hal.name, tuple),
         hint=hal.hint,
     )
-
-
-DRIVERS = tuple(map(_driver, HAL_DRIVERS.values()))
+    for hal in HAL_DRIVERS.values()
+)

@@ -2,7 +2,7 @@
 
 A code has the numerical type in its top byte and the bit count in its low byte (`iree/hal/buffer_view.h`). Signless
 integers, which is what MLIR's `i32` becomes, read as signed. Elements of 2 and 4 bits are packed in a view's buffer
-(`retarget.arrays.dtypes`).
+(`retarget.arrays.dtypes`). Flagfiles are read in pytest's process too: NumPy is imported where it is used.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from retarget.arrays import dtype_of, kind_of, resigned
-from retarget.model import ELEMENT_TYPES, DriverError, mlir_name, parse_type
+from retarget.extension import DriverError
+from retarget.model import ELEMENT_TYPES, mlir_name, parse_type
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
-    from retarget.model import Array
+    from retarget.extension import Array
 
 _BOOLEAN = 0x13000008  # a byte each
 _NUMERICAL_TYPES = {"i": 0x10, "si": 0x11, "ui": 0x12, "f": 0x21, "bf": 0x22}
@@ -80,12 +80,7 @@ def element_type_of(dtype: npt.DTypeLike) -> int:
     return code
 
 
-_CONVENTION_DTYPES: dict[str, np.dtype[np.generic]] = {
-    "i": np.dtype(np.int32),
-    "I": np.dtype(np.int64),
-    "f": np.dtype(np.float32),
-    "F": np.dtype(np.float64),
-}
+_CONVENTION_DTYPES = {"i": "int32", "I": "int64", "f": "float32", "F": "float64"}
 
 
 def scalar_argument(array: Array, letter: str, declared: str) -> float:
@@ -93,10 +88,13 @@ def scalar_argument(array: Array, letter: str, declared: str) -> float:
 
     `letter` and `declared` are the argument's type as in `retarget_iree.runtime.exports.Signature`.
     """
+    import numpy as np
+    from retarget.arrays import dtype_of, kind_of
+
     if array.size != 1:
         msg = f"expected one number{f' ({declared})' if declared else ''}, found an array of shape {array.shape}"
         raise DriverError(msg)
-    dtype: np.dtype[Any] = dtype_of(parse_type(declared)) or _CONVENTION_DTYPES[letter]
+    dtype: np.dtype[Any] = dtype_of(parse_type(declared)) or np.dtype(_CONVENTION_DTYPES[letter])
     value = array.reshape(()).astype(dtype)
     if letter == "i" and kind_of(dtype) == "f":  # as the bits of an i32
         return int(value.view(f"u{dtype.itemsize}"))
@@ -105,14 +103,18 @@ def scalar_argument(array: Array, letter: str, declared: str) -> float:
 
 def scalar_result(value: float, letter: str, declared: str) -> Array:
     """Return the array of rank 0 for a number that the VM has returned."""
+    import numpy as np
+    from retarget.arrays import dtype_of, kind_of
+
     dtype = dtype_of(parse_type(declared))
     if letter == "i" and dtype is not None and kind_of(dtype) == "f":
         return np.asarray(value, np.int32).astype(f"u{dtype.itemsize}").view(dtype)
-    number: np.dtype[Any] = dtype or _CONVENTION_DTYPES[letter]
-    return np.asarray(value).astype(number)
+    return np.asarray(value).astype(dtype or _CONVENTION_DTYPES[letter])
 
 
 def as_declared(array: Array, declared: str) -> Array:
     """Return an array with the signedness that its type declares: integers are signless on the way."""
+    from retarget.arrays import dtype_of, resigned
+
     dtype = dtype_of(parse_type(declared))
     return array if dtype is None else resigned(array, dtype)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import iree.runtime as rt
 from iree.runtime import version
-from retarget.model import DriverError, FunctionInfo, split_types
+from retarget.extension import DriverError, FunctionInfo
+from retarget.model import split_types
 from retarget.support import did_you_mean
 
 from retarget_iree.noise import RUNTIME_ERRORS, clean_status
@@ -43,11 +45,6 @@ def exported(module: Any) -> dict[str, Any]:
     return found
 
 
-def signature_of(function: Any) -> Signature:
-    """Return the signature that a loaded function states."""
-    return parse_signature(repr(function), dict(function.reflection))
-
-
 def function_info(name: str, signature: Signature) -> FunctionInfo:
     """Return a function's description for the case loaders."""
     return FunctionInfo(
@@ -65,6 +62,16 @@ def module_signatures(artifact: bytes) -> Mapping[str, tuple[Signature, Mapping[
     """
     module = load_module(rt.VmInstance(), artifact)
     return {name: (signature_of(one), dict(one.reflection)) for name, one in exported(module).items()}
+
+
+@contextmanager
+def naming(what: str) -> Iterator[None]:
+    """Name the argument or the result that an error is about."""
+    try:
+        yield
+    except (*RUNTIME_ERRORS, DriverError) as error:
+        msg = f"{what}: {clean_status(str(error))}"
+        raise DriverError(msg, hint=getattr(error, "hint", "")) from error
 
 
 def unknown_function(function: str, entries: Mapping[str, object]) -> DriverError:
@@ -110,14 +117,14 @@ class Signature:
         return list(zip(letters, self.result_types or [""] * len(letters), strict=True))
 
 
-def parse_signature(shown: str, reflection: Mapping[str, str]) -> Signature:
-    """Parse the signature from a VM function's properties and reflection attributes."""
-    convention = _CONVENTION.match(shown)
+def signature_of(function: Any) -> Signature:
+    """Return the signature that a loaded function states in its properties and its reflection attributes."""
+    convention = _CONVENTION.match(repr(function))
     if convention is None:
         return Signature(arguments=None, results=None)
     arguments = convention["arguments"].replace("v", "")
     results = convention["results"].replace("v", "")
-    argument_types, result_types = declared_types(reflection.get("iree.abi.declaration", ""))
+    argument_types, result_types = declared_types(dict(function.reflection).get("iree.abi.declaration", ""))
     return Signature(
         arguments=arguments,
         results=results,

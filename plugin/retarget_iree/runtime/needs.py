@@ -76,18 +76,16 @@ def _needs_of(backend: str, target: str, artifact: bytes) -> Iterable[str]:
         case "vulkan-spirv":
             return _spirv_needs(artifact)
         case "cuda":
-            return (f"cuda.computeCapability {sign} {version}" for sign, version in _ptx_targets(artifact))
+            # Code for `sm_90a` runs on 9.0 alone.
+            return (
+                f"cuda.computeCapability {'=' if match[3] else '>='} {int(match[1])}.{int(match[2])}"
+                for match in _PTX_TARGET.finditer(artifact)
+            )
         case "llvm-cpu":
             found = _CPU_FEATURES.search(target)
             features = found[1].split(",") if found is not None else []
             return (f"cpu.{feature[1:]}" for feature in features if feature.startswith("+"))
     return ()
-
-
-def _ptx_targets(artifact: bytes) -> Iterator[tuple[str, str]]:
-    """Yield a comparison and a version for each architecture; code for `sm_90a` runs on 9.0 alone."""
-    for match in _PTX_TARGET.finditer(artifact):
-        yield "=" if match[3] else ">=", f"{int(match[1])}.{int(match[2])}"
 
 
 def _spirv_needs(artifact: bytes) -> Iterator[str]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import iree.runtime as rt
 import numpy as np
 from retarget.arrays import pack, unpack
-from retarget.extension import Device, Program
-from retarget.model import Check, CheckSink, DeviceInfo, DriverError
+from retarget.extension import Check, CheckSink, Device, DriverError, Program
+from retarget.model import DeviceInfo
 
 from retarget_iree.noise import RUNTIME_ERRORS, clean_status
 from retarget_iree.runtime.elements import as_declared, dtype_of_code, element_type_of, scalar_argument, scalar_result
@@ -21,6 +21,7 @@ from retarget_iree.runtime.exports import (
     exported,
     function_info,
     load_module,
+    naming,
     signature_of,
     unknown_function,
 )
@@ -28,9 +29,13 @@ from retarget_iree.runtime.parameters import parameter_indices, parameters_hint
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from retarget.model import Array
+    from retarget.extension import Array
 
     from retarget_iree.runtime.transfers import IreeTransfers
+
+
+_CHECKS = {"eq": "0rrr_v", "almost_eq": "0rrrff_v", "all_true": "0rr_v", "true": "0i_v", "false": "0i_v"}
+"""The functions of the `check` module, with their calling conventions."""
 
 
 class _CheckRecorder:
@@ -44,29 +49,16 @@ class _CheckRecorder:
         self.sink: CheckSink | None = None
         self.diagnostic: Exception | None = None
 
-    def _record(self, kind: str, *values: Any, atol: float = 0.0, rtol: float = 0.0) -> None:
+    def record(self, kind: str, *arguments: Any) -> None:
+        """Hand one call on. Its arguments are a device, unless it is about a number, the values, and tolerances."""
         if self.sink is None or self.diagnostic is not None:
             return
+        *values, atol, rtol = arguments if kind == "almost_eq" else (*arguments, 0.0, 0.0)
         try:
-            actual, expected, *_ = (*map(self._array, values), None)
+            actual, expected, *_ = (*map(self._array, values[kind not in {"true", "false"} :]), None)
             self.sink(Check(kind=kind, actual=actual, expected=expected, atol=atol, rtol=rtol))
         except Exception as error:
             self.diagnostic = error
-
-    def expect_eq(self, _device: Any, actual: Any, expected: Any) -> None:
-        self._record("eq", actual, expected)
-
-    def expect_almost_eq(self, _device: Any, actual: Any, expected: Any, atol: float, rtol: float) -> None:
-        self._record("almost_eq", actual, expected, atol=atol, rtol=rtol)
-
-    def expect_all_true(self, _device: Any, actual: Any) -> None:
-        self._record("all_true", actual)
-
-    def expect_true(self, value: int) -> None:
-        self._record("true", value)
-
-    def expect_false(self, value: int) -> None:
-        self._record("false", value)
 
     def _array(self, value: Any) -> Array:
         return np.asarray(value != 0) if isinstance(value, int) else self._fetch(value.deref(rt.HalBufferView))
@@ -75,11 +67,8 @@ class _CheckRecorder:
 def _check_module(recorder: _CheckRecorder) -> tuple[Any, Any]:
     """Return the `check` module and the interface that must live as long as it."""
     interface = rt.PyModuleInterface("check", lambda _: recorder)
-    interface.export("expect_eq", "0rrr_v", _CheckRecorder.expect_eq)
-    interface.export("expect_almost_eq", "0rrrff_v", _CheckRecorder.expect_almost_eq)
-    interface.export("expect_all_true", "0rr_v", _CheckRecorder.expect_all_true)
-    interface.export("expect_true", "0i_v", _CheckRecorder.expect_true)
-    interface.export("expect_false", "0i_v", _CheckRecorder.expect_false)
+    for kind, convention in _CHECKS.items():
+        interface.export(f"expect_{kind}", convention, lambda own, *values, kind=kind: own.record(kind, *values))
     return interface, interface.create()
 
 
@@ -100,15 +89,9 @@ class IreeDevice(Device):
         self.recorder = _CheckRecorder(self.fetch)
         self._interface, self._check = _check_module(self.recorder)
 
-    def load(self, artifact: bytes) -> IreeProgram:
-        """Load a `.vmfb` and run its initialisers. Raises `DriverError` for one that this device cannot take."""
-        return self.load_with_parameters(artifact, ())
-
-    def load_with_parameters(self, artifact: bytes, parameters: Sequence[tuple[str, Path]]) -> IreeProgram:
-        """Load a `.vmfb` whose parameters lie in (scope, file) pairs: `.irpa`, `.gguf` or `.safetensors`.
-
-        The files are mapped. Raises `DriverError` as `load` does, and for files that hold no parameters.
-        """
+    def load(self, artifact: bytes, parameters: Sequence[tuple[str, Path]] = ()) -> IreeProgram:
+        """Load a `.vmfb`, whose parameters lie in (scope, file) pairs, and run its initialisers: `.irpa`, `.gguf` or
+        `.safetensors`. The files are mapped. Raises `DriverError` for what this device cannot take."""
         if self._instance is None:
             msg = "the device is closed"
             raise DriverError(msg)
@@ -123,6 +106,8 @@ class IreeDevice(Device):
         program = IreeProgram(self, context, module, has_parameters=bool(indices))
         self._programs.add(program)
         return program
+
+    load_with_parameters = load
 
     def transfers(self) -> IreeTransfers:
         """Return memory and queue of the first device."""
@@ -288,11 +273,8 @@ class IreeProgram(Program):
     def _pack(self, function: str, signature: Signature, inputs: Sequence[Array]) -> Any:
         packed = rt.VmVariantList(len(inputs))
         for index, (array, kind) in enumerate(zip(inputs, signature.passed(function, len(inputs)), strict=True)):
-            try:
+            with naming(f"argument {index} of {function}"):
                 self._push(packed, *kind, np.asarray(array))
-            except (*RUNTIME_ERRORS, DriverError) as error:
-                msg = f"argument {index} of {function}: {clean_status(str(error))}"
-                raise DriverError(msg) from error
         return packed
 
     def _push(self, packed: Any, letter: str, declared: str, array: Array) -> None:
@@ -306,17 +288,13 @@ class IreeProgram(Program):
     def _unpack(self, function: str, signature: Signature, results: Any) -> list[Array]:
         unpacked: list[Array] = []
         for index, (letter, declared) in enumerate(signature.returned(len(results))):
-            try:
-                unpacked.append(self._pull(results, index, letter, declared))
-            except (*RUNTIME_ERRORS, DriverError) as error:
-                msg = f"result {index} of {function}: {clean_status(str(error))}"
-                raise DriverError(msg, hint=getattr(error, "hint", "")) from error
+            with naming(f"result {index} of {function}"):
+                if letter == "r":
+                    array = self._device.fetch(results.get_as_object(index, rt.HalBufferView))
+                    unpacked.append(as_declared(array, declared))
+                else:
+                    unpacked.append(scalar_result(results.get_variant(index), letter, declared))
         return unpacked
-
-    def _pull(self, results: Any, index: int, letter: str, declared: str) -> Array:
-        if letter == "r":
-            return as_declared(self._device.fetch(results.get_as_object(index, rt.HalBufferView)), declared)
-        return scalar_result(results.get_variant(index), letter, declared)
 
     def close(self) -> None:
         """Drop functions and state, so that the device can be released."""

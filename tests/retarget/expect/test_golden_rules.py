@@ -10,7 +10,7 @@ import pytest
 from declaration_texts import compiler, declarations, runtime, suite, target
 from retarget.cli import main
 from retarget.declare.load import load_all
-from retarget.expect.matching import assign_goldens, bound_text
+from retarget.expect.matching import assign_goldens
 from retarget.extension.registry import load_extensions
 from retarget.model import Golden
 from retarget.model.metrics import Metric
@@ -61,7 +61,7 @@ def test_rules_become_data(write: Write) -> None:
     assert (latency.within, latency.most) == (0.1, None)
     assert (size.most, size.until, size.issue) == (8 * 2**20, date(2031, 1, 31), "i")
     assert (dispatches.most, dispatches.origin.key_path) == (3.0, "golden[2]")
-    assert [bound_text(one) for one in (latency, size, dispatches)] == [
+    assert [one.bound for one in (latency, size, dispatches)] == [
         "latency within 10 % of the baseline",
         "artifact-size at most 8 MiB",
         "dispatches at most 3",

@@ -17,7 +17,7 @@ from retarget.extension import Case, CaseRequest, FunctionInfo, Tolerance
 from retarget.model import Module
 from retarget.support import RetargetError
 from retarget_cases.onnx.loader import OnnxBackendLoader
-from retarget_cases.onnx.manifest_file import Entry, Manifest, manifest_text
+from retarget_cases.onnx.manifest_file import Manifest, manifest_text
 from retarget_cases.onnx.stored import installed_manifest, installed_tests, installed_version
 
 pytestmark = pytest.mark.usefixtures("node_tests")
@@ -26,8 +26,8 @@ pytestmark = pytest.mark.usefixtures("node_tests")
 @pytest.fixture(scope="module")
 def description(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("suite") / "nodes.toml"
-    entries = tuple(Entry(name=name, tags=tuple(tags.split())) for name, tags in TESTS.items())
-    path.write_text(manifest_text(Manifest(package="onnx 99.0.0", entries=entries), path.name))
+    tests = {name: tuple(tags.split()) for name, tags in TESTS.items()}
+    path.write_text(manifest_text(Manifest(package="onnx 99.0.0", tests=tests), path.name))
     return path
 
 
@@ -69,8 +69,8 @@ def test_the_installed_tests_have_tags_of_operator_opset_and_types() -> None:
     found = installed_manifest()
     assert found.package == installed_version()
     opset = re.compile(r"opset-\d+")  # onnx raises those of some operators in each release
-    tags = {entry.name: opset.sub("opset", " ".join(entry.tags)) for entry in found.entries}
-    assert all(opset.search(tag) for entry in found.entries for tag in entry.tags[1:2])
+    tags = {name: opset.sub("opset", " ".join(words)) for name, words in found.tests.items()}
+    assert all(opset.search(tag) for words in found.tests.values() for tag in words[1:2])
     assert tags == {name: opset.sub("opset", tags) for name, tags in TESTS.items() if name != "test_of_a_later_onnx"}
 
 

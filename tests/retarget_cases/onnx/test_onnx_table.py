@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from benchmark_scripts import benchmark_script
-from retarget_cases.onnx.manifest_file import Entry, Manifest, manifest_text
+from retarget_cases.onnx.manifest_file import Manifest, manifest_text
 
 main = benchmark_script("onnx_conformance").main
 
@@ -53,8 +53,8 @@ def junit(path: Path, *cases: str) -> Path:
 @pytest.fixture
 def manifest(tmp_path: Path) -> Path:
     path = tmp_path / "nodes.toml"
-    entries = tuple(Entry(name=name, tags=tuple(tags.split())) for name, tags in ENTRIES.items())
-    path.write_text(manifest_text(Manifest(package="onnx 1.23.2", entries=entries), path.name))
+    tests = {name: tuple(tags.split()) for name, tags in ENTRIES.items()}
+    path.write_text(manifest_text(Manifest(package="onnx 1.23.2", tests=tests), path.name))
     return path
 
 

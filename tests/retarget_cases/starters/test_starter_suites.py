@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.extension import ModulesRequest, Suggestions
+from retarget.extension import FunctionInfo, ModulesRequest, Suggestions
 from retarget.support import RetargetError
 from retarget_cases import starters
-from retarget_cases.starters import Function, cases_suites, model_suites, onnx_functions
+from retarget_cases.starters import cases_suites, model_suites, onnx_functions
 
 ONE = "func.func @f(%a: tensor<?x3xf32>) -> tensor<?x3xf32> { return %a : tensor<?x3xf32> }\n"
 TWO = ONE + "func.func @g(%a: i32, %b: !torch.vtensor<[2,?],f16>) -> i32 { return %a : i32 }\n"
@@ -91,7 +91,7 @@ def test_a_module_that_is_too_large_to_read_is_left_out(tmp_path: Path, monkeypa
 def test_modules_that_would_share_cases_are_named_and_files_of_values_are_advised(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(starters, "onnx_functions", lambda _: (Function(name="g", arguments=()),))
+    monkeypatch.setattr(starters, "onnx_functions", lambda _: (FunctionInfo(name="g", arguments=0),))
     found = suites(tmp_path, a_mlir=ONE, a_onnx="", b_onnx="", x_npy="", y_npz="", z_pb="", w_bin="", v_txt="")
     assert left_out(found) == [("a.onnx", "would share a.cases.toml with another module; give it another name")]
     assert [path.name for path in found.suites[0].files] == ["a.mlir", "b.onnx"]
@@ -101,7 +101,7 @@ def test_modules_that_would_share_cases_are_named_and_files_of_values_are_advise
 
 
 def test_models_with_data_sets_that_hold_results_are_a_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def functions(path: Path) -> tuple[Function, ...]:
+    def functions(path: Path) -> tuple[FunctionInfo, ...]:
         if path.parent.name == "broken":
             msg = "is broken"
             raise RetargetError(msg)
@@ -137,8 +137,6 @@ def test_models_with_data_sets_that_hold_results_are_a_suite(tmp_path: Path, mon
 def test_a_model_that_cannot_be_read_whole_is_an_error(
     monkeypatch: pytest.MonkeyPatch, known: object, elsewhere: bool, message: str
 ) -> None:
-    from retarget.extension import FunctionInfo
-
     def function(_: Path) -> object:
         if isinstance(known, Exception):
             raise known
@@ -152,4 +150,4 @@ def test_a_model_that_cannot_be_read_whole_is_an_error(
         assert str(caught.value).startswith(message)
     else:
         (found,) = onnx_functions(Path("m.onnx"))
-        assert (found.name, [one.shape for one in found.arguments], found.is_untyped) == ("g", [(2,)], False)
+        assert (found.name, found.argument_types) == ("g", ("tensor<2xf32>",))

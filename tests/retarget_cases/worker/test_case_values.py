@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from cases_support import function, load, read, value
-from retarget.model import parse_type
 from retarget.support import LIMIT_VARIABLE, DiagnosticsError
-from retarget_cases.worker.arrays import _misfit, default_seed
+from retarget_cases.worker.arrays import default_seed
 
 NAN, INF = math.nan, math.inf
 
@@ -113,6 +112,7 @@ def test_empty_tensors_have_the_shape_that_is_declared_or_written(
         ("tensor<?x3xf32>", "[[1, 2]]", "", "found 1x2xf32, expected tensor<?x3xf32>"),
         ("f32", "[1]", "", "found 1xf32, expected f32"),
         ("tensor<4xf32>", "{ values = [1, 2, 3, 4], shape = [2, 2] }", "", "found 2x2xf32, expected tensor<4xf32>"),
+        ("tensor<?x?xf32>", "{ values = [1, 2, 3], shape = [2, 2] }", "", "found 3xf32, expected 2x2xf32"),
         ("tensor<2xf32>", "{ values = [1, 2, 3], shape = [2] }", "", "found 3xf32, expected tensor<2xf32>"),
         ("tensor<2xf32>", "{ values = [1, 2], dtype = 'f64' }", "", "found 2xf64, expected tensor<2xf32>"),
         ("tensor<2xi8>", "[1, 256]", "[1]", "found 256, expected -128 to 255 (i8)"),
@@ -311,21 +311,3 @@ def test_what_would_take_several_gigabytes_is_refused_with_the_limit(folder: Pat
         ": argument 0 of f: found 100000x100000xf32, which takes 40000000000 bytes, over the limit of 1073741824; "
         f"to make it, set the environment variable {LIMIT_VARIABLE} to 40000000000 or more"
     )
-
-
-@pytest.mark.parametrize(
-    ("sizes", "declared", "expected"),
-    [
-        ((None, 3), "tensor<?x3xf32>", "tensor<?x3xf32>"),
-        ((2, None), "tensor<?x3xf32>", "2x?xf32"),
-        ((4, 3), None, "4x3xf32"),
-        ((), None, "f32"),
-        (None, None, "f32"),
-    ],
-)
-def test_a_misfit_says_the_sizes_that_are_wanted(
-    sizes: tuple[int | None, ...] | None, declared: str | None, expected: str
-) -> None:
-    of_function = None if declared is None else parse_type(declared)
-    found = _misfit((1, 2), np.dtype(np.float32), sizes, of_function)
-    assert found == f"found 1x2xf32, expected {expected}"

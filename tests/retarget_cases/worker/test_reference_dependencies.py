@@ -48,36 +48,46 @@ def now(recorded: Recorded) -> Recorded:
     return tuple((sort, name, dependency_state(sort, name, os.environ)) for sort, name, _ in recorded)
 
 
-ROWS: dict[str, tuple[str, Callable[[Path], object], Callable[[Path], object]]] = {
+Change = Callable[[Path], object]
+
+
+def changed(path: str, before: str | None, after: str) -> tuple[Change, Change]:
+    """Write a file, and write another text to it."""
+    return lambda at: before is not None and write(at / path, before), lambda at: write(at / path, after)
+
+
+def set_to(name: str, before: str | None, after: str) -> tuple[Change, Change]:
+    """Set a variable, and set it again."""
+    return (
+        lambda _: before is not None and os.environ.update({name: before}),
+        lambda _: os.environ.update({name: after}),
+    )
+
+
+ROWS: dict[str, tuple[str, Change, Change]] = {
     "a module that it imports": (
         f"{LIB}from helper import g\ndef f(x): return g(x)\n",
-        lambda at: write(at / "lib/helper.py", once("1")),
-        lambda at: write(at / "lib/helper.py", once("2")),
+        *changed("lib/helper.py", once("1"), once("2")),
     ),
     "a module beside it": (
         "sys.path.insert(0, str(HERE))\nfrom helper import g\ndef f(x): return g(x)\n",
-        lambda at: write(at / "helper.py", once("1")),
-        lambda at: write(at / "helper.py", once("2")),
+        *changed("helper.py", once("1"), once("2")),
     ),
     "a module of the current folder": (
         "sys.path.insert(0, '')\nfrom helper import g\ndef f(x): return g(x)\n",
-        lambda at: write(at / "helper.py", once("1")),
-        lambda at: write(at / "helper.py", once("2")),
+        *changed("helper.py", once("1"), once("2")),
     ),
     "a module whose name begins as ours do": (
         f"{LIB}from retarget_helper import g\ndef f(x): return g(x)\n",
-        lambda at: write(at / "lib/retarget_helper.py", once("1")),
-        lambda at: write(at / "lib/retarget_helper.py", once("2")),
+        *changed("lib/retarget_helper.py", once("1"), once("2")),
     ),
     "a module of a package, imported in the call": (
         f"{LIB}def f(x):\n    from package.part import g\n    return g(x)\n",
-        lambda at: write(at / "lib/package/part.py", once("1")),
-        lambda at: write(at / "lib/package/part.py", once("2")),
+        *changed("lib/package/part.py", once("1"), once("2")),
     ),
     "a package": (
         f"{LIB}from package import g\ndef f(x): return g(x)\n",
-        lambda at: write(at / "lib/package/__init__.py", once("1")),
-        lambda at: write(at / "lib/package/__init__.py", once("2")),
+        *changed("lib/package/__init__.py", once("1"), once("2")),
     ),
     "a folder that becomes a package": (
         f"{LIB}import package\ndef f(x): return package.g(x) if hasattr(package, 'g') else x\n",
@@ -86,8 +96,7 @@ ROWS: dict[str, tuple[str, Callable[[Path], object], Callable[[Path], object]]] 
     ),
     "a module behind a path that is no text": (
         f"sys.path.insert(0, HERE)\n{LIB}from helper import g\ndef f(x): return g(x)\n",
-        lambda at: write(at / "lib/helper.py", once("1")),
-        lambda at: write(at / "lib/helper.py", once("2")),
+        *changed("lib/helper.py", once("1"), once("2")),
     ),
     "a module that was not there on a path of that moment": (
         f"{LIB}{TRY}sys.path.pop(0)\ndef f(x): return g(x)\n",
@@ -111,8 +120,7 @@ ROWS: dict[str, tuple[str, Callable[[Path], object], Callable[[Path], object]]] 
     ),
     "a file that it reads": (
         "def f(x): return x * np.float32((HERE / 'factor').read_text())\n",
-        lambda at: write(at / "factor", "1"),
-        lambda at: write(at / "factor", "2"),
+        *changed("factor", "1", "2"),
     ),
     "an array that it loads": (
         "def f(x): return x * np.load(HERE / 'factor.npy')\n",
@@ -126,23 +134,19 @@ ROWS: dict[str, tuple[str, Callable[[Path], object], Callable[[Path], object]]] 
     ),
     "a file that it tries to read": (
         "def f(x):\n    try:\n        return len((HERE / 'two').read_text()) * x\n    except OSError: return x\n",
-        lambda at: None,
-        lambda at: write(at / "two", "22"),
+        *changed("two", None, "22"),
     ),
     "a file that it asks for": (
         "def f(x): return x * 2 if os.path.exists(HERE / 'two') else x\n",
-        lambda at: None,
-        lambda at: write(at / "two", ""),
+        *changed("two", None, ""),
     ),
     "a file that it asks for without following links": (
         "def f(x): return x * (2 if os.path.lexists(HERE / 'two') else 1)\n",
-        lambda at: None,
-        lambda at: write(at / "two", ""),
+        *changed("two", None, ""),
     ),
     "a file that it asks for access to": (
         "def f(x): return x * (2 if os.access(HERE / 'two', os.R_OK) else 1)\n",
-        lambda at: None,
-        lambda at: write(at / "two", ""),
+        *changed("two", None, ""),
     ),
     "a link that it follows": (
         "def f(x): return x * float((HERE / 'link').resolve().name)\n",
@@ -156,13 +160,11 @@ ROWS: dict[str, tuple[str, Callable[[Path], object], Callable[[Path], object]]] 
     ),
     "a file that C code opens": (
         f"import ssl\n{LOAD.format('str(HERE / str(2))')}",
-        lambda at: None,
-        lambda at: write(at / "2", "no certificate"),
+        *changed("2", None, "no certificate"),
     ),
     "a file that C code opens, by a path of os.path": (
         f"import ssl\n{LOAD.format('os.path.join(os.path.dirname(__file__), str(2))')}",
-        lambda at: None,
-        lambda at: write(at / "2", "no certificate"),
+        *changed("2", None, "no certificate"),
     ),
     "what is a folder in one that it lists": (
         "def f(x): return x * (1 + sum(one.is_dir() for one in os.scandir(HERE / 'lib')))\n",
@@ -184,30 +186,22 @@ ROWS: dict[str, tuple[str, Callable[[Path], object], Callable[[Path], object]]] 
         lambda at: write(at / "lib/one", ""),
         lambda at: write(at / "lib/two", ""),
     ),
-    "a variable that it reads": (
-        "def f(x): return x * float(os.environ['FACTOR'])\n",
-        lambda at: os.environ.update(FACTOR="1"),
-        lambda at: os.environ.update(FACTOR="2"),
-    ),
+    "a variable that it reads": ("def f(x): return x * float(os.environ['FACTOR'])\n", *set_to("FACTOR", "1", "2")),
     "a variable that it asks for": (
         "def f(x): return x * float(os.getenv('FACTOR_OF', '1'))\n",
-        lambda at: None,
-        lambda at: os.environ.update(FACTOR_OF="2"),
+        *set_to("FACTOR_OF", None, "2"),
     ),
     "a variable that it gets": (
         "def f(x): return x * float(os.environ.get('FACTOR_OF', '1'))\n",
-        lambda at: None,
-        lambda at: os.environ.update(FACTOR_OF="2"),
+        *set_to("FACTOR_OF", None, "2"),
     ),
     "a variable that it looks for": (
         "def f(x): return x * (2 if 'FACTOR_OF' in os.environ else 1)\n",
-        lambda at: None,
-        lambda at: os.environ.update(FACTOR_OF="2"),
+        *set_to("FACTOR_OF", None, "2"),
     ),
     "a variable that it reads as bytes": (
         "def f(x): return x * float(os.environb[b'FACTOR'])\n",
-        lambda at: os.environ.update(FACTOR="1"),
-        lambda at: os.environ.update(FACTOR="2"),
+        *set_to("FACTOR", "1", "2"),
     ),
 }
 

@@ -328,7 +328,7 @@ def test_a_missing_compiler_is_unavailable_with_what_mends_it(
     try:
         with pytest.raises(UnavailableError, match=r"^the IREE compiler is not installed") as caught:
             resolve(iree, *VMVX)
-        assert caught.value.hint == builds.compiler_hint()
+        assert caught.value.hint == builds.build_hint("compiler")
         with pytest.raises(UnavailableError):
             iree.fingerprint(compiler_config())
     finally:

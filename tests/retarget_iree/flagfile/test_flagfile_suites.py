@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,6 +48,11 @@ def test_what_looks_like_one_and_is_none_is_left_out_with_the_reason(tmp_path: P
     ((path, reason),) = found.left_out
     assert path.name == "a.txt"
     assert reason.startswith("looks like a flagfile of iree-run-module, but: ")
+
+
+def test_flagfiles_are_read_without_numpy() -> None:
+    code = "import sys, retarget_iree.flagfile.cases; sys.exit('numpy' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_large_file_is_not_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from retarget.extension import CompilerError, ProfileTarget, TargetPart, UnavailableError
 from retarget.model import CompilerConfig, DeviceInfo, tag_error
-from retarget.profiles import Profile, find_profile, profile_label, profile_of_device
+from retarget.profiles import Profile, find_profile, profile_of_device
 from retarget.support import did_you_mean
 
 from retarget_iree.compiler.flags import CPU_FLAG, FEATURES_FLAG, TRIPLE_FLAG, flag_values, split_flag, target_words
@@ -250,7 +250,7 @@ def profile_target(profile: Profile) -> ProfileTarget:
     hal = HAL_DRIVERS.get(profile.driver)
     if hal is None:
         msg = (
-            f"{profile_label(profile)}: the compiler iree has no target for the driver {profile.driver!r}, "
+            f"{profile.label}: the compiler iree has no target for the driver {profile.driver!r}, "
             f"expected one of {', '.join(HAL_DRIVERS)}"
         )
         raise CompilerError(msg)
@@ -289,24 +289,21 @@ def _llvm_cpu(profile: Profile) -> ProfileTarget:
         for name, flag in _CPU
         if name != "cpu.name" or profile.get(name)
     ]
-    features = dict(_features(profile))
+    features = {
+        one.name: f"{'+' if one.value else '-'}{one.name.removeprefix('cpu.')}"
+        for one in profile.capabilities
+        if one.name.startswith("cpu.") and isinstance(one.value, bool)
+    }
     if features:
         value = ",".join(features.values())
         parts.append(TargetPart(name=FEATURES_FLAG, value=value, source=source_of(profile, features)))
     return ProfileTarget(flags=(*_LLVM_CPU, *(f"--{one.name}={one.value}" for one in parts)), parts=tuple(parts))
 
 
-def _features(profile: Profile) -> Iterator[tuple[str, str]]:
-    for one in profile.capabilities:
-        prefix, _, name = one.name.partition(".")
-        if prefix == "cpu" and isinstance(one.value, bool):
-            yield one.name, f"{'+' if one.value else '-'}{name}"
-
-
 def _text(profile: Profile, name: str) -> str:
     value = profile.get(name)
     if not isinstance(value, str) or not value:
-        msg = f"{profile_label(profile)}: found no {name}, which names what the compiler iree compiles for"
+        msg = f"{profile.label}: found no {name}, which names what the compiler iree compiles for"
         raise CompilerError(msg)
     return value
 
@@ -317,4 +314,4 @@ def source_of(profile: Profile, names: Iterable[str]) -> str:
     sources = dict.fromkeys(one.source for one in profile.capabilities if one.name in wanted)
     if not sources:
         return "the profile does not say: what every device has"
-    return f"{profile_label(profile)}: {', '.join(sources)}"
+    return f"{profile.label}: {', '.join(sources)}"

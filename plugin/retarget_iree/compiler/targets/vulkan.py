@@ -6,7 +6,8 @@ Values that a profile lacks are those that the Vulkan specification requires of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from msgspec import Struct
 from retarget.model import FeatureValue
@@ -18,25 +19,37 @@ _PRODUCTS = {
     _NVIDIA: {"float32": "NV_WMMA_F32_16x16x16_F16", "float16": "NV_WMMA_F16_16x16x16_F16"},
     _AMD: {"float32": "WMMAR3_F32_16x16x16_F16", "float16": "WMMAR3_F16_16x16x16_F16"},
 }
-_COMPUTE = {
-    "fp64": "shaderFloat64",
-    "fp32": "",
-    "fp16": "shaderFloat16",
-    "int64": "shaderInt64",
-    "int32": "",
-    "int16": "shaderInt16",
-    "int8": "shaderInt8",
+_COMPUTE: Mapping[str, Sequence[str]] = {
+    "fp64": ("shaderFloat64",),
+    "fp32": (),
+    "fp16": ("shaderFloat16",),
+    "int64": ("shaderInt64",),
+    "int32": (),
+    "int16": ("shaderInt16",),
+    "int8": ("shaderInt8",),
 }
+_STORAGE: Mapping[str, Sequence[str]] = {
+    "b64": ("shaderFloat64", "shaderInt64"),
+    "b32": (),
+    "b16": ("storageBuffer16BitAccess",),
+    "b8": ("storageBuffer8BitAccess",),
+}
+_DOT = {"dp4xi8toi32": ("shaderIntegerDotProduct",)}
+"""Words of IREE for what a device can do, and the features of which it needs one."""
+
+_SPIRV = {"1.2": "1.5", "1.3": "1.6", "1.4": "1.6"}
+"""The version of SPIR-V that a version of Vulkan takes."""
+
 _INT32_MAX = 2**31 - 1
 _UNKNOWN_SUBGROUP = 64
 
 CAPABILITIES = {
     "arch": ("vendorID", "deviceName"),
     "features": ("apiVersion",),
-    "compute": tuple(filter(None, _COMPUTE.values())),
-    "storage": ("shaderFloat64", "shaderInt64", "storageBuffer16BitAccess", "storageBuffer8BitAccess"),
+    "compute": tuple(chain(*_COMPUTE.values())),
+    "storage": tuple(chain(*_STORAGE.values())),
     "subgroup": ("subgroupSupportedOperations",),
-    "dot": ("shaderIntegerDotProduct",),
+    "dot": tuple(chain(*_DOT.values())),
     "mma": ("cooperativeMatrixProperties", "vendorID"),
     "subgroup_size_choices": ("subgroupSizeControl", "minSubgroupSize", "maxSubgroupSize", "subgroupSize"),
     "max_workgroup_sizes": ("maxComputeWorkGroupSize",),
@@ -53,17 +66,17 @@ def vulkan_target(profile: Profile) -> GpuTarget:
     counts = _numbers(profile, "maxComputeWorkGroupCount", (65535, 65535, 65535))
     return GpuTarget(
         arch=_architecture(profile),
-        compute=[word for word, name in _COMPUTE.items() if not name or _has(profile, name)],
-        storage=list(_storage(profile)),
+        compute=_words(profile, _COMPUTE),
+        storage=_words(profile, _STORAGE),
         subgroup=list(_subgroup(profile)),
-        dot=["dp4xi8toi32"] if _has(profile, "shaderIntegerDotProduct") else [],
+        dot=_words(profile, _DOT),
         mma=list(_products(profile)),
         subgroup_sizes=_subgroup_sizes(profile),
         max_workgroup_sizes=sizes,
         max_workgroup_items=_numbers(profile, "maxComputeWorkGroupInvocations", (128,))[0],
         workgroup_memory=_numbers(profile, "maxComputeSharedMemorySize", (16384,))[0],
         max_workgroup_counts=[min(count, _INT32_MAX) for count in counts],
-        spirv=_spirv(profile),
+        spirv=_SPIRV.get(str(_get(profile, "apiVersion"))[:3], "1.3"),
     )
 
 
@@ -73,6 +86,10 @@ def _get(profile: Profile, name: str) -> FeatureValue | None:
 
 def _has(profile: Profile, name: str) -> bool:
     return _get(profile, name) is True
+
+
+def _words(profile: Profile, table: Mapping[str, Sequence[str]]) -> list[str]:
+    return [word for word, names in table.items() if not names or any(_has(profile, name) for name in names)]
 
 
 def _numbers(profile: Profile, name: str, default: Sequence[int]) -> Sequence[int]:
@@ -92,16 +109,6 @@ def _architecture(profile: Profile) -> str:
         return found[0]
     vendor = _get(profile, "vendorID")
     return _VENDORS.get(vendor, "unknown") if isinstance(vendor, int) else "unknown"
-
-
-def _storage(profile: Profile) -> Iterator[str]:
-    if _has(profile, "shaderInt64") or _has(profile, "shaderFloat64"):
-        yield "b64"
-    yield "b32"
-    if _has(profile, "storageBuffer16BitAccess"):
-        yield "b16"
-    if _has(profile, "storageBuffer8BitAccess"):
-        yield "b8"
 
 
 def _subgroup(profile: Profile) -> Iterator[str]:
@@ -128,14 +135,6 @@ def _subgroup_sizes(profile: Profile) -> Sequence[int]:
     if not _has(profile, "subgroupSizeControl"):
         return [usual]
     return [size for size in (2**power for power in range(16)) if least <= size <= most]
-
-
-def _spirv(profile: Profile) -> str:
-    """Return the version of SPIR-V that a version of Vulkan takes."""
-    version = str(_get(profile, "apiVersion") or "")
-    return next(
-        (spirv for api, spirv in (("1.3", "1.6"), ("1.4", "1.6"), ("1.2", "1.5")) if version.startswith(api)), "1.3"
-    )
 
 
 class GpuTarget(Struct, frozen=True, kw_only=True):

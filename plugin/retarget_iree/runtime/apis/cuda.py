@@ -1,7 +1,4 @@
-"""The devices of this machine in the CUDA driver API, with the names of `cudaDeviceProp`. By ctypes, in workers.
-
-To check it on a machine with an NVIDIA GPU: `python3 -m retarget_iree.runtime.apis.cuda`.
-"""
+"""The devices of this machine in the CUDA driver API, with the names of `cudaDeviceProp`. By ctypes, in workers."""
 
 from __future__ import annotations
 
@@ -65,10 +62,3 @@ def _attribute(api: Any, device: ctypes.c_int, number: int) -> int:
     value = ctypes.c_int()
     api.cuDeviceGetAttribute(ctypes.byref(value), number, device)
     return value.value
-
-
-if __name__ == "__main__":
-    for uuid, features in cuda_features().items():
-        sys.stdout.write(f"{uuid}\n")
-        sys.stdout.writelines(f"  {name} = {value}\n" for name, value in sorted(features.items()))
-    sys.exit(0 if cuda_features() else f"no device: {_LIBRARY} does not load, or finds none")

@@ -141,7 +141,7 @@ def vulkan_features() -> Mapping[str, Mapping[str, FeatureValue]]:
 
 
 def _devices(api: Any) -> Iterator[tuple[str, dict[str, FeatureValue]]]:
-    application = _Application(sType=0, apiVersion=_version_number(1, 3))
+    application = _Application(sType=0, apiVersion=1 << 22 | 3 << 12)
     creation = _Instance(sType=1, application=ctypes.cast(ctypes.pointer(application), c_void_p))
     instance = c_void_p()
     if api.vkCreateInstance(ctypes.byref(creation), None, ctypes.byref(instance)) != 0:
@@ -171,15 +171,12 @@ def _device(api: Any, instance: c_void_p, device: c_void_p) -> tuple[str, dict[s
     for number, names in _FEATURES.items():
         yes_no |= {name: bool(structures[number].words[index]) for index, name in enumerate(names.split())}
     found: dict[str, FeatureValue] = {f"vulkan.{name}": value for name, value in yes_no.items()}
-    found["vulkan.apiVersion"] = _version_text(properties.apiVersion)
+    version, limits = properties.apiVersion, properties.limits
+    found["vulkan.apiVersion"] = f"{version >> 22 & 0x7F}.{version >> 12 & 0x3FF}.{version & 0xFFF}"
     found["vulkan.vendorID"], found["vulkan.deviceID"] = properties.vendorID, properties.deviceID
-    limits = properties.limits
-    for name in ("maxStorageBufferRange", "maxPushConstantsSize", "maxBoundDescriptorSets"):
-        found[f"vulkan.{name}"] = getattr(limits, name)
-    for name in ("maxComputeSharedMemorySize", "maxComputeWorkGroupInvocations"):
-        found[f"vulkan.{name}"] = getattr(limits, name)
-    for name in ("maxComputeWorkGroupCount", "maxComputeWorkGroupSize"):
-        found[f"vulkan.{name}"] = tuple(getattr(limits, name))
+    for name in (field[0] for field in _Limits._fields_ if field[0].startswith("max")):
+        limit = getattr(limits, name)
+        found[f"vulkan.{name}"] = limit if isinstance(limit, int) else tuple(limit)
     found["vulkan.subgroupSize"] = subgroup.words[0]
     if subgroup.words[1] & _STAGE_COMPUTE:
         operations = tuple(
@@ -218,11 +215,3 @@ def _chain(*structures: _Chained) -> int:
     for one, following in itertools.pairwise(structures):
         one.pNext = ctypes.addressof(following)
     return ctypes.addressof(structures[0])
-
-
-def _version_number(major: int, minor: int) -> int:
-    return major << 22 | minor << 12
-
-
-def _version_text(number: int) -> str:
-    return f"{number >> 22 & 0x7F}.{number >> 12 & 0x3FF}.{number & 0xFFF}"

@@ -58,14 +58,12 @@ def describe_device(driver: str, ordinal: int, record: Mapping[str, object], dum
         vendor=vendor or vendor_name(str(record.get("name", "")), int(number, 0)),
         driver_name=fields.get("driver", "") or driver.upper(),
         type=next((one for one in ("cpu", "gpu") if one in sort), "gpu" if vendor else "accelerator"),
-        capabilities=tuple((name, _clip(value)) for name, value in fields.items() if name not in _NOT_SHOWN)[
-            :_MOST_FIELDS
-        ],
+        capabilities=tuple(
+            (name, value if len(value) <= _MOST_CHARACTERS else f"{value[:_MOST_CHARACTERS].rsplit(' ', 1)[0]} …")
+            for name, value in fields.items()
+            if name not in _NOT_SHOWN
+        )[:_MOST_FIELDS],
     )
-
-
-def _clip(value: str) -> str:
-    return value if len(value) <= _MOST_CHARACTERS else f"{value[:_MOST_CHARACTERS].rsplit(' ', 1)[0]} …"
 
 
 def _fields(dump: str) -> dict[str, str]:

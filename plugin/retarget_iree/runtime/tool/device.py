@@ -13,14 +13,13 @@ import signal
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from retarget.arrays import dtype_of, is_packed, pack, unpack
+from retarget.arrays import bits_of, dtype_of, pack, unpack
 from retarget.extension import Check, CheckSink, Device, DriverError, Program, UnavailableError
 from retarget.model import DeviceInfo, RuntimeConfig, Stage, parse_type
 from retarget.support import ScratchFolder, cut_stacks, first_line
@@ -37,7 +36,7 @@ from retarget_iree.runtime.elements import (
     scalar_argument,
     scalar_result,
 )
-from retarget_iree.runtime.exports import Signature, function_info, module_signatures, unknown_function
+from retarget_iree.runtime.exports import Signature, function_info, module_signatures, naming, unknown_function
 from retarget_iree.runtime.tool.places import Place, open_place
 from retarget_iree.toolchain import find_tool
 
@@ -76,7 +75,7 @@ def open_tool(config: RuntimeConfig) -> ToolDevice:
     if any(one is not None for one in config.used):  # what runs elsewhere records for the environment's own
         own = find_tool(None if config.run_under or config.host else config.toolchain).tool
         recorder = None if own is None else own.with_name("iree-dump-replay")
-    return ToolDevice(place, command, config.flags, chosen, recorder=recorder)
+    return ToolDevice(place, command, config.flags, chosen, recorder)
 
 
 def listed_devices(driver: str, config: RuntimeConfig, place: Place) -> Sequence[DeviceInfo]:
@@ -109,7 +108,10 @@ def listed_devices(driver: str, config: RuntimeConfig, place: Place) -> Sequence
 
 
 class ToolDevice(Device):
-    """The devices that a tool opens again for each call."""
+    """The devices that a tool opens again for each call, with `command` and `flags` at `place`.
+
+    `recorder` is the tool that reads recordings; without it, calls are not recorded.
+    """
 
     def __init__(
         self,
@@ -117,33 +119,24 @@ class ToolDevice(Device):
         command: Sequence[str],
         flags: Sequence[str],
         infos: Sequence[DeviceInfo],
-        *,
-        recorder: Path | None = None,
+        recorder: Path | None,
     ) -> None:
-        """`recorder` is the tool that reads recordings; without it, calls are not recorded."""
-        self._place = place
-        self._command = tuple(command)
-        self._recorder = recorder
-        self._flags = tuple(flags)
+        self.place, self.command, self.flags, self.recorder = place, command, flags, recorder
         self.infos = tuple(infos)
         self._scratch = ScratchFolder("calls")
 
-    def load(self, artifact: bytes) -> ToolProgram:
-        """Read the functions of a `.vmfb`. Raises `DriverError` for bytes that are no module."""
-        return self.load_with_parameters(artifact, ())
-
-    def load_with_parameters(self, artifact: bytes, parameters: Sequence[tuple[str, Path]]) -> ToolProgram:
+    def load(self, artifact: bytes, parameters: Sequence[tuple[str, Path]] = ()) -> ToolProgram:
         """Read the functions of a `.vmfb` whose parameters lie in (scope, file) pairs. Raises `DriverError`."""
         signatures = module_signatures(artifact)
         folder = self._scratch.subfolder()
         (folder / "module.vmfb").write_bytes(artifact)
-        named = (f"--parameters={f'{scope}=' if scope else ''}{path}" for scope, path in parameters)
-        files, flags = [path for _, path in parameters], (*named, *self._flags)
-        return ToolProgram(self._place, self._command, flags, folder, signatures, files=files, recorder=self._recorder)
+        return ToolProgram(self, folder, signatures, parameters)
+
+    load_with_parameters = load
 
     def close(self) -> None:
         """Remove the files, and end the connection to a host."""
-        self._place.close()
+        self.place.close()
         self._scratch.close()
 
 
@@ -152,23 +145,17 @@ class ToolProgram(Program):
 
     def __init__(
         self,
-        place: Place,
-        command: Sequence[str],
-        flags: Sequence[str],
+        device: ToolDevice,
         folder: Path,
         signatures: Mapping[str, tuple[Signature, Mapping[str, str]]],
-        *,
-        files: Sequence[Path] = (),
-        recorder: Path | None = None,
+        parameters: Sequence[tuple[str, Path]],
     ) -> None:
-        """`files` are those of parameters, which flags name."""
-        self._place = place
-        self._files = (folder / "module.vmfb", *files)
+        named = (f"--parameters={f'{scope}=' if scope else ''}{path}" for scope, path in parameters)
+        self._device = device
+        self._files = (folder / "module.vmfb", *(path for _, path in parameters))
         self._inputs: tuple[Path, ...] = ()
-        self._command = tuple(command)
-        self._recorder = recorder
         self._recording = folder / "call.ireereplay"
-        self._flags = tuple(flags)
+        self._flags = (*named, *device.flags)
         self._folder = folder
         self._entries = {name: (one, checks_in(reflection)) for name, (one, reflection) in signatures.items()}
         # The values of checks are not among the results.
@@ -182,18 +169,20 @@ class ToolProgram(Program):
         signature, checks = self._entries[function]
         flags = [f"--function={function}"]
         for index, (array, kind) in enumerate(zip(inputs, signature.passed(function, len(inputs)), strict=True)):
-            with _naming(f"argument {index} of {function}"):
+            with naming(f"argument {index} of {function}"):
                 flags.append(input_flag(np.asarray(array), *kind, self._folder / f"input{index}.bin"))
         results = signature.returned()
         outputs = [output_flag(*kind, self._folder / f"output{at}") for at, kind in enumerate(results)]
         self._called = (*flags, *self._flags)
         files = (self._folder / f"input{index}.bin" for index in range(len(inputs)))
         self._inputs = tuple(file for file in files if any(flag.endswith(f"=@{file}") for flag in flags))
-        recording = {f"{RECORDING_FLAG}={self._recording}": self._recording} if self._recorder is not None else {}
+        recording = (
+            {f"{RECORDING_FLAG}={self._recording}": self._recording} if self._device.recorder is not None else {}
+        )
         self._run(recording | dict(outputs))
         arrays = []
         for index, ((_, file), kind) in enumerate(zip(outputs, results, strict=True)):
-            with _naming(f"result {index} of {function}"):
+            with naming(f"result {index} of {function}"):
                 arrays.append(read_output(file, *kind))
         values = iter(arrays[len(_own(signature, checks).results or "") :])
         for check in checks:
@@ -206,31 +195,31 @@ class ToolProgram(Program):
 
     def last_work(self) -> Sequence[int]:
         """Return how many dispatches the last call executed on each device; none where it was not recorded."""
-        return () if self._recorder is None else recorded_dispatches(self._recording, self._recorder)
+        return () if self._device.recorder is None else recorded_dispatches(self._recording, self._device.recorder)
 
     def last_command(self, artifact: Path) -> Sequence[str]:
         """Return the command of the last call, without its `--output` flags, so that it prints what it returns.
 
         The files of its inputs are copied to where they stay; on a host they are.
         """
-        words = [*self._command, f"--module={self._files[0]}", *self._called]
-        if self._recorder is not None:
+        words = [*self._device.command, f"--module={self._files[0]}", *self._called]
+        if self._device.recorder is not None:
             words.append(f"{RECORDING_FLAG}={Path(tempfile.gettempdir()) / self._recording.name}")
         module, *parameters = self._files
-        return self._place.by_hand(
+        return self._device.place.by_hand(
             words, {module: artifact, **{path: path for path in parameters}, **dict.fromkeys(self._inputs)}
         )
 
     def _run(self, outputs: Mapping[str, Path]) -> None:
-        argv = [*self._command, f"--module={self._files[0]}", *self._called, *outputs]
+        argv = [*self._device.command, f"--module={self._files[0]}", *self._called, *outputs]
         for path in outputs.values():
             path.unlink(missing_ok=True)  # of the call before: what runs the tool may hide that it fails
         try:
-            done = self._place.run(argv, inputs=(*self._files, *self._inputs), outputs=tuple(outputs.values()))
+            done = self._device.place.run(argv, inputs=(*self._files, *self._inputs), outputs=tuple(outputs.values()))
         except HostError as error:
             raise DriverError(str(error), hint=error.hint) from error
         except OSError as error:
-            msg = f"cannot start {self._command[0]!r}: {error.strerror or error}"
+            msg = f"cannot start {self._device.command[0]!r}: {error.strerror or error}"
             raise DriverError(msg, stage=Stage.LOAD) from error
         if not done.returncode:
             missing = [path.name for path in outputs.values() if not path.is_file()]
@@ -240,7 +229,7 @@ class ToolProgram(Program):
                 raise DriverError(f"{msg}\n{said}".rstrip())
             return
         if crash := _crash(done.returncode):
-            msg = f"{Path(self._command[0]).name} crashed: {crash}\n{cut_stacks(done.stderr)}".rstrip()
+            msg = f"{Path(self._device.command[0]).name} crashed: {crash}\n{cut_stacks(done.stderr)}".rstrip()
             raise DriverError(msg, signal=crash)
         is_called = any(line.startswith("EXEC @") for line in done.stdout.splitlines())
         raise DriverError(_status(done), stage=None if is_called else Stage.LOAD)
@@ -251,16 +240,6 @@ def _own(signature: Signature, checks: Sequence[ReturnedCheck]) -> Signature:
     letters = signature.results or ""
     own = len(letters) - sum(check.values for check in checks)
     return replace(signature, results=letters[:own], result_types=signature.result_types[:own])
-
-
-@contextmanager
-def _naming(what: str) -> Iterator[None]:
-    """Name the argument or the result that an error is about."""
-    try:
-        yield
-    except DriverError as error:
-        msg = f"{what}: {error}"
-        raise DriverError(msg, hint=error.hint) from error
 
 
 def _crash(status: int) -> str:
@@ -316,7 +295,7 @@ def read_output(file: Path, letter: str, declared: str) -> Array:
             content = np.frombuffer(stream.read(), np.uint8)
         if letter != "r":
             return scalar_result(content.view(stored)[0], letter, declared)
-        kept = dtype if dtype is not None and is_packed(dtype) else stored
+        kept = dtype if dtype is not None and bits_of(dtype) in {2, 4} else stored
         return as_declared(unpack(content, kept, shape), declared)
     sizes = parse_type(declared).shape
     if dtype is None or sizes is None or sizes.count(None) > 1:

@@ -6,8 +6,8 @@ import hashlib
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Protocol
 
 from retarget.extension import UnavailableError
 from retarget.model import Host, RuntimeConfig
@@ -35,28 +35,8 @@ _LIBRARIES = ("lib*.so*", "../lib/lib*.so*", "lib*.dylib", "../lib/lib*.dylib")
 """The libraries of a build, relative to its tool."""
 
 
-class Place(Protocol):
-    """Where a tool runs. `tool` is its command there, `build` names it for people."""
-
-    tool: str
-    build: str
-
-    def run(
-        self, argv: Sequence[str], *, inputs: Sequence[Path] = (), outputs: Sequence[Path] = ()
-    ) -> subprocess.CompletedProcess[str]:
-        """Run the tool, whose arguments name the files that it reads and writes by their paths on this machine. Raises
-        `OSError` where it does not start, `HostError` where its host fails."""
-
-    def by_hand(self, argv: Sequence[str], files: Mapping[Path, Path | None]) -> Sequence[str]:
-        """Return a command for people. `files` are those that it names, with the permanent path of each on this
-        machine; files without one are copied."""
-
-    def close(self) -> None:
-        """End the connection, if there is one."""
-
-
-class LocalPlace:
-    """This machine. Implements `Place`."""
+class Place:
+    """Where a tool runs: this machine. `tool` is its command there, `build` names it for people."""
 
     def __init__(self, config: RuntimeConfig) -> None:
         build = find_tool(config.toolchain)
@@ -65,20 +45,25 @@ class LocalPlace:
     def run(
         self, argv: Sequence[str], *, inputs: Sequence[Path] = (), outputs: Sequence[Path] = ()
     ) -> subprocess.CompletedProcess[str]:
+        """Run the tool, whose arguments name the files that it reads and writes by their paths on this machine. Raises
+        `OSError` where it does not start, `HostError` where its host fails."""
         del inputs, outputs  # they are here
         return subprocess.run(
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
         )
 
     def by_hand(self, argv: Sequence[str], files: Mapping[Path, Path | None]) -> Sequence[str]:
+        """Return a command for people. `files` are those that it names, with the permanent path of each on this
+        machine; files without one are copied."""
         kept = {str(path): str(stays or keep_file("inputs", path.read_bytes())) for path, stays in files.items()}
         return with_paths(argv, kept)
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """End the connection, if there is one."""
 
 
-class HostPlace:
-    """A host, to which the tool is pushed unless it has its own. Implements `Place`."""
+class HostPlace(Place):
+    """A host, to which the tool is pushed unless it has its own."""
 
     def __init__(self, config: RuntimeConfig, host: Host) -> None:
         """Connect. Raises `UnavailableError` where the host is not reached or cannot run the config."""
@@ -86,17 +71,12 @@ class HostPlace:
         self._env = (*host.env, *config.env)
         build = None if host.run_with else find_tool(config.toolchain)
         try:
-            self._calls = RemoteCalls(host)
+            with ExitStack() as connected:
+                self._calls = connected.enter_context(closing(RemoteCalls(host)))
+                self.tool, self.build = self._chosen(config, build)
+                connected.pop_all()
         except HostError as error:
             raise UnavailableError(str(error), error.hint) from error
-        try:
-            self.tool, self.build = self._chosen(config, build)
-        except HostError as error:
-            self.close()
-            raise UnavailableError(str(error), error.hint) from error
-        except UnavailableError:
-            self.close()
-            raise
 
     def _chosen(self, config: RuntimeConfig, build: RuntimeBuild | None) -> tuple[str, str]:
         """Return the tool on the host and its name for people: the host's own, or that of a build, which is to be
@@ -153,4 +133,4 @@ def _machine(tool: Path) -> str:
 
 def open_place(config: RuntimeConfig) -> Place:
     """Return where a config's tool runs. Raises `UnavailableError`."""
-    return LocalPlace(config) if config.host is None else HostPlace(config, config.host)
+    return Place(config) if config.host is None else HostPlace(config, config.host)

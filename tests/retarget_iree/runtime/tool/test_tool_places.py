@@ -13,7 +13,7 @@ from model_targets import ORIGIN, compile_target, run_target
 from retarget.extension import UnavailableError
 from retarget.model import Host, RuntimeConfig
 from retarget_iree.runtime.tool import places
-from retarget_iree.runtime.tool.places import HostPlace, LocalPlace, _machine, _pushed
+from retarget_iree.runtime.tool.places import HostPlace, Place, _machine, _pushed
 
 
 def elf(number: int) -> bytes:
@@ -162,7 +162,7 @@ def test_on_this_machine_the_tool_runs_as_it_is(tmp_path: Path, monkeypatch: pyt
     build = SimpleNamespace(tool=Path(sys.executable), describe=lambda **_: "IREE 3.1")
     monkeypatch.setattr(places, "find_tool", lambda _: build)
     monkeypatch.setattr(places, "keep_file", lambda folder, content: Path(f"/kept/{folder}/{content.decode()}"))
-    made = LocalPlace(config())
+    made = Place(config())
     assert (made.tool, made.build) == (sys.executable, "IREE 3.1")
     done = made.run(
         [sys.executable, "-c", "import sys; print('out'); print(sys.stdin.read(), file=sys.stderr); sys.exit(3)"]
