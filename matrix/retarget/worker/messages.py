@@ -111,24 +111,27 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 2.0
 
 
+References = tuple[tuple[str, Path | str], ...]
+"""What cases are to agree with, by compiler config: the folder with the outputs of a run of its artifact, or why there
+is no such run."""
+
+
 class RunModule(Struct, frozen=True, kw_only=True):
     """Run an artifact's cases. Answered by `retarget.model.outcomes.RunOutcome`, with `Progress` written before it.
 
     `digest` is the SHA-256 hex that the artifact's bytes must have; empty: not known. Behind a `run_under` that the
     driver has no tool for, each case runs in its own process and no device is opened here.
 
-    The outputs of every case are written to the folder `record`, if there is one. `references` are (compiler config,
-    folder with the outputs of a run of its artifact) pairs, `missing_references` (compiler config, why there is no such
-    run) pairs. With a `seed`, functions that the kind has no case for are called with inputs generated from their
-    types. `only` and `skipping` are as in `selected_cases`. With a `timing`, cases are called again if all have passed.
+    The outputs of every case are written to the folder `record`, if there is one. With a `seed`, functions that the
+    kind has no case for are called with inputs generated from their types; nothing is expected of them. `only` and
+    `skipping` are as in `selected_cases`. With a `timing`, cases are called again if all have passed.
     """
 
     target: RunTarget
     artifact: Path
-    digest: str
+    digest: str = ""
     record: Path | None = None
-    references: tuple[tuple[str, Path], ...] = ()
-    missing_references: tuple[tuple[str, str], ...] = ()
+    references: References = ()
     seed: int | None = None
     only: tuple[str, ...] = ()
     skipping: tuple[tuple[str, bool], ...] = ()
@@ -145,7 +148,7 @@ class ExportCases(msgspec.Struct, frozen=True, kw_only=True):
     artifact: Path
     digest: str
     folder: Path
-    references: tuple[tuple[str, Path], ...] = ()
+    references: References = ()
     only: tuple[str, ...] = ()
 
 

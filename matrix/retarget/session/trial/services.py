@@ -125,18 +125,11 @@ class TrialServices:
         with. Outputs of the cases are written to the folder `record`, if there is one.
         """
         try:
-            references, missing_references = self.references.of(target, others)
+            references = self.references.of(target, others)
         except RetargetError as error:
             failure = Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
             return RunOutcome(devices=(), failure=failure)
-        return self.engine.run(
-            target,
-            artifact,
-            record=record,
-            references=references,
-            missing_references=missing_references,
-            skipping=skipping,
-        )
+        return self.engine.run(target, artifact, record=record, references=references, skipping=skipping)
 
     def close(self) -> None:
         """Remove what was recorded, and end all workers."""
