@@ -69,13 +69,9 @@ from retarget.session.run.sick_devices import SickDeviceError as SickDeviceError
 from retarget.session.toolchains import with_toolchain as with_toolchain
 from retarget.session.toolchains import worker_environment as worker_environment
 from retarget.session.trial.failures import AsExpected as AsExpected
-from retarget.session.trial.failures import Blocked as Blocked
-from retarget.session.trial.failures import Excused as Excused
-from retarget.session.trial.failures import NotTried as NotTried
 from retarget.session.trial.failures import Skip as Skip
+from retarget.session.trial.failures import SkipKind as SkipKind
 from retarget.session.trial.failures import StageFailedError as StageFailedError
-from retarget.session.trial.failures import Unavailable as Unavailable
-from retarget.session.trial.failures import Unselected as Unselected
 from retarget.session.trial.failures import first_line as first_line
 from retarget.session.trial.finish import finish as finish
 from retarget.session.trial.finish import trial_outcome as trial_outcome

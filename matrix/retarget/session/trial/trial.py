@@ -19,14 +19,7 @@ from retarget.model.names import is_one_of
 from retarget.model.outcomes import CompileOutcome, Failure, Observation, Rung, RunOutcome, Stage, first_failure
 from retarget.results.record import CompileRecord, DeviceRecord, Outcome, Result, TargetRecord
 from retarget.session.trial.attempts import Attempts, attempts, case_records
-from retarget.session.trial.failures import (
-    ExcusedByRule,
-    StageFailedError,
-    Unavailable,
-    Unselected,
-    compile_failed,
-    failure_fields,
-)
+from retarget.session.trial.failures import Skip, SkipKind, StageFailedError, compile_failed, failure_fields
 from retarget.session.trial.record import declared_record
 from retarget.session.trial.services import NO_RULES, RulesInForce, TrialServices
 from retarget.support.errors import RetargetError
@@ -94,7 +87,7 @@ class Trial:
 
     def _skip_by_rule(self) -> None:
         if (rule := self.in_force.skipping) is not None:
-            raise ExcusedByRule(excuse_text(rule))
+            raise Skip(SkipKind.RULE, excuse_text(rule))
 
     def resolve_rules(self) -> None:
         """Find which rules are in force on the target's devices. Skips the target if one says so."""
@@ -276,7 +269,7 @@ class Trial:
         try:
             yield
         except UnavailableError as error:
-            raise Unavailable(str(error), error.hint, by=self.compile_id) from None
+            raise Skip(SkipKind.UNAVAILABLE, str(error), error.hint, by=self.compile_id) from None
 
     # ------------------------------------------------------------ cases
 
@@ -286,9 +279,9 @@ class Trial:
         if not selected:
             self.update_record(unselected_cases=tuple(names))
             msg = f"no case matches --retarget-case {' or '.join(self.services.settings.cases)}"
-            raise Unselected(msg)
+            raise Skip(SkipKind.UNSELECTED, msg)
         rules = [rule for rule in (self.rules.of(name) for name in selected) if rule is not None]
-        raise ExcusedByRule("; ".join(dict.fromkeys(excuse_text(rule) for rule in rules)))
+        raise Skip(SkipKind.RULE, "; ".join(dict.fromkeys(excuse_text(rule) for rule in rules)))
 
     def attempted(self, run: RunOutcome, word: Callable[[Failure, Sequence[str]], StageFailedError]) -> Attempts:
         """The result of running, or checking, the target's cases. `word` words a failure and the expected cases."""
