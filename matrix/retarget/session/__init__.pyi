@@ -82,9 +82,7 @@ from retarget.session.trial.run_trial import RunTrial as RunTrial
 from retarget.session.trial.services import NO_RULES as NO_RULES
 from retarget.session.trial.services import RulesInForce as RulesInForce
 from retarget.session.trial.services import TrialServices as TrialServices
-from retarget.session.trial.session import PlainUse as PlainUse
 from retarget.session.trial.session import SessionErrors as SessionErrors
-from retarget.session.trial.session import plain_uses as plain_uses
 from retarget.session.trial.trial import SuiteContext as SuiteContext
 from retarget.session.trial.trial import Trial as Trial
 from retarget.targets.availability import HOST_ARCHITECTURES as HOST_ARCHITECTURES

@@ -21,14 +21,14 @@ from retarget.model.outcomes import CaseOutcome, DeviceInfo, Rung, Stage
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """The first message to a worker: what to make importable, and which extensions to load in addition to the installed
-    ones."""
+    ones. Answered by `Done` or `Refused`."""
 
     extensions: tuple[str, ...]
     sys_path: tuple[str, ...]
 
 
-class Ready(msgspec.Struct, frozen=True, kw_only=True):
-    """The worker has loaded the extensions and waits for requests."""
+class Done(msgspec.Struct, frozen=True, kw_only=True):
+    """What was asked for is done, and there is no more to say of it."""
 
 
 # ---------------------------------------------------------------- requests
@@ -98,8 +98,8 @@ class KeepOpen(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MoveBytes(msgspec.Struct, frozen=True, kw_only=True):
-    """Move some bytes to the open device and back, where it can (`Device.transfers`). Answered by `BytesMoved`
-    or `Refused`."""
+    """Move some bytes to the open device and back, where it can (`Device.transfers`). Answered by `Done` or
+    `Refused`."""
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,7 +153,7 @@ class ExportCases(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GenerateModules(msgspec.Struct, frozen=True, kw_only=True):
-    """Write all modules that a file of a kind lists below `folder`. Answered by `ModulesGenerated` or `Refused`."""
+    """Write all modules that a file of a kind lists below `folder`. Answered by `Done` or `Refused`."""
 
     kind: str
     description: Path
@@ -276,14 +276,6 @@ class ExportedCases(msgspec.Struct, frozen=True, kw_only=True):
     that nothing is known of its cases."""
 
     names: tuple[str, ...] | None
-
-
-class BytesMoved(msgspec.Struct, frozen=True, kw_only=True):
-    """The bytes came back, or the device's class cannot move any."""
-
-
-class ModulesGenerated(msgspec.Struct, frozen=True, kw_only=True):
-    """The modules are written."""
 
 
 class CheckedArtifact(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
 from retarget.session.refusals import device_infos
 from retarget.support.errors import RetargetError
-from retarget.worker.messages import BytesMoved, Devices, MoveBytes, OpenDevices, Progress, Refused
+from retarget.worker.messages import Devices, Done, MoveBytes, OpenDevices, Progress, Refused
 from retarget.worker.process import WorkerProcess
 from retarget.worker.spare import SpareWorker
 from retarget.worker.started import Spawner
@@ -131,7 +131,7 @@ class DeviceWorker:
             self._moves_bytes = not self._move_bytes()
 
     def _move_bytes(self) -> str:
-        answer = self.ask(MoveBytes(), BytesMoved, timeout=self._probe_timeout)
+        answer = self.ask(MoveBytes(), Done, timeout=self._probe_timeout)
         return answer.summary if isinstance(answer, Refused) else ""
 
     @property

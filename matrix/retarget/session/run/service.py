@@ -15,6 +15,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from msgspec.structs import asdict
+
 from retarget.extension import Tolerance, UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import RuntimeConfig, Target
@@ -46,12 +48,12 @@ from retarget.worker.messages import (
     CheckedDriver,
     CompareOutputs,
     Devices,
+    Done,
     DriverChecks,
     ExportCases,
     ExportedCases,
     GenerateModules,
     ListDriverChecks,
-    ModulesGenerated,
     ProbeDriver,
     Refusal,
     Refused,
@@ -220,7 +222,7 @@ class RunService:
         """
         request = GenerateModules(kind=kind, description=description, folder=folder)
         what = f"the modules of {description} cannot be generated"
-        self._done(request, ModulesGenerated, what, timeout=_GENERATE_SECONDS)
+        self._done(request, Done, what, timeout=_GENERATE_SECONDS)
 
     def probe(
         self, driver: str, env: Sequence[tuple[str, str]] = (), config: RuntimeConfig | None = None
@@ -491,9 +493,6 @@ def _outcome(
         check=check.name,
         proves=check.proves,
         digest=check.digest,
-        state=checked.state,
         rung=Rung.TRANSFERS if checked.state is CheckState.PASSED else otherwise,
-        detail=checked.detail,
-        text=checked.text,
-        seconds=checked.seconds,
+        **asdict(checked),
     )

@@ -37,7 +37,6 @@ from retarget.support.text import clip, first_line, join_output
 from retarget.worker.artifact import CACHE_DIR_VARIABLE, read_artifact
 from retarget.worker.messages import (
     AskFingerprint,
-    BytesMoved,
     CheckArtifact,
     CheckDriver,
     CheckedArtifact,
@@ -47,18 +46,17 @@ from retarget.worker.messages import (
     CompileModule,
     DescribeBuild,
     Devices,
+    Done,
     DriverChecks,
     ExportCases,
     GenerateModules,
     KeepOpen,
     ListDriverChecks,
-    ModulesGenerated,
     MoveBytes,
     Named,
     OpenDevices,
     ProbeDriver,
     Progress,
-    Ready,
     Refusal,
     Refused,
     ResolvedFlags,
@@ -182,7 +180,7 @@ class _Server:
                 return Devices(infos=tuple(self._device.infos))
             case MoveBytes():
                 _move_bytes(self._device)
-                return BytesMoved()
+                return Done()
             case RunModule():
                 return self._run(message)
             case ExportCases():
@@ -254,13 +252,13 @@ class _Server:
             self._device = driver.open(config)
         return run_in_process(driver, self._device, loader, message, self._send, read_output=self._output.read)
 
-    def _generate(self, message: GenerateModules) -> ModulesGenerated:
+    def _generate(self, message: GenerateModules) -> Done:
         generator = self._registry.module_generator(message.kind)
         if generator is None:
             msg = f"the case loader {message.kind!r} generates no modules"
             raise TypeError(msg)
         generator.make(message.description, message.folder)
-        return ModulesGenerated()
+        return Done()
 
     def _check(self, message: CheckArtifact) -> CheckedArtifact:
         checker = self._registry.artifact_checker(message.target.kind)
@@ -380,7 +378,7 @@ def _set_up(connection: Connection, progress: int, registry: Registry | None) ->
     extensions.pass_on(setup.extensions)
     gc.freeze()
     gc.enable()
-    connection.send(Ready())
+    connection.send(Done())
 
     def note(where: Progress) -> None:
         with contextlib.suppress(OSError):  # the file is full
