@@ -160,7 +160,7 @@ class RuleSet:
         """Return the rules in force for a target; where its devices are not known, with those that may be."""
         wholes: list[RankedRule] = []
         cases: list[RankedRule] = []
-        compiled = target.compile if isinstance(target, RunTarget) else target
+        compiled = target.compiled
         for candidate in self._matching(target):
             rule = candidate.used.rule
             if not rule.cases:
@@ -205,7 +205,7 @@ class RuleSet:
 
     def _matching(self, target: Target) -> Iterator[_Candidate]:
         """Yield the rules that match a target and are judged at it, the most specific first."""
-        compiled = target.compile if isinstance(target, RunTarget) else target
+        compiled = target.compiled
         candidates = self._of_module(compiled.module.name)
         for candidate in candidates:
             used = candidate.used
@@ -221,7 +221,7 @@ class RuleSet:
         deferred: set[tuple[str, Origin]] = set()
         compiles: dict[tuple[object, ...], str] = {}
         for target in targets:
-            compiled = target.compile if isinstance(target, RunTarget) else target
+            compiled = target.compiled
             runtime = target.runtime if isinstance(target, RunTarget) else None
             self._kinds.setdefault((id(target.tags), id(compiled.compiler), id(runtime)), target)
             if not self._of_module(compiled.module.name):

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from retarget.expect.cases import says
 from retarget.expect.matching import Effect, RuleSet, Specificity, is_judged_at, specificity
-from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Suite, Target
+from retarget.model import CompileTarget, Expectation, Origin, Suite, Target
 from retarget.model.names import is_glob
 from retarget.model.outcomes import Observation
 from retarget.support.toml import parse_key_path
@@ -40,18 +40,18 @@ class SuiteTargets(Struct, frozen=True, kw_only=True):
 
 def key_of(target: Target) -> Key:
     """Return the names of a target and of its suite."""
-    return (target.compile if isinstance(target, RunTarget) else target).suite, target.name
+    return target.compiled.suite, target.name
 
 
 def module_of(target: Target) -> str:
     """Return the name of the module that a target is about."""
-    return (target.compile if isinstance(target, RunTarget) else target).module.name
+    return target.compiled.module.name
 
 
 def cell_of(target: Target) -> tuple[str, str, str]:
     """Return the names of a target's suite, compiler config and runtime config, the last empty for a compile target;
     and its devices, as part of that."""
-    compiled = target if isinstance(target, CompileTarget) else target.compile
+    compiled = target.compiled
     runtime = "" if isinstance(target, CompileTarget) else target.runtime.name
     return compiled.suite, compiled.compiler.name, " ".join((runtime, *map(str, target.devices or ())))
 

@@ -255,7 +255,7 @@ def _equivalents(rules: EditedRules, observed: Observations) -> dict[Key, Key]:
 
 def _identity(target: Target) -> tuple[object, ...]:
     """What decides on a target's outcome, but for time limits. In one folder a name is one config's."""
-    compiled = target.compile if isinstance(target, RunTarget) else target
+    compiled = target.compiled
     runtime = target.runtime.name if isinstance(target, RunTarget) else ""
     module = compiled.module
     said = compiled.folder, compiled.kind, module.path, module.name, compiled.compiler.name, compiled.flags, runtime

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from retarget.expect.cases import TargetRules, judge_target
 from retarget.expect.verdict import Ruling, excuse_text, is_expired, judge, observed_text, today
 from retarget.extension import UnavailableError
-from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
+from retarget.model import CompileTarget, Expectation, RunTarget, Target
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, Observation, Rung, RunOutcome, Stage
 from retarget.model.signatures import CRASH, TIMEOUT, observe_all
 from retarget.results.record import DeviceRecord, ReusedRecord, RunRecord
@@ -42,14 +42,6 @@ class RunTrial(Trial):
     """One module, compiled one way and run one way."""
 
     target: RunTarget
-
-    @property
-    def compile_target(self) -> CompileTarget:
-        return self.target.compile
-
-    @property
-    def runtime(self) -> RuntimeConfig:
-        return self.target.runtime
 
     def prepare(self) -> None:
         super().prepare()
@@ -131,7 +123,7 @@ class RunTrial(Trial):
         if kept is None:
             return None
         self.update_record(unchanged=True, reused=ReusedRecord(host=kept.host, ended=kept.ended))
-        return kept.outcome(self.services.engine.devices(self.runtime))
+        return kept.outcome(self.services.engine.devices(self.target.runtime))
 
     def _excuse_or_block_by_others(self, run: RunOutcome, failure: Failure) -> None:
         """Raise that the target is expected to fail, blocked or skipped, as those that were to give its reference
@@ -279,10 +271,6 @@ class CompileTrial(Trial):
     """One module, compiled one way."""
 
     target: CompileTarget
-
-    @property
-    def compile_target(self) -> CompileTarget:
-        return self.target
 
     def prepare(self) -> None:
         super().prepare()

@@ -105,19 +105,14 @@ class Trial:
         return f"{self.suite.nodeid}::{self.target.name}"
 
     @property
-    def compile_target(self) -> CompileTarget:
-        """The target that compiles the module: this one, or the one it needs."""
-        raise NotImplementedError
-
-    @property
     def compile_id(self) -> str:
         """The node id of the compile target; of one that no item has, an id that no item has."""
-        return f"{self.suite.nodeid}::{self.compile_target.name}"
+        return f"{self.suite.nodeid}::{self.target.compiled.name}"
 
     @property
     def generated(self) -> CompileTarget:
         """The compile target with files that exist, where its kind generates its modules."""
-        return self.services.engine.generated(self.compile_target)
+        return self.services.engine.generated(self.target.compiled)
 
     @property
     def digests(self) -> dict[str, str]:
@@ -195,12 +190,12 @@ class Trial:
     def check_files(self) -> None:
         """Skip or fail if the module's files are to be generated and cannot be."""
         with self._compiling():
-            self.services.engine.generated(self.compile_target)
+            self.services.engine.generated(self.target.compiled)
 
     def check_compiler(self) -> None:
         """Skip if the compiler is not installed. Raises `RetargetError` for one that no extension provides."""
         with self._compiling():
-            self.services.engine.check_compiler(self.compile_target.compiler)
+            self.services.engine.check_compiler(self.target.compiled.compiler)
 
     def try_compile(self) -> tuple[CompileOutcome, Attempts]:
         """Wait for the compile, with its retries if it is flaky, and record its outcome."""
@@ -230,7 +225,7 @@ class Trial:
         if tried.before and tried.error is not None:
             exhausted[self.compile_id] = tried
         self._record_compile(outcome)
-        checks = self.services.registry.artifact_checker(self.compile_target.kind) is not None
+        checks = self.services.registry.artifact_checker(self.target.compiled.kind) is not None
         is_all = outcome.artifact is None or not (checks or isinstance(self.target, RunTarget))
         if self.services.settings.changed and outcome.reused and is_all:
             self.update_record(unchanged=True)
@@ -242,7 +237,7 @@ class Trial:
         self.update_record(
             compile=CompileRecord(
                 key=outcome.key,
-                returns_checks=self.compile_target.returns_checks,
+                returns_checks=self.target.compiled.returns_checks,
                 reused=outcome.reused,
                 seconds=outcome.seconds,
                 build=outcome.build,
@@ -257,10 +252,10 @@ class Trial:
 
     def _compiled(self) -> CompileOutcome:
         with self._compiling():
-            return self.services.engine.compile(self.compile_target)
+            return self.services.engine.compile(self.target.compiled)
 
     def _compiled_again(self) -> CompileOutcome:
-        self.services.engine.compile_again(self.compile_target)
+        self.services.engine.compile_again(self.target.compiled)
         return self._compiled()
 
     @contextmanager
