@@ -455,3 +455,12 @@ def test_where_cases_are_left_out_the_rung_is_unknown(monkeypatch: pytest.Monkey
         trial = World(monkeypatch, run=ran(None, names=("a", "b")), settings={"cases": cases}).trial()
         end_of(trial.attempt)
         assert trial.record.rung == rung
+
+
+@pytest.mark.parametrize(("made", "rung"), [(compiled(), "compiles"), (compiled(REFUSED), "none")])
+def test_a_module_whose_device_fails_comes_as_far_as_its_compile(
+    monkeypatch: pytest.MonkeyPatch, made: CompileOutcome, rung: str
+) -> None:
+    trial = World(monkeypatch, devices=RetargetError("the device is gone"), compile=made).trial()
+    assert end_of(trial.prepare) == ("RetargetError", "the device is gone")
+    assert trial.record.rung == rung
