@@ -146,7 +146,7 @@ class RuleSet:
                 else:
                     self._by_name.setdefault(entry, {}).setdefault(number, []).append(index)
         self._any_glob = re.compile("|".join(pattern.pattern for pattern, _, _ in self._globs) or r"(?!)")
-        self._candidates: dict[str, tuple[_Candidate, ...]] = {}
+        self._of_module = cache(self._find)
         self._holds: dict[tuple[object, ...], bool] = {}
         self._kinds: dict[tuple[int, int, int], Target] = {}  # one of all that share tags and configs
         self._contradictions: dict[tuple[Origin, Origin], Contradiction] = {}
@@ -196,12 +196,6 @@ class RuleSet:
             if says(other) != says(one.rule):
                 contradiction = Contradiction(target=target.name, rules=(other, one.rule))
                 self._contradictions.setdefault((other.origin, one.rule.origin), contradiction)
-
-    def _of_module(self, name: str) -> tuple[_Candidate, ...]:
-        candidates = self._candidates.get(name)
-        if candidates is None:
-            candidates = self._candidates[name] = self._find(name)
-        return candidates
 
     def _matching(self, target: Target) -> Iterator[_Candidate]:
         """Yield the rules that match a target and are judged at it, the most specific first."""

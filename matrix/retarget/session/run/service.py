@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -23,7 +23,6 @@ from retarget.model import RuntimeConfig, Target
 from retarget.model.driver_checks import CheckState, DriverCheck, DriverCheckOutcome, DriverReport
 from retarget.model.outcomes import DeviceInfo, Failure, OutputComparison, Rung, RunOutcome, Stage
 from retarget.session import limits
-from retarget.session.cache.key import host_identity
 from retarget.session.limits import CHECK_TIMEOUT
 from retarget.session.refusals import device_infos, refusal_error, refusal_failure
 from retarget.session.run.device_worker import DeviceWorker
@@ -38,7 +37,6 @@ from retarget.session.run.lease import (
 )
 from retarget.session.run.sick_devices import HealthyRuns
 from retarget.session.toolchains import worker_environment
-from retarget.support.dependencies import versions_of_arrays
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.text import cut_stacks
 from retarget.worker.messages import (
@@ -116,7 +114,6 @@ class RunService:
         self._spawner = Spawner()
         self._spare, self._cache = spare, cache
         self._workers: dict[RuntimeConfig, DeviceWorker] = {}
-        self._opened: dict[RuntimeConfig, tuple[Sequence[DeviceInfo], tuple[DeviceInfo, ...]]] = {}
         self._helper: WorkerProcess | None = None
         self._ahead = ExitStack()  # the leases of a run that has begun ahead of its time
 
@@ -132,10 +129,7 @@ class RunService:
         Raises `UnavailableError` if this machine lacks them (determined once, then remembered), `RetargetError` if they
         are there and cannot be opened; `SickDeviceError` if that may be because a device was lost since.
         """
-        infos = self._runs.devices(self._worker(runtime))
-        if runtime not in self._opened or self._opened[runtime][0] is not infos:
-            self._opened[runtime] = infos, self._here(infos)
-        return self._opened[runtime][1]
+        return self._runs.devices(self._worker(runtime))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -168,7 +162,7 @@ class RunService:
         with self._begun(worker) if began else self._hold(target.runtime, infos, on_wait):
             waited, started = time.monotonic() - asked, began or time.time()
             outcome = self._runs.outcome(worker, request, timeout)
-            return replace(outcome, devices=self._here(outcome.devices), started=started, wait_seconds=waited)
+            return replace(outcome, devices=worker.infos or (), started=started, wait_seconds=waited)
 
     def begin(self, request: RunModule) -> None:
         """Begin a run that `run` is going to be called for next, with this request, where its devices are open and
@@ -315,13 +309,6 @@ class RunService:
         for worker in self._workers.values():
             worker.drop_started()
         self._ahead.close()
-
-    def _here(self, infos: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
-        return tuple(replace(info, host=self._host, arrays=versions_of_arrays()) for info in infos)
-
-    @cached_property
-    def _host(self) -> str:
-        return host_identity()
 
     def _timeout(self, target: Target) -> float:
         return self._default_timeout if target.timeout is None else target.timeout

@@ -188,10 +188,13 @@ class _Server:
 
                 with recording():
                     return export_cases(self._registry, message)
-            case GenerateModules():
-                return self._generate(message)
-            case CheckArtifact():
-                return self._check(message)
+            case GenerateModules(kind=kind, description=description, folder=folder):
+                self._registry.case_loader(kind).make(description, folder)
+                return Done()
+            case CheckArtifact(target=target):
+                checker = self._registry.case_loader(target.kind)
+                artifact = read_artifact(message.artifact, message.digest)
+                return CheckedArtifact(cases=check_artifact(checker, target, artifact))
             case ListDriverChecks():
                 from retarget.worker.child.conformance.run import driver_checks
 
@@ -251,22 +254,6 @@ class _Server:
         if self._device is None:
             self._device = driver.open(config)
         return run_in_process(driver, self._device, loader, message, self._send, read_output=self._output.read)
-
-    def _generate(self, message: GenerateModules) -> Done:
-        generator = self._registry.module_generator(message.kind)
-        if generator is None:
-            msg = f"the case loader {message.kind!r} generates no modules"
-            raise TypeError(msg)
-        generator.make(message.description, message.folder)
-        return Done()
-
-    def _check(self, message: CheckArtifact) -> CheckedArtifact:
-        checker = self._registry.artifact_checker(message.target.kind)
-        if checker is None:
-            msg = f"the case loader {message.target.kind!r} checks no artifacts"
-            raise TypeError(msg)
-        artifact = read_artifact(message.artifact, message.digest)
-        return CheckedArtifact(cases=check_artifact(checker, message.target, artifact))
 
     def _check_driver(self, message: CheckDriver) -> CheckedDriver:
         from retarget.worker.child.conformance.run import run_check
