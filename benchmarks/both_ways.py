@@ -36,8 +36,7 @@ def _endings(
     compiled = engine.compile(target.compile)
     if compiled.artifact is None:
         return {"": _ending(compiled.failure)}
-    folders, missing_references = references.of(target, others)
-    outcome = engine.run(target, compiled.artifact, references=folders, missing_references=missing_references)
+    outcome = engine.run(target, compiled.artifact, references=references.of(target, others))
     return {case.name: _ending(case.failure) for case in outcome.cases} or {"": _ending(outcome.failure)}
 
 

@@ -171,10 +171,7 @@ def _ran(engine: Engine, chosen: Chosen, artifact: Artifact) -> RunOutcome:
         return engine.check(target, artifact, skipping=skipping) if checks else RunOutcome(devices=())
     engine.devices_of(target)
     with closing(ReferenceRuns(engine)) as runs:
-        references, missing_references = runs.of(target, chosen.others)
-        return engine.run(
-            target, artifact, references=references, missing_references=missing_references, skipping=skipping
-        )
+        return engine.run(target, artifact, references=runs.of(target, chosen.others), skipping=skipping)
 
 
 def _said(failure: Failure | None, cases: tuple[CaseOutcome, ...], *, seconds: float, builds: Sequence[str]) -> Attempt:

@@ -88,18 +88,9 @@ class Here:
         self._spawner.close()
 
     def _run(self, job: RunJob) -> RunOutcome:
-        message = job.message
+        message = replace(job.message, target=replace(job.message.target, timeout=job.timeout))
         with self._lock:
-            outcome = self._service.run(
-                replace(message.target, timeout=job.timeout),
-                message.artifact,
-                record=message.record,
-                references=message.references,
-                missing_references=message.missing_references,
-                seed=message.seed,
-                only=message.only,
-                skipping=message.skipping,
-            )
+            outcome = self._service.run(message)
         return dataclasses.replace(outcome, host="here")
 
     def _write(self, line: str) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from acceptance_support import DOUBLES, Project, alone_and_xdist, expecting, matrix
 from declaration_texts import compiler, runtime, target
-from retarget.model import RunOutcome, RunTarget
+from retarget.model import RunOutcome
 from retarget.results import read_results
 from retarget.session import CompilePool, RunService
+from retarget.worker.messages import RunModule
 
 CHANGED = (*DOUBLES, "--retarget-changed")
 REUSE = (*DOUBLES, "--retarget-reuse-results")
@@ -88,9 +89,9 @@ def test_results_that_hold_are_reused_where_a_compile_gives_the_same_artifact_to
     ran: list[str] = []
     run = RunService.run
 
-    def counted(service: RunService, target: RunTarget, *rest: Any, **more: Any) -> RunOutcome:
-        ran.append(target.name)
-        return run(service, target, *rest, **more)
+    def counted(service: RunService, request: RunModule, **more: Any) -> RunOutcome:
+        ran.append(request.target.name)
+        return run(service, request, **more)
 
     monkeypatch.setattr(RunService, "run", counted)
     flagged = compiler("dc", "double", flags=["--another-key"])

@@ -24,10 +24,11 @@ from fuzzed_readers import sealed_opencl
 from mutations import mutated
 from retarget.declare.load import load_all
 from retarget.extension import UnavailableError
-from retarget.model import Artifact, CompileTarget, RunOutcome, RunTarget
+from retarget.model import CompileTarget, RunOutcome, RunTarget
 from retarget.session import Engine, RunService, expand_suite, load_extensions
 from retarget.session.limits import CoolDowns
 from retarget.support import RetargetError
+from retarget.worker.messages import RunModule
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
@@ -116,7 +117,7 @@ def _run(service: RunService, target: RunTarget, folder: Path, data: bytes) -> R
 
     path = folder / "mutated"
     path.write_bytes(data)
-    return service.run(target, Artifact(digest=digest_of(data), size=len(data), path=str(path)))
+    return service.run(RunModule(target=target, artifact=path, digest=digest_of(data)))
 
 
 def _way(outcome: RunOutcome) -> str:

@@ -7,8 +7,10 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig, Toolchain
+from retarget.worker.messages import RunModule
 
 EXTENSIONS = ("worker_doubles",)
 ORIGIN = Origin(file=Path("matrix.toml"), key_path="")
@@ -63,6 +65,10 @@ def run_target(folder: Path, runtime: RuntimeConfig, *, timeout: float | None = 
     return RunTarget(
         name=f"{compiled.name}_{runtime.name}", compile=compiled, runtime=runtime, timeout=timeout, tags=()
     )
+
+
+def request(target: RunTarget, artifact: Path, **known: Any) -> RunModule:
+    return RunModule(target=target, artifact=artifact, **known)
 
 
 def lines_of(log: Path) -> list[str]:

@@ -12,7 +12,7 @@ from mlir_modules import GOOD
 from retarget.cli import main
 from retarget.model import Failure, Stage
 from retarget.results import read_results
-from retarget.session import AsExpected, Blocked, CompileTrial, NotTried, Skip, StageFailedError, Unavailable
+from retarget.session import AsExpected, CompileTrial, Skip, SkipKind, StageFailedError
 from retarget.support import RetargetError
 
 ID = "suite.toml::s"
@@ -55,7 +55,11 @@ def ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ends:
     return make
 
 
-PASSED, FAILED, SKIPPED = None, failed("bad"), Skip("no device")
+def blocked(by: str) -> Skip:
+    return Skip(SkipKind.BLOCKED, f"{by} failed", by=f"{ID}::{by}")
+
+
+PASSED, FAILED, SKIPPED = None, failed("bad"), Skip(SkipKind.UNAVAILABLE, "no device")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +68,7 @@ PASSED, FAILED, SKIPPED = None, failed("bad"), Skip("no device")
         ([PASSED, PASSED], 0, "2 targets: 2 passed"),
         ([PASSED, FAILED, PASSED], 1, "3 targets: 2 passed, 1 failed"),
         ([AsExpected("known", FAILED), PASSED], 0, "2 targets: 1 xfail, 1 passed"),
-        ([PASSED, NotTried("lost")], 1, "2 targets: 1 passed, 1 not run"),
+        ([PASSED, Skip(SkipKind.LOST, "lost")], 1, "2 targets: 1 passed, 1 not run"),
         ([SKIPPED, SKIPPED], 77, "2 targets: 2 skipped"),
         ([SKIPPED, PASSED], 0, "2 targets: 1 skipped, 1 passed"),
         ([PASSED], 0, ""),
@@ -86,7 +90,7 @@ def test_lines_are_those_of_pytest_and_a_failure_is_shown_whole(ends: Ends, caps
     ends(
         failed("compile: \x1b[1mbad\x1b[0m\nmore"),
         AsExpected("known\x1b", RetargetError("bad")),
-        Unavailable("no device", "plug it in"),
+        Skip(SkipKind.UNAVAILABLE, "no device", "plug it in"),
         RetargetError("it broke"),
     )
     assert main(["run", "."]) == 1
@@ -128,7 +132,7 @@ def test_ids_start_with_the_path_to_the_suite_and_in_results_they_are_those_of_p
 def test_a_target_that_another_blocks_is_an_error_only_where_that_one_did_not_fail(
     ends: Ends, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ends(FAILED, Blocked("m0_c failed", f"{ID}::m0_c"), PASSED, Blocked("m2_c failed", f"{ID}::m2_c"))
+    ends(FAILED, blocked("m0_c"), PASSED, blocked("m2_c"))
     assert main(["run", "."]) == 1
     assert capsys.readouterr().err.splitlines() == [
         f"{ID}::m3_c: blocked by {ID}::m2_c, which did not fail when it was tried itself; run both again"

@@ -66,9 +66,7 @@ class Engine:
         self.calls.append(("devices", of.name))
 
     def run(self, of: Any, artifact: Artifact, **given: Any) -> Any:
-        self.calls.append(
-            ("run", of.name, artifact.path, given["references"], given["missing_references"], given["skipping"])
-        )
+        self.calls.append(("run", of.name, artifact.path, given["references"], given["skipping"]))
         return self.ran
 
     def check(self, of: Any, artifact: Artifact, **given: Any) -> Any:
@@ -103,7 +101,7 @@ def test_a_target_that_passes_names_its_builds_once_and_what_it_took(monkeypatch
         cases=(PASSED,), compiled=COMPILED, ran=outcome, builds=("comp 1", "rt 1"), seconds=13.0
     )
     assert [call[0] for call in engine.calls] == ["compile", "devices", "run"]
-    assert engine.calls[-1][2:5] == ("a.vmfb", [], [])
+    assert engine.calls[-1][2:4] == ("a.vmfb", ())
 
 
 def test_a_compile_that_fails_is_not_run() -> None:
@@ -160,7 +158,7 @@ def test_cases_that_a_rule_skips_are_skipped_and_devices_are_asked_only_for_rule
     engine = Engine(ran=ran(PASSED))
     tried(engine, chosen(expectations=(rule,)))
     assert (("traits", "m_c_r") in engine.calls) is asked
-    assert engine.calls[-1][5] == skipping
+    assert engine.calls[-1][4] == skipping
 
 
 # ---------------------------------------------------------------- by hand

@@ -10,8 +10,6 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
-from msgspec import Struct
-
 from retarget.declare.sources import SUITE_FILE, discover_suites
 from retarget.expect.matching import GOLDEN, Assignment, Contradiction, Effect, assign_goldens, golden_rule
 from retarget.expect.verdict import is_expired, today
@@ -28,12 +26,9 @@ _HINTS = 10
 """How many errors are given a nearest name: it is sought among all there are."""
 
 
-class CaseUse(Struct, frozen=True, kw_only=True):
-    """A rule that names cases: its entries, and the modules that it reaches, as (suite, name) pairs."""
-
-    origin: Origin
-    cases: tuple[str, ...]
-    modules: frozenset[tuple[str, str]]
+CaseUse = tuple[str, str, tuple[str, ...], frozenset[tuple[str, str]]]
+"""A rule that names cases, in builtin types, which cross xdist's channel: its file and key path, its entries, and the
+modules that it reaches, as (suite, name) pairs."""
 
 
 def contradiction_diagnostics(contradictions: Iterable[Contradiction]) -> tuple[Diagnostic, ...]:
@@ -102,15 +97,16 @@ def unknown_case_diagnostics(
     `names` are those of the cases of each module, by (suite, name).
     """
     problems = []
-    for use in uses:
-        if not use.modules <= names.keys():
+    for file, key_path, cases, modules in uses:
+        if not modules <= names.keys():
             continue
-        known = list(dict.fromkeys(name for module in sorted(use.modules) for name in names[module]))
-        for index, entry in enumerate(use.cases):
+        known = list(dict.fromkeys(name for module in sorted(modules) for name in names[module]))
+        for index, entry in enumerate(cases):
             if not any(matches_case(entry, name) for name in known):
                 hint = did_you_mean(entry, known) or "; remove it"
                 message = f"found {entry!r}, which matches no case of the modules that this rule is about{hint}"
-                problems.append((use.origin, Problem(("case", index), message)))
+                origin = Origin(file=Path(file), key_path=key_path)
+                problems.append((origin, Problem(("case", index), message)))
     return diagnostics_at(problems)
 
 
@@ -193,7 +189,7 @@ class RuleUsage:
             return ()
         is_judged = self._judgement(suites)
         return tuple(
-            CaseUse(origin=rule.origin, cases=rule.cases, modules=effect.modules)
+            (str(rule.origin.file), rule.origin.key_path, rule.cases, effect.modules)
             for rule in naming
             if (effect := self._effects.get(rule.origin)) is not None and effect.modules and is_judged(rule)
         )

@@ -146,7 +146,7 @@ class RuleSet:
                 else:
                     self._by_name.setdefault(entry, {}).setdefault(number, []).append(index)
         self._any_glob = re.compile("|".join(pattern.pattern for pattern, _, _ in self._globs) or r"(?!)")
-        self._candidates: dict[str, tuple[_Candidate, ...]] = {}
+        self._of_module = cache(self._find)
         self._holds: dict[tuple[object, ...], bool] = {}
         self._kinds: dict[tuple[int, int, int], Target] = {}  # one of all that share tags and configs
         self._contradictions: dict[tuple[Origin, Origin], Contradiction] = {}
@@ -160,7 +160,7 @@ class RuleSet:
         """Return the rules in force for a target; where its devices are not known, with those that may be."""
         wholes: list[RankedRule] = []
         cases: list[RankedRule] = []
-        compiled = target.compile if isinstance(target, RunTarget) else target
+        compiled = target.compiled
         for candidate in self._matching(target):
             rule = candidate.used.rule
             if not rule.cases:
@@ -197,15 +197,9 @@ class RuleSet:
                 contradiction = Contradiction(target=target.name, rules=(other, one.rule))
                 self._contradictions.setdefault((other.origin, one.rule.origin), contradiction)
 
-    def _of_module(self, name: str) -> tuple[_Candidate, ...]:
-        candidates = self._candidates.get(name)
-        if candidates is None:
-            candidates = self._candidates[name] = self._find(name)
-        return candidates
-
     def _matching(self, target: Target) -> Iterator[_Candidate]:
         """Yield the rules that match a target and are judged at it, the most specific first."""
-        compiled = target.compile if isinstance(target, RunTarget) else target
+        compiled = target.compiled
         candidates = self._of_module(compiled.module.name)
         for candidate in candidates:
             used = candidate.used
@@ -221,7 +215,7 @@ class RuleSet:
         deferred: set[tuple[str, Origin]] = set()
         compiles: dict[tuple[object, ...], str] = {}
         for target in targets:
-            compiled = target.compile if isinstance(target, RunTarget) else target
+            compiled = target.compiled
             runtime = target.runtime if isinstance(target, RunTarget) else None
             self._kinds.setdefault((id(target.tags), id(compiled.compiler), id(runtime)), target)
             if not self._of_module(compiled.module.name):

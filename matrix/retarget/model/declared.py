@@ -329,6 +329,11 @@ class CompileTarget(PartlyCompared, frozen=True, kw_only=True, eq=False):
     devices: tuple[DeviceTraits, ...] | None = None
 
     @property
+    def compiled(self) -> CompileTarget:
+        """The target itself: as of a run target, what compiles its module."""
+        return self
+
+    @property
     def item(self) -> str:
         """The name of the compile target of this module and compiler config that users see: this one's, but where
         a run by a tool needs the module otherwise than the others do."""
@@ -355,6 +360,11 @@ class RunTarget(Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...]
     requires: tuple[Requirement, ...] = ()
     devices: tuple[DeviceTraits, ...] | None = None
+
+    @property
+    def compiled(self) -> CompileTarget:
+        """The compile target, as of any target."""
+        return self.compile
 
 
 Target = CompileTarget | RunTarget

@@ -68,13 +68,9 @@ from retarget.session.run.sick_devices import SickDeviceError as SickDeviceError
 from retarget.session.toolchains import with_toolchain as with_toolchain
 from retarget.session.toolchains import worker_environment as worker_environment
 from retarget.session.trial.failures import AsExpected as AsExpected
-from retarget.session.trial.failures import Blocked as Blocked
-from retarget.session.trial.failures import Excused as Excused
-from retarget.session.trial.failures import NotTried as NotTried
 from retarget.session.trial.failures import Skip as Skip
+from retarget.session.trial.failures import SkipKind as SkipKind
 from retarget.session.trial.failures import StageFailedError as StageFailedError
-from retarget.session.trial.failures import Unavailable as Unavailable
-from retarget.session.trial.failures import Unselected as Unselected
 from retarget.session.trial.failures import first_line as first_line
 from retarget.session.trial.finish import finish as finish
 from retarget.session.trial.finish import trial_outcome as trial_outcome
@@ -85,9 +81,7 @@ from retarget.session.trial.run_trial import RunTrial as RunTrial
 from retarget.session.trial.services import NO_RULES as NO_RULES
 from retarget.session.trial.services import RulesInForce as RulesInForce
 from retarget.session.trial.services import TrialServices as TrialServices
-from retarget.session.trial.session import PlainUse as PlainUse
 from retarget.session.trial.session import SessionErrors as SessionErrors
-from retarget.session.trial.session import plain_uses as plain_uses
 from retarget.session.trial.trial import SuiteContext as SuiteContext
 from retarget.session.trial.trial import Trial as Trial
 from retarget.targets.availability import HOST_ARCHITECTURES as HOST_ARCHITECTURES

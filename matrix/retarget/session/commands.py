@@ -160,9 +160,9 @@ class Commands:
 
     def _again(self, target: CompileTarget | RunTarget, *options: str) -> str:
         """The line that tries a target as the session did."""
-        suite = target if isinstance(target, CompileTarget) else target.compile
+        compiled = target.compiled
         toolchains = (f"--retarget-toolchain={name}={path or ''}" for name, path in self._toolchains.items())
-        argv = (COMPARE, "run", f"{suite.folder / 'suite.toml'}::{suite.suite}::{target.name}")
+        argv = (COMPARE, "run", f"{compiled.folder / 'suite.toml'}::{compiled.suite}::{target.name}")
         return self._line(
             tuple(self._named_extensions(argv).items()), (*argv, *options, *toolchains, "--ignore-expectations")
         )

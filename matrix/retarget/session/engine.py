@@ -30,14 +30,14 @@ from retarget.session.cache.store import Store
 from retarget.session.compile.service import BuildActivity, BuildService, BuildStatistics
 from retarget.session.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 from retarget.session.requirements import OpenedDevices
-from retarget.session.run.ahead import RunsAhead, hold_artifact
 from retarget.session.run.lease import Holder, WaitNotes
 from retarget.session.run.reuse import CaseDigests, KeptResult, ReusableResults
 from retarget.session.run.service import RunService
 from retarget.session.toolchains import worker_environment
 from retarget.support.errors import RetargetError, display_path
+from retarget.support.locks import HeldLock, hold_existing
 from retarget.targets.availability import host_mismatch
-from retarget.worker.messages import Timing
+from retarget.worker.messages import CheckArtifact, ExportCases, References, RunModule, Timing
 from retarget.worker.spare import SpareWorker
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Engine:
         self._timing = timing
         self._exported: set[tuple[str, str]] = set()
         self._devices = OpenedDevices(self._open_devices)
-        self._ahead = RunsAhead(lambda: self._builds, cases)
+        self._begun = ExitStack()  # the locks of the artifacts of runs that have begun, which prevent eviction
         self._started: list[BuildService | RunService] = []
 
     def __enter__(self) -> Self:
@@ -262,8 +262,15 @@ class Engine:
                 return reuses and self._results.find(target, artifact, rules, devices) is not None
             return False
 
-        outcome = self._artifacts.outcome(target.compile) if self._artifact_folder is not None else None
-        self._ahead.queue(target, remote, rules.skipping(today()), is_kept, outcome)
+        skipping = rules.skipping(today())
+        remote.queue(target, lambda artifact: self._request(target, artifact, skipping), is_kept)
+        if self._artifact_folder is not None:
+            outcome: CompileOutcome | None = self._artifacts.outcome(target.compile)
+        else:
+            self._builds.submit([target.compile])
+            outcome = self._builds.outcome(target.compile)
+        if outcome is not None:
+            remote.compiled(target.compile, outcome)
 
     def run(
         self,
@@ -271,35 +278,30 @@ class Engine:
         artifact: Artifact,
         *,
         record: Path | None = None,
-        references: Sequence[tuple[str, Path]] = (),
-        missing_references: Sequence[tuple[str, str]] = (),
+        references: References = (),
         seed: int | None = None,
         skipping: Sequence[tuple[str, bool]] = (),
     ) -> RunOutcome:
-        """Run the selected cases of one target on its devices. The arguments are those of `RunService.run`."""
+        """Run the selected cases of one target on its devices. The arguments are as in `RunModule`; what comes, and
+        what is raised, is as for `RunService.run`."""
         target = self._with_files(target)
-        with self._used(target.compile, artifact) as used, self._waiting(), self._ahead.pop_held():
+        with self._used(target.compile, artifact) as used, self._waiting(), self._begun.pop_all():
+            request = self._request(target, used, skipping)
+            request = replace(request, record=record, references=references, seed=seed)
             if (remote := self._remote_runs_for(target.runtime)) is not None:
-                return remote.run(
-                    target,
-                    used,
-                    record=record,
-                    references=references,
-                    missing_references=missing_references,
-                    seed=seed,
-                    skipping=skipping,
-                )
-            return self._runs.run(
-                target,
-                used,
-                record=record,
-                references=references,
-                missing_references=missing_references,
-                seed=seed,
-                only=self._cases,
-                skipping=skipping,
-                on_wait=self._on_device_wait,
-            )
+                return remote.run(request)
+            return self._runs.run(request, on_wait=self._on_device_wait)
+
+    def _request(self, target: RunTarget, artifact: Artifact, skipping: Sequence[tuple[str, bool]]) -> RunModule:
+        """Return the request to run the selected cases of a target, which has its files."""
+        return RunModule(
+            target=target,
+            artifact=Path(artifact.path),
+            digest=artifact.digest,
+            only=self._cases,
+            skipping=tuple(skipping),
+            timing=self._timing,
+        )
 
     def begin_run(self, target: RunTarget, rules: TargetRules) -> None:
         """Begin the run that `run` is going to be called for next, with the cases that `rules` do not skip, if it is
@@ -310,7 +312,14 @@ class Engine:
         if any(one is not None for one in (self._executor, self._artifact_folder, self._timing)):
             return
         with suppress(RetargetError, UnavailableError):  # its own setup reports it
-            self._ahead.begin(self._with_files(target), lambda: self._runs, rules.skipping(today()), self.devices_of)
+            target = self._with_files(target)
+            outcome = self._builds.outcome(target.compile)
+            if outcome is None or outcome.artifact is None or (held := _held(outcome.artifact)) is None:
+                return
+            self._begun.enter_context(held)
+            if target.requires:
+                self.devices_of(target)
+            self._runs.begin(self._request(target, outcome.artifact, rules.skipping(today())))
 
     def kept_result(self, target: RunTarget, artifact: Artifact, rules: TargetRules) -> KeptResult | None:
         """Return the result of a run of the target's selected cases that need not be repeated: nothing that it depends
@@ -334,13 +343,22 @@ class Engine:
         artifact: Artifact,
         folder: Path,
         *,
-        references: Sequence[tuple[str, Path]] = (),
+        references: References = (),
         only: Sequence[str] = (),
     ) -> tuple[str, ...] | None:
-        """Write the cases of one target to files. The arguments are those of `RunService.export_cases`."""
+        """Write the cases of one target with their values below `folder`, and return their names; None where the
+        artifact does not even say its functions. `references` and `only` are as in `RunModule`. No device is opened.
+
+        Raises `RetargetError` for invalid data, and `UnavailableError` where a package is missing.
+        """
         target = self._with_files(target)
         with self._used(target.compile, artifact) as used:
-            return self._runs.export_cases(target, used, folder, references=references, only=only)
+            path, digest = Path(used.path), used.digest
+            return self._runs.export_cases(
+                ExportCases(
+                    target=target, artifact=path, digest=digest, folder=folder, references=references, only=tuple(only)
+                )
+            )
 
     def _with_files(self, target: RunTarget) -> RunTarget:
         """Return a run target with the files of its module. Raises as `generated` does."""
@@ -350,11 +368,11 @@ class Engine:
     @contextmanager
     def _used(self, target: CompileTarget, artifact: Artifact) -> Iterator[Artifact]:
         """Yield an artifact that is not evicted meanwhile; one that another session has evicted is made again."""
-        held = hold_artifact(artifact)
+        held = _held(artifact)
         for _ in range(_MOST_EVICTIONS):
             if held is not None or (made := self.compile(target).artifact) is None:
                 break
-            artifact, held = made, hold_artifact(made)
+            artifact, held = made, _held(made)
         with held or nullcontext():
             yield artifact
 
@@ -364,7 +382,7 @@ class Engine:
         """Judge an artifact of a kind that runs nothing by the checks that are selected and not in `skipping`."""
         target = self.generated(target)
         with self._used(target, artifact) as used:
-            checked = self._runs.check(target, used)
+            checked = self._runs.check(CheckArtifact(target=target, artifact=Path(used.path), digest=used.digest))
         cases = tuple(selected_cases(checked.cases, self._cases, skipping))
         return (
             dataclasses.replace(checked, cases=cases, failure=first_failure(cases))
@@ -443,7 +461,7 @@ class Engine:
                 ending.callback(other.close)
             if (remote := vars(self).get("_remote")) is not None:
                 ending.callback(remote.close)
-            ending.push(self._ahead.pop_held())
+            ending.push(self._begun.pop_all())
 
     @cached_property
     def _remote(self) -> RemoteStore | None:
@@ -499,7 +517,6 @@ class Engine:
             environment=partial(worker_environment, self.registry),
             spare=self._spare,
             cache=self._store.folder,
-            timing=self._timing,
         )
         self._started.append(service)
         return service
@@ -511,11 +528,7 @@ class Engine:
         from retarget.session.run.ahead import RemoteRuns  # needed with a cluster only
 
         return RemoteRuns(
-            self._executor,
-            self.registry,
-            default_timeout=self._run_timeout,
-            only=self._cases,
-            means_this_host=self._means_this_host,
+            self._executor, self.registry, default_timeout=self._run_timeout, means_this_host=self._means_this_host
         )
 
     def _remote_runs_for(self, runtime: RuntimeConfig) -> RemoteRuns | None:
@@ -536,3 +549,10 @@ class Engine:
 
         where = self._artifact_folder or Path()
         return ArtifactFolder(where) if where.is_dir() else ArtifactFile(where)
+
+
+def _held(artifact: Artifact) -> HeldLock | None:
+    """Lock an artifact, so that no session evicts it; None where it is not there."""
+    with suppress(OSError):  # its reader reports it
+        return hold_existing(Path(artifact.path))
+    return None

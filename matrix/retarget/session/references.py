@@ -16,6 +16,7 @@ from retarget.session.engine import Engine
 from retarget.support.errors import RetargetError
 from retarget.support.scratch import ScratchFolder
 from retarget.worker.artifact import is_recorded
+from retarget.worker.messages import References
 
 
 class Recording(Struct, frozen=True, kw_only=True):
@@ -43,13 +44,12 @@ class ReferenceRuns:
         self._engine = engine
         self._recordings: dict[tuple[str, str, str], Recording] = {}
 
-    def of(self, target: RunTarget, others: Sequence[Target]) -> tuple[list[tuple[str, Path]], list[tuple[str, str]]]:
-        """Return the folders with what a target's cases are compared with, and why there are none, by compiler config.
+    def of(self, target: RunTarget, others: Sequence[Target]) -> References:
+        """Return what a target's cases are compared with.
 
         It is looked for among `others`, in the run targets of the same module. Raises `RetargetError` for invalid data.
         """
-        references: list[tuple[str, Path]] = []
-        missing_references: list[tuple[str, str]] = []
+        references: list[tuple[str, Path | str]] = []
         for name in self.needed(target):
             key = _key(name, target)
             if key not in self._recordings:
@@ -57,11 +57,8 @@ class ReferenceRuns:
                 same = [one for one in same if one.compile.module == target.compile.module]
                 self._recordings[key] = self._record(name, target, same)
             recording = self._recordings[key]
-            if recording.folder is not None:
-                references.append((name, recording.folder))
-            else:
-                missing_references.append((name, recording.why))
-        return references, missing_references
+            references.append((name, recording.why if recording.folder is None else recording.folder))
+        return tuple(references)
 
     def needed(self, target: RunTarget) -> Sequence[str]:
         """Return the compiler configs that a target's cases are to agree with. Raises `RetargetError`."""

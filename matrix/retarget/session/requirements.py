@@ -43,11 +43,12 @@ class OpenedDevices:
         requirements."""
         devices = self.of(target.runtime)
         if target.requires:
-            check_requirements(self.answers(target), self._locations)
+            self._check(self.answers(target))
         return devices
 
     def answers(self, target: RunTarget) -> tuple[tuple[Requirement, Answer], ...]:
-        """Return what the devices of a target answer to each of its requirements. Raises as `of` does.
+        """Return what the devices of a target answer to each of its requirements. Raises as `of` does, and
+        `RetargetError` for one that cannot be asked.
 
         Where nothing is reported of them, as behind `run_under`, the profile of the runtime config answers.
         """
@@ -55,7 +56,14 @@ class OpenedDevices:
         profiles = profiles_of(self.of(runtime)) or unknown_devices(runtime)
         if (expected := self._expected(runtime)) is not None and not any(one.capabilities for one in profiles):
             profiles = (expected,) * len(profiles)
-        return answers(target.requires, profiles, self._locations)
+        found = []
+        for requirement in target.requires:
+            try:
+                found.append((requirement, answer_requirement(parse_requirement(requirement.text), profiles)))
+            except RetargetError as error:
+                msg = f"{self._locations.location(requirement.origin)}: {error}"
+                raise RetargetError(msg) from error
+        return tuple(found)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -63,10 +71,33 @@ class OpenedDevices:
         return tuple(filter(None, self._differences.values()))
 
     def _expected(self, runtime: RuntimeConfig) -> Profile | None:
-        """Return the profile that a runtime config is declared with. Raises `RetargetError`."""
+        """Return the profile that a runtime config is declared with. Raises `RetargetError` with its place."""
         if runtime.profile and runtime not in self._profiles:
-            self._profiles[runtime] = expected_profile(runtime, self._locations)
+            try:
+                profile = find_profile(runtime.profile)
+                message = profile_mismatch(runtime, profile)
+            except RetargetError as error:
+                message = str(error)
+            if message:
+                where = self._locations.location(runtime.origin, "profile")
+                msg = f"runtime config {runtime.name!r} ({where}): {message}"
+                raise RetargetError(msg)
+            self._profiles[runtime] = profile
         return self._profiles.get(runtime)
+
+    def _check(self, asked: Sequence[tuple[Requirement, Answer]]) -> None:
+        """Raise `UnavailableError` with all that is not met, or not known to be met, and where it is declared.
+
+        It is an `UnsuitableError` where a device is known to lack something.
+        """
+        unmet = [
+            f"needs {requirement.text} ({self._locations.location(requirement.origin)}), and {found.reason}"
+            for requirement, found in asked
+            if found.status is not RequirementStatus.MET
+        ]
+        if unmet:
+            lacks = any(found.status is RequirementStatus.UNMET for _, found in asked)
+            raise (UnsuitableError if lacks else UnavailableError)("; ".join(unmet))
 
 
 def profiles_of(devices: Iterable[DeviceInfo]) -> tuple[Profile, ...]:
@@ -78,50 +109,6 @@ def unknown_devices(runtime: RuntimeConfig) -> tuple[Profile, ...]:
     """Return profiles without capabilities for the devices of a runtime config of which nothing is known."""
     name = f"the device of {runtime.name}"
     return (Profile(name=name, driver=runtime.driver),) * max(1, len(runtime.devices))
-
-
-def answers(
-    requires: Iterable[Requirement], devices: Sequence[Profile], locations: SourceLocations
-) -> tuple[tuple[Requirement, Answer], ...]:
-    """Return each requirement with what devices answer. Raises `RetargetError` for one that cannot be asked."""
-    found = []
-    for requirement in requires:
-        try:
-            found.append((requirement, answer_requirement(parse_requirement(requirement.text), devices)))
-        except RetargetError as error:
-            msg = f"{locations.location(requirement.origin)}: {error}"
-            raise RetargetError(msg) from error
-    return tuple(found)
-
-
-def check_requirements(asked: Iterable[tuple[Requirement, Answer]], locations: SourceLocations) -> None:
-    """Raise `UnavailableError` with all that is not met, or not known to be met, and where it is declared.
-
-    It is an `UnsuitableError` where a device is known to lack something.
-    """
-    asked = tuple(asked)
-    unmet = [
-        f"needs {requirement.text} ({locations.location(requirement.origin)}), and {found.reason}"
-        for requirement, found in asked
-        if found.status is not RequirementStatus.MET
-    ]
-    if unmet:
-        lacks = any(found.status is RequirementStatus.UNMET for _, found in asked)
-        raise (UnsuitableError if lacks else UnavailableError)("; ".join(unmet))
-
-
-def expected_profile(runtime: RuntimeConfig, locations: SourceLocations) -> Profile:
-    """Return the profile that a runtime config is declared with. Raises `RetargetError` with its place."""
-    where = locations.location(runtime.origin, "profile")
-    try:
-        profile = find_profile(runtime.profile)
-    except RetargetError as error:
-        msg = f"runtime config {runtime.name!r} ({where}): {error}"
-        raise RetargetError(msg) from error
-    if message := profile_mismatch(runtime, profile):
-        msg = f"runtime config {runtime.name!r} ({where}): {message}"
-        raise RetargetError(msg)
-    return profile
 
 
 def difference(

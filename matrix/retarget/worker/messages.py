@@ -21,14 +21,14 @@ from retarget.model.outcomes import CaseOutcome, DeviceInfo, Rung, Stage
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """The first message to a worker: what to make importable, and which extensions to load in addition to the installed
-    ones."""
+    ones. Answered by `Done` or `Refused`."""
 
     extensions: tuple[str, ...]
     sys_path: tuple[str, ...]
 
 
-class Ready(msgspec.Struct, frozen=True, kw_only=True):
-    """The worker has loaded the extensions and waits for requests."""
+class Done(msgspec.Struct, frozen=True, kw_only=True):
+    """What was asked for is done, and there is no more to say of it."""
 
 
 # ---------------------------------------------------------------- requests
@@ -98,8 +98,8 @@ class KeepOpen(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MoveBytes(msgspec.Struct, frozen=True, kw_only=True):
-    """Move some bytes to the open device and back, where it can (`Device.transfers`). Answered by `BytesMoved`
-    or `Refused`."""
+    """Move some bytes to the open device and back, where it can (`Device.transfers`). Answered by `Done` or
+    `Refused`."""
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,24 +111,27 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 2.0
 
 
+References = tuple[tuple[str, Path | str], ...]
+"""What cases are to agree with, by compiler config: the folder with the outputs of a run of its artifact, or why there
+is no such run."""
+
+
 class RunModule(Struct, frozen=True, kw_only=True):
     """Run an artifact's cases. Answered by `retarget.model.outcomes.RunOutcome`, with `Progress` written before it.
 
     `digest` is the SHA-256 hex that the artifact's bytes must have; empty: not known. Behind a `run_under` that the
     driver has no tool for, each case runs in its own process and no device is opened here.
 
-    The outputs of every case are written to the folder `record`, if there is one. `references` are (compiler config,
-    folder with the outputs of a run of its artifact) pairs, `missing_references` (compiler config, why there is no such
-    run) pairs. With a `seed`, functions that the kind has no case for are called with inputs generated from their
-    types. `only` and `skipping` are as in `selected_cases`. With a `timing`, cases are called again if all have passed.
+    The outputs of every case are written to the folder `record`, if there is one. With a `seed`, functions that the
+    kind has no case for are called with inputs generated from their types; nothing is expected of them. `only` and
+    `skipping` are as in `selected_cases`. With a `timing`, cases are called again if all have passed.
     """
 
     target: RunTarget
     artifact: Path
-    digest: str
+    digest: str = ""
     record: Path | None = None
-    references: tuple[tuple[str, Path], ...] = ()
-    missing_references: tuple[tuple[str, str], ...] = ()
+    references: References = ()
     seed: int | None = None
     only: tuple[str, ...] = ()
     skipping: tuple[tuple[str, bool], ...] = ()
@@ -145,12 +148,12 @@ class ExportCases(msgspec.Struct, frozen=True, kw_only=True):
     artifact: Path
     digest: str
     folder: Path
-    references: tuple[tuple[str, Path], ...] = ()
+    references: References = ()
     only: tuple[str, ...] = ()
 
 
 class GenerateModules(msgspec.Struct, frozen=True, kw_only=True):
-    """Write all modules that a file of a kind lists below `folder`. Answered by `ModulesGenerated` or `Refused`."""
+    """Write all modules that a file of a kind lists below `folder`. Answered by `Done` or `Refused`."""
 
     kind: str
     description: Path
@@ -273,14 +276,6 @@ class ExportedCases(msgspec.Struct, frozen=True, kw_only=True):
     that nothing is known of its cases."""
 
     names: tuple[str, ...] | None
-
-
-class BytesMoved(msgspec.Struct, frozen=True, kw_only=True):
-    """The bytes came back, or the device's class cannot move any."""
-
-
-class ModulesGenerated(msgspec.Struct, frozen=True, kw_only=True):
-    """The modules are written."""
 
 
 class CheckedArtifact(msgspec.Struct, frozen=True, kw_only=True):

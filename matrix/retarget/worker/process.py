@@ -27,7 +27,7 @@ from typing import TypeVar
 
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, error_line, first_line
-from retarget.worker.messages import KeepOpen, Progress, Ready, Refusal, Refused, Setup
+from retarget.worker.messages import Done, KeepOpen, Progress, Refusal, Refused, Setup
 from retarget.worker.started import Spawner, StartedProcess, kill_group
 
 AnswerT = TypeVar("AnswerT")
@@ -92,21 +92,20 @@ class WorkerProcess:
         *,
         timeout: float,
         on_progress: Callable[[Progress], None] | None = None,
-        keep_open: Sequence[int] = (),
     ) -> AnswerT | Refused:
-        """Send `message` and return the answer, or a refusal. `timeout` is in seconds. The worker has the descriptors
-        `keep_open`, too, until it has answered or ended. `on_progress` gets all progress of a request that was refused,
-        before this returns.
+        """Send `message` and return the answer, or a refusal. `timeout` is in seconds. `on_progress` gets all progress
+        of a request that was refused, before this returns.
 
         A worker that has ended or was killed after `timeout` is gone, and the whole of its process group. An exception
         on the way (Ctrl-C) ends the worker too, since its answer would be read as the next one's. Raises
         `RetargetError` for an answer of another type than `expected`.
         """
-        return self.answer(self.send(message, keep_open=keep_open), expected, timeout=timeout, on_progress=on_progress)
+        return self.answer(self.send(message), expected, timeout=timeout, on_progress=on_progress)
 
     def send(self, message: object, *, keep_open: Sequence[int] = ()) -> float:
         """Send the message of an `ask`, and return when (by the monotonic clock). `answer` must be called before the
-        next message; it reports a worker that has ended."""
+        next message; it reports a worker that has ended. The worker has the descriptors `keep_open`, too, until it has
+        answered or ended."""
         sent = time.monotonic()
         try:
             with suppress(EOFError, OSError):
@@ -208,8 +207,8 @@ class WorkerProcess:
         setup = Setup(extensions=self._extensions, sys_path=tuple(sys.path))
         with ExitStack() as failing:
             failing.callback(self.close)
-            answer = self.ask(setup, Ready, timeout=START_LIMIT)
-            if isinstance(answer, Ready):
+            answer = self.ask(setup, Done, timeout=START_LIMIT)
+            if isinstance(answer, Done):
                 failing.pop_all()
                 return
             if answer.worker_ended:

@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from retarget.results import Outcome, TargetRecord
-from retarget.session import Blocked, Excused, NotTried, Skip, Unavailable, Unselected, mark_terms
+from retarget.session import Skip, SkipKind, mark_terms
 from retarget.support import RetargetError, did_you_mean
 
 from pytest_retarget.internals import Expression, KeywordMatcher, Skipped, TerminalRepr
@@ -178,25 +178,26 @@ class Requirements(Refusing):
         if numbers is None:
             return record
         record = replace(record, requirements=tuple(numbers))
-        is_requested = isinstance(error, Excused) and not isinstance(error, Unselected)
-        is_reported = isinstance(error, Blocked) and bool(error.elsewhere) and self._of_leg  # by the leg that builds
+        skip = error if isinstance(error, Skip) else None
+        is_requested = skip is not None and skip.kind in {SkipKind.RULE, SkipKind.NOT_COMPILED}
+        is_reported = skip is not None and bool(skip.elsewhere) and self._of_leg  # by the leg that builds
         if not isinstance(error, Skip | Skipped) or is_requested or is_reported or record.blocked_by:
             return record
-        by = error.by if isinstance(error, Unavailable) else ""
+        by = skip.by if skip is not None else ""  # not of one that is blocked: see above
         if by != item.nodeid and by in self._required:  # the compile target reports it
             reason = f"blocked by {by}"
             report.longrepr = (report.location[0], (report.location[1] or 0) + 1, reason)
             return replace(record, outcome=Outcome.BLOCKED, blocked_by=by, reason=reason)
         report.outcome = "failed"
         report.longrepr = self._error(error, item, numbers[0])
-        if isinstance(error, NotTried):
+        if skip is not None and skip.kind is SkipKind.LOST:
             return record
         return replace(record, outcome=Outcome.FAILED if report.when == "call" else Outcome.ERROR)
 
     def _error(self, error: Skip | Skipped, item: MatrixItem, number: int) -> TerminalRepr | None:
         text = str(error).removeprefix("blocked: ")
         lines = [text, f"{_EVERY.format(self._requirements[number].text)} does not let this target be skipped"]
-        if isinstance(error, Unavailable) and error.hint:
+        if isinstance(error, Skip) and error.hint:
             lines.append(error.hint)
         path, line, _ = item.reportinfo()
         return error_repr(RetargetError("\n".join(lines)), path, line)

@@ -60,7 +60,7 @@ class Benchmark:
         self._count(trial.record)
         compiled = record.compile.devices if record.compile is not None else ()
         devices = record.devices if isinstance(trial.target, RunTarget) else compiled
-        goldens = self._rules(path, trial.compile_target.suite)
+        goldens = self._rules(path, trial.target.compiled.suite)
         rules = goldens.of(trial.target, [device.traits for device in devices])
         baseline = self._baseline if any(rule.within is not None for rule in rules) else {}
         results = tuple(judge_goldens(rules, trial.record, baseline, platform.node()))

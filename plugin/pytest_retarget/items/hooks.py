@@ -37,7 +37,7 @@ def queue_compiles(services: Services, items: Sequence[MatrixItem]) -> None:
         if item.compile_id not in queued and services.is_compile_needed(item.target, item.compile_id, item.in_force):
             queued.add(item.compile_id)
             with suppress(UnavailableError, RetargetError):  # its own setup reports it
-                services.engine.submit([item.compile_target])
+                services.engine.submit([item.target.compiled])
     if services.settings.cluster:
         queue_runs(services, items)
         expect_cluster(services, items[0].session, wait=False)

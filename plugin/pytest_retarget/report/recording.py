@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from retarget.results import CaseRecord, Outcome, TargetRecord, properties, to_plain
-from retarget.session import AsExpected, Blocked, Skip, finish, trial_outcome
+from retarget.session import AsExpected, Skip, SkipKind, finish, trial_outcome
 
 from pytest_retarget.internals import SubtestContext, junit_log
 from pytest_retarget.items.targets import MatrixItem, end_of, error_repr
@@ -49,7 +49,7 @@ class Recorder:
         report.user_properties = list(item.user_properties)
         for adjustment in self._adjustments:
             record = adjustment(item, report, error, record)
-        if isinstance(error, Blocked) and error.elsewhere and record.outcome is Outcome.BLOCKED:
+        if isinstance(error, Skip) and error.elsewhere and record.outcome is Outcome.BLOCKED:
             record = replace(record, blocked_by=error.elsewhere)
         setattr(report, RECORD, record)
         if item.trial.earlier and report.when == "call":
@@ -77,7 +77,7 @@ def _worded(item: MatrixItem, report: pytest.TestReport, error: BaseException | 
         return Outcome.SKIPPED, str(error.msg)
     outcome_and_reason = trial_outcome(item.trial, error, was_tried=report.when == "call")
     if isinstance(error, Skip):
-        reason = error.reason if isinstance(error, Blocked) else f"Skipped: {error.reason}"
+        reason = error.reason if error.kind is SkipKind.BLOCKED else f"Skipped: {error.reason}"
         report.longrepr = (str(path), (line or 0) + 1, reason)
     elif isinstance(error, AsExpected):
         report.outcome = "skipped"

@@ -19,7 +19,7 @@ import pytest
 from msgspec import Struct, field
 from retarget.model import CRASH, TIMEOUT
 from retarget.results import Outcome, Result, TargetRecord
-from retarget.session import PlainUse, SessionErrors, plain_uses
+from retarget.session import CaseUse, SessionErrors
 from retarget.support import counted, log_group, on_github, size_text
 
 from pytest_retarget.collect.hooks import CollectionHooks
@@ -130,14 +130,14 @@ class TerminalHooks:
         if services is not None and session.exitstatus != pytest.ExitCode.INTERRUPTED:
             services.engine.flush()
         errors: list[str] = []
-        uses: list[PlainUse] = []
+        uses: tuple[CaseUse, ...] = ()
         ignores_rules = self._settings.ignore_expectations or self._settings.update_expectations
         if not ignores_rules and not self._config.getoption("collectonly"):
             items = [item for item in getattr(session, "items", ()) if isinstance(item, MatrixItem)]
             found = declared(self._config)
             found.usage.use(rule for item in items for rule in item.in_force.wholes)
             errors = found.expectation_diagnostics(self._config)
-            uses = plain_uses(found.case_uses(self._config))
+            uses = found.case_uses(self._config)
         return {
             "compiles": services.statistics() if services is not None else {},
             "notes": [*self._collection.notes, *(services.engine.notes if services is not None else ())],

@@ -351,7 +351,7 @@ class ClusterExecutor:
                 others[f"{worker.name}: {why}"] = None
             return isinstance(answer, Answer) and not answer.value
 
-        recorded = [folder for _, folder in message.references]
+        recorded = [folder for _, folder in message.references if isinstance(folder, Path)]
         paths = [message.artifact, *(folder / name for folder in recorded for name in files_below(folder))]
         files = (*job.files, *await asyncio.to_thread(self._digests.of, (), files=paths))
         resource = f"driver:{runtime.driver}"

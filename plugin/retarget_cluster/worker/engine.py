@@ -12,7 +12,7 @@ from typing import TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
-from retarget.model import Artifact, CompilerConfig, DeviceInfo, RunOutcome, RuntimeConfig
+from retarget.model import CompilerConfig, DeviceInfo, RunOutcome, RuntimeConfig
 from retarget.session import (
     RUN_TIMEOUT,
     CompileJob,
@@ -109,20 +109,10 @@ class LocalEngine:
         message = job.message
         runtime = self._here(message.target.runtime)
         target = replace(message.target, runtime=runtime, timeout=job.timeout)
-        size = message.artifact.stat().st_size if message.digest else 0
-        artifact = Artifact(digest=message.digest, size=size, path=str(message.artifact))
         with ScratchFolder("cluster-run") as scratch, self._lent(runtime) as service:
             before = len(service.notes)
-            outcome = service.run(
-                target,
-                artifact if message.digest else message.artifact,
-                record=scratch.path / "record" if message.record is not None else None,
-                references=message.references,
-                missing_references=message.missing_references,
-                seed=message.seed,
-                only=message.only,
-                skipping=message.skipping,
-            )
+            record = scratch.path / "record" if message.record is not None else None
+            outcome = service.run(replace(message, target=target, record=record))
             recorded = tuple(_files(scratch.path / "record"))
             return outcome, recorded, service.notes[before:]
 

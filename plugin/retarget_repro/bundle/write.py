@@ -348,7 +348,7 @@ def _write_cases(folder: Path, failed: FailedTarget, engine: Engine, cases: Sequ
     if artifact is None or not isinstance(target, RunTarget):
         return
     with closing(ReferenceRuns(engine)) as runs:
-        references, _ = runs.of(target, failed.chosen.others)
+        references = runs.of(target, failed.chosen.others)
         engine.export_cases(target, artifact, folder / "cases", references=references, only=cases)
 
 

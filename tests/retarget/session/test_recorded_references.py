@@ -92,7 +92,7 @@ def test_the_first_run_of_the_other_config_that_gives_results_is_kept_and_made_o
     runs = runs_with(monkeypatch, {"x": UnavailableError("no x"), "y": WHOLE})
     others = [OTHER, run_target(compile_target("n", "other"), "n"), run_target(compile_target("m", "third")), *OTHERS]
     for _ in range(2):
-        assert runs.of(TARGET, others) == ([("other", Path("kept"))], [])
+        assert runs.of(TARGET, others) == (("other", Path("kept")),)
     assert runs.asked == ["m_other_y"]  # type: ignore[attr-defined]
     assert runs.recorded("other", TARGET) == Recording(**WHOLE)  # type: ignore[arg-type]
     assert runs.recorded("third", TARGET) == Recording()
@@ -132,7 +132,7 @@ def test_why_there_are_no_results_is_kept(
     monkeypatch: pytest.MonkeyPatch, outcomes: dict[str, Any], known: dict[str, str], why: str, unavailable: bool
 ) -> None:
     runs = runs_with(monkeypatch, outcomes, **known)
-    assert runs.of(TARGET, OTHERS) == ([], [("other", why)])
+    assert runs.of(TARGET, OTHERS) == (("other", why),)
     assert runs.recorded("other", TARGET).unavailable is unavailable
 
 
@@ -152,14 +152,14 @@ def test_a_config_that_runs_the_module_nowhere_is_named(
         f"the cases of m are to agree with compiler config 'other', which runs it nowhere in suite 'linalg'; expected "
         f"one of {known}"
     )
-    assert runs.of(TARGET, others) == ([], [("other", why)])
+    assert runs.of(TARGET, others) == (("other", why),)
 
 
 def test_a_kind_that_is_not_known_needs_no_references(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = runs_with(monkeypatch, {})
     assert runs.needed(TARGET) == ("other",)
     assert runs.needed(run_target(compile_target("m", kind="none"))) == ()
-    assert runs.of(run_target(OTHER), []) == ([], [])
+    assert runs.of(run_target(OTHER), []) == ()
 
 
 def test_what_was_recorded_is_removed_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,7 +104,8 @@ def locked(path: Path) -> int:
 
 def test_a_worker_keeps_a_lock_until_it_has_answered(worker: WorkerProcess, tmp_path: Path) -> None:
     lease = locked(tmp_path / "lease")
-    assert isinstance(worker.ask(compile_text("pass a"), CompiledModule, timeout=30, keep_open=[lease]), CompiledModule)
+    sent = worker.send(compile_text("pass a"), keep_open=[lease])
+    assert isinstance(worker.answer(sent, CompiledModule, timeout=30), CompiledModule)
     os.close(lease)
     os.close(locked(tmp_path / "lease"))
 
@@ -112,10 +113,7 @@ def test_a_worker_keeps_a_lock_until_it_has_answered(worker: WorkerProcess, tmp_
 @linux_only
 def test_a_worker_keeps_a_lock_that_its_parent_lost_until_it_has_ended(worker: WorkerProcess, tmp_path: Path) -> None:
     lease = locked(tmp_path / "lease")
-    asking = threading.Thread(
-        target=lambda: worker.ask(compile_text("@hang python"), CompiledModule, timeout=600, keep_open=[lease])
-    )
-    asking.start()
+    worker.send(compile_text("@hang python"), keep_open=[lease])
     try:
         assert wait_until(lambda: len(lock_holders(tmp_path / "lease")) == 2)
         os.close(lease)
@@ -123,7 +121,7 @@ def test_a_worker_keeps_a_lock_that_its_parent_lost_until_it_has_ended(worker: W
             locked(tmp_path / "lease")
     finally:
         worker.kill()
-        asking.join()
+        worker.close()
     os.close(locked(tmp_path / "lease"))
 
 

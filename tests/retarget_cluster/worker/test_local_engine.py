@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import CompilerConfig, RuntimeConfig, Toolchain
 from retarget.support import RetargetError
+from retarget.worker.messages import RunModule
 from retarget_cluster.jobs import AskBuild, AskCode
 from retarget_cluster.worker import engine as module
 from retarget_cluster.worker.engine import LocalEngine, _files
@@ -29,10 +30,10 @@ class Service:
         self.asked.append(config)
         return (f"device of {config.name}",)
 
-    def run(self, target: Any, artifact: Any, *, record: Path | None, **known: Any) -> str:
-        self.asked.append((target, artifact, known))
+    def run(self, request: RunModule) -> str:
+        self.asked.append(request)
         self.notes += ("it was lost",)
-        if record is not None:
+        if (record := request.record) is not None:
             (record / "deep").mkdir(parents=True)
             (record / "deep/b").write_bytes(b"2")
             (record / "a").write_bytes(b"1")
@@ -173,39 +174,20 @@ def test_a_service_that_has_the_devices_open_is_lent_and_two_at_a_time_are_two(e
     assert len(engine._idle) == 2
 
 
-@pytest.mark.parametrize(("digest", "record"), [("d", None), ("", Path("wanted"))])
-def test_a_run_returns_what_it_recorded_and_which_devices_were_lost(
-    engine: LocalEngine, tmp_path: Path, digest: str, record: Path | None
-) -> None:
-    (tmp_path / "a").write_bytes(b"1234")
+@pytest.mark.parametrize("record", [None, Path("wanted")])
+def test_a_run_returns_what_it_recorded_and_which_devices_were_lost(engine: LocalEngine, record: Path | None) -> None:
     target = run_target(compile_target(), toolchain=OWN)
-    message = SimpleNamespace(
-        target=target,
-        artifact=tmp_path / "a",
-        digest=digest,
-        record=record,
-        references=(("o", Path("p")),),
-        missing_references=(),
-        seed=None,
-        only=("x",),
-        skipping=(),
+    message = RunModule(
+        target=target, artifact=Path("a"), digest="d", record=record, references=(("o", Path("p")),), only=("x",)
     )
     job: Any = SimpleNamespace(message=message, timeout=9.0)
     outcome, recorded, notes = engine.run(job)
     assert (outcome, notes) == ("outcome", ("it was lost",))  # type: ignore[comparison-overlap]
     assert recorded == ((("a", b"1"), ("deep/b", b"2")) if record else ())
     service: Any = engine._all[0].service
-    ((ran, artifact, known),) = service.asked
-    assert (ran.timeout, ran.runtime.toolchain.path) == (9.0, Path("/here"))
-    assert known == {
-        "references": (("o", Path("p")),),
-        "missing_references": (),
-        "seed": None,
-        "only": ("x",),
-        "skipping": (),
-    }
-    found = (artifact.digest, artifact.size, artifact.path) if digest else artifact
-    assert found == (("d", 4, str(tmp_path / "a")) if digest else tmp_path / "a")
+    (asked,) = service.asked
+    assert (asked.target.timeout, asked.target.runtime.toolchain.path) == (9.0, Path("/here"))
+    assert replace(asked, target=target, record=record) == message
 
 
 def test_all_processes_end_with_the_engine(engine: LocalEngine) -> None:

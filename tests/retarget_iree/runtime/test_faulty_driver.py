@@ -12,6 +12,7 @@ from retarget.model import CompilerConfig, CompileTarget, Module, Origin, Rung, 
 from retarget.session import RunService, SickDeviceError
 from retarget.session.limits import CoolDowns
 from retarget.session.run.service import check_driver, selected_checks
+from retarget.worker.messages import RunModule
 
 ORIGIN = Origin(file=Path("matrix.toml"), key_path="")
 TWO = "".join(
@@ -124,7 +125,9 @@ def test_a_fault_leaves_the_target_on_the_rung_that_it_had_reached(
     serve: Serve, artifact: Path, flags: str, rung: Rung, said: str
 ) -> None:
     runtime = faulty(artifact.parent, *flags.split())
-    outcome = serve(QUICK).run(two(runtime, timeout=2 if "hang" in flags else None), artifact)
+    outcome = serve(QUICK).run(
+        RunModule(target=two(runtime, timeout=2 if "hang" in flags else None), artifact=artifact)
+    )
     assert outcome.rung is rung
     assert (summary(outcome) if said else "").startswith(said)
     if "--in=two" in flags:
@@ -154,13 +157,16 @@ def test_a_fault_of_the_driver_alone_leaves_it_on_the_rung_that_it_had_reached(
 def test_transfers_that_never_worked_make_no_device_sick(serve: Serve, artifact: Path, tmp_path: Path) -> None:
     service = serve(QUICK)
     runtime = faulty(tmp_path, "--fault=transfer:garbage", "--also=dispatch:crash")
-    assert [service.run(two(runtime), artifact).rung for _ in range(2)] == [Rung.DISPATCHES, Rung.DISPATCHES]
+    assert [service.run(RunModule(target=two(runtime), artifact=artifact)).rung for _ in range(2)] == [
+        Rung.DISPATCHES,
+        Rung.DISPATCHES,
+    ]
 
 
 @pytest.mark.slow
 def test_a_crash_at_the_third_target_is_of_the_third_alone(serve: Serve, artifact: Path, tmp_path: Path) -> None:
     service, runtime = serve(QUICK), faulty(tmp_path, "--fault=dispatch:crash", "--in=two", "--nth=3")
-    rungs = [service.run(two(runtime), artifact).rung for _ in range(4)]
+    rungs = [service.run(RunModule(target=two(runtime), artifact=artifact)).rung for _ in range(4)]
     assert rungs == [Rung.MATCHES, Rung.MATCHES, Rung.DISPATCHES, Rung.MATCHES]
     assert service.notes == ()
 
@@ -170,7 +176,7 @@ def test_what_a_device_that_comes_back_does_then_is_the_targets_result(
     serve: Serve, artifact: Path, tmp_path: Path
 ) -> None:
     service, runtime = serve(QUICK), faulty(tmp_path, "--fault=dispatch:lose", "--in=two", "--nth=1", "--opens=1")
-    outcome = service.run(two(runtime), artifact)
+    outcome = service.run(RunModule(target=two(runtime), artifact=artifact))
     assert (outcome.rung, outcome.failure) == (Rung.MATCHES, None)
     (note,) = service.notes
     assert note.startswith("faulty device Faulty 1 was gone at ")
@@ -190,7 +196,7 @@ def test_a_device_that_stays_gone_is_tried_by_no_target_of_any_config_or_session
     beside = serve(LONG)
     beside.devices(other)
 
-    killed = service.run(two(runtime, name="killer"), artifact)
+    killed = service.run(RunModule(target=two(runtime, name="killer"), artifact=artifact))
     assert (killed.rung, summary(killed)) == (Rung.DISPATCHES, f"{CRASHED} in function 'two'")
     assert killed.failure is not None
     assert killed.failure.hint.startswith("faulty device Faulty 1 was gone at ")
@@ -200,7 +206,7 @@ def test_a_device_that_stays_gone_is_tried_by_no_target_of_any_config_or_session
     reasons = set()
     for one, config in ((service, runtime), (service, other), (beside, other), (serve(LONG), runtime)):
         with pytest.raises(SickDeviceError, match=r"after killer_vmvx_f: .* nothing on the bus$") as error:
-            one.run(two(config), artifact)
+            one.run(RunModule(target=two(config), artifact=artifact))
         reasons.add(str(error.value))
     assert len(reasons) == 1
     assert opens(tmp_path) == before
@@ -212,7 +218,7 @@ def test_what_does_not_explain_that_the_device_is_gone_is_no_result(
     serve: Serve, artifact: Path, tmp_path: Path, fault: str
 ) -> None:
     with pytest.raises(SickDeviceError, match="after two_vmvx_f"):
-        serve(QUICK).run(two(faulty(tmp_path, f"--fault={fault}")), artifact)
+        serve(QUICK).run(RunModule(target=two(faulty(tmp_path, f"--fault={fault}")), artifact=artifact))
 
 
 @pytest.mark.slow
@@ -223,7 +229,7 @@ def test_after_a_cool_down_the_device_is_probed_and_runs_again(serve: Serve, art
     )
     for _ in range(2):
         with pytest.raises(SickDeviceError):
-            service.run(two(runtime), artifact)
+            service.run(RunModule(target=two(runtime), artifact=artifact))
     (tmp_path / "gone").unlink()
-    assert service.run(two(runtime), artifact).rung is Rung.MATCHES
-    assert service.run(two(runtime), artifact).rung is Rung.MATCHES
+    assert service.run(RunModule(target=two(runtime), artifact=artifact)).rung is Rung.MATCHES
+    assert service.run(RunModule(target=two(runtime), artifact=artifact)).rung is Rung.MATCHES

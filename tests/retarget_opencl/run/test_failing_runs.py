@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from opencl_support import ADD_ONE, Compile, find_or_skip
 from retarget.model import Module, RunOutcome, RunTarget, Stage
 from retarget.session import RunService
+from retarget.worker.messages import RunModule
 from retarget_opencl.artifact.file import Constant, OpenClArtifact, Scalar, read_artifact, write_artifact
 
 Change = Callable[[OpenClArtifact], OpenClArtifact]
@@ -40,7 +41,7 @@ def run(
     target = target_in(folder, timeout)
     if device:
         target = replace(target, runtime=replace(target.runtime, devices=(device,)))
-    return service.run(target, path)
+    return service.run(RunModule(target=target, artifact=path))
 
 
 def with_statement(statement: str) -> Change:

@@ -126,7 +126,7 @@ def test_a_run_that_failed_is_packed_with_artifact_cases_devices_and_code(
     assert (bench.bundle / "lib" / "retarget" / "model" / "signatures.py").is_file()
     assert 'driver = "d"' in (bench.bundle / "device0.toml").read_text()
     assert (bench.bundle / "artifact.vmfb").read_bytes() == b"artifact"
-    assert engine.exported == [("m_c_r", str(bench.folder / "a.vmfb"), [], ["f"])]
+    assert engine.exported == [("m_c_r", str(bench.folder / "a.vmfb"), (), ["f"])]
     assert read_bundle(bench.bundle) == bundle
     assert (bundle.target, bundle.toolchain, bundle.artifact) == ("suite.toml::s::m_c_r", "iree", "artifact.vmfb")
     assert msgspec.structs.asdict(bundle.observed) == {

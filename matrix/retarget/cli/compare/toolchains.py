@@ -172,15 +172,11 @@ class _Side(Struct, kw_only=True):
         own = with_toolchain(registry, target, self.toolchain)
         module = target.compile.module
         same = [one for one in others if isinstance(one, RunTarget) and one.compile.module == module]
-        references, missing_references = self.references.of(
-            own, [with_toolchain(registry, one, self.toolchain) for one in same]
-        )
+        references = self.references.of(own, [with_toolchain(registry, one, self.toolchain) for one in same])
         self.engine.devices(own.runtime)
         shutil.rmtree(self.folder, ignore_errors=True)
         record = None if own.runtime.run_under else self.folder
-        return self.engine.run(
-            own, outcome.artifact, record=record, references=references, missing_references=missing_references
-        )
+        return self.engine.run(own, outcome.artifact, record=record, references=references)
 
 
 def _compared(sides: Sequence[_Side], target: Target, others: Sequence[Target]) -> Compared:

@@ -212,7 +212,7 @@ class _Plan:
         others = {rule.origin: rule for rule in naming if there and rule.outcome != "xfail"}
         rules = EditedRules([_sliced(suite, others | there, modules) for suite in self._suites], doubt)
         fit_rules(rules, one.seen, self._day)
-        found = {rule.origin: rule for rule in rules.all()}
+        found = {rule.origin: rule for rule in rules.rules.values()}
         changed: dict[Origin, Expectation | None] = {}
         for origin, rule in there.items():
             now = found.get(origin)

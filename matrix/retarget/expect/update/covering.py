@@ -91,7 +91,7 @@ class _Covering:
         """Give every failure that has no rule one: an existing one where that is exact, else a new one."""
         failures: dict[_Failure, list[Target]] = {}
         for key, seen in self._seen.items():
-            if seen is not None and self._rules.in_force(key) is None:
+            if seen is not None and self._rules.in_force.get(key) is None:
                 target = self._rules.targets[key]
                 is_compile = isinstance(target, CompileTarget)
                 failure = _Failure(self._rules.folder(key), module_of(target), _in_order(seen), is_compile)
@@ -115,7 +115,7 @@ class _Covering:
 
     def _widen(self, failures: dict[_Failure, list[Target]]) -> None:
         """Widen the expression of a rule all of whose modules fail in the same way on more configs."""
-        for rule in self._rules.all():
+        for rule in list(self._rules.rules.values()):
             if rule.outcome != "xfail" or not rule.when or is_expired(rule, self._day):
                 continue
             reach = self._rules.reach(rule)
@@ -153,7 +153,7 @@ class _Covering:
 
     def _join(self, failures: dict[_Failure, list[Target]]) -> None:
         """Put modules into a rule that says the same of others, where its expression selects just what fails."""
-        for rule in self._rules.all():
+        for rule in list(self._rules.rules.values()):
             if rule.outcome != "xfail" or is_expired(rule, self._day):
                 continue
             same = [
@@ -234,7 +234,7 @@ class _Covering:
         """
         key = key_of(target)
         is_open = self._rules.is_elsewhere(key) or (isinstance(target, RunTarget) and key_of(target.compile) in wanted)
-        return key not in wanted and not (is_open and self._rules.in_force(key) is None)
+        return key not in wanted and not (is_open and self._rules.in_force.get(key) is None)
 
 
 def _in_order(seen: Observation) -> Observation:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from retarget.expect.cases import says
 from retarget.expect.matching import Effect, RuleSet, Specificity, is_judged_at, specificity
-from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Suite, Target
+from retarget.model import CompileTarget, Expectation, Origin, Suite, Target
 from retarget.model.names import is_glob
 from retarget.model.outcomes import Observation
 from retarget.support.toml import parse_key_path
@@ -40,24 +40,26 @@ class SuiteTargets(Struct, frozen=True, kw_only=True):
 
 def key_of(target: Target) -> Key:
     """Return the names of a target and of its suite."""
-    return (target.compile if isinstance(target, RunTarget) else target).suite, target.name
+    return target.compiled.suite, target.name
 
 
 def module_of(target: Target) -> str:
     """Return the name of the module that a target is about."""
-    return (target.compile if isinstance(target, RunTarget) else target).module.name
+    return target.compiled.module.name
 
 
 def cell_of(target: Target) -> tuple[str, str, str]:
     """Return the names of a target's suite, compiler config and runtime config, the last empty for a compile target;
     and its devices, as part of that."""
-    compiled = target if isinstance(target, CompileTarget) else target.compile
+    compiled = target.compiled
     runtime = "" if isinstance(target, CompileTarget) else target.runtime.name
     return compiled.suite, compiled.compiler.name, " ".join((runtime, *map(str, target.devices or ())))
 
 
 class EditedRules:
-    """Rules by origin. What is in force is worked out by `update_in_force`, after changes.
+    """Rules by origin, new ones last. `update_in_force` works out, after changes, which rule is `in_force` for each
+    target; the compile targets that leave theirs to their run targets if they pass (`deferred`); and for each target
+    the rules that say something else of it than an equally specific one (`conflicting`).
 
     Entries of `match` that match nothing are kept where `doubt` gives a reason not to trust that: they take no part in
     any change, and are kept beside what becomes of their rule.
@@ -84,7 +86,7 @@ class EditedRules:
         self._after: dict[Origin, Origin | None] = {}
         self._first: dict[Key, Origin] = {}
         self.update_in_force()
-        self._first = {key: rule.origin for key, rule in self._in_force.items()}
+        self._first = {key: rule.origin for key, rule in self.in_force.items()}
         self.doubts: dict[Path, str] = {}
         self.kept: dict[Origin, tuple[str, ...]] = {}
         self._keep_in_doubt(doubt)
@@ -109,10 +111,6 @@ class EditedRules:
                     del self.rules[origin]
         self.update_in_force()
 
-    def all(self) -> list[Expectation]:
-        """Return the rules as they are now, new ones last."""
-        return list(self.rules.values())
-
     def suites(self) -> list[SuiteTargets]:
         """Return the suites with the rules that serve them now."""
         found = []
@@ -132,14 +130,6 @@ class EditedRules:
 
     # ------------------------------------------------------------ what the rules say, as of `update_in_force`
 
-    def in_force(self, key: Key) -> Expectation | None:
-        """Return the rule in force for a target."""
-        return self._in_force.get(key)
-
-    def is_deferred(self, key: Key) -> bool:
-        """Return whether a compile target that passes leaves its rule to its run targets."""
-        return key in self._deferred
-
     def is_elsewhere(self, key: Key) -> bool:
         """Return whether a target stands on a device that was seen with other configs only."""
         return key[1] in self._suites[key[0]].elsewhere
@@ -152,39 +142,35 @@ class EditedRules:
         """Return whether a word of a rule's expression is true of no target."""
         return len(self.effect(rule).words) < len(rule_terms(rule.when))
 
-    def conflicting(self, key: Key) -> Sequence[Expectation]:
-        """Return rules that say something else of a target than an equally specific one."""
-        return self._conflicting.get(key, ())
-
     def has_taken(self, rule: Expectation, key: Key) -> bool:
         """Return whether a rule is in force in the place of another, which selects the target still, as the words that
         the other lost made it the more specific one."""
         first = self._first.get(key)
         if first in {None, self.part_of(rule) or rule.origin} or self.is_elsewhere(key):
             return False
-        parts = [one for one in self.all() if (self.part_of(one) or one.origin) == first]
+        parts = [one for one in self.rules.values() if (self.part_of(one) or one.origin) == first]
         target, module = self.targets[key], module_of(self.targets[key])
         reached = (one for one in parts if target in self.reach(one).get(module, ()) and self.selects(one, target))
         return any(says(one) != says(rule) for one in reached)
 
     def update_in_force(self) -> None:
         """Work out what is in force, after changes."""
-        self._in_force: dict[Key, Expectation] = {}
-        self._deferred: set[Key] = set()
+        self.in_force: dict[Key, Expectation] = {}
+        self.deferred: set[Key] = set()
         self._effects: dict[Origin, Effect] = {}
         pairs: dict[tuple[Origin, Origin], str] = {}
         for name, one in self._suites.items():
             rules = [rule for origin, rule in self.rules.items() if name in self._served_by(origin)]
             assignment = RuleSet(rules, checks_artifacts=one.checks_artifacts).assign(one.targets)
             rules_in_force = {target: found.whole for target, found in assignment.rules.items() if found.whole}
-            self._in_force |= {(name, target): rule for target, rule in rules_in_force.items()}
+            self.in_force |= {(name, target): rule for target, rule in rules_in_force.items()}
             pairs_deferred = ((target, origin) for target, origin in assignment.deferred if target in rules_in_force)
-            self._deferred |= {(name, one) for one, origin in pairs_deferred if rules_in_force[one].origin == origin}
+            self.deferred |= {(name, one) for one, origin in pairs_deferred if rules_in_force[one].origin == origin}
             for origin, effect in assignment.effects.items():
                 self._effects[origin] = self._effects.get(origin, Effect()) | effect
             for found in assignment.contradictions:
                 pairs[found.rules[0].origin, found.rules[1].origin] = name
-        self._conflicting: dict[Key, list[Expectation]] = {}
+        self.conflicting: dict[Key, list[Expectation]] = {}
         for first, second in pairs:
             self._add_conflicting(self.rules[first], self.rules[second])
 
@@ -199,7 +185,7 @@ class EditedRules:
                 key = key_of(target)
                 if key in reached and self.selects(first, target) and self.selects(second, target):
                     loser = first if self._yields(first, key) > self._yields(second, key) else second
-                    self._conflicting.setdefault(key, []).append(loser)
+                    self.conflicting.setdefault(key, []).append(loser)
 
     def _yields(self, rule: Expectation, key: Key) -> tuple[bool, bool, bool]:
         """How readily a rule gives way for a target: least the one that was in force for it, then what is not xfail."""
@@ -238,10 +224,6 @@ class EditedRules:
     def replace(self, rule: Expectation) -> None:
         """Put a rule in the place of the one with its origin."""
         self.rules[rule.origin] = rule
-
-    def remove(self, rule: Expectation) -> None:
-        """Take a rule out."""
-        del self.rules[rule.origin]
 
     def add(self, rule: Expectation, *, after: Origin | None = None) -> None:
         """Add a rule to its file: at the end, or after the one that it was a part of."""

@@ -52,11 +52,11 @@ class Narrowing:
         for _ in range(2 * len(self._seen) + 2):
             contradicted = {}
             for key in self._rules.targets:
-                rule = self._rules.in_force(key)
+                rule = self._rules.in_force.get(key)
                 if rule is not None and self._contradicts(rule, key):
                     contradicted.setdefault(rule.origin, set()).add(key)
                     continue
-                for loser in self._rules.conflicting(key):
+                for loser in self._rules.conflicting.get(key, ()):
                     contradicted.setdefault(loser.origin, set()).add(key)
             if not contradicted:
                 return
@@ -78,7 +78,7 @@ class Narrowing:
         seen = self._seen[key]
         if is_expired(rule, self._day):
             return seen is None
-        if seen is None and self._rules.is_deferred(key):
+        if seen is None and key in self._rules.deferred:
             return False
         return judge(rule, seen, day=self._day).ruling in {Ruling.PASSED, Ruling.OTHERWISE}
 
@@ -105,13 +105,13 @@ class Narrowing:
         elif match:
             self._rules.replace(replace(rule, match=match))
         else:
-            self._rules.remove(rule)
+            del self._rules.rules[rule.origin]
         for when, names in pieces:
             self._add_piece(replace(rule, match=tuple(names), when=when))
 
     def _add_piece(self, piece: Expectation) -> None:
         """Add what is left of a rule for some modules; to the rule that says the same of others, if there is one."""
-        for rule in self._rules.all():
+        for rule in list(self._rules.rules.values()):
             is_equivalent = replace(piece, match=rule.match, origin=rule.origin) == rule
             if is_equivalent and rule.origin != piece.origin and rule.origin.file == piece.origin.file:
                 self._rules.replace(replace(rule, match=with_modules(rule.match, piece.match)))
@@ -138,11 +138,11 @@ class Narrowing:
 
     def drop_idle(self) -> None:
         """Drop rules and entries that concern no declared target, and words that are true of none, unless in doubt."""
-        for rule in self._rules.all():
+        for rule in list(self._rules.rules.values()):
             effect = self._rules.effect(rule)
             match = tuple(entry for index, entry in enumerate(rule.match) if index in effect.matched)
             if not match:
-                self._rules.remove(rule)
+                del self._rules.rules[rule.origin]
                 continue
             if match != rule.match:
                 self._rules.replace(replace(rule, match=match))
@@ -165,7 +165,7 @@ def status_of(
     status = Status([], [], [])
     for target in targets:
         key = key_of(target)
-        in_force = rules.in_force(key)
+        in_force = rules.in_force.get(key)
         if key in contradicted:
             status.contradicted.append(target)
             status.others.append(target)
@@ -176,7 +176,7 @@ def status_of(
         elif in_force.origin != rule.origin:
             status.others.append(target)
             status.lost = True
-        elif key in seen and seen[key] is None and rules.is_deferred(key):
+        elif key in seen and seen[key] is None and key in rules.deferred:
             pass  # may be selected or not: it is its run targets that the rule is about
         elif key not in seen and _fails_otherwise(rule, target, seen, contradicted):
             pass  # may be selected or not: the rule was about the compile

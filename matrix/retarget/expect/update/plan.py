@@ -157,7 +157,7 @@ def _file_edits(rules: EditedRules, targets: Mapping[Path, int]) -> tuple[FileEd
             says = (now.match, now.when, now.cases) if now is not None else ((), "", ())
             change = RuleChange(index=index_of(origin), match=says[0], when=says[1], cases=says[2])
             changes.setdefault(origin.file, []).append(change)
-    for rule in rules.all():
+    for rule in rules.rules.values():
         if rule.origin not in rules.original:
             after = rules.part_of(rule)
             new.setdefault(rule.origin.file, []).append((index_of(after) if after in rules.original else None, rule))
@@ -247,7 +247,7 @@ def _equivalents(rules: EditedRules, observed: Observations) -> dict[Key, Key]:
     found: dict[Key, Key] = {}
     for key, target in rules.targets.items():
         if key not in observed and (identity := _identity(target)) in equivalents:
-            rule = rules.in_force(key)
+            rule = rules.in_force.get(key)
             if rule is None or rule.outcome == "xfail":
                 found[key] = equivalents[identity]
     return found
@@ -255,7 +255,7 @@ def _equivalents(rules: EditedRules, observed: Observations) -> dict[Key, Key]:
 
 def _identity(target: Target) -> tuple[object, ...]:
     """What decides on a target's outcome, but for time limits. In one folder a name is one config's."""
-    compiled = target.compile if isinstance(target, RunTarget) else target
+    compiled = target.compiled
     runtime = target.runtime.name if isinstance(target, RunTarget) else ""
     module = compiled.module
     said = compiled.folder, compiled.kind, module.path, module.name, compiled.compiler.name, compiled.flags, runtime

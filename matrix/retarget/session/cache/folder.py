@@ -106,7 +106,7 @@ def sweep_daily(store: Store) -> None:
 
 def sweep(store: Store) -> int:
     """Remove what processes that were killed have left; return how many files and folders."""
-    return store.remove_unfinished() + len(unfinished_sets(store.folder, remove=True)) + sweep_scratch()
+    return len(store.unfinished(remove=True)) + len(unfinished_sets(store.folder, remove=True)) + sweep_scratch()
 
 
 def leftovers(store: Store) -> tuple[Path, ...]:

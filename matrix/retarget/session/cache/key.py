@@ -11,6 +11,7 @@ import shlex
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from retarget.extension import Resolved
@@ -229,6 +230,7 @@ _FIELDS = frozenset(
 """The lines of Linux's /proc/cpuinfo that distinguish kinds of cores (x86, Arm, RISC-V, POWER)."""
 
 
+@cache
 def host_identity(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     """Return a SHA-256 hex that differs wherever a compiler may take the host CPU for another.
 

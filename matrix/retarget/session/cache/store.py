@@ -340,17 +340,12 @@ class Store:
                 freed += file.size
         return freed
 
-    def unfinished(self) -> Iterator[Path]:
-        """Yield what processes that were killed have left half written."""
-        for kind in _KINDS:
-            yield from (file.path for file in unfinished_files(self._root / kind))
-
-    def remove_unfinished(self) -> int:
-        """Remove what processes that were killed have left half written; return how many files."""
-        found = list(self.unfinished())
-        for path in found:
+    def unfinished(self, *, remove: bool = False) -> list[Path]:
+        """Return what processes that were killed have left half written; `remove` it."""
+        found = [file.path for kind in _KINDS for file in unfinished_files(self._root / kind)]
+        for path in found if remove else ():
             self._remove(path)
-        return len(found)
+        return found
 
     def verify(self) -> StoreVerification:
         """Read all of the store and remove what is damaged, or an entry whose artifact has gone."""

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
-from retarget.extension import Compiler
+from retarget.extension.registry import Registry
 from retarget.model import CompileTarget
 from retarget.model.outcomes import Artifact, CompileOutcome
 from retarget.session.cache.key import InputDigests, digest_of
@@ -42,13 +42,7 @@ class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
     env: tuple[tuple[str, str], ...]
 
 
-class _Compilers(Protocol):
-    """The part of `retarget.extension.registry.Registry` that is used."""
-
-    def compiler(self, name: str) -> Compiler: ...
-
-
-def export_artifact(outcome: CompileOutcome, target: CompileTarget, registry: _Compilers, folder: Path) -> None:
+def export_artifact(outcome: CompileOutcome, target: CompileTarget, registry: Registry, folder: Path) -> None:
     """Write `outcome` of `target` into `folder`, in place of what is there. A transient failure is not written.
 
     Raises `RetargetError` if the artifact has gone or the folder cannot be written.

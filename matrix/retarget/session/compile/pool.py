@@ -60,17 +60,11 @@ class CompilePool:
         self, env: Environment, config: CompilerConfig, flags: tuple[str, ...], *, timeout: float
     ) -> ResolvedFlags:
         """Resolve in a worker with `env`. Raises `UnavailableError`, `NotBuiltError` or `RetargetError`."""
-        answer = self._ask(env, ResolveFlags(config=config, flags=flags), ResolvedFlags, timeout)
-        if isinstance(answer, Refused):
-            raise NotBuiltError(compile_failure(answer))
-        return answer
+        return self._answer(env, ResolveFlags(config=config, flags=flags), ResolvedFlags, timeout)
 
     def fingerprint(self, env: Environment, config: CompilerConfig, *, timeout: float) -> str:
         """Ask a worker with `env` what is installed. Raises what `resolve` does."""
-        answer = self._ask(env, AskFingerprint(config=config), Named, timeout)
-        if isinstance(answer, Refused):
-            raise NotBuiltError(compile_failure(answer))
-        return answer.text
+        return self._answer(env, AskFingerprint(config=config), Named, timeout).text
 
     def compile(self, env: Environment, message: CompileModule, *, timeout: float) -> CompiledModule | Refused:
         """Compile in a worker with `env`. Raises `RetargetError`."""
@@ -86,6 +80,12 @@ class CompilePool:
         for member in idle:
             member.worker.kill()
             member.worker.close()
+
+    def _answer(self, env: Environment, message: object, expected: type[AnswerT], timeout: float) -> AnswerT:
+        answer = self._ask(env, message, expected, timeout)
+        if isinstance(answer, Refused):
+            raise NotBuiltError(compile_failure(answer))
+        return answer
 
     def _ask(self, env: Environment, message: object, expected: type[AnswerT], timeout: float) -> AnswerT | Refused:
         member = self._take(env)

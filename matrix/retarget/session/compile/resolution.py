@@ -54,7 +54,6 @@ class Resolver:
         self._ask = ask
         self._answers: dict[tuple[CompilerConfig, tuple[str, ...]], _Answer] = {}
         self._lock = threading.Lock()
-        self._host = ""
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
         """Return resolved `flags`.
@@ -93,8 +92,6 @@ class Resolver:
 
     def _key(self, config: CompilerConfig, flags: tuple[str, ...], fingerprint: str) -> str:
         """Cover everything that `Compiler.fingerprint` leaves to its caller."""
-        with self._lock:
-            self._host = self._host or host_identity()
         parts = [
             _FORMAT,
             config.compiler,
@@ -107,7 +104,7 @@ class Resolver:
             list(config.devices),
             list(config.target_from),
             list(flags),
-            self._host,
+            host_identity(),
             str(Path.cwd()),
         ]
         return digest_of(json.dumps(parts).encode())

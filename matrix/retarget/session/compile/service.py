@@ -55,15 +55,14 @@ class _Job(Struct):
     """One compile target on its way."""
 
     target: CompileTarget
-    outcome: CompileOutcome | None = None
-    error: BaseException | None = None
+    end: CompileOutcome | BaseException | None = None
     not_before: float = 0.0
     pause: float = _FIRST_PAUSE
     started: float = 0.0
 
     @property
-    def done(self) -> bool:
-        return self.outcome is not None or self.error is not None
+    def outcome(self) -> CompileOutcome | None:
+        return self.end if isinstance(self.end, CompileOutcome) else None
 
 
 class BuildService:
@@ -187,17 +186,14 @@ class BuildService:
                 self._changed.notify_all()
             if target in self._pending:
                 self._pending.move_to_end(target, last=False)
-            while not job.done:
+            while (end := job.end) is None:
                 if self._closed:
                     msg = f"the build service was closed before {target.name} was compiled"
                     raise RetargetError(msg)
                 self._changed.wait()
-        if job.error is not None:
-            raise job.error.with_traceback(None)  # each waiter raises it: its traceback must not grow
-        if job.outcome is None:
-            msg = f"{target.name} was not compiled"
-            raise RetargetError(msg)
-        return job.outcome
+        if isinstance(end, BaseException):
+            raise end.with_traceback(None)  # each waiter raises it: its traceback must not grow
+        return end
 
     def finish(self) -> None:
         """Wait until all that is queued is done."""
@@ -305,12 +301,12 @@ class BuildService:
             try:
                 outcome = self._build(job.target)
             except BaseException as error:  # any error must reach those that wait for this target
-                self._finish(job, error=error)
+                self._finish(job, error)
                 continue
             if outcome is None:
                 self._defer(job)
             else:
-                self._finish(job, outcome=replace(outcome, worker=number) if outcome.started else outcome)
+                self._finish(job, replace(outcome, worker=number) if outcome.started else outcome)
                 if self._on_done is not None:
                     self._on_done(job.target, outcome)
 
@@ -339,11 +335,11 @@ class BuildService:
             self._pending[job.target] = job
             self._pending.move_to_end(job.target, last=False)
 
-    def _finish(self, job: _Job, *, outcome: CompileOutcome | None = None, error: BaseException | None = None) -> None:
+    def _finish(self, job: _Job, end: CompileOutcome | BaseException) -> None:
         with self._changed:
             del self._running[job.target]
-            job.outcome, job.error = outcome, error
-            if outcome is not None:
+            job.end = end
+            if (outcome := job.outcome) is not None:
                 old = self._statistics
                 self._statistics = BuildStatistics(
                     compiled=old.compiled + (not outcome.reused and bool(outcome.key)),
@@ -404,7 +400,7 @@ class BuildService:
         """Whether another target of the module begins with the same front half, and is still to be compiled."""
         with self._changed:
             jobs = [self._jobs.get(one) for one in self._modules[target.module.path] if one != target]
-            others = [job.target for job in jobs if job is not None and not job.done]
+            others = [job.target for job in jobs if job is not None and job.end is None]
         for other in others:
             with suppress(NotBuiltError, UnavailableError, RetargetError):
                 resolved, source = self._resolved(other)

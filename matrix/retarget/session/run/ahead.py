@@ -1,41 +1,33 @@
-"""Runs that start before their turn: on an executor once their compile is done; in this process, the next one."""
+"""Runs on an executor, which start before their turn: once their compile is done."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import ExitStack, suppress
-from pathlib import Path
+from contextlib import suppress
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, RunOutcome
 from retarget.session.cache.key import InputDigests, Inputs, host_identity
-from retarget.session.compile.service import BuildService
 from retarget.session.executor import Executor, RunJob
-from retarget.session.run.service import RunService
 from retarget.session.run.sick_devices import SickDeviceError
 from retarget.support.errors import RetargetError
-from retarget.support.locks import HeldLock, hold_existing
 from retarget.worker.messages import RunModule
-
-Skipping = tuple[tuple[str, bool], ...]
 
 
 class _Ahead(Struct, kw_only=True):
-    """A run ahead of its turn: its artifact, once known, and its outcome. It waits until its compile is done, or its
-    turn comes first."""
+    """A run ahead of its turn: its request, once its artifact is known, and its outcome. It waits until its compile is
+    done, or its turn comes first."""
 
-    target: RunTarget
-    skipping: Skipping
+    request_of: Callable[[Artifact], RunModule]
     is_kept: Callable[[Artifact], bool]
     waiting: bool = True
-    digest: str = ""
+    request: RunModule | None = None
     future: Future[RunOutcome] | None = None
 
 
@@ -48,15 +40,13 @@ class RemoteRuns:
         registry: Registry,
         *,
         default_timeout: float,
-        only: Sequence[str],
         means_this_host: Callable[[CompileTarget], bool],
     ) -> None:
-        """`only` are the selected cases. `means_this_host` returns whether the flags of a compiled target depend on
+        """`means_this_host` returns whether the flags of a compiled target depend on
         this machine."""
         self._executor = executor
         self._registry = registry
         self._default_timeout = default_timeout
-        self._only = tuple(only)
         self._means_this_host = means_this_host
         self._digests = InputDigests()
         self._devices: dict[RuntimeConfig, tuple[DeviceInfo, ...] | UnavailableError] = {}
@@ -82,11 +72,12 @@ class RemoteRuns:
         return known
 
     def queue(
-        self, target: RunTarget, skipping: Sequence[tuple[str, bool]], is_kept: Callable[[Artifact], bool]
+        self, target: RunTarget, request_of: Callable[[Artifact], RunModule], is_kept: Callable[[Artifact], bool]
     ) -> None:
-        """Run a target once `compiled` is called for its compile, unless a result is kept for the artifact."""
+        """Run a target once `compiled` is called for its compile, unless a result is kept for the artifact, for which
+        `request_of` returns the request."""
         with self._lock:
-            self._ahead[target] = ahead = _Ahead(target=target, skipping=tuple(skipping), is_kept=is_kept)
+            self._ahead[target] = ahead = _Ahead(request_of=request_of, is_kept=is_kept)
             self._waiting.setdefault(target.compile, []).append(ahead)
             self._queued += 1
 
@@ -99,45 +90,25 @@ class RemoteRuns:
         with self._lock:
             for ahead, is_due in zip(waiting, due, strict=True):
                 if self._ends_waiting(ahead) and is_due and artifact is not None:
-                    ahead.digest = artifact.digest
-                    job = self._message(ahead.target, artifact, ahead.skipping)
+                    ahead.request = ahead.request_of(artifact)
                     with suppress(RetargetError):  # its item asks again, and reports it
-                        ahead.future = self._dispatch(job, urgent=False)
+                        ahead.future = self._dispatch(ahead.request, urgent=False)
                         self._dispatched += 1
                         self._open.add(ahead.future)
                         ahead.future.add_done_callback(self._open.discard)
 
-    def run(
-        self,
-        target: RunTarget,
-        artifact: Artifact,
-        *,
-        record: Path | None = None,
-        references: Sequence[tuple[str, Path]] = (),
-        missing_references: Sequence[tuple[str, str]] = (),
-        seed: int | None = None,
-        skipping: Sequence[tuple[str, bool]] = (),
-    ) -> RunOutcome:
-        """Return the outcome of the run ahead, once; else of a new run, if there is none with these arguments.
-
-        The arguments, and what is raised, are those of `RunService.run`.
-        """
-        message = replace(
-            self._message(target, artifact, skipping),
-            record=record,
-            references=tuple(references),
-            missing_references=tuple(missing_references),
-            seed=seed,
-        )
+    def run(self, request: RunModule) -> RunOutcome:
+        """Return the outcome of the run ahead, once; else of a new run, if there is none with this request. Raises as
+        `RunService.run` does."""
         with self._lock:
-            ahead = self._ahead.pop(target, None)
+            ahead = self._ahead.pop(request.target, None)
             if ahead is not None:
                 self._ends_waiting(ahead)
         if ahead is not None and ahead.future is not None:
-            if ahead.digest == artifact.digest and self._message(target, artifact, ahead.skipping) == message:
+            if ahead.request == request:
                 return ahead.future.result()
             ahead.future.cancel()
-        return self._dispatch(message, urgent=True).result()
+        return self._dispatch(request, urgent=True).result()
 
     @property
     def progress(self) -> tuple[int, int]:
@@ -162,15 +133,6 @@ class RemoteRuns:
         waited, ahead.waiting = ahead.waiting, False
         return waited
 
-    def _message(self, target: RunTarget, artifact: Artifact, skipping: Sequence[tuple[str, bool]]) -> RunModule:
-        return RunModule(
-            target=target,
-            artifact=Path(artifact.path),
-            digest=artifact.digest,
-            only=self._only,
-            skipping=tuple(skipping),
-        )
-
     def _dispatch(self, message: RunModule, *, urgent: bool) -> Future[RunOutcome]:
         target = message.target
         return self._executor.run(
@@ -193,61 +155,3 @@ class RemoteRuns:
             with suppress(RetargetError):  # the worker's loader finds the same
                 files += loader.data_files(compiled.module, compiled.folder)
         return self._digests.of(runtime.flags, env=runtime.env, files=files)
-
-
-class RunsAhead:
-    """Starts the runs of a session ahead of their turn. Targets are those of `Engine.generated`. To be closed."""
-
-    def __init__(self, builds: Callable[[], BuildService], only: Sequence[str]) -> None:
-        """`builds` returns the session's build service, when it is needed first. `only` are the selected cases."""
-        self._builds = builds
-        self._only = tuple(only)
-        self._held = ExitStack()
-
-    def queue(
-        self,
-        target: RunTarget,
-        remote: RemoteRuns,
-        skipping: Sequence[tuple[str, bool]],
-        is_kept: Callable[[Artifact], bool],
-        outcome: CompileOutcome | None,
-    ) -> None:
-        """Run a target remotely once its compile is done, which is queued unless its `outcome` is known.
-
-        The other arguments are those of `RemoteRuns.queue`. Raises as `BuildService.submit` does.
-        """
-        remote.queue(target, skipping, is_kept)
-        if outcome is None:
-            self._builds().submit([target.compile])
-            outcome = self._builds().outcome(target.compile)
-        if outcome is not None:
-            remote.compiled(target.compile, outcome)
-
-    def begin(
-        self,
-        target: RunTarget,
-        runs: Callable[[], RunService],
-        skipping: Sequence[tuple[str, bool]],
-        check: Callable[[RunTarget], object],
-    ) -> None:
-        """Start a run in this process, if it is ready. `check` raises where its devices do not meet its
-        requirements."""
-        outcome = self._builds().outcome(target.compile)
-        if outcome is None or outcome.artifact is None or (held := hold_artifact(outcome.artifact)) is None:
-            return
-        self._held.enter_context(held)
-        if target.requires:
-            check(target)
-        runs().begin(target, outcome.artifact, only=self._only, skipping=skipping)
-
-    def pop_held(self) -> ExitStack:
-        """Return, once, the locks of the artifacts of runs that have begun here: until closed, they prevent
-        eviction."""
-        return self._held.pop_all()
-
-
-def hold_artifact(artifact: Artifact) -> HeldLock | None:
-    """Lock an artifact, so that no session evicts it; None where it is not there."""
-    with suppress(OSError):  # its reader reports it
-        return hold_existing(Path(artifact.path))
-    return None

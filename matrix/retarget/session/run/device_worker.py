@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import sys
 import threading
@@ -15,9 +16,11 @@ from msgspec import Struct
 from retarget.extension import UnavailableError
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
+from retarget.session.cache.key import host_identity
 from retarget.session.refusals import device_infos
+from retarget.support.dependencies import versions_of_arrays
 from retarget.support.errors import RetargetError
-from retarget.worker.messages import BytesMoved, Devices, MoveBytes, OpenDevices, Progress, Refused
+from retarget.worker.messages import Devices, Done, MoveBytes, OpenDevices, Progress, Refused
 from retarget.worker.process import WorkerProcess
 from retarget.worker.spare import SpareWorker
 from retarget.worker.started import Spawner
@@ -131,7 +134,7 @@ class DeviceWorker:
             self._moves_bytes = not self._move_bytes()
 
     def _move_bytes(self) -> str:
-        answer = self.ask(MoveBytes(), BytesMoved, timeout=self._probe_timeout)
+        answer = self.ask(MoveBytes(), Done, timeout=self._probe_timeout)
         return answer.summary if isinstance(answer, Refused) else ""
 
     @property
@@ -236,7 +239,7 @@ class DeviceWorker:
         answer = self._worker.ask(OpenDevices(config=config, cache=self._cache), Devices, timeout=timeout)
         infos = device_infos(answer, f"runtime config {config.name!r}: driver {config.driver!r}", "open")
         _expect_distinct(config, infos)
-        return infos
+        return tuple(dataclasses.replace(info, host=host_identity(), arrays=versions_of_arrays()) for info in infos)
 
     def _taken(self, env: Sequence[tuple[str, str]]) -> WorkerProcess | None:
         fits = self._spare is not None and not (env or self._extensions or self._starts_processes)

@@ -344,7 +344,7 @@ class CaseDigests:
     def trial(self, target: Target) -> str:
         """Return the digest of what is tried, whatever is expected of it (SHA-256 hex): of a module's source, and of
         its cases and how they are run. `target` is as for `of`."""
-        compiled = target.compile if isinstance(target, RunTarget) else target
+        compiled = target.compiled
         return digest_of(f"{self._content(compiled.module.path)}\n{self.of(target)}".encode())
 
     def _checks(self, target: CompileTarget) -> list[object]:

@@ -10,18 +10,19 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from msgspec.structs import asdict
 
 from retarget.extension import Tolerance, UnavailableError
 from retarget.extension.registry import Registry
-from retarget.model import CompileTarget, RunTarget, RuntimeConfig
+from retarget.model import RuntimeConfig, Target
 from retarget.model.driver_checks import CheckState, DriverCheck, DriverCheckOutcome, DriverReport
-from retarget.model.outcomes import Artifact, DeviceInfo, Failure, OutputComparison, Rung, RunOutcome, Stage
+from retarget.model.outcomes import DeviceInfo, Failure, OutputComparison, Rung, RunOutcome, Stage
 from retarget.session import limits
-from retarget.session.cache.key import host_identity
 from retarget.session.limits import CHECK_TIMEOUT
 from retarget.session.refusals import device_infos, refusal_error, refusal_failure
 from retarget.session.run.device_worker import DeviceWorker
@@ -36,7 +37,6 @@ from retarget.session.run.lease import (
 )
 from retarget.session.run.sick_devices import HealthyRuns
 from retarget.session.toolchains import worker_environment
-from retarget.support.dependencies import versions_of_arrays
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.text import cut_stacks
 from retarget.worker.messages import (
@@ -46,17 +46,16 @@ from retarget.worker.messages import (
     CheckedDriver,
     CompareOutputs,
     Devices,
+    Done,
     DriverChecks,
     ExportCases,
     ExportedCases,
     GenerateModules,
     ListDriverChecks,
-    ModulesGenerated,
     ProbeDriver,
     Refusal,
     Refused,
     RunModule,
-    Timing,
 )
 from retarget.worker.process import WorkerProcess
 from retarget.worker.request import checked_outcome
@@ -66,9 +65,10 @@ from retarget.worker.started import Spawner
 if TYPE_CHECKING:
     from retarget.session.run.host_leases import HostLeases
 
+AnswerT = TypeVar("AnswerT")
+
 _GENERATE_SECONDS = 600.0
 """How long a package may take to generate its modules: a thousand take seconds."""
-
 
 _REPEATED = 3
 """How often a benchmark may call everything once more, beyond its time: to warm up, and to time the device."""
@@ -92,7 +92,6 @@ class RunService:
         cool_downs: limits.CoolDowns | None = None,
         spare: SpareWorker | None = None,
         cache: Path | None = None,
-        timing: Timing | None = None,
     ) -> None:
         """`extensions` are module names to load in the workers in addition to the installed entry points.
 
@@ -101,10 +100,8 @@ class RunService:
         per machine if None) share the physical devices; `holder` is what they learn of this one. `environment` gives
         the variables of a runtime config's worker, and may raise as `devices` does. `cool_downs` are for devices that
         do not answer any more (`limits.COOL_DOWNS` if None). A `spare` worker is used for the first of them. Drivers
-        keep what they make for a device in the folder `cache`; None: the user's. With a `timing`, the cases of targets
-        that pass are called again, beyond their timeouts.
+        keep what they make for a device in the folder `cache`; None: the user's.
         """
-        self._timing = timing
         self._extensions = tuple(extensions)
         self._default_timeout = default_timeout
         self._open_timeout = open_timeout
@@ -117,7 +114,6 @@ class RunService:
         self._spawner = Spawner()
         self._spare, self._cache = spare, cache
         self._workers: dict[RuntimeConfig, DeviceWorker] = {}
-        self._opened: dict[RuntimeConfig, tuple[Sequence[DeviceInfo], tuple[DeviceInfo, ...]]] = {}
         self._helper: WorkerProcess | None = None
         self._ahead = ExitStack()  # the leases of a run that has begun ahead of its time
 
@@ -133,114 +129,69 @@ class RunService:
         Raises `UnavailableError` if this machine lacks them (determined once, then remembered), `RetargetError` if they
         are there and cannot be opened; `SickDeviceError` if that may be because a device was lost since.
         """
-        infos = self._runs.devices(self._worker(runtime))
-        if runtime not in self._opened or self._opened[runtime][0] is not infos:
-            self._opened[runtime] = infos, self._here(infos)
-        return self._opened[runtime][1]
+        return self._runs.devices(self._worker(runtime))
 
     @property
     def notes(self) -> tuple[str, ...]:
         """The devices that did not answer for a while, a line each."""
         return tuple(self._runs.notes)
 
-    def run(
-        self,
-        target: RunTarget,
-        artifact: Artifact | Path,
-        *,
-        record: Path | None = None,
-        references: Sequence[tuple[str, Path]] = (),
-        missing_references: Sequence[tuple[str, str]] = (),
-        seed: int | None = None,
-        only: Sequence[str] = (),
-        skipping: Sequence[tuple[str, bool]] = (),
-        on_wait: OnLeaseWait | None = None,
-    ) -> RunOutcome:
-        """Run the cases of `target` from `artifact` and compare. The content is verified where `artifact` has a digest.
-
-        All cases, unless `only` and `skipping` select some as in `retarget.model.names.selected_cases`.
-
-        The outputs of the cases are written to the folder `record`, for `worker.child.outputs`. `references` are pairs
-        of a compiler config and the folder that a run of its artifact was recorded in; `missing_references` are pairs
-        of a compiler config and why there is no such run. With a `seed`, functions that the module's kind has no case
-        for are called too, with inputs generated from their types; nothing is expected of them.
+    def run(self, request: RunModule, *, on_wait: OnLeaseWait | None = None) -> RunOutcome:
+        """Run the cases of a target and compare.
 
         The outcome's failure is the first failing case's; what differed is in that case's `mismatches`. A crash or a
         timeout is the failure of the stage and the case it came in; the worker is replaced at once, which probes the
         device. So it is when the driver reports an error of its own: on CUDA, such an error was seen to make every
         later call fail. Waiting for a device that another process uses does not count into the timeout; `on_wait` is
-        called meanwhile.
+        called meanwhile. Nor does the time of a request's `timing`.
 
         Raises `SickDeviceError` where a device is gone; `UnavailableError` as `devices` does, `RetargetError` if the
         lease folder cannot be written.
         """
+        target, timing = request.target, request.timing
         worker = self._worker(target.runtime)
         try:
             infos = self.devices(target.runtime)
         except RetargetError as error:
             return RunOutcome(devices=(), failure=Failure(stage=Stage.LOAD, summary=str(error)))
-        path, digest = _located(artifact)
-        message = RunModule(
-            target=target,
-            artifact=path,
-            digest=digest,
-            record=record,
-            references=tuple(references),
-            missing_references=tuple(missing_references),
-            seed=seed,
-            only=tuple(only),
-            skipping=tuple(skipping),
-            timing=self._timing,
-        )
-        timeout = self._default_timeout if target.timeout is None else target.timeout
-        if self._timing is not None:
-            timeout = _REPEATED * timeout + self._timing.seconds
+        timeout = self._timeout(target)
+        if timing is not None:
+            timeout = _REPEATED * timeout + timing.seconds
         asked = time.monotonic()
-        began = worker.started_at(message)
+        began = worker.started_at(request)
         with self._begun(worker) if began else self._hold(target.runtime, infos, on_wait):
             waited, started = time.monotonic() - asked, began or time.time()
-            outcome = self._runs.outcome(worker, message, timeout)
-            return replace(outcome, devices=self._here(outcome.devices), started=started, wait_seconds=waited)
+            outcome = self._runs.outcome(worker, request, timeout)
+            return replace(outcome, devices=worker.infos or (), started=started, wait_seconds=waited)
 
-    def begin(
-        self,
-        target: RunTarget,
-        artifact: Artifact,
-        *,
-        only: Sequence[str] = (),
-        skipping: Sequence[tuple[str, bool]] = (),
-    ) -> None:
-        """Begin a run that `run` is going to be called for next, with these arguments, where its devices are open and
+    def begin(self, request: RunModule) -> None:
+        """Begin a run that `run` is going to be called for next, with this request, where its devices are open and
         free. The artifact must stay until then. Where another run is asked for, the process of this one ends."""
-        worker = self._workers.get(target.runtime)
-        if worker is None or not worker.infos or target.runtime.host is not None:
+        runtime = request.target.runtime
+        worker = self._workers.get(runtime)
+        if worker is None or not worker.infos or runtime.host is not None:
             return
         with ExitStack() as held:
-            leases = self._leases.hold_at_once(_leases(target.runtime, worker.infos), held)
+            leases = self._leases.hold_at_once(_leases(runtime, worker.infos), held)
             if leases is None:
                 return
-            path, digest = _located(artifact)
-            message = RunModule(target=target, artifact=path, digest=digest, only=tuple(only), skipping=tuple(skipping))
             worker.leases = leases
-            self._runs.begin(worker, message)
-            if worker.started_at(message):
+            self._runs.begin(worker, request)
+            if worker.started_at(request):
                 self._ahead = held.pop_all()
             else:
                 worker.leases = ()
 
-    def check(self, target: CompileTarget, artifact: Artifact | Path) -> RunOutcome:
+    def check(self, request: CheckArtifact) -> RunOutcome:
         """Judge an artifact of a kind that runs nothing, in a process without a device.
 
         The failure is at the stage compare. Raises `UnavailableError` where a package that the kind needs is missing.
         """
-        path, digest = _located(artifact)
-        message = CheckArtifact(target=target, artifact=path, digest=digest)
-        timeout = self._default_timeout if target.timeout is None else target.timeout
-        answer = self._plain().ask(message, CheckedArtifact, timeout=timeout)
+        answer = self._plain().ask(request, CheckedArtifact, timeout=self._timeout(request.target))
         if isinstance(answer, CheckedArtifact):
             return checked_outcome(answer.cases)
         if not answer.cause and answer.refusal is not Refusal.INPUT:
-            raise refusal_error(answer, f"{target.name} cannot be checked")
+            raise refusal_error(answer, f"{request.target.name} cannot be checked")
         what = "checking the artifact"
         return RunOutcome(devices=(), failure=refusal_failure(answer, Stage.COMPARE, worker=what, work=what))
 
@@ -251,44 +202,21 @@ class RunService:
 
         Exactly, unless a tolerance is given. Raises `RetargetError` for a folder without outputs.
         """
-        message = CompareOutputs(folders=folders, sides=sides, tolerance=tolerance or Tolerance())
-        answer = self._plain().ask(message, OutputComparison, timeout=self._default_timeout)
-        if isinstance(answer, Refused):
-            raise refusal_error(answer, f"the outputs of {sides[0]} and {sides[1]} cannot be compared")
-        return answer
+        request = CompareOutputs(folders=folders, sides=sides, tolerance=tolerance or Tolerance())
+        return self._done(request, OutputComparison, f"the outputs of {sides[0]} and {sides[1]} cannot be compared")
 
-    def export_cases(
-        self,
-        target: RunTarget,
-        artifact: Artifact | Path,
-        folder: Path,
-        *,
-        references: Sequence[tuple[str, Path]] = (),
-        only: Sequence[str] = (),
-    ) -> tuple[str, ...] | None:
-        """Write the cases of `target` with their values below `folder`, and return their names; None where the artifact
-        does not even say its functions. `references` and `only` are as for `run`. No device is opened.
-
-        Raises `RetargetError` for invalid data, and `UnavailableError` where a package is missing.
-        """
-        path, digest = _located(artifact)
-        message = ExportCases(
-            target=target, artifact=path, digest=digest, folder=folder, references=tuple(references), only=tuple(only)
-        )
-        answer = self._plain().ask(message, ExportedCases, timeout=self._default_timeout)
-        if isinstance(answer, Refused):
-            raise refusal_error(answer, f"the cases of {target.name} cannot be written")
-        return answer.names
+    def export_cases(self, request: ExportCases) -> tuple[str, ...] | None:
+        """Return and raise what `Engine.export_cases` does."""
+        return self._done(request, ExportedCases, f"the cases of {request.target.name} cannot be written").names
 
     def generate(self, kind: str, description: Path, folder: Path) -> None:
         """Write the modules that a file of a kind lists below the empty `folder`, in a worker process.
 
         Raises `RetargetError`, and `UnavailableError` where a package is missing.
         """
-        message = GenerateModules(kind=kind, description=description, folder=folder)
-        answer = self._plain().ask(message, ModulesGenerated, timeout=_GENERATE_SECONDS)
-        if isinstance(answer, Refused):
-            raise refusal_error(answer, f"the modules of {description} cannot be generated")
+        request = GenerateModules(kind=kind, description=description, folder=folder)
+        what = f"the modules of {description} cannot be generated"
+        self._done(request, Done, what, timeout=_GENERATE_SECONDS)
 
     def probe(
         self, driver: str, env: Sequence[tuple[str, str]] = (), config: RuntimeConfig | None = None
@@ -308,10 +236,8 @@ class RunService:
 
     def driver_checks(self) -> tuple[DriverCheck, ...]:
         """Return the checks of drivers, from a process without a device. Raises `RetargetError`."""
-        answer = self._plain().ask(ListDriverChecks(), DriverChecks, timeout=self._open_timeout)
-        if isinstance(answer, Refused):
-            raise refusal_error(answer, "the checks of drivers cannot be listed")
-        return answer.checks
+        what = "the checks of drivers cannot be listed"
+        return self._done(ListDriverChecks(), DriverChecks, what, timeout=self._open_timeout).checks
 
     def check_driver(
         self, runtime: RuntimeConfig, check: str, *, timeout: float, on_wait: OnLeaseWait | None = None
@@ -384,12 +310,15 @@ class RunService:
             worker.drop_started()
         self._ahead.close()
 
-    def _here(self, infos: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
-        return tuple(replace(info, host=self._host, arrays=versions_of_arrays()) for info in infos)
+    def _timeout(self, target: Target) -> float:
+        return self._default_timeout if target.timeout is None else target.timeout
 
-    @cached_property
-    def _host(self) -> str:
-        return host_identity()
+    def _done(self, request: object, expected: type[AnswerT], what: str, *, timeout: float | None = None) -> AnswerT:
+        """Return the answer of a process without a device. Raises what `refusal_error` returns with `what`."""
+        answer = self._plain().ask(request, expected, timeout=timeout or self._default_timeout)
+        if isinstance(answer, Refused):
+            raise refusal_error(answer, what)
+        return answer
 
     def _plain(self) -> WorkerProcess:
         """A process without a device, kept for what needs none."""
@@ -413,10 +342,6 @@ class RunService:
                 cache=self._cache,
             )
         return self._workers[runtime]
-
-
-def _located(artifact: Artifact | Path) -> tuple[Path, str]:
-    return (Path(artifact.path), artifact.digest) if isinstance(artifact, Artifact) else (artifact, "")
 
 
 def _leases(config: RuntimeConfig, infos: Sequence[DeviceInfo]) -> list[Lease]:
@@ -555,9 +480,6 @@ def _outcome(
         check=check.name,
         proves=check.proves,
         digest=check.digest,
-        state=checked.state,
         rung=Rung.TRANSFERS if checked.state is CheckState.PASSED else otherwise,
-        detail=checked.detail,
-        text=checked.text,
-        seconds=checked.seconds,
+        **asdict(checked),
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from enum import StrEnum, auto
 from pathlib import Path
 from typing import Any
 
@@ -265,44 +266,39 @@ class AsExpected(End):
         self.by_chance = by_chance
 
 
-class Skip(End):
-    """A target did not run."""
+class SkipKind(StrEnum):
+    """What kept a target from running."""
 
+    UNAVAILABLE = auto()
+    """This machine lacks what the target needs."""
 
-class Unavailable(Skip):
-    """This machine lacks what a target needs. `hint` says what to install; `by` is the node id of the compile target
-    that lacks the same, if it is that. `unsuitable`: its device is here, and lacks what the target requires."""
+    UNSUITABLE = auto()
+    """Its device is here, and lacks what the target requires."""
 
-    def __init__(self, reason: str, hint: str = "", by: str = "", *, unsuitable: bool = False) -> None:
-        super().__init__(reason)
-        self.hint = hint
-        self.by = by
-        self.unsuitable = unsuitable
+    LOST = auto()
+    """A device that it needs was lost during the session: there is no result, and none is due to the target."""
 
+    BLOCKED = auto()
+    """Another one failed: its compile target, or one that was to give the results that its cases agree with."""
 
-class NotTried(Unavailable):
-    """A device that the target needs was lost during the session: there is no result, and none is due to the target."""
-
-
-class Blocked(Skip):
-    """A run target has no outcome because another one failed: its compile target, or one that was to give the results
-    that its cases agree with. `by` is the node id of the one that reports the failure; empty if none in this session
-    does. `elsewhere` is that of the compile target that reported it in the session that the artifacts come from."""
-
-    def __init__(self, reason: str, by: str = "", elsewhere: str = "") -> None:
-        super().__init__(reason)
-        self.by = by
-        self.elsewhere = elsewhere
-
-
-class Excused(Skip):
-    """The skip is requested: by a rule with `outcome = "skip"`, by `--retarget-artifacts` for a compile, or as
-    `Unselected`."""
-
-
-class ExcusedByRule(Excused):
+    RULE = auto()
     """A rule with `outcome = "skip"` asks for it: nobody expects a result."""
 
+    NOT_COMPILED = auto()
+    """`--retarget-artifacts` gives what it would compile."""
 
-class Unselected(Excused):
-    """`--retarget-case` selects no case of the target."""
+    UNSELECTED = auto()
+    """`--retarget-case` selects no case of it."""
+
+
+class Skip(End):
+    """A target did not run. `hint` says what to install. `by` is the node id of the target that reports why, where it
+    is another one of this session; `elsewhere` that of the compile target that reported it in the session that the
+    artifacts come from."""
+
+    def __init__(self, kind: SkipKind, reason: str, hint: str = "", *, by: str = "", elsewhere: str = "") -> None:
+        super().__init__(reason)
+        self.kind = kind
+        self.hint = hint
+        self.by = by
+        self.elsewhere = elsewhere

@@ -10,16 +10,11 @@ from retarget.expect.verdict import excuse_text
 from retarget.model import RunTarget
 from retarget.results.record import BAD, Outcome, Sibling, TargetRecord
 from retarget.session.trial.attempts import UnexpectedPassError
-from retarget.session.trial.failures import (
-    AsExpected,
-    Blocked,
-    ExcusedByRule,
-    NotTried,
-    Skip,
-    Unavailable,
-    failure_fields,
-)
+from retarget.session.trial.failures import AsExpected, Skip, SkipKind, failure_fields
 from retarget.session.trial.trial import Trial
+
+_OUTCOMES = {SkipKind.BLOCKED: Outcome.BLOCKED, SkipKind.LOST: Outcome.NOT_RUN}
+_UNAVAILABLE = frozenset({SkipKind.UNAVAILABLE, SkipKind.UNSUITABLE, SkipKind.LOST})
 
 
 def trial_outcome(trial: Trial, error: BaseException | None, *, was_tried: bool) -> tuple[Outcome, str]:
@@ -27,10 +22,8 @@ def trial_outcome(trial: Trial, error: BaseException | None, *, was_tried: bool)
 
     `was_tried` is false where this was before the attempt: the target could not be tried.
     """
-    if isinstance(error, Blocked):
-        return Outcome.BLOCKED, error.reason
     if isinstance(error, Skip):
-        return Outcome.NOT_RUN if isinstance(error, NotTried) else Outcome.SKIPPED, error.reason
+        return _OUTCOMES.get(error.kind, Outcome.SKIPPED), error.reason
     if isinstance(error, AsExpected):
         return (Outcome.INTERMITTENT, trial.record.reason) if error.by_chance else (Outcome.XFAILED, error.reason)
     if error is None:
@@ -56,15 +49,17 @@ def finish(
     """
     outcome, reason = outcome_and_reason
     failure = error.error if isinstance(error, AsExpected) and error.error is not None else error
+    skip = error if isinstance(error, Skip) else None
+    kind = skip.kind if skip is not None else None
     return replace(
         trial.record,
         outcome=outcome,
         reason=reason,
-        hint=error.hint if isinstance(error, Unavailable) else "",
-        unavailable=isinstance(error, Unavailable),
-        unsuitable=isinstance(error, Unavailable) and error.unsuitable,
-        blocked_by=error.by if isinstance(error, Blocked) else "",
-        excused=isinstance(error, ExcusedByRule),
+        hint=skip.hint if skip is not None else "",
+        unavailable=kind in _UNAVAILABLE,
+        unsuitable=kind is SkipKind.UNSUITABLE,
+        blocked_by=skip.by if skip is not None and kind is SkipKind.BLOCKED else "",
+        excused=kind is SkipKind.RULE,
         unchanged=trial.record.unchanged and outcome in {Outcome.PASSED, Outcome.XFAILED},
         siblings=_siblings(trial, trial.target) if outcome in BAD and isinstance(trial.target, RunTarget) else (),
         **(trial.digests if with_digests else {}),

@@ -37,7 +37,7 @@ def session_start(ids: Iterable[str], folder: Path, arguments: Sequence[str], **
 
 def declared_record(target: Target, registry: Registry, **known: Any) -> TargetRecord:
     """Return what is declared of a target, and what else is known: its node id, its file, its place there."""
-    compiled = target.compile if isinstance(target, RunTarget) else target
+    compiled = target.compiled
     runtime = target.runtime if isinstance(target, RunTarget) else None
     module = compiled.module
     return TargetRecord(

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from retarget.expect.cases import TargetRules, judge_target
 from retarget.expect.verdict import Ruling, excuse_text, is_expired, judge, observed_text, today
 from retarget.extension import UnavailableError
-from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
+from retarget.model import CompileTarget, Expectation, RunTarget, Target
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, Observation, Rung, RunOutcome, Stage
 from retarget.model.signatures import CRASH, TIMEOUT, observe_all
 from retarget.results.record import DeviceRecord, ReusedRecord, RunRecord
@@ -24,12 +24,9 @@ from retarget.session.run.sick_devices import SickDeviceError
 from retarget.session.trial.attempts import Attempts, attempts, raise_verdict
 from retarget.session.trial.failures import (
     AsExpected,
-    Blocked,
-    Excused,
-    NotTried,
     Skip,
+    SkipKind,
     StageFailedError,
-    Unavailable,
     check_failed,
     first_line,
     run_failed,
@@ -46,19 +43,11 @@ class RunTrial(Trial):
 
     target: RunTarget
 
-    @property
-    def compile_target(self) -> CompileTarget:
-        return self.target.compile
-
-    @property
-    def runtime(self) -> RuntimeConfig:
-        return self.target.runtime
-
     def prepare(self) -> None:
         super().prepare()
         runtime = self.target.runtime
         if reason := self.services.engine.host_mismatch(runtime):
-            raise Unavailable(reason)
+            raise Skip(SkipKind.UNAVAILABLE, reason)
         registry = self.services.registry
         for driver in runtime.drivers:
             registry.driver(driver)
@@ -134,7 +123,7 @@ class RunTrial(Trial):
         if kept is None:
             return None
         self.update_record(unchanged=True, reused=ReusedRecord(host=kept.host, ended=kept.ended))
-        return kept.outcome(self.services.engine.devices(self.runtime))
+        return kept.outcome(self.services.engine.devices(self.target.runtime))
 
     def _excuse_or_block_by_others(self, run: RunOutcome, failure: Failure) -> None:
         """Raise that the target is expected to fail, blocked or skipped, as those that were to give its reference
@@ -145,7 +134,7 @@ class RunTrial(Trial):
         configs = dict.fromkeys(case.failure.lacking for case in run.cases if case.failure is not None)
         recordings = [self.services.references.recorded(config, self.target) for config in configs]
         if all(recording.unavailable for recording in recordings):
-            raise Unavailable(failure.summary)
+            raise Skip(SkipKind.UNAVAILABLE, failure.summary)
         excuses = [self._excuse_of(recording) for recording in recordings]
         if all(excuses):
             raise AsExpected(excuses[0])
@@ -154,7 +143,7 @@ class RunTrial(Trial):
             return
         fails_here = self.services.settings.artifacts is None  # what is not compiled may not fail in this session
         msg = f"blocked by {reporters[0]}, which gave no results to agree with"
-        raise Blocked(msg, by=reporters[0] if fails_here else "")
+        raise Skip(SkipKind.BLOCKED, msg, by=reporters[0] if fails_here else "")
 
     def _excuse_of(self, recording: Recording) -> str:
         """Why a failure that left cases without results is expected; empty where it is not."""
@@ -233,17 +222,18 @@ class RunTrial(Trial):
 
     def _unavailable_device(self, error: UnavailableError) -> NoReturn:
         if isinstance(error, SickDeviceError):
-            raise NotTried(str(error), error.hint) from None
+            raise Skip(SkipKind.LOST, str(error), error.hint) from None
         msg = f"{self.target.runtime.name}: {error}"
-        raise Unavailable(msg, error.hint, unsuitable=isinstance(error, UnsuitableError)) from None
+        kind = SkipKind.UNSUITABLE if isinstance(error, UnsuitableError) else SkipKind.UNAVAILABLE
+        raise Skip(kind, msg, error.hint) from None
 
     def _block_or_raise(self, error: Exception) -> NoReturn:
         if self.services.settings.artifacts is not None:
             msg = f"blocked: it was not compiled where the artifacts come from: {first_line(error)}"
-            raise Blocked(msg, elsewhere=self.compile_id) from None
+            raise Skip(SkipKind.BLOCKED, msg, elsewhere=self.compile_id) from None
         if self.compile_id in self.services.selected_compiles:
             msg = f"blocked by {self.compile_id}"
-            raise Blocked(msg, by=self.compile_id) from None
+            raise Skip(SkipKind.BLOCKED, msg, by=self.compile_id) from None
         raise error
 
     def _record_devices(self, devices: Iterable[DeviceInfo]) -> None:
@@ -282,15 +272,11 @@ class CompileTrial(Trial):
 
     target: CompileTarget
 
-    @property
-    def compile_target(self) -> CompileTarget:
-        return self.target
-
     def prepare(self) -> None:
         super().prepare()
         if self.services.settings.artifacts is not None:
             msg = f"not compiled: --retarget-artifacts takes artifacts from {self.services.settings.artifacts}"
-            raise Excused(msg)
+            raise Skip(SkipKind.NOT_COMPILED, msg)
         self.services.registry.case_loader(self.target.kind)
         self.check_compiler()
         self.check_files()
@@ -313,7 +299,7 @@ class CompileTrial(Trial):
         try:
             checked = self.services.engine.check(self.target, artifact, skipping=self.rules.skipping(today()))
         except UnavailableError as error:
-            raise Unavailable(str(error), error.hint) from None
+            raise Skip(SkipKind.UNAVAILABLE, str(error), error.hint) from None
         self.record_rung(checked.rung, checked.names)
         return self.attempted(
             checked,

@@ -16,7 +16,7 @@ from retarget.expect.matching import Assignment
 from retarget.expect.verdict import is_expired, today
 from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry
-from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Target
+from retarget.model import Expectation, Origin, RunTarget, Target
 from retarget.model.devices import DeviceTraits
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import Artifact, Failure, RunOutcome, Stage
@@ -85,7 +85,7 @@ class TrialServices:
         if rules.skipping is not None:
             return False
         try:
-            self.engine.check_compiler((target.compile if isinstance(target, RunTarget) else target).compiler)
+            self.engine.check_compiler(target.compiled.compiler)
             if not isinstance(target, RunTarget):
                 return True
             if self.engine.host_mismatch(target.runtime) is not None:
@@ -102,7 +102,7 @@ class TrialServices:
         for rules that contradict each other there."""
         if not rules.asks_devices:
             return rules
-        compiled = target.compile if isinstance(target, RunTarget) else target
+        compiled = target.compiled
         of_compiled: tuple[DeviceTraits, ...] = ()
         if rules.compiled.possible:
             with suppress(UnavailableError):  # its compile reports it
@@ -125,18 +125,11 @@ class TrialServices:
         with. Outputs of the cases are written to the folder `record`, if there is one.
         """
         try:
-            references, missing_references = self.references.of(target, others)
+            references = self.references.of(target, others)
         except RetargetError as error:
             failure = Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
             return RunOutcome(devices=(), failure=failure)
-        return self.engine.run(
-            target,
-            artifact,
-            record=record,
-            references=references,
-            missing_references=missing_references,
-            skipping=skipping,
-        )
+        return self.engine.run(target, artifact, record=record, references=references, skipping=skipping)
 
     def close(self) -> None:
         """Remove what was recorded, and end all workers."""
@@ -155,7 +148,7 @@ class RulesInForce(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, target: Target, assignment: Assignment) -> RulesInForce:
         """Return those of a target among the rules in force for its suite."""
-        compiled = (target if isinstance(target, CompileTarget) else target.compile).item
+        compiled = target.compiled.item
         rules, of_compiled = assignment.of(target.name), assignment.of(compiled)
         if not of_compiled.wholes and not rules.all:
             return NO_RULES

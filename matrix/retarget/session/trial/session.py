@@ -9,16 +9,11 @@ blocked targets        by one that did not fail itself
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from retarget.expect.diagnostics import CaseUse, unknown_case_diagnostics
-from retarget.model import Origin
 from retarget.model.names import is_one_of
 from retarget.results.record import TargetRecord
 from retarget.support.errors import did_you_mean
-
-PlainUse = tuple[str, str, tuple[str, ...], frozenset[tuple[str, str]]]
-"""A `CaseUse`: its origin's file and key path, its cases, its modules."""
 
 _SHOWN = 8
 """How many cases are named where none is like what was requested."""
@@ -31,17 +26,15 @@ class SessionErrors:
         """`selected` are the cases of `--retarget-case`."""
         self._selected = selected
         self._names: dict[tuple[str, str], dict[str, None]] = {}
-        self._uses: dict[Origin, CaseUse] = {}
+        self._uses: dict[CaseUse, None] = {}
         self._rules: dict[str, None] = {}
         self._blocked: dict[str, str] = {}
         self._failed: set[str] = set()
 
-    def add_rules(self, errors: Iterable[str], uses: Iterable[PlainUse]) -> None:
-        """Add errors of rules, and rules that name cases, as `plain_uses` gives them."""
+    def add_rules(self, errors: Iterable[str], uses: Iterable[CaseUse]) -> None:
+        """Add errors of rules, and rules that name cases."""
         self._rules.update(dict.fromkeys(errors))
-        for file, key_path, cases, modules in uses:
-            origin = Origin(file=Path(file), key_path=key_path)
-            self._uses[origin] = CaseUse(origin=origin, cases=cases, modules=modules)
+        self._uses.update(dict.fromkeys(uses))
 
     def add(self, record: TargetRecord, *, has_failed: bool, is_blocked: bool) -> None:
         """Add a target that was reported as failed, blocked or neither."""
@@ -55,7 +48,7 @@ class SessionErrors:
 
     def errors(self) -> list[str]:
         """Return what is wrong, once all targets were entered: a session with one fails."""
-        cases = map(str, unknown_case_diagnostics(self._uses.values(), self._names))
+        cases = map(str, unknown_case_diagnostics(self._uses, self._names))
         blocked = (
             f"{nodeid}: blocked by {by}, which did not fail when it was tried itself; run both again"
             for nodeid, by in self._blocked.items()
@@ -71,11 +64,6 @@ class SessionErrors:
             for one in self._selected
             if known and not any(is_one_of(name, (one,)) for name in known)
         ]
-
-
-def plain_uses(uses: Iterable[CaseUse]) -> list[PlainUse]:
-    """Return rules that name cases as builtin types, which cross xdist's channel."""
-    return [(str(use.origin.file), use.origin.key_path, use.cases, use.modules) for use in uses]
 
 
 def _nearest(word: str, known: Sequence[str]) -> str:

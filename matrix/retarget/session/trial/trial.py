@@ -19,14 +19,7 @@ from retarget.model.names import is_one_of
 from retarget.model.outcomes import CompileOutcome, Failure, Observation, Rung, RunOutcome, Stage, first_failure
 from retarget.results.record import CompileRecord, DeviceRecord, Outcome, Result, TargetRecord
 from retarget.session.trial.attempts import Attempts, attempts, case_records
-from retarget.session.trial.failures import (
-    ExcusedByRule,
-    StageFailedError,
-    Unavailable,
-    Unselected,
-    compile_failed,
-    failure_fields,
-)
+from retarget.session.trial.failures import Skip, SkipKind, StageFailedError, compile_failed, failure_fields
 from retarget.session.trial.record import declared_record
 from retarget.session.trial.services import NO_RULES, RulesInForce, TrialServices
 from retarget.support.errors import RetargetError
@@ -94,7 +87,7 @@ class Trial:
 
     def _skip_by_rule(self) -> None:
         if (rule := self.in_force.skipping) is not None:
-            raise ExcusedByRule(excuse_text(rule))
+            raise Skip(SkipKind.RULE, excuse_text(rule))
 
     def resolve_rules(self) -> None:
         """Find which rules are in force on the target's devices. Skips the target if one says so."""
@@ -112,19 +105,14 @@ class Trial:
         return f"{self.suite.nodeid}::{self.target.name}"
 
     @property
-    def compile_target(self) -> CompileTarget:
-        """The target that compiles the module: this one, or the one it needs."""
-        raise NotImplementedError
-
-    @property
     def compile_id(self) -> str:
         """The node id of the compile target; of one that no item has, an id that no item has."""
-        return f"{self.suite.nodeid}::{self.compile_target.name}"
+        return f"{self.suite.nodeid}::{self.target.compiled.name}"
 
     @property
     def generated(self) -> CompileTarget:
         """The compile target with files that exist, where its kind generates its modules."""
-        return self.services.engine.generated(self.compile_target)
+        return self.services.engine.generated(self.target.compiled)
 
     @property
     def digests(self) -> dict[str, str]:
@@ -202,12 +190,12 @@ class Trial:
     def check_files(self) -> None:
         """Skip or fail if the module's files are to be generated and cannot be."""
         with self._compiling():
-            self.services.engine.generated(self.compile_target)
+            self.services.engine.generated(self.target.compiled)
 
     def check_compiler(self) -> None:
         """Skip if the compiler is not installed. Raises `RetargetError` for one that no extension provides."""
         with self._compiling():
-            self.services.engine.check_compiler(self.compile_target.compiler)
+            self.services.engine.check_compiler(self.target.compiled.compiler)
 
     def try_compile(self) -> tuple[CompileOutcome, Attempts]:
         """Wait for the compile, with its retries if it is flaky, and record its outcome."""
@@ -237,7 +225,7 @@ class Trial:
         if tried.before and tried.error is not None:
             exhausted[self.compile_id] = tried
         self._record_compile(outcome)
-        checks = self.services.registry.artifact_checker(self.compile_target.kind) is not None
+        checks = self.services.registry.artifact_checker(self.target.compiled.kind) is not None
         is_all = outcome.artifact is None or not (checks or isinstance(self.target, RunTarget))
         if self.services.settings.changed and outcome.reused and is_all:
             self.update_record(unchanged=True)
@@ -249,7 +237,7 @@ class Trial:
         self.update_record(
             compile=CompileRecord(
                 key=outcome.key,
-                returns_checks=self.compile_target.returns_checks,
+                returns_checks=self.target.compiled.returns_checks,
                 reused=outcome.reused,
                 seconds=outcome.seconds,
                 build=outcome.build,
@@ -264,10 +252,10 @@ class Trial:
 
     def _compiled(self) -> CompileOutcome:
         with self._compiling():
-            return self.services.engine.compile(self.compile_target)
+            return self.services.engine.compile(self.target.compiled)
 
     def _compiled_again(self) -> CompileOutcome:
-        self.services.engine.compile_again(self.compile_target)
+        self.services.engine.compile_again(self.target.compiled)
         return self._compiled()
 
     @contextmanager
@@ -276,7 +264,7 @@ class Trial:
         try:
             yield
         except UnavailableError as error:
-            raise Unavailable(str(error), error.hint, by=self.compile_id) from None
+            raise Skip(SkipKind.UNAVAILABLE, str(error), error.hint, by=self.compile_id) from None
 
     # ------------------------------------------------------------ cases
 
@@ -286,9 +274,9 @@ class Trial:
         if not selected:
             self.update_record(unselected_cases=tuple(names))
             msg = f"no case matches --retarget-case {' or '.join(self.services.settings.cases)}"
-            raise Unselected(msg)
+            raise Skip(SkipKind.UNSELECTED, msg)
         rules = [rule for rule in (self.rules.of(name) for name in selected) if rule is not None]
-        raise ExcusedByRule("; ".join(dict.fromkeys(excuse_text(rule) for rule in rules)))
+        raise Skip(SkipKind.RULE, "; ".join(dict.fromkeys(excuse_text(rule) for rule in rules)))
 
     def attempted(self, run: RunOutcome, word: Callable[[Failure, Sequence[str]], StageFailedError]) -> Attempts:
         """The result of running, or checking, the target's cases. `word` words a failure and the expected cases."""

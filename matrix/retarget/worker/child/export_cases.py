@@ -54,6 +54,7 @@ def export_cases(registry: Registry, message: ExportCases) -> ExportedCases:
         references = {
             config: {case.name: case.results for case in read_outputs(recorded)}
             for config, recorded in message.references
+            if isinstance(recorded, Path)
         }
         names = tuple(case.name for case in cases)
         types = {function.name: function.argument_types for function in functions}

@@ -37,7 +37,6 @@ from retarget.support.text import clip, first_line, join_output
 from retarget.worker.artifact import CACHE_DIR_VARIABLE, read_artifact
 from retarget.worker.messages import (
     AskFingerprint,
-    BytesMoved,
     CheckArtifact,
     CheckDriver,
     CheckedArtifact,
@@ -47,18 +46,17 @@ from retarget.worker.messages import (
     CompileModule,
     DescribeBuild,
     Devices,
+    Done,
     DriverChecks,
     ExportCases,
     GenerateModules,
     KeepOpen,
     ListDriverChecks,
-    ModulesGenerated,
     MoveBytes,
     Named,
     OpenDevices,
     ProbeDriver,
     Progress,
-    Ready,
     Refusal,
     Refused,
     ResolvedFlags,
@@ -182,7 +180,7 @@ class _Server:
                 return Devices(infos=tuple(self._device.infos))
             case MoveBytes():
                 _move_bytes(self._device)
-                return BytesMoved()
+                return Done()
             case RunModule():
                 return self._run(message)
             case ExportCases():
@@ -190,10 +188,13 @@ class _Server:
 
                 with recording():
                     return export_cases(self._registry, message)
-            case GenerateModules():
-                return self._generate(message)
-            case CheckArtifact():
-                return self._check(message)
+            case GenerateModules(kind=kind, description=description, folder=folder):
+                self._registry.case_loader(kind).make(description, folder)
+                return Done()
+            case CheckArtifact(target=target):
+                checker = self._registry.case_loader(target.kind)
+                artifact = read_artifact(message.artifact, message.digest)
+                return CheckedArtifact(cases=check_artifact(checker, target, artifact))
             case ListDriverChecks():
                 from retarget.worker.child.conformance.run import driver_checks
 
@@ -253,22 +254,6 @@ class _Server:
         if self._device is None:
             self._device = driver.open(config)
         return run_in_process(driver, self._device, loader, message, self._send, read_output=self._output.read)
-
-    def _generate(self, message: GenerateModules) -> ModulesGenerated:
-        generator = self._registry.module_generator(message.kind)
-        if generator is None:
-            msg = f"the case loader {message.kind!r} generates no modules"
-            raise TypeError(msg)
-        generator.make(message.description, message.folder)
-        return ModulesGenerated()
-
-    def _check(self, message: CheckArtifact) -> CheckedArtifact:
-        checker = self._registry.artifact_checker(message.target.kind)
-        if checker is None:
-            msg = f"the case loader {message.target.kind!r} checks no artifacts"
-            raise TypeError(msg)
-        artifact = read_artifact(message.artifact, message.digest)
-        return CheckedArtifact(cases=check_artifact(checker, message.target, artifact))
 
     def _check_driver(self, message: CheckDriver) -> CheckedDriver:
         from retarget.worker.child.conformance.run import run_check
@@ -380,7 +365,7 @@ def _set_up(connection: Connection, progress: int, registry: Registry | None) ->
     extensions.pass_on(setup.extensions)
     gc.freeze()
     gc.enable()
-    connection.send(Ready())
+    connection.send(Done())
 
     def note(where: Progress) -> None:
         with contextlib.suppress(OSError):  # the file is full

@@ -100,8 +100,8 @@ def _readable(case: Case, message: RunModule) -> Failure | None:
         raise
     except RetargetError as error:
         return Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
-    missing = dict(message.missing_references).get(case.agree_with)
-    if missing is None:
+    missing = dict(message.references).get(case.agree_with)
+    if not isinstance(missing, str):
         return None
     return Failure(
         stage=Stage.LOAD, summary=first_line(missing), text=missing, lacking=case.agree_with, no_verdict=True
@@ -119,7 +119,8 @@ def _plan(case: Case, message: RunModule) -> RunPlan:
         folder=target.compile.folder,
         case=case.name,
     )
-    references = (f"--reference={config}={folder}" for config, folder in message.references)
+    found = (one for one in message.references if isinstance(one[1], Path))
+    references = (f"--reference={config}={folder}" for config, folder in found)
     compiler = (f"--compiler={target.compile.compiler.name}", *references) if case.agree_with else ()
     return dataclasses.replace(plan, argv=(*plan.argv, *compiler), env=tuple(extensions_environment().items()))
 

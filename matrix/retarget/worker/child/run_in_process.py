@@ -78,7 +78,7 @@ def run_in_process(
         functions = tuple(program.functions)
         request = replace(request, functions=functions)
         cases = _load_cases(loader, request, message.seed)
-        references = {config: _by_name(read_outputs(folder)) for config, folder in message.references}
+        references = {config: _by_name(found) for config, found in message.references}
         failure = None if cases else NOTHING_TO_RUN
     except DriverError as error:
         failure = driver_failure(Stage.LOAD, error)
@@ -105,7 +105,6 @@ def run_in_process(
         compiler=request.compiler,
         artifact=message.artifact,
         references=references,
-        missing_references=dict(message.missing_references),
         send=send,
         writer=None if message.record is None else OutputsWriter(message.record),
     )
@@ -179,8 +178,9 @@ def _load(device: Device, loader: CaseLoader, request: CaseRequest, artifact: by
     return device.load_with_parameters(artifact, parameters) if parameters else device.load(artifact)
 
 
-def _by_name(outputs: Sequence[CaseOutputs]) -> Mapping[str, CaseOutputs]:
-    return {case.name: case for case in outputs}
+def _by_name(found: Path | str) -> Mapping[str, CaseOutputs] | str:
+    """Return the outputs in a folder by the names of their cases; or why there are none."""
+    return found if isinstance(found, str) else {case.name: case for case in read_outputs(found)}
 
 
 class _Run(Struct, kw_only=True):
@@ -192,8 +192,7 @@ class _Run(Struct, kw_only=True):
     infos: Sequence[DeviceInfo]
     compiler: str
     artifact: Path
-    references: Mapping[str, Mapping[str, CaseOutputs]]
-    missing_references: Mapping[str, str]
+    references: Mapping[str, Mapping[str, CaseOutputs] | str]
     send: Callable[[Progress], None]
     writer: OutputsWriter | None
     run_seconds: float = 0.0
@@ -335,18 +334,18 @@ class _Run(Struct, kw_only=True):
         """Return what is expected: the case's own values, or what the config that it is to agree with gave."""
         if not agreed_config(case, self.compiler):
             return data.expected
-        recorded = self.references.get(case.agree_with, {}).get(case.name)
-        if recorded is None and self.writer is not None and case.agree_with not in self.references:
+        found = self.references.get(case.agree_with)
+        if not isinstance(found, Mapping) and self.writer is not None:
             return None  # this run is a reference: it is not judged
-        if recorded is None and case.agree_with in self.missing_references:
-            raise RetargetError(self.missing_references[case.agree_with])
-        if recorded is None:
-            msg = not_finished(case.agree_with, case.name)
-            if case.agree_with not in self.references:
-                why = "it is not run here; `retarget compare` runs both"
-                msg = f"there are no results of compiler config {case.agree_with!r} to agree with: {why}"
+        if isinstance(found, str):
+            raise RetargetError(found)
+        if found is None:
+            why = "it is not run here; `retarget compare` runs both"
+            msg = f"there are no results of compiler config {case.agree_with!r} to agree with: {why}"
             raise RetargetError(msg)
-        return recorded.results
+        if case.name not in found:
+            raise RetargetError(not_finished(case.agree_with, case.name))
+        return found[case.name].results
 
 
 def _not_loaded(error: RetargetError) -> Failure:

@@ -56,6 +56,7 @@ CPUINFO = "processor\t: 0\nmodel name\t: Fast CPU\ncpu MHz\t\t: {mhz}\nflags\t\t
 
 def identity(folder: Path, text: str) -> str:
     (folder / "cpuinfo").write_text(text)
+    host_identity.cache_clear()
     return host_identity(folder / "cpuinfo")
 
 

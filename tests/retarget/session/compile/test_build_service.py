@@ -147,7 +147,6 @@ _OTHER_PROCESS = """
 import sys
 from pathlib import Path
 sys.path[:0] = {path!r}
-from retarget.session.compile.pool import CompilePool, Environment, compile_failure
 from retarget.session.compile.service import BuildService
 from retarget.session.cache.store import Store
 from retarget.extension.registry import load_extensions
@@ -182,14 +181,6 @@ def test_a_diagnosed_failure_is_stored_with_its_colour(make: Make, tmp_path: Pat
     assert (warm.failure, warm.reused) == (cold.failure, True)
     assert compiles(log) == ["a.txt"]
     assert (first.statistics.failed, second.statistics.failed) == (1, 1)
-
-
-def test_a_compiler_that_ends_well_without_output_has_failed(make: Make, tmp_path: Path) -> None:
-    outcome = make().result(compile_target(tmp_path, "a", "@empty"))
-    assert outcome.failure is not None
-    assert outcome.failure.summary == "the compiler ended without an error, and its output is empty"
-    assert outcome.failure.text == "last words\n"
-    assert make().result(compile_target(tmp_path, "a", "@empty")).reused is False
 
 
 def test_what_a_compiler_prints_is_kept_with_its_success(make: Make, tmp_path: Path) -> None:
@@ -228,46 +219,43 @@ def test_a_compiler_that_exits_with_an_error_says_which() -> None:
     assert (failure.text, failure.no_verdict) == (output, True)
 
 
-def test_a_compiler_that_exits_costs_one_target(make: Make, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("@empty", {"summary": "the compiler ended without an error, and its output is empty", "text": "last words\n"}),
+        ("@exit 7", {"summary": "compiler ended: exit status 7", "transient": True}),
+        (
+            "@trouble the linker is missing",
+            {
+                "summary": "the linker is missing",
+                "no_verdict": True,
+                "hint": "the compiler gave no verdict on the module: this is not stored, and no expectation applies to "
+                "it",
+            },
+        ),
+        (
+            "@raise by zero",
+            {"summary": "the compiler's extension failed: ZeroDivisionError: by zero", "transient": True},
+        ),
+        pytest.param(
+            "@hang native",
+            {"summary": "compile timed out after 0.3 s", "timed_out": True, "text": "before the hang\n"},
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_what_is_no_verdict_on_a_module_is_said_costs_one_target_and_is_tried_again(
+    make: Make, tmp_path: Path, log: Path, text: str, known: dict[str, object]
+) -> None:
+    target = compile_target(tmp_path, "a", text, timeout=0.3 if "hang" in text else None)
     service = make()
-    failure = service.result(compile_target(tmp_path, "a", "@exit 7")).failure
+    failure = service.result(target).failure
     assert failure is not None
-    assert failure.summary == "compiler ended: exit status 7"
-    assert failure.transient
+    assert {name: getattr(failure, name) for name in known} == known
+    assert ("Traceback" in failure.text) is ("raise" in text)
     assert service.result(compile_target(tmp_path, "b", "pass b")).failure is None
-
-
-@pytest.mark.slow
-def test_a_hang_is_killed_by_the_targets_timeout_and_tried_again(make: Make, tmp_path: Path, log: Path) -> None:
-    target = compile_target(tmp_path, "a", "@hang native", timeout=0.3)
-    failure = make().result(target).failure
-    assert failure is not None
-    assert failure.summary == "compile timed out after 0.3 s"
-    assert (failure.timed_out, failure.text) == (True, "before the hang\n")
     assert make().result(target).reused is False
-    assert compiles(log) == ["a.txt", "a.txt"]
-
-
-def test_an_error_of_the_extension_is_reported_and_not_stored(make: Make, tmp_path: Path, log: Path) -> None:
-    target = compile_target(tmp_path, "a", "@raise by zero")
-    failure = make().result(target).failure
-    assert failure is not None
-    assert failure.summary == "the compiler's extension failed: ZeroDivisionError: by zero"
-    assert failure.transient
-    assert "Traceback" in failure.text
-    assert make().result(target).reused is False
-
-
-def test_what_is_no_verdict_of_the_compiler_is_reported_and_not_stored(make: Make, tmp_path: Path, log: Path) -> None:
-    target = compile_target(tmp_path, "a", "@trouble the linker is missing")
-    failure = make().result(target).failure
-    assert failure is not None
-    assert (failure.summary, failure.no_verdict) == ("the linker is missing", True)
-    assert failure.hint == (
-        "the compiler gave no verdict on the module: this is not stored, and no expectation applies to it"
-    )
-    assert make().result(target).reused is False
-    assert compiles(log) == ["a.txt", "a.txt"]
+    assert compiles(log) == ["a.txt", "b.txt", "a.txt"]
 
 
 def test_a_failure_is_forgotten_here_and_in_the_store_when_it_is_to_be_tried_again(
@@ -411,23 +399,16 @@ def test_a_damaged_output_of_a_front_end_is_made_again(
 
 
 @pytest.mark.slow
-def test_a_crash_of_a_front_end_costs_one_target_and_is_tried_again(make: Make, tmp_path: Path, log: Path) -> None:
-    target = compile_target(tmp_path, "a", "@@crash SIGSEGV", flags=("--front-end",))
-    for _ in range(2):
-        outcome = make().result(target)
-        assert outcome.failure is not None
-        assert outcome.failure.signal == "SIGSEGV"
-    assert steps(log) == ["front", "front"]
-
-
-@pytest.mark.slow
-def test_a_crash_after_a_front_end_is_tried_again_from_the_front_end_on(make: Make, tmp_path: Path, log: Path) -> None:
-    target = compile_target(tmp_path, "a", "@crash SIGSEGV", flags=("--front-end",))
+@pytest.mark.parametrize(("text", "done"), [("@@crash SIGSEGV", ["front"]), ("@crash SIGSEGV", ["front", "compile"])])
+def test_a_crash_of_a_front_end_or_after_it_is_tried_again_from_the_front_end_on(
+    make: Make, tmp_path: Path, log: Path, text: str, done: list[str]
+) -> None:
+    target = compile_target(tmp_path, "a", text, flags=("--front-end",))
     for _ in range(2):
         outcome = make().result(target)
         assert outcome.failure is not None
         assert (outcome.failure.signal, outcome.key) == ("SIGSEGV", make().key(target))
-    assert steps(log) == ["front", "compile", "front", "compile"]
+    assert steps(log) == done * 2
 
 
 def test_a_worker_does_all_steps_in_one_request(
@@ -470,19 +451,18 @@ def test_an_absent_compiler_is_unavailable(make: Make, tmp_path: Path) -> None:
     assert frames == [frames[0]] * 3  # what is kept gathers no traceback
 
 
-def test_refused_flags_fail_every_target_and_are_asked_once(make: Make, tmp_path: Path, log: Path) -> None:
+@pytest.mark.parametrize(
+    ("flag", "summary"), [("--wrong", "unknown flag --wrong"), ("--do=crash:SIGSEGV", "compiler crashed: SIGSEGV")]
+)
+def test_flags_that_are_refused_or_crash_the_compiler_fail_every_target_and_are_asked_once(
+    make: Make, tmp_path: Path, log: Path, flag: str, summary: str
+) -> None:
     service = make()
-    failures = [service.result(compile_target(tmp_path, name, "pass a", flags=("--wrong",))).failure for name in "ab"]
+    failures = [service.result(compile_target(tmp_path, name, "pass a", flags=(flag,))).failure for name in "ab"]
     assert failures[0] is not None
-    assert failures[0].summary == "unknown flag --wrong"
+    assert failures[0].summary == summary
     assert failures[0] == failures[1]
     assert lines_of(log) == ["resolve double"]
-
-
-def test_a_crash_while_resolving_is_a_compile_failure(make: Make, tmp_path: Path) -> None:
-    failure = make().result(compile_target(tmp_path, "a", "pass a", flags=("--do=crash:SIGSEGV",))).failure
-    assert failure is not None
-    assert failure.summary == "compiler crashed: SIGSEGV"
 
 
 def test_an_unknown_compiler_names_the_registered_ones(make: Make, tmp_path: Path) -> None:
@@ -761,7 +741,6 @@ _INTERRUPTED = """
 import sys
 from pathlib import Path
 sys.path[:0] = {path!r}
-from retarget.session.compile.pool import CompilePool, Environment, compile_failure
 from retarget.session.compile.service import BuildService
 from retarget.session.cache.store import Store
 from retarget.extension.registry import load_extensions

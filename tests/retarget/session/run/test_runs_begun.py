@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 from retarget.model import RunTarget
-from retarget.model.outcomes import Artifact, Stage
+from retarget.model.outcomes import Stage
 from retarget.session.cache.key import digest_of
 from retarget.session.run.lease import DeviceLeases, Lease, current_holder
 from retarget.session.run.service import RunService
-from targets_of_doubles import EXTENSIONS, has_ended, lines_of, run_target, runtime_config, wait_until
+from retarget.worker.messages import RunModule
+from targets_of_doubles import EXTENSIONS, has_ended, lines_of, request, run_target, runtime_config, wait_until
 
 LEASE = Lease(physical_id="double-hw", device="the double")
 
@@ -34,7 +35,7 @@ def service(tmp_path: Path, log: Path) -> Iterator[RunService]:
 def target(tmp_path: Path, service: RunService) -> RunTarget:
     """One whose device is open and has run something."""
     target = run_target(tmp_path, runtime_config())
-    assert service.run(target, artifact(tmp_path, "pass first")).failure is None
+    assert service.run(asked(target, "pass first")).failure is None
     return target
 
 
@@ -44,10 +45,10 @@ def others(tmp_path: Path) -> DeviceLeases:
     return DeviceLeases(tmp_path / "leases", current_holder(["other"], "another session"))
 
 
-def artifact(folder: Path, text: str) -> Artifact:
-    path = folder / digest_of(text.encode())
+def asked(target: RunTarget, text: str) -> RunModule:
+    path = target.compile.folder / digest_of(text.encode())
     path.write_text(text.upper())
-    return Artifact(digest=digest_of(text.upper().encode()), size=len(text), path=str(path))
+    return request(target, path, digest=digest_of(text.upper().encode()))
 
 
 def calls(log: Path) -> list[str]:
@@ -66,12 +67,12 @@ def is_free(others: DeviceLeases) -> bool:
 def test_a_run_that_has_begun_is_not_done_again(
     service: RunService, target: RunTarget, tmp_path: Path, log: Path
 ) -> None:
-    one = artifact(tmp_path, "eq ahead 1 2")
+    one = asked(target, "eq ahead 1 2")
     before = time.time()
-    service.begin(target, one)
+    service.begin(one)
     assert wait_until(lambda: "ahead" in calls(log))
     after = time.time()
-    outcome = service.run(target, one)
+    outcome = service.run(one)
     assert outcome.failure is not None
     assert outcome.failure.stage is Stage.COMPARE
     assert before <= outcome.started <= after
@@ -79,19 +80,19 @@ def test_a_run_that_has_begun_is_not_done_again(
 
 
 def test_a_crash_is_that_of_the_run_that_had_begun(service: RunService, target: RunTarget, tmp_path: Path) -> None:
-    service.begin(target, crashing := artifact(tmp_path, "eq a 1 1\ncrash b SIGSEGV"))
-    outcome = service.run(target, crashing)
+    service.begin(crashing := asked(target, "eq a 1 1\ncrash b SIGSEGV"))
+    outcome = service.run(crashing)
     assert outcome.failure is not None
     assert outcome.failure.summary == "device worker crashed: SIGSEGV in function 'b'"
     assert [(case.name, case.failure is None) for case in outcome.cases] == [("a", True), ("b", False)]
-    assert service.run(target, artifact(tmp_path, "pass c")).failure is None
+    assert service.run(asked(target, "pass c")).failure is None
 
 
 def test_the_timeout_counts_from_the_beginning(tmp_path: Path, service: RunService, target: RunTarget) -> None:
     limited = run_target(tmp_path, target.runtime, timeout=0.5)
-    service.begin(limited, hanging := artifact(tmp_path, "hang a python"))
+    service.begin(hanging := asked(limited, "hang a python"))
     time.sleep(0.6)
-    outcome = service.run(limited, hanging)
+    outcome = service.run(hanging)
     assert outcome.failure is not None
     assert outcome.failure.summary == "run timed out after 0.5 s in function 'a'"
 
@@ -99,9 +100,9 @@ def test_the_timeout_counts_from_the_beginning(tmp_path: Path, service: RunServi
 def test_another_run_ends_the_one_that_nobody_waits_for(
     service: RunService, target: RunTarget, tmp_path: Path, log: Path, others: DeviceLeases
 ) -> None:
-    service.begin(target, artifact(tmp_path, "hang ahead python"))
+    service.begin(asked(target, "hang ahead python"))
     assert wait_until(lambda: "ahead" in calls(log))
-    assert service.run(target, artifact(tmp_path, "pass other")).failure is None
+    assert service.run(asked(target, "pass other")).failure is None
     assert calls(log) == ["first", "ahead", "other"]
     assert has_ended(pids(log)[0])
     assert is_free(others)
@@ -111,9 +112,9 @@ def test_the_device_is_leased_from_the_beginning_to_the_end(
     service: RunService, target: RunTarget, tmp_path: Path, others: DeviceLeases
 ) -> None:
     assert is_free(others)
-    service.begin(target, one := artifact(tmp_path, "pass ahead"))
+    service.begin(one := asked(target, "pass ahead"))
     assert not is_free(others)
-    service.run(target, one)
+    service.run(one)
     assert is_free(others)
 
 
@@ -122,25 +123,25 @@ def test_a_device_that_another_session_has_begins_nothing(
     service: RunService, target: RunTarget, tmp_path: Path, log: Path, others: DeviceLeases
 ) -> None:
     with others.hold([LEASE]):
-        service.begin(target, one := artifact(tmp_path, "pass ahead"))
+        service.begin(one := asked(target, "pass ahead"))
     time.sleep(0.1)
     assert calls(log) == ["first"]
-    assert service.run(target, one).failure is None
+    assert service.run(one).failure is None
     assert calls(log) == ["first", "ahead"]
 
 
 @pytest.mark.slow
 def test_a_device_that_is_not_open_begins_nothing(service: RunService, tmp_path: Path, log: Path) -> None:
     target = run_target(tmp_path, runtime_config())
-    service.begin(target, one := artifact(tmp_path, "pass ahead"))
+    service.begin(one := asked(target, "pass ahead"))
     assert lines_of(log) == []
-    assert service.run(target, one).failure is None
+    assert service.run(one).failure is None
 
 
 def test_the_end_of_the_session_ends_what_has_begun(
     service: RunService, target: RunTarget, tmp_path: Path, log: Path, others: DeviceLeases
 ) -> None:
-    service.begin(target, artifact(tmp_path, "hang ahead native"))
+    service.begin(asked(target, "hang ahead native"))
     assert wait_until(lambda: "ahead" in calls(log))
     service.close()
     assert has_ended(pids(log)[0])

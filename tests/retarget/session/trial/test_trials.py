@@ -21,7 +21,7 @@ from retarget.session.requirements import UnsuitableError
 from retarget.session.run.sick_devices import SickDeviceError
 from retarget.session.trial import run_trial
 from retarget.session.trial import trial as trial_module
-from retarget.session.trial.failures import Blocked, End, StageFailedError, Unavailable
+from retarget.session.trial.failures import End, Skip, StageFailedError
 from retarget.session.trial.run_trial import CompileTrial, RunTrial
 from retarget.session.trial.services import RulesInForce
 from retarget.support.errors import RetargetError
@@ -56,8 +56,8 @@ def ran(*failures: Failure | None, **known: Any) -> RunOutcome:
 
 
 PASSED_COMPILE = ("UnexpectedPassError", "expected to fail at compile, but passed")
-BY_COMPILE = ("Blocked", f"blocked by {NODE}m_c")
-BY_REFERENCE = ("Blocked", f"blocked by {NODE}m_o_r, which gave no results to agree with")
+BY_COMPILE = ("blocked", f"blocked by {NODE}m_c")
+BY_REFERENCE = ("blocked", f"blocked by {NODE}m_o_r, which gave no results to agree with")
 LACKS = ("StageFailedError", "load: no o")
 
 
@@ -139,7 +139,8 @@ def end_of(work: Callable[[], None]) -> tuple[str, str]:
     try:
         work()
     except (End, StageFailedError, RetargetError) as end:
-        return type(end).__name__, str(end).partition("\n")[0]
+        kind = end.kind.value if isinstance(end, Skip) else type(end).__name__
+        return kind, str(end).partition("\n")[0]
     return "", ""
 
 
@@ -175,7 +176,7 @@ def end_of(work: Callable[[], None]) -> tuple[str, str]:
         (
             [],
             {"compile": compiled(REFUSED), "settings": {"artifacts": Path("x")}},
-            ("Blocked", "blocked: it was not compiled where the artifacts come from: compile: no op"),
+            ("blocked", "blocked: it was not compiled where the artifacts come from: compile: no op"),
             Result.UNKNOWN,
         ),
         (
@@ -192,14 +193,14 @@ def end_of(work: Callable[[], None]) -> tuple[str, str]:
         ),
         ([], {"compile": RetargetError("damaged")}, ("RetargetError", "damaged"), Result.UNKNOWN),
         ([], {"compile": RetargetError("damaged"), "selected": "m_c"}, BY_COMPILE, Result.UNKNOWN),
-        ([], {"compile": UnavailableError("no iree")}, ("Unavailable", "no iree"), Result.UNKNOWN),
-        ([], {"run": UnavailableError("no GPU")}, ("Unavailable", "r: no GPU"), Result.UNKNOWN),
-        ([], {"run": UnsuitableError("it is too small")}, ("Unavailable", "r: it is too small"), Result.UNKNOWN),
-        ([], {"run": SickDeviceError("it was lost")}, ("NotTried", "it was lost"), Result.UNKNOWN),
+        ([], {"compile": UnavailableError("no iree")}, ("unavailable", "no iree"), Result.UNKNOWN),
+        ([], {"run": UnavailableError("no GPU")}, ("unavailable", "r: no GPU"), Result.UNKNOWN),
+        ([], {"run": UnsuitableError("it is too small")}, ("unsuitable", "r: it is too small"), Result.UNKNOWN),
+        ([], {"run": SickDeviceError("it was lost")}, ("lost", "it was lost"), Result.UNKNOWN),
         (
             [],
             {"run": ran(names=("a", "b")), "settings": {"cases": ("x", "y*")}},
-            ("Unselected", "no case matches --retarget-case x or y*"),
+            ("unselected", "no case matches --retarget-case x or y*"),
             Result.UNKNOWN,
         ),
     ],
@@ -278,19 +279,19 @@ def test_a_result_that_is_still_valid_is_reused(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_blocks_or_lacks_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(Blocked) as blocked:
+    with pytest.raises(Skip) as blocked:
         World(monkeypatch, compile=compiled(REFUSED), selected="m_c").trial().attempt()
     assert (blocked.value.by, blocked.value.elsewhere) == (f"{NODE}m_c", "")
-    with pytest.raises(Blocked) as blocked:
+    with pytest.raises(Skip) as blocked:
         World(monkeypatch, compile=compiled(REFUSED), settings={"artifacts": Path("x")}).trial().attempt()
     assert (blocked.value.by, blocked.value.elsewhere) == ("", f"{NODE}m_c")
-    with pytest.raises(Unavailable) as missing:
+    with pytest.raises(Skip) as missing:
         World(monkeypatch, compile=UnavailableError("no iree", "install it")).trial().attempt()
-    assert (missing.value.hint, missing.value.by, missing.value.unsuitable) == ("install it", f"{NODE}m_c", False)
-    for error, unsuitable in ((UnsuitableError("small"), True), (UnavailableError("none"), False)):
-        with pytest.raises(Unavailable) as missing:
+    assert (missing.value.hint, missing.value.by, missing.value.kind) == ("install it", f"{NODE}m_c", "unavailable")
+    for error, kind in ((UnsuitableError("small"), "unsuitable"), (UnavailableError("none"), "unavailable")):
+        with pytest.raises(Skip) as missing:
             World(monkeypatch, run=error).trial().attempt()
-        assert (missing.value.by, missing.value.unsuitable) == ("", unsuitable)
+        assert (missing.value.by, missing.value.kind) == ("", kind)
 
 
 @pytest.mark.parametrize(("no_verdict", "seen"), [(False, True), (True, False)])
@@ -299,7 +300,7 @@ def test_how_the_compile_failed_is_kept_unless_it_says_nothing(
 ) -> None:
     failure = Failure(stage=Stage.COMPILE, summary="no op", no_verdict=no_verdict)
     trial = World(monkeypatch, compile=compiled(failure), selected="m_c").trial()
-    assert end_of(trial.attempt)[0] == "Blocked"
+    assert end_of(trial.attempt)[0] == "blocked"
     assert (trial.compile_observation is not None) is seen
 
 
@@ -324,7 +325,7 @@ CRASHED = Failure(stage=Stage.RUN, summary="crashed", signal="SIGSEGV")
 @pytest.mark.parametrize(
     ("recorded", "known", "end"),
     [
-        ({"o": recording(unavailable=True)}, {}, ("Unavailable", "no o")),
+        ({"o": recording(unavailable=True)}, {}, ("unavailable", "no o")),
         ({"o": recording()}, {"selected": "m_o_r"}, BY_REFERENCE),
         ({"o": recording()}, {}, LACKS),
         ({"o": recording(failed=None)}, {"selected": "m_o_r"}, LACKS),
@@ -332,7 +333,7 @@ CRASHED = Failure(stage=Stage.RUN, summary="crashed", signal="SIGSEGV")
         (
             {"o": recording(REFUSED, failed=REFERENCE.compile)},
             {"selected": "m_o"},
-            ("Blocked", f"blocked by {NODE}m_o, which gave no results to agree with"),
+            ("blocked", f"blocked by {NODE}m_o, which gave no results to agree with"),
         ),
         ({"o": recording()}, {"rules_of": rules_of()}, ("AsExpected", "m_o_r is expected to fail: r7")),
         (
@@ -367,7 +368,7 @@ def test_cases_without_what_they_agree_with_end_as_those_that_were_to_give_it(
 def test_a_target_that_is_not_compiled_here_names_none_that_blocks_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for artifacts, by in ((None, f"{NODE}m_o_r"), (Path("x"), "")):
         known = {"recorded": {"o": recording()}, "selected": "m_o_r", "settings": {"artifacts": artifacts}}
-        with pytest.raises(Blocked) as blocked:
+        with pytest.raises(Skip) as blocked:
             World(monkeypatch, run=lacking("o"), **known).trial().attempt()
         assert blocked.value.by == by
 
@@ -379,16 +380,16 @@ def test_a_target_that_is_not_compiled_here_names_none_that_blocks_it(monkeypatc
     ("rules", "known", "end"),
     [
         ([], {}, ("", "")),
-        ([rule(outcome="skip", stages=())], {}, ("ExcusedByRule", "r0")),
-        ([], {"mismatch": "needs ios"}, ("Unavailable", "needs ios")),
+        ([rule(outcome="skip", stages=())], {}, ("rule", "r0")),
+        ([], {"mismatch": "needs ios"}, ("unavailable", "needs ios")),
         ([], {"driver": RetargetError("no such driver")}, ("RetargetError", "no such driver")),
-        ([], {"generated": UnavailableError("no onnx")}, ("Unavailable", "no onnx")),
-        ([], {"compiler": UnavailableError("no iree")}, ("Unavailable", "no iree")),
+        ([], {"generated": UnavailableError("no onnx")}, ("unavailable", "no onnx")),
+        ([], {"compiler": UnavailableError("no iree")}, ("unavailable", "no iree")),
         ([], {"compiler": RetargetError("no such")}, ("RetargetError", "no such")),
         ([], {"compiler": RetargetError("no such"), "selected": "m_c"}, BY_COMPILE),
         ([], {"compiler": RetargetError("no such"), "settings": {"artifacts": Path("x")}}, ("", "")),
-        ([], {"devices": UnavailableError("no GPU")}, ("Unavailable", "r: no GPU")),
-        ([], {"devices": SickDeviceError("lost")}, ("NotTried", "lost")),
+        ([], {"devices": UnavailableError("no GPU")}, ("unavailable", "r: no GPU")),
+        ([], {"devices": SickDeviceError("lost")}, ("lost", "lost")),
         ([], {"devices": RetargetError("broken")}, ("RetargetError", "broken")),
     ],
 )
@@ -405,10 +406,10 @@ def test_a_run_that_lacks_something_is_not_tried(
     ("known", "end"),
     [
         ({}, ("", "")),
-        ({"compiler": UnavailableError("no iree")}, ("Unavailable", "no iree")),
+        ({"compiler": UnavailableError("no iree")}, ("unavailable", "no iree")),
         (
             {"settings": {"artifacts": Path("x")}},
-            ("Excused", "not compiled: --retarget-artifacts takes artifacts from x"),
+            ("not_compiled", "not compiled: --retarget-artifacts takes artifacts from x"),
         ),
     ],
 )
@@ -454,3 +455,12 @@ def test_where_cases_are_left_out_the_rung_is_unknown(monkeypatch: pytest.Monkey
         trial = World(monkeypatch, run=ran(None, names=("a", "b")), settings={"cases": cases}).trial()
         end_of(trial.attempt)
         assert trial.record.rung == rung
+
+
+@pytest.mark.parametrize(("made", "rung"), [(compiled(), "compiles"), (compiled(REFUSED), "none")])
+def test_a_module_whose_device_fails_comes_as_far_as_its_compile(
+    monkeypatch: pytest.MonkeyPatch, made: CompileOutcome, rung: str
+) -> None:
+    trial = World(monkeypatch, devices=RetargetError("the device is gone"), compile=made).trial()
+    assert end_of(trial.prepare) == ("RetargetError", "the device is gone")
+    assert trial.record.rung == rung

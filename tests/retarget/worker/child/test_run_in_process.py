@@ -243,10 +243,10 @@ def test_an_error_of_an_extension_is_no_failure_of_a_case(
     ("known", "summary", "lacking"),
     [
         ({}, NOT_RUN, "o"),
-        ({"missing_references": (("o", "o did not compile\nso"),)}, "o did not compile", "o"),
-        ({"references": ("o",)}, NOT_ENDED, "o"),
-        ({"references": ("o",), "name": "g"}, "", ""),
-        ({"references": ("o",), "name": "g", "function": "checks"}, "check 2 of 2: 2 of 2 elements differ", ""),
+        ({"references": "o did not compile\nso"}, "o did not compile", "o"),
+        ({"references": Path("o")}, NOT_ENDED, "o"),
+        ({"references": Path("o"), "name": "g"}, "", ""),
+        ({"references": Path("o"), "name": "g", "function": "checks"}, "check 2 of 2: 2 of 2 elements differ", ""),
         ({"record": "outputs"}, "", ""),
     ],
 )
@@ -255,8 +255,8 @@ def test_a_case_agrees_with_the_results_of_another_config(
 ) -> None:
     Ran(tmp_path, case(name="g"), record=tmp_path / "o")
     fields = {name: known.pop(name) for name in ("name", "function") if name in known}
-    if "references" in known:
-        known["references"] = (("o", tmp_path / "o"),)
+    if (found := known.get("references")) is not None:
+        known["references"] = (("o", found if isinstance(found, str) else tmp_path / found),)
     if "record" in known:
         known["record"] = tmp_path / "p"
     found = Ran(tmp_path, case(agree_with="o", expected=(ONE,), **fields), **known).case
@@ -438,7 +438,7 @@ def test_a_process_that_fails_says_how(tmp_path: Path, argv: Sequence[str], stag
     ],
 )
 def test_a_case_without_its_data_is_not_started(tmp_path: Path, one: Case, summary: str, lacking: str) -> None:
-    (found,) = external(tmp_path, one, missing_references=(("o", "o did not compile\nso"),))[0].cases
+    (found,) = external(tmp_path, one, references=(("o", "o did not compile\nso"),))[0].cases
     assert found.failure is not None
     assert (found.failure.stage, found.failure.summary, found.rung) == (Stage.LOAD, summary, Rung.COMPILES)
     assert (found.failure.lacking, found.failure.no_verdict) == (lacking, bool(lacking))

@@ -46,7 +46,7 @@ _OPENING_SECONDS = 30.0
 _ASK_AGAIN_SECONDS = 1.0
 
 
-class RemoteStatistics(Struct, frozen=True, kw_only=True):
+class RemoteStatistics(Struct, kw_only=True):
     """Outcomes and bytes that came from the shared store, outcomes that it did not have, and what was uploaded.
 
     An outcome of no use, such as a damaged one, counts as one that it did not have; its bytes came all the same.
@@ -70,7 +70,8 @@ class _Upload(Struct, frozen=True, kw_only=True):
 class RemoteStore:
     """One shared store, for any number of threads. To be closed. Nothing is opened before something is asked of it.
 
-    No method raises an error of the store: what it does not give counts as not there.
+    No method raises an error of the store: what it does not give counts as not there. `statistics` are the transfers so
+    far.
     """
 
     def __init__(self, settings: RemoteSettings) -> None:
@@ -83,7 +84,7 @@ class RemoteStore:
         self._queue: deque[_Upload] = deque()
         self._sending = 0
         self._dropped = 0
-        self._fetched = self._missed = self._fetched_bytes = self._uploaded = self._uploaded_bytes = 0
+        self.statistics = RemoteStatistics()
         self._closed = False
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -97,15 +98,15 @@ class RemoteStore:
             return None
         data = self._read(name, _MOST_SEALED, size=0)
         if data is None:
-            self._missed += name in self._absent
+            self.statistics.absent += name in self._absent
             return None
         try:
             body = _body(data, name, kind, key)
         except DamagedError as error:
             self._reject(name, str(error))
-            self._missed += 1
+            self.statistics.absent += 1
             return None
-        self._fetched += 1
+        self.statistics.fetched += 1
         return body
 
     def artifact(self, digest: str, size: int | None, suffix: str) -> bytes | None:
@@ -129,8 +130,8 @@ class RemoteStore:
 
     def count_as_absent(self) -> None:
         """Count a body that was read among those that are not there: it is of no use, or its artifact is not there."""
-        self._fetched -= 1
-        self._missed += 1
+        self.statistics.fetched -= 1
+        self.statistics.absent += 1
 
     def forget(self, kind: str, key: str) -> None:
         """Do not request a body again: it will be made anew."""
@@ -149,7 +150,7 @@ class RemoteStore:
             return None
         except LeftOutError:
             return None
-        self._fetched_bytes += len(data)
+        self.statistics.fetched_bytes += len(data)
         return data
 
     def _opened(self, guard: Guard) -> Objects:
@@ -216,8 +217,8 @@ class RemoteStore:
                 batch = batch[done:]
                 sent, size = sent + count, size + moved
             with self._changed:
-                self._uploaded += sent
-                self._uploaded_bytes += size
+                self.statistics.uploaded += sent
+                self.statistics.uploaded_bytes += size
                 self._dropped += self._sending - sent
                 self._sending = 0
                 self._changed.notify_all()
@@ -251,17 +252,6 @@ class RemoteStore:
         return looked, len(bodies), size
 
     # ------------------------------------------------------------ what to report
-
-    @property
-    def statistics(self) -> RemoteStatistics:
-        """The transfers so far."""
-        return RemoteStatistics(
-            fetched=self._fetched,
-            absent=self._missed,
-            fetched_bytes=self._fetched_bytes,
-            uploaded=self._uploaded,
-            uploaded_bytes=self._uploaded_bytes,
-        )
 
     @property
     def notes(self) -> tuple[str, ...]:
