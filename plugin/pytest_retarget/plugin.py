@@ -46,10 +46,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
         config.pluginmanager.register(Requirements(config), REQUIREMENTS)
     leg = None
-    if settings.plan is not None or settings.leg:
+    if settings.plan is not None:
         from pytest_retarget.collect.planned import PlannedLeg
 
-        config.pluginmanager.register(leg := PlannedLeg(config), "retarget-plan")
+        config.pluginmanager.register(leg := PlannedLeg(config, settings.plan), "retarget-plan")
     if hasattr(config, "workerinput"):  # of xdist: its controller reports
         return
     results, page = settings.results, None

@@ -21,6 +21,7 @@ from retarget.support import RetargetError, strip_colour
 
 from pytest_retarget.collect.planned import PlannedLeg
 from pytest_retarget.items.targets import MatrixItem
+from pytest_retarget.options.settings import usage_errors
 from pytest_retarget.record import earlier_records, record_of
 from pytest_retarget.session.declared import declared
 from pytest_retarget.session.status import OTHER_FAILURES
@@ -67,11 +68,8 @@ class Results:
         arguments = tuple(map(str, self._config.invocation_params.args))
         start = session_start(self._left, self._config.rootpath, arguments, **self._of_leg)
         self._session = start.session
-        try:
+        with usage_errors("--retarget-results: "):
             self._writer = ResultsWriter(self._folder, start)
-        except RetargetError as error:
-            msg = f"--retarget-results: {error}"
-            raise pytest.UsageError(msg) from None
 
     # ------------------------------------------------------------ a target has run
 

@@ -6,6 +6,7 @@ A leg that cannot be run as it was planned is not run at all: what it lacks woul
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from retarget.results import Leg, Plan, read_plan
@@ -13,7 +14,7 @@ from retarget.support import RetargetError, did_you_mean, display_path
 
 from pytest_retarget.collect.requirements import Refusing
 from pytest_retarget.items.targets import MatrixItem
-from pytest_retarget.options.settings import SETTINGS, Settings
+from pytest_retarget.options.settings import SETTINGS, Settings, usage_errors
 
 SHOWN = 5
 """How many legs or targets a message names."""
@@ -22,13 +23,11 @@ SHOWN = 5
 class PlannedLeg(Refusing):
     """The hooks of one session."""
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, file: Path) -> None:
         """Raises `pytest.UsageError` for a plan that cannot be read, and a leg that it does not have."""
         super().__init__(config, "retarget_plan")
-        try:
-            self.plan, self.leg = _planned(config.stash[SETTINGS])
-        except RetargetError as error:
-            raise pytest.UsageError(str(error)) from None
+        with usage_errors():
+            self.plan, self.leg = _planned(config.stash[SETTINGS], file)
         self.plan_digest = self.plan.digest
 
     @pytest.hookimpl(tryfirst=True)
@@ -62,13 +61,10 @@ class PlannedLeg(Refusing):
         return errors
 
 
-def _planned(settings: Settings) -> tuple[Plan, Leg]:
+def _planned(settings: Settings, file: Path) -> tuple[Plan, Leg]:
     """Return the plan and its leg. Raises `RetargetError`."""
-    if settings.plan is None:
-        msg = "--retarget-leg was given without --retarget-plan; expected the plan that has the leg, too"
-        raise RetargetError(msg)
-    plan = read_plan(settings.plan)
-    path, names = display_path(settings.plan), [leg.name for leg in plan.legs]
+    plan = read_plan(file)
+    path, names = display_path(file), [leg.name for leg in plan.legs]
     if not settings.leg:
         msg = f"--retarget-plan was given without --retarget-leg; expected the leg to run, one of {_named(names)}"
         raise RetargetError(msg)

@@ -30,16 +30,13 @@ _NOT_REPRODUCED = 3
 
 class Bundles:
     """The hooks of the process that reports. Raises `pytest.UsageError` where bundles cannot be written for want of a
-    package, or nothing is compiled."""
+    package."""
 
     def __init__(self, config: pytest.Config, folder: Path) -> None:
         if importlib.util.find_spec("zstandard") is None:
             msg = f"--retarget-repro needs the package zstandard, which is not installed; {install_hint('repro')}"
             raise pytest.UsageError(msg)
         self._settings = config.stash[SETTINGS]
-        if self._settings.artifacts is not None:
-            msg = "--retarget-repro and --retarget-artifacts were both given; expected a session that compiles"
-            raise pytest.UsageError(msg)
         self._config = config
         self._folder = folder
         self._records: dict[str, TargetRecord] = {}

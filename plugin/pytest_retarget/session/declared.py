@@ -22,7 +22,7 @@ from retarget.session import (
 )
 from retarget.support import Diagnostic, DiagnosticsError, RetargetError, display_path, grouped
 
-from pytest_retarget.options.settings import OF_ONE_ID, SETTINGS
+from pytest_retarget.options.settings import OF_ONE_ID, SETTINGS, usage_errors
 from pytest_retarget.session.cachedir import cache_dir
 from pytest_retarget.session.marks import Marks
 
@@ -80,10 +80,8 @@ class Declared:
     def check_toolchains(self) -> None:
         """Raise `pytest.UsageError` for a `--retarget-toolchain` whose name no file declares."""
         if self._loader is not None:
-            try:
+            with usage_errors():
                 self._loader.check_redirections()
-            except RetargetError as error:
-                raise pytest.UsageError(str(error)) from None
 
     def suites(self, path: Path) -> tuple[Suite, ...]:
         """Read one `suite.toml`. Raises `pytest.Collector.CollectError` with the errors and nothing else."""

@@ -184,10 +184,7 @@ def test_a_folder_that_cannot_be_made_is_an_error_and_keeps_the_status(packing: 
     assert (packing.session.exitstatus, packing.commands) == (1, [])
 
 
-def test_bundles_need_a_package_and_a_session_that_compiles(packing: Packing, monkeypatch: pytest.MonkeyPatch) -> None:
-    packing.settings.artifacts = Path("artifacts")  # type: ignore[assignment]
-    with pytest.raises(pytest.UsageError, match="--retarget-repro and --retarget-artifacts were both given"):
-        Bundles(packing.config, packing.folder)
+def test_bundles_need_a_package(packing: Packing, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundles.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(pytest.UsageError, match="--retarget-repro needs the package zstandard, which is not"):
         Bundles(packing.config, packing.folder)
