@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 
 from retarget.cli import (
@@ -92,15 +93,22 @@ def _request(arguments: argparse.Namespace) -> RunRequest:
         ignore=tuple(arguments.ignore),
         extensions=tuple(arguments.retarget_extension),
         toolchains=tuple(arguments.retarget_toolchain),
-        cases=tuple(arguments.case),
         requires=tuple(arguments.retarget_require),
-        ignores_expectations=arguments.ignore_expectations,
         artifact=arguments.artifact,
-        results=arguments.results,
-        compile_timeout=arguments.compile_timeout,
-        run_timeout=arguments.run_timeout,
-        in_full=arguments.verbose,
+        options=tuple(_options(arguments)),
     )
+
+
+def _options(arguments: argparse.Namespace) -> Iterator[str]:
+    """Yield what pytest's plugin is told with the same words."""
+    yield from (f"--retarget-case={case}" for case in arguments.case)
+    for name in ("results", "compile_timeout", "run_timeout"):
+        if (value := getattr(arguments, name)) is not None:
+            yield f"--retarget-{name.replace('_', '-')}={value}"
+    if arguments.ignore_expectations:
+        yield "--retarget-ignore-expectations"
+    if arguments.verbose:
+        yield "-vv"
 
 
 def _is_id(word: str) -> bool:

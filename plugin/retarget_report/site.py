@@ -23,7 +23,7 @@ from retarget.results import faulty_sessions
 from retarget.support import RetargetError, display_path, write_atomically
 
 from retarget_report.folder import expect_free
-from retarget_report.read import LOOKS, Report, State
+from retarget_report.read import Report, State
 from retarget_report.views import benchmarks, durations, failures, history, matrix
 
 View = Callable[[Report], Iterable[tuple[str, Any]]]
@@ -90,15 +90,14 @@ def _index(report: Report) -> str:
     environment.filters |= {"when": _when, "duration": _duration}
     counts = report.counts
     total = sum(counts.values())
-    judged = sum(number for state, number in counts.items() if LOOKS[state].sort != "none")
+    judged = sum(number for state, number in counts.items() if state.sort != "none")
     return environment.from_string((_OWN / "templates" / "index.html.j2").read_text(encoding="utf-8")).render(
         report=report,
         percent=_percent,
         scripts=list(_scripts(report)),
-        counts=[(state, LOOKS[state], number) for state, number in counts.items()],
         total=total,
         judged=judged,
-        good=sum(number for state, number in counts.items() if LOOKS[state].sort == "good"),
+        good=sum(number for state, number in counts.items() if state.sort == "good"),
         missing=counts.get(State.MISSING, 0),
         incomplete=[session for session in report.sessions if not session.is_complete],
         failed=[session for session in faulty_sessions(report.sessions) if session.is_complete],
