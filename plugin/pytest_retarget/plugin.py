@@ -94,7 +94,7 @@ def activate(config: pytest.Config) -> ModuleType:
 
         from pytest_retarget.collect.hooks import CollectionHooks
         from pytest_retarget.items.hooks import ServiceHooks
-        from pytest_retarget.report.equal_failures import FoldAlike, Unfold
+        from pytest_retarget.report.equal_failures import FoldAlike
         from pytest_retarget.report.lastfailed import RememberBlocked
         from pytest_retarget.report.recording import Recorder
         from pytest_retarget.report.terminal import TerminalHooks
@@ -114,11 +114,11 @@ def activate(config: pytest.Config) -> ModuleType:
 
             plugins["-attribution"] = Attribution(config)
         if not hasattr(config, "workerinput"):
-            plugins |= {"-fold": (fold := FoldAlike(config)), "-unfold": Unfold(fold)}
+            plugins["-fold"] = FoldAlike(config)
             if on_github():
-                from pytest_retarget.report.github import EndOfFailures, GitHub
+                from pytest_retarget.report.github import GitHub
 
-                plugins |= {"-github": (github := GitHub(config, terminal)), "-github-end": EndOfFailures(github)}
+                plugins["-github"] = GitHub(config, terminal)
         if config.stash[SETTINGS].update_expectations:
             from pytest_retarget.update import UpdateExpectations
 

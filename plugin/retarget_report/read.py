@@ -87,12 +87,6 @@ class Report(Struct, frozen=True, kw_only=True):
     history: History | None = None
     bringups: Sequence[Mapping[str, Any]] = ()
 
-    @property
-    def counts(self) -> dict[State, int]:
-        """How many targets are in each state that any is in, in the order of the legend."""
-        counted = Counter(target.state for target in self.targets)
-        return {state: counted[state] for state in State if counted[state]}
-
 
 def read_report(
     results: Iterable[Path],

@@ -13,6 +13,7 @@ Values are what msgspec writes as JSON. A name is a file's: letters, digits, `-`
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -88,17 +89,16 @@ def _index(report: Report) -> str:
 
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     environment.filters |= {"when": _when, "duration": _duration}
-    counts = report.counts
-    total = sum(counts.values())
+    counts = Counter(target.state for target in report.targets)
     judged = sum(number for state, number in counts.items() if state.sort != "none")
     return environment.from_string((_OWN / "templates" / "index.html.j2").read_text(encoding="utf-8")).render(
         report=report,
         percent=_percent,
         scripts=list(_scripts(report)),
-        total=total,
+        total=counts.total(),
         judged=judged,
         good=sum(number for state, number in counts.items() if state.sort == "good"),
-        missing=counts.get(State.MISSING, 0),
+        missing=counts[State.MISSING],
         incomplete=[session for session in report.sessions if not session.is_complete],
         failed=[session for session in faulty_sessions(report.sessions) if session.is_complete],
         written=datetime.now(UTC).timestamp(),

@@ -15,7 +15,7 @@ from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.record import RECORD
 from pytest_retarget.report import bundles, github, page, recording
 from pytest_retarget.report.bundles import Bundles
-from pytest_retarget.report.github import EndOfFailures, GitHub
+from pytest_retarget.report.github import GitHub
 from pytest_retarget.report.lastfailed import RememberBlocked
 from retarget.model import Observation
 from retarget.results import BAD, CaseRecord, Outcome, Result, TargetRecord
@@ -286,7 +286,7 @@ def test_the_section_ends_before_others(job: Job) -> None:
     job.hooks.pytest_runtest_logreport(report(record()))
     hook = job.hooks.pytest_terminal_summary(job.terminal)
     next(hook)
-    EndOfFailures(job.hooks).pytest_terminal_summary()
+    job.hooks.pytest_after_failures()
     assert job.terminal.lines[-1] == "::endgroup::"
 
 
