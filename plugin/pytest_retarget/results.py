@@ -24,7 +24,7 @@ from pytest_retarget.items.targets import MatrixItem
 from pytest_retarget.options.settings import usage_errors
 from pytest_retarget.record import earlier_records, record_of
 from pytest_retarget.session.declared import declared
-from pytest_retarget.session.status import OTHER_FAILURES
+from pytest_retarget.session.status import OTHER_FAILURES, say
 
 LONGEST_TEXT = 64 << 10
 """Characters of a report that are kept."""
@@ -168,9 +168,8 @@ class Results:
         self._close()
 
     def _show(self) -> None:
-        reporter: Any = self._config.pluginmanager.get_plugin("terminalreporter")
-        if self._error and reporter is not None:
-            reporter.write_line(f"ERROR: {self._error}", red=True)
+        if self._error:
+            say(self._config, f"ERROR: {self._error}", red=True)
 
     # ------------------------------------------------------------ what the declarations say
 

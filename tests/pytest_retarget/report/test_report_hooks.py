@@ -3,6 +3,7 @@ are doubles."""
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 from collections.abc import Generator, Sequence
 from pathlib import Path
@@ -185,7 +186,7 @@ def test_a_folder_that_cannot_be_made_is_an_error_and_keeps_the_status(packing: 
 
 
 def test_bundles_need_a_package(packing: Packing, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundles.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(pytest.UsageError, match="--retarget-repro needs the package zstandard, which is not"):
         Bundles(packing.config, packing.folder)
 
