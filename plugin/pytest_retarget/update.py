@@ -44,7 +44,7 @@ class UpdateExpectations:
             seen, compile_rule = item.trial.compile_observation, item.trial.in_force.compile_rule
             if record.outcome is not Outcome.BLOCKED or seen is None or not _is_written(compile_rule):
                 return record
-            report.wasxfail = f"{item.compile_target.name} is expected to fail: {observed_text(seen)}"
+            report.wasxfail = f"{item.target.compiled.name} is expected to fail: {observed_text(seen)}"
             report.longrepr = None
             return replace(record, outcome=Outcome.XFAILED)
         failed = [one for one in record.cases if one.outcome is Outcome.FAILED and one.stage]
@@ -54,7 +54,7 @@ class UpdateExpectations:
                 report.outcome, report.longrepr = "passed", None
                 record = replace(record, outcome=Outcome.PASSED)
             return record
-        if item.runtime is not None and record.stage == Stage.COMPILE:
+        if item.target.runtime is not None and record.stage == Stage.COMPILE:
             rules = [item.trial.in_force.compile_rule]
         else:
             in_force = item.trial.rules

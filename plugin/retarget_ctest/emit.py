@@ -187,7 +187,7 @@ def _test(
     retries: Mapping[str, int],
     command: list[str],
 ) -> _Test:
-    compiled = target if isinstance(target, CompileTarget) else target.compile
+    compiled = target.compiled
     seconds = (compiled.timeout or selection.compile_timeout) + _SLACK
     if isinstance(target, RunTarget):
         seconds += target.timeout or selection.run_timeout
@@ -227,7 +227,7 @@ class _Machine:
 
     def lacks(self, target: Target) -> str:
         """Return what keeps a target from ever running here, in words; empty where nothing does."""
-        compiled = target if isinstance(target, CompileTarget) else target.compile
+        compiled = target.compiled
         engine = self._engine
         why = self._why(compiled.compiler, lambda: engine.check_compiler(compiled.compiler))
         if not why and isinstance(target, RunTarget):

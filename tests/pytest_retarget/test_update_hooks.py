@@ -37,7 +37,7 @@ def item(
         in_force=SimpleNamespace(compile_rule=compiled),
         rules=SimpleNamespace(whole=whole, of=by_case.get),
     )
-    return SimpleNamespace(trial=trial, compile_target=SimpleNamespace(name="m_c"), runtime=runtime)
+    return SimpleNamespace(trial=trial, target=SimpleNamespace(compiled=SimpleNamespace(name="m_c"), runtime=runtime))
 
 
 def record(outcome: Outcome, result: Result, **known: Any) -> TargetRecord:

@@ -159,8 +159,8 @@ class _Explainer(Struct, frozen=True, kw_only=True):
             yield f"  reason           {override.reason}"
 
     def target(self, suite: Suite, target: Target) -> Iterator[str]:
-        compiled = target if isinstance(target, CompileTarget) else target.compile
-        runtime = target.runtime if isinstance(target, RunTarget) else None
+        compiled = target.compiled
+        runtime = target.runtime
         through = _through(suite, compiled, runtime)
         yield f"{target.name} ({'compile target' if runtime is None else 'run target'})"
         yield from _aligned(self._parts(suite, target, compiled, runtime, through))
@@ -362,7 +362,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
         return None
 
     def _by_hand(self, target: Target) -> Iterator[tuple[str, str]]:
-        compiled = target.compile if isinstance(target, RunTarget) else target
+        compiled = target.compiled
         if compiled.compiler.compiler not in self.registry.compilers:
             return
         if self.registry.module_generator(compiled.kind) is not None:

@@ -94,7 +94,7 @@ def _target_row(suite: Suite, target: Target) -> _Row:
 
 
 def _target_json(_: Suite, target: Target) -> _Json:
-    compiled = target if isinstance(target, CompileTarget) else target.compile
+    compiled = target.compiled
     runtime: _Json = {}
     if isinstance(target, RunTarget):
         runtime = {"runtime_config": target.runtime.name, "requires": _texts(target.requires)}
@@ -119,7 +119,7 @@ def _compile_targets(selected: _Selected) -> Iterable[tuple[Suite, CompileTarget
     """Return the compile targets that are selected, or needed by a run target that is."""
     needed: dict[int, tuple[Suite, CompileTarget]] = {}
     for suite, target in selected:
-        compiled = target if isinstance(target, CompileTarget) else target.compile
+        compiled = target.compiled
         needed.setdefault(id(compiled), (suite, compiled))
     return needed.values()
 

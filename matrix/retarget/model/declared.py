@@ -328,6 +328,16 @@ class CompileTarget(PartlyCompared, frozen=True, kw_only=True, eq=False):
         return f"{self.module.name}_{self.compiler.name}"
 
     @property
+    def compiled(self) -> CompileTarget:
+        """The target that compiles the module."""
+        return self
+
+    @property
+    def runtime(self) -> None:
+        """It is not run."""
+        return None
+
+    @property
     def may_ask_devices(self) -> bool:
         """Whether it can be compiled for a device of this host."""
         words = (*self.compiler.target_from, *(flag.partition("=")[2] for flag in self.flags))
@@ -348,6 +358,11 @@ class RunTarget(Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...]
     requires: tuple[Requirement, ...] = ()
     devices: tuple[DeviceTraits, ...] | None = None
+
+    @property
+    def compiled(self) -> CompileTarget:
+        """The target that compiles the module."""
+        return self.compile
 
 
 Target = CompileTarget | RunTarget

@@ -55,7 +55,7 @@ class PlannedLeg(Refusing):
             )
         is_build = leg.kind == "build"
         one_sort = is_build or bool(leg.needs)  # a leg that runs without the artifacts of another one compiles, too
-        if one_sort and (wrong := [item.nodeid for item in items if (item.runtime is None) != is_build]):
+        if one_sort and (wrong := [item.nodeid for item in items if (item.target.runtime is None) != is_build]):
             what = "compile targets alone in a build leg" if is_build else "run targets alone in a leg with artifacts"
             errors.append(f"--retarget-leg {leg.name}: expected {what}, found {_named(wrong)}")
         return errors

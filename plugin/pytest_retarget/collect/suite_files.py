@@ -116,7 +116,7 @@ class SuiteCollector(_Collecting):
         selection = _Selection(self.config, self._only)
         indices: Indices = range(len(targets))
         if not selection.is_all:
-            indices = [at for at in indices if selection.has(_module(targets[at]))]
+            indices = [at for at in indices if selection.has(targets[at].compiled.module)]
         if self._only is None:
             indices = preselection(self.config).choose(self, targets, indices, found.marks.of)
         return self.complete((), indices)
@@ -168,7 +168,3 @@ class _Selection:
 
     def _is_ignored(self, path: Path) -> bool:
         return path in self._paths or any(fnmatch(str(path), pattern) for pattern in self._globs)
-
-
-def _module(target: Target) -> Module:
-    return (target.compile if isinstance(target, RunTarget) else target).module

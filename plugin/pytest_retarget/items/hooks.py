@@ -30,14 +30,14 @@ def queue_compiles(services: Services, items: Sequence[MatrixItem]) -> None:
     being opened and modules generated for those after them.
     """
     services.selected = frozenset(item.nodeid for item in items)
-    services.selected_compiles = frozenset(item.nodeid for item in items if not item.runtime)
+    services.selected_compiles = frozenset(item.nodeid for item in items if not item.target.runtime)
     services.engine.sweep()
     queued: set[str] = set()
     for item in items if services.settings.artifacts is None else ():
         if item.compile_id not in queued and services.is_compile_needed(item.target, item.compile_id, item.in_force):
             queued.add(item.compile_id)
             with suppress(UnavailableError, RetargetError):  # its own setup reports it
-                services.engine.submit([item.compile_target])
+                services.engine.submit([item.target.compiled])
     if services.settings.cluster:
         queue_runs(services, items)
         expect_cluster(services, items[0].session, wait=False)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 from retarget.extension import UnavailableError
-from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
+from retarget.model import CompileTarget, RunTarget, Target
 from retarget.session import (
     NO_RULES,
     AsExpected,
@@ -20,7 +20,6 @@ from retarget.session import (
     Skip,
     StageFailedError,
     SuiteContext,
-    TargetRules,
     Trial,
     first_line,
 )
@@ -78,7 +77,7 @@ class MatrixItem(pytest.Item):
 
     def reportinfo(self) -> tuple[os.PathLike[str], int | None, str]:
         """The suite's source location, and a headline."""
-        return self.path, self.suite.line, f"{self.compile_target.suite}: {self.name}"
+        return self.path, self.suite.line, f"{self.target.compiled.suite}: {self.name}"
 
     def setup(self) -> None:
         """Forget an earlier try; skip if an expectation says so, or what the target needs is missing."""
@@ -126,24 +125,9 @@ class MatrixItem(pytest.Item):
         return self._trial
 
     @property
-    def compile_target(self) -> CompileTarget:
-        """The target that compiles the module: this one, or the one it needs."""
-        raise NotImplementedError
-
-    @property
-    def runtime(self) -> RuntimeConfig | None:
-        """The runtime config, None for a compile target."""
-        return None
-
-    @property
-    def rules(self) -> TargetRules:
-        """All expectations in force for the target."""
-        return self.in_force.rules
-
-    @property
     def compile_id(self) -> str:
         """The node id of the compile target; of one that no item has, an id that no item has."""
-        return f"{self.suite.nodeid}::{self.compile_target.name}"
+        return f"{self.suite.nodeid}::{self.target.compiled.name}"
 
     def serve(self, assignment: Assignment) -> None:
         """Take the rules in force for the target and its compile target from those of its suite."""
@@ -160,10 +144,6 @@ class CompileItem(MatrixItem):
     target: CompileTarget
     _trial_type = CompileTrial
 
-    @property
-    def compile_target(self) -> CompileTarget:
-        return self.target
-
 
 class RunItem(MatrixItem):
     """One module, compiled one way and run one way."""
@@ -172,14 +152,6 @@ class RunItem(MatrixItem):
     following: RunItem | None = None
     """The run target that is tried next, where it may begin while pytest reports this one."""
     _trial_type = RunTrial
-
-    @property
-    def compile_target(self) -> CompileTarget:
-        return self.target.compile
-
-    @property
-    def runtime(self) -> RuntimeConfig:
-        return self.target.runtime
 
     def runtest(self) -> None:
         if self.following is not None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import pytest
 from msgspec import Struct
-from retarget.model import CompileTarget, Target
+from retarget.model import Target
 from retarget.session import MATRIX_FILE, SUITE_FILE, discover_suites
 from retarget.session import marks_of as keyword_marks
 
@@ -70,7 +70,7 @@ class Marks:
 
         Targets that differ in their module only share their tags and configs, and so their marks.
         """
-        parts = (target.tags, target.compiler) if isinstance(target, CompileTarget) else (target.tags, target.runtime)
+        parts = (target.tags, target.runtime or target.compiled.compiler)
         key = (id(parts[0]), id(parts[1]))
         known = self._lists.get(key)
         if known is None:

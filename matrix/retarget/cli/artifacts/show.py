@@ -84,12 +84,12 @@ def _target(arguments: argparse.Namespace) -> tuple[CompileTarget, Registry]:
         msg = f"found no file {written!r}, and no target of that name in {where}{hint}"
         raise argparse.ArgumentError(None, msg)
     if len(found) > 1:
-        compiled = [target if isinstance(target, CompileTarget) else target.compile for target in found]
+        compiled = [target.compiled for target in found]
         suites = ", ".join(target.suite for target in compiled)
         msg = f"found {len(found)} targets {name!r}, of the suites {suites}; expected the node id of one"
         raise argparse.ArgumentError(None, msg)
     target = found[0]
-    return target if isinstance(target, CompileTarget) else target.compile, declared.registry
+    return target.compiled, declared.registry
 
 
 def _compiled(target: CompileTarget, arguments: argparse.Namespace, registry: Registry) -> bytes:

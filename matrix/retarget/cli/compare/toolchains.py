@@ -118,7 +118,7 @@ def _distinct(selection: Selection) -> list[tuple[Target, Sequence[Target]]]:
     for one in selection.suites:
         for selected in one.selected:
             for target in (selected.compile, selected) if isinstance(selected, RunTarget) else (selected,):
-                compiled = target.compile if isinstance(target, RunTarget) else target
+                compiled = target.compiled
                 compiler = registry.compilers.get(compiled.compiler.compiler)
                 if compiler is not None and overrides(compiler, "toolchain_environment"):
                     found.setdefault(_key(one.suite.name, target), (target, one.targets))
@@ -126,7 +126,7 @@ def _distinct(selection: Selection) -> list[tuple[Target, Sequence[Target]]]:
 
 
 def _key(suite: str, target: Target) -> object:
-    compiled = target.compile if isinstance(target, RunTarget) else target
+    compiled = target.compiled
     compiler = replace(compiled.compiler, name="", toolchain=None, tags=())
     runtime = replace(target.runtime, name="", toolchain=None, tags=()) if isinstance(target, RunTarget) else None
     return suite, compiled.module.name, compiler, compiled.flags, runtime
@@ -184,7 +184,7 @@ class _Side(Struct, kw_only=True):
 
 
 def _compared(sides: Sequence[_Side], target: Target, others: Sequence[Target]) -> Compared:
-    compiled = target.compile if isinstance(target, RunTarget) else target
+    compiled = target.compiled
     nothing = Compared(suite=compiled.suite, target=target.name)
     outcomes: list[CompileOutcome] = []
     failures: list[Failure | None] = []
