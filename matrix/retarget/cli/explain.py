@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     extensions = arguments.retarget_extension
     engine = Engine(registry=declared.registry, cache=cache_of_command().folder, extensions=extensions)
     explainer = _Explainer(
-        registry=declared.registry, locations=SourceLocations(), extensions=extensions, engine=engine
+        registry=declared.registry, at=SourceLocations().location, extensions=extensions, engine=engine
     )
     suites = [one for one in declared.suites if _is_named(one.suite, of_suite)]
     with engine:
@@ -144,7 +144,8 @@ def _excluding(suite: Suite, name: str) -> Sequence[int]:
 
 class _Explainer(Struct, frozen=True, kw_only=True):
     registry: Registry
-    locations: SourceLocations
+    at: Callable[..., str]
+    """Says where a declaration is, such as `suites/suite.toml:3`."""
     extensions: Sequence[str]
     engine: Engine
     builds: dict[CompilerConfig | RuntimeConfig, str] = field(default_factory=dict)
@@ -153,7 +154,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
         yield f"{name} is taken out of suite {suite.name}"
         for index in overrides:
             override = suite.overrides[index]
-            yield f"  by override      {self.locations.location(suite.origin, 'module', index)}"
+            yield f"  by override      {self.at(suite.origin, 'module', index)}"
             yield f"  match            {', '.join(override.match)}"
             yield f"  exclude_targets  {', '.join(override.exclude_targets)}"
             yield f"  reason           {override.reason}"
@@ -192,50 +193,42 @@ class _Explainer(Struct, frozen=True, kw_only=True):
         through: Sequence[TargetConfig],
     ) -> Iterator[tuple[str, str, str]]:
         yield "module", compiled.module.name, display_path(compiled.module.path)
-        yield "suite", suite.name, self.locations.location(suite.origin)
-        yield "kind", suite.kind, self.locations.location(suite.origin, "kind")
+        yield "suite", suite.name, self.at(suite.origin)
+        yield "kind", suite.kind, self.at(suite.origin, "kind")
         for config in through:
-            yield "target config", config.name, self.locations.location(config.origin)
+            yield "target config", config.name, self.at(config.origin)
         compiler = compiled.compiler
-        yield (
-            "compiler config",
-            f"{compiler.name} (compiler {compiler.compiler})",
-            self.locations.location(compiler.origin),
-        )
+        yield "compiler config", f"{compiler.name} (compiler {compiler.compiler})", self.at(compiler.origin)
         if runtime is not None:
             roles = [f"{role} = " for role in runtime.roles] or [""] * len(runtime.devices)
             words = [f"driver {runtime.driver}", *map("".join, zip(roles, runtime.devices, strict=True))]
-            yield "runtime config", f"{runtime.name} ({', '.join(words)})", self.locations.location(runtime.origin)
+            yield "runtime config", f"{runtime.name} ({', '.join(words)})", self.at(runtime.origin)
         for toolchain in dict.fromkeys(config.toolchain for config in (compiler, runtime) if config is not None):
             if toolchain is not None:
                 where = toolchain.path or "the tools on PATH"
-                yield "toolchain", f"{toolchain.name} ({where})", self.locations.location(toolchain.origin)
+                yield "toolchain", f"{toolchain.name} ({where})", self.at(toolchain.origin)
         if runtime is not None:
             if (host := runtime.host) is not None:
                 where = " ".join(filter(None, (host.kind, host.address)))
-                yield "host", f"{host.name} ({where})", self.locations.location(host.origin)
+                yield "host", f"{host.name} ({where})", self.at(host.origin)
             if runtime.run_under:
                 yield "run under", shlex.join(runtime.run_under), ""
             if runtime.profile:
-                yield "profile", Path(runtime.profile).stem, self.locations.location(runtime.origin, "profile")
+                yield "profile", Path(runtime.profile).stem, self.at(runtime.origin, "profile")
             yield "compile target", compiled.name, ""
         for index in active_overrides(suite, compiled.module.name):
-            override = suite.overrides[index]
-            yield (
-                "override",
-                f"match {', '.join(override.match)}",
-                self.locations.location(suite.origin, "module", index),
-            )
+            match = ", ".join(suite.overrides[index].match)
+            yield "override", f"match {match}", self.at(suite.origin, "module", index)
         yield "timeout", "the default" if target.timeout is None else f"{target.timeout:g} s", ""
 
     def _compiler_flags(self, suite: Suite, compiled: CompileTarget) -> Iterator[tuple[str, str]]:
         compiler = compiled.compiler
         yield from self._flags(compiler.flags, compiler.flag_origins)
         for position, flag in enumerate(suite.compiler_flags):
-            yield flag, self.locations.location(suite.origin, "compiler_flags", position)
+            yield flag, self.at(suite.origin, "compiler_flags", position)
         for index in active_overrides(suite, compiled.module.name):
             for position, flag in enumerate(suite.overrides[index].flags):
-                yield flag, self.locations.location(suite.origin, "module", index, "flags", position)
+                yield flag, self.at(suite.origin, "module", index, "flags", position)
 
     def _compiled_for(self, compiled: CompileTarget) -> Iterator[str]:
         """Yield the parts of the compile target that the device profiles give."""
@@ -250,7 +243,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
     def _flags(self, flags: Sequence[str], origins: Sequence[Origin]) -> Iterator[tuple[str, str]]:
         seen: Counter[Origin] = Counter()
         for flag, origin in zip(flags, origins, strict=True):
-            yield flag, self.locations.location(origin, "flags", seen[origin])
+            yield flag, self.at(origin, "flags", seen[origin])
             seen[origin] += 1
 
     def _tags(
@@ -283,7 +276,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
                 outcome = f"flaky, up to {rule.retries} retries" if rule.outcome == "flaky" else rule.outcome
                 cases = f"case {' or '.join(rule.cases)}: " if rule.cases else ""
                 where = f", expected to {expected_text(rule)}" if rule.stages else ""
-                yield f"{whose}{cases}{outcome}{where}", self.locations.location(rule.origin)
+                yield f"{whose}{cases}{outcome}{where}", self.at(rule.origin)
                 yield from _words_of(rule, "excuses", here if device else None, ("signature", rule.signature))
 
     def _in_force(self, target: Target, rules: TargetRules) -> tuple[str, frozenset[Origin]]:
@@ -305,7 +298,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
         for rules in (one.of(target.name) for one in found.assignments):
             device, here = self._in_force(target, rules)
             for golden in (found.goldens[rule.origin] for rule in rules.wholes):
-                yield bound_text(golden), self.locations.location(golden.origin)
+                yield bound_text(golden), self.at(golden.origin)
                 yield from _words_of(golden, "bounds", here if device else None)
 
     def _requirements(self, target: RunTarget) -> Iterator[tuple[str, str]]:
@@ -320,7 +313,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
             reason = f"not asked: {error}"
         for one in target.requires:
             found = f"{asked[one].status}: {asked[one].reason}" if one in asked else reason
-            yield f"{one.text} ({self.locations.location(one.origin)})", found
+            yield f"{one.text} ({self.at(one.origin)})", found
 
     def _availability(self, compiled: CompileTarget, runtime: RuntimeConfig | None) -> Iterator[tuple[str, str]]:
         reasons = [self._missing(self.registry.compiler, compiled.compiler.compiler)]

@@ -46,7 +46,7 @@ def origin(path: str) -> Origin:
 
 def explainer(*, engine: Any = None, registry: Any = None) -> Any:
     made = SimpleNamespace(artifact_checker=lambda _: None, **registry or {})
-    return _Explainer(registry=made, locations=Locations(), extensions=(), engine=engine)  # type: ignore[arg-type]
+    return _Explainer(registry=made, at=Locations().location, extensions=(), engine=engine)  # type: ignore[arg-type]
 
 
 def suite(**known: Any) -> Suite:

@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from retarget.cli.support import read_declared, request_of
 from retarget.extension import UnavailableError, overrides
@@ -34,6 +34,7 @@ from retarget.support.text import counted, first_line, listed, strip_colour
 from retarget.targets.collected import Selection
 from retarget.worker.artifact import is_recorded
 
+_TargetT = TypeVar("_TargetT", bound=Target)
 ENVIRONMENT = "environment"
 """The name that stands for the installed toolchain."""
 
@@ -145,15 +146,19 @@ class _Side(Struct, kw_only=True):
     folder: Path
     builds: list[str] = field(default_factory=list)
 
+    def own(self, target: _TargetT) -> _TargetT:
+        """Return a target as this toolchain compiles and runs it."""
+        return with_toolchain(self.engine.registry, target, self.toolchain)
+
     def submit(self, target: Target) -> None:
         """Queue the compile of a target."""
         if isinstance(target, CompileTarget):
             with suppress(UnavailableError, RetargetError):  # said when its outcome is asked for
-                self.engine.submit([with_toolchain(self.engine.registry, target, self.toolchain)])
+                self.engine.submit([self.own(target)])
 
     def compiled(self, target: CompileTarget) -> CompileOutcome:
         """Compile. Raises `UnavailableError` and `RetargetError`."""
-        outcome = self.engine.compile(with_toolchain(self.engine.registry, target, self.toolchain))
+        outcome = self.engine.compile(self.own(target))
         self.builds += [outcome.build] if outcome.build else []
         return outcome
 
@@ -161,20 +166,17 @@ class _Side(Struct, kw_only=True):
         """Return how a compile target failed: the compile, or the check of its artifact if its kind has one."""
         if outcome.artifact is None or self.engine.registry.artifact_checker(target.kind) is None:
             return outcome.failure
-        return self.engine.check(with_toolchain(self.engine.registry, target, self.toolchain), outcome.artifact).failure
+        return self.engine.check(self.own(target), outcome.artifact).failure
 
     def ran(self, target: RunTarget, others: Sequence[Target], outcome: CompileOutcome) -> RunOutcome:
         """Run an artifact, and record its outputs. Raises `UnavailableError` and `RetargetError`."""
-        registry = self.engine.registry
         if outcome.artifact is None:
             msg = "its compile target fails"
             raise UnavailableError(msg)
-        own = with_toolchain(registry, target, self.toolchain)
+        own = self.own(target)
         module = target.compile.module
         same = [one for one in others if isinstance(one, RunTarget) and one.compile.module == module]
-        references, missing_references = self.references.of(
-            own, [with_toolchain(registry, one, self.toolchain) for one in same]
-        )
+        references, missing_references = self.references.of(own, [self.own(one) for one in same])
         self.engine.devices(own.runtime)
         shutil.rmtree(self.folder, ignore_errors=True)
         record = None if own.runtime.run_under else self.folder
@@ -360,10 +362,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
                     ],
                     "values": one.values,
                     "reason": one.reason,
-                    "artifacts": [
-                        {"digest": side.digest, "size": side.size, "seconds": side.seconds, "reused": side.reused}
-                        for side in one.artifacts or ()
-                    ],
+                    "artifacts": [asdict(side) for side in one.artifacts or ()],
                 }
                 for one in self.targets
             ],
