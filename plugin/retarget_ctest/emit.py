@@ -15,7 +15,6 @@ from retarget.cli import (
     add_toolchain_argument,
     output_folder,
     read_declared,
-    request_of,
 )
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
@@ -108,7 +107,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the files. Returns 0. Raises `DiagnosticsError`, `RetargetError`, `argparse.ArgumentError`."""
-    selection = read_declared(request_of(arguments, arguments.path))
+    selection = read_declared(arguments, arguments.path)
     root = selection.root
     options = [f"--retarget-extension={name}" for name in arguments.retarget_extension]
     options += [f"--retarget-toolchain={_absolute(text)}" for text in arguments.retarget_toolchain]

@@ -6,12 +6,13 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec.structs import asdict
 from retarget.cli import (
     add_expression_arguments,
     add_path_arguments,
     add_toolchain_argument,
-    check_paths,
     output_folder,
+    request_of,
     seconds_above_0,
 )
 from retarget.session import SUITE_FILE, RunRequest, SelectionUsageError, pytest_plugin
@@ -81,18 +82,11 @@ def _request(arguments: argparse.Namespace) -> RunRequest:
         msg = "expected targets: ids, names or globs as `retarget list` shows them, folders, or -m or -k"
         raise argparse.ArgumentError(None, msg)
     paths = [word for word in words if "::" in word or Path(word).exists()] or ["."]
-    check_paths(paths)
-    check_paths(arguments.ignore, after="--ignore: ")
     _check_toolchains(arguments.retarget_toolchain)
     return RunRequest(
-        paths=tuple(paths),
         names=tuple(word for word in words if word not in paths),
         is_ids=bool(words) and not selects and all(map(_is_id, words)),
-        mark=arguments.mark,
-        keyword=arguments.keyword,
-        ignore=tuple(arguments.ignore),
-        extensions=tuple(arguments.retarget_extension),
-        toolchains=tuple(arguments.retarget_toolchain),
+        **asdict(request_of(arguments, paths)),
         requires=tuple(arguments.retarget_require),
         artifact=arguments.artifact,
         options=tuple(_options(arguments)),

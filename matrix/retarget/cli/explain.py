@@ -17,7 +17,6 @@ from retarget.cli.support import (
     add_toolchain_argument,
     part_lines,
     read_declared,
-    request_of,
 )
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet, assign_goldens, bound_text
@@ -76,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         msg = "expected the name of a target (`retarget list` shows them all), or -m or -k with an expression"
         raise argparse.ArgumentError(None, msg)
     of_suite, _, name = named.rpartition("::")
-    declared = read_declared(request_of(arguments, paths))
+    declared = read_declared(arguments, paths)
     extensions = arguments.retarget_extension
     engine = Engine(registry=declared.registry, cache=cache_of_command().folder, extensions=extensions)
     explainer = _Explainer(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retarget.extension import TargetPart
-from retarget.support.errors import DiagnosticsError, display_path
+from retarget.support.errors import display_path
 from retarget.support.files import user_path
 from retarget.support.text import shown
 
@@ -22,17 +22,6 @@ if TYPE_CHECKING:
     from retarget.targets.collected import Selection, SelectionRequest
 
 _SHOWN = 100
-
-
-def refuse_collisions(folder: Path) -> None:
-    """Raise `DiagnosticsError` for names that the matrix files of a folder declare and one above or below it, too."""
-    from retarget.declare.load import DeclarationLoader
-    from retarget.declare.sources import MATRIX_FILE
-
-    loader = DeclarationLoader()
-    errors = [one for path in sorted(folder.rglob(MATRIX_FILE)) for one in loader.read_matrix_file(path)]
-    if errors:
-        raise DiagnosticsError(list(dict.fromkeys(errors)))
 
 
 def part_lines(parts: Iterable[TargetPart]) -> Iterator[str]:
@@ -93,7 +82,7 @@ def request_of(arguments: argparse.Namespace, paths: Sequence[str], *, or_else: 
 
     Raises `argparse.ArgumentError` for a path that does not exist.
     """
-    from retarget.targets.collected import SelectionRequest  # not for a target that its id names
+    from retarget.targets.collected import SelectionRequest
 
     check_paths(paths, or_else=or_else)
     check_paths(arguments.ignore, after="--ignore: ")
@@ -107,13 +96,14 @@ def request_of(arguments: argparse.Namespace, paths: Sequence[str], *, or_else: 
     )
 
 
-def read_declared(request: SelectionRequest) -> Selection:
-    """Collect the suites. Where nothing is selected, say on stderr which words of `-m` no target has.
+def read_declared(arguments: argparse.Namespace, paths: Sequence[str], *, or_else: str = "") -> Selection:
+    """Collect the suites among `paths`. Where nothing is selected, say on stderr which words of `-m` no target has.
 
     Raises `DiagnosticsError` and `RetargetError`, `argparse.ArgumentError` for what pytest refuses.
     """
     from retarget.targets.collected import SelectionUsageError, pytest_plugin
 
+    request = request_of(arguments, paths, or_else=or_else)
     try:
         selection = pytest_plugin().select_targets(request)
     except SelectionUsageError as error:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from retarget.cli.support import add_path_arguments, add_toolchain_argument, read_declared, request_of
+from retarget.cli.support import add_path_arguments, add_toolchain_argument, read_declared
 from retarget.extension import Compiler, UnavailableError, overrides
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompileTarget
@@ -75,7 +75,7 @@ def _target(arguments: argparse.Namespace) -> tuple[CompileTarget, Registry]:
     paths = list(arguments.path)
     if "::" in written and paths == ["."]:
         paths = [written]
-    declared = read_declared(request_of(arguments, paths))
+    declared = read_declared(arguments, paths)
     targets = [target for one in declared.suites for target in one.targets]
     found = [target for target in targets if target.name == name]
     if not found:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
-from retarget.cli.support import read_declared, request_of
+from retarget.cli.support import read_declared
 from retarget.extension import UnavailableError, overrides
 from retarget.model import CompileTarget, Origin, RunTarget, Target, Toolchain
 from retarget.model.locations import SourceLocations
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         msg = f"found --toolchains {arguments.toolchains}, expected two, such as: --toolchains iree-3.12.0,environment"
         raise argparse.ArgumentError(None, msg)
     paths = [arguments.module, *(arguments.path if arguments.path != ["."] else ())] if arguments.module else ["."]
-    selection = read_declared(request_of(arguments, paths))
+    selection = read_declared(arguments, paths)
     before, after = (_named(selection, name) for name in names)
     targets = _distinct(selection)
     if not targets:
