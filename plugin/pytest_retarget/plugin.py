@@ -168,7 +168,9 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, p
     report = yield
     if isinstance(collector, pytest.Directory) and report.passed:
         path = collector.path / SUITE_FILE
-        if os.path.lexists(path) and not path.is_file() and not _ignored(collector, path):
+        hooks, config = collector.ihook, collector.config
+        is_odd = os.path.lexists(path) and not path.is_file()
+        if is_odd and not hooks.pytest_ignore_collect(collection_path=path, config=config):
             report.result.append(activate(collector.config).SuiteFile.from_parent(collector, path=path))
     return report
 
@@ -180,10 +182,6 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> Gener
     if is_ignored and (file := collection_path / SUITE_FILE).is_file():
         config.stash.setdefault(NOT_ENTERED, {})[file] = None
     return is_ignored
-
-
-def _ignored(collector: pytest.Directory, path: Path) -> bool:
-    return bool(collector.ihook.pytest_ignore_collect(collection_path=path, config=collector.config))
 
 
 _FOLDERS = pytest.StashKey[tuple[Path, ...]]()

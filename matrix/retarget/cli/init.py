@@ -17,7 +17,7 @@ from retarget.declare.load import DeclarationLoader
 from retarget.declare.sources import MATRIX_FILE, SUITE_FILE, discover_suites
 from retarget.extension import SuggestedTarget
 from retarget.extension.registry import Registry, load_extensions
-from retarget.model import RunTarget, TargetConfig
+from retarget.model import RunTarget
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_files
@@ -151,14 +151,18 @@ def _declared_above(folder: Path, registry: Registry, extensions: Sequence[str])
     drivers = sorted({config.driver for target in targets for config in target.runtimes} & registry.drivers.keys())
     findings = find_devices(drivers, extensions=extensions, timeout=_DEVICE_SECONDS)
     devices = {finding.driver for finding in findings if finding.usable}
-    usable = tuple(target for target in targets if _is_usable(target, devices))
+    usable = [
+        target
+        for target in targets
+        if any(config.driver in devices and host_mismatch(config) is None for config in target.runtimes)
+    ]
     chosen = usable or targets
     compilers = dict.fromkeys(config.name for target in chosen for config in target.compilers if target.runtimes)
     reference = next(iter([name for name in compilers if name in _references(registry)] or compilers), "")
     scoped = {config.name: config.compiler for target in targets for config in target.compilers}
     words = (*scope.targets.configs, *scope.compilers.configs, *scope.runtimes.configs, *registry.drivers)
     return _Configs(
-        compiles=tuple(target.name for target in (usable or targets)[:1]),
+        compiles=tuple(target.name for target in chosen[:1]),
         runs=tuple(target.name for target in chosen),
         compares=tuple(target.name for target in chosen if target.runtimes),
         reference=reference if len(compilers) > 1 else "",
@@ -174,10 +178,6 @@ def _suite_names(configs: _Configs, registry: Registry) -> tuple[str, ...]:
     folders = [path.parent for path in configs.above]
     loader = DeclarationLoader(registry)
     return tuple(suite.name for path in discover_suites(folders) for suite in loader.read_suite_file(path)[0])
-
-
-def _is_usable(target: TargetConfig, devices: set[str]) -> bool:
-    return any(config.driver in devices and host_mismatch(config) is None for config in target.runtimes)
 
 
 def _references(registry: Registry) -> set[str]:

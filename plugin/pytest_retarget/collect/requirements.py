@@ -221,16 +221,11 @@ class Requirements(Refusing):
             unmet = [one for at, one in held if at not in self._ran]
             self._errors = {f"{_EVERY.format(one.text)}: no target that it selects has run": None for one in unmet}
         else:
-            self._errors = self._unmet()
+            unmet = [self._requirements[number] for number in sorted(self._reported - self._ran)]
+            why = "was skipped by a rule or by --retarget-artifacts, so nothing that is required has run"
+            self._errors = {f"{_EVERY.format(one.text)}: each target that it requires {why}": None for one in unmet}
         if self._errors:
             fail_session(session)
-
-    def _unmet(self) -> dict[str, None]:
-        return {
-            f"{_EVERY.format(self._requirements[number].text)}: each target that it requires was skipped by a rule or "
-            "by --retarget-artifacts, so nothing that is required has run": None
-            for number in sorted(self._reported - self._ran)
-        }
 
 
 def _selects(word: str, declared: Sequence[MatrixItem]) -> bool:

@@ -33,7 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
     """
     path = Path(arguments.artifact)
     registry = load_extensions(arguments.retarget_extension)
-    if path.exists() or path.is_symlink() or path.is_absolute() or path.suffix in _suffixes(registry):
+    suffixes = {compiler.artifact_suffix for compiler in registry.compilers.values()}
+    if path.exists() or path.is_symlink() or path.is_absolute() or path.suffix in suffixes:
         what = display_path(path)
         content = _read(path)
         shower = _shower(registry, arguments.compiler, path)
@@ -52,14 +53,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _read(path: Path) -> bytes:
-    if path.is_dir():
-        msg = f"found the folder {display_path(path)}, expected a file that --retarget-export wrote, or a compiler"
-        raise RetargetError(msg)
-    if path.exists() and not path.is_file():
-        msg = f"{display_path(path)} is no regular file; expected one that --retarget-export wrote, or a compiler"
-        raise RetargetError(msg)
-    if not path.exists():
-        msg = f"found no file {display_path(path)}, expected one that --retarget-export wrote, or a compiler"
+    if not path.is_file():
+        shown, expected = display_path(path), "that --retarget-export wrote, or a compiler"
+        if path.is_dir():
+            msg = f"found the folder {shown}, expected a file {expected}"
+        elif path.exists():
+            msg = f"{shown} is no regular file; expected one {expected}"
+        else:
+            msg = f"found no file {shown}, expected one {expected}"
         raise RetargetError(msg)
     try:
         return path.read_bytes()
@@ -106,10 +107,6 @@ def _compiled(target: CompileTarget, arguments: argparse.Namespace, registry: Re
         msg = f"{target.name} does not compile: {summary}"
         raise RetargetError(msg)
     return Path(outcome.artifact.path).read_bytes()
-
-
-def _suffixes(registry: Registry) -> set[str]:
-    return {compiler.artifact_suffix for compiler in registry.compilers.values()}
 
 
 def _shower(registry: Registry, name: str, path: Path) -> Compiler:
