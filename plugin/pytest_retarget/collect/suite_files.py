@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from retarget.model import CompileTarget, Module, RunTarget, Suite, Target, suite_line
-from retarget.session import MATRIX_FILE, SUITE_FILE, Assignment, TargetRules
+from retarget.session import MATRIX_FILE, SUITE_FILE, Assignment, RulesInForce, TargetRules
 from retarget.support import display_path
 
 from pytest_retarget.collect.preselection import Indices, preselection
@@ -140,7 +140,7 @@ class SuiteCollector(_Collecting):
             marks=declared(self.config).marks.of(target),
         )
         if self._assignment.rules:
-            item.serve(self._assignment)
+            item.in_force = RulesInForce.of(target, self._assignment)
         return item
 
 

@@ -13,7 +13,6 @@ from retarget.model import CompileTarget, RunTarget, Target
 from retarget.session import (
     NO_RULES,
     AsExpected,
-    Assignment,
     CompileTrial,
     RulesInForce,
     RunTrial,
@@ -128,10 +127,6 @@ class MatrixItem(pytest.Item):
     def compile_id(self) -> str:
         """The node id of the compile target; of one that no item has, an id that no item has."""
         return f"{self.suite.nodeid}::{self.target.compiled.name}"
-
-    def serve(self, assignment: Assignment) -> None:
-        """Take the rules in force for the target and its compile target from those of its suite."""
-        self.in_force = RulesInForce.of(self.target, assignment)
 
 
 _MAY_SKIP = frozenset({"skip", "skipif", "xfail"})
