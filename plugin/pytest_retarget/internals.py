@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from subprocess import Popen
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,16 @@ from _pytest.subtests import SubtestContext as SubtestContext
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
+
+
+@cache
+def _compiled(expression: str) -> Expression:
+    return Expression.compile(expression)
+
+
+def is_selected(item: pytest.Item, expression: str) -> bool:
+    """Return whether `-m` would select an item."""
+    return _compiled(expression).evaluate(MarkMatcher.from_markers(item.iter_markers()))
 
 
 def terminal_writer(reporter: Any) -> Any:

@@ -315,12 +315,14 @@ class _Explainer(Struct, frozen=True, kw_only=True):
             yield f"{one.text} ({self.at(one.origin)})", found
 
     def _availability(self, compiled: CompileTarget, runtime: RuntimeConfig | None) -> Iterator[tuple[str, str]]:
-        reasons = [self._missing(self.registry.compiler, compiled.compiler.compiler)]
-        reasons.append(self._missing(self.registry.case_loader, compiled.kind))
+        registry = self.registry
+        reasons = [_error_of(registry.compiler, compiled.compiler.compiler)]
+        reasons.append(_error_of(registry.case_loader, compiled.kind))
         if runtime is not None:
-            reasons += [self._missing(self.registry.driver, driver) for driver in runtime.drivers]
+            reasons += [_error_of(registry.driver, driver) for driver in runtime.drivers]
             reasons.append(host_mismatch(runtime))
-        reasons += [self._unusable(config) for config in (compiled.compiler, runtime) if config is not None]
+        configs = [config for config in (compiled.compiler, runtime) if config is not None]
+        reasons += [_error_of(worker_environment, registry, config) for config in configs]
         found = dict.fromkeys(reason for reason in reasons if reason is not None)
         yield from ((reason, "") for reason in found)
         if not found:
@@ -337,21 +339,6 @@ class _Explainer(Struct, frozen=True, kw_only=True):
         if config not in self.builds:
             self.builds[config] = describe_build(self.registry, self.extensions, config)
         return self.builds[config]
-
-    def _missing(self, find: Callable[[str], object], name: str) -> str | None:
-        try:
-            find(name)
-        except RetargetError as error:
-            return str(error)
-        return None
-
-    def _unusable(self, config: CompilerConfig | RuntimeConfig) -> str | None:
-        """Return what is wrong with a config's toolchain on this host, or None."""
-        try:
-            worker_environment(self.registry, config)
-        except (RetargetError, UnavailableError) as error:
-            return str(error)
-        return None
 
     def _by_hand(self, target: Target) -> Iterator[tuple[str, str]]:
         compiled = target.compiled
@@ -371,6 +358,15 @@ class _Explainer(Struct, frozen=True, kw_only=True):
         except CompilerError as error:  # of profiles that no target can be made of
             lines = [f"nothing can be compiled: {error}"]
         yield from ((line, "") for line in lines)
+
+
+def _error_of(find: Callable[..., object], *arguments: object) -> str | None:
+    """Return why something cannot be had, or None."""
+    try:
+        find(*arguments)
+    except (RetargetError, UnavailableError) as error:
+        return str(error)
+    return None
 
 
 def _words_of(

@@ -18,7 +18,7 @@ import pytest
 from msgspec import Struct, field
 from retarget.session import COMPILE_TIMEOUT, RUN_TIMEOUT
 
-from pytest_retarget.internals import Expression, MarkMatcher
+from pytest_retarget.internals import Expression
 
 MARKERS = (
     "compile: retarget: the target compiles a module, one per module and compiler config",
@@ -161,24 +161,13 @@ def register_markers(config: pytest.Config) -> None:
         config.addinivalue_line("markers", line)
 
 
-class Requirement(Struct, frozen=True, kw_only=True):
-    """One `--retarget-require`: its text, and the expression it says."""
-
-    text: str
-    expression: Expression
-
-    def matches(self, item: pytest.Item) -> bool:
-        """Whether it is about this item."""
-        return self.expression.evaluate(MarkMatcher.from_markers(item.iter_markers()))
-
-
 class Settings(Struct, frozen=True, kw_only=True):
     """The user's options.
 
     Timeouts are in seconds. `jobs` 0 means one compile per core.
     """
 
-    require: tuple[Requirement, ...] = ()
+    require: tuple[str, ...] = ()
     cases: tuple[str, ...] = ()
     export: Path | None = None
     artifacts: Path | None = None
@@ -216,7 +205,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         folder_of_option(config, "cache_dir")  # only to refuse a bad one: `cachedir` chooses
         _check_variables()
         return cls(
-            require=tuple(_requirement(text) for text in config.getoption("retarget_require") or ()),
+            require=tuple(map(_requirement, config.getoption("retarget_require") or ())),
             cases=tuple(dict.fromkeys(texts_of_option(config, "case", "the name of a case or a glob over names"))),
             export=export,
             artifacts=artifacts,
@@ -318,12 +307,14 @@ def _cluster(config: pytest.Config) -> str:
         return check_executor_address(address)
 
 
-def _requirement(text: str) -> Requirement:
+def _requirement(text: str) -> str:
+    """Return an expression. Raises `pytest.UsageError` for what is none."""
     try:
-        return Requirement(text=text, expression=Expression.compile(text))
+        Expression.compile(text)
     except SyntaxError as error:
         msg = f"--retarget-require: {text!r}: at column {error.offset}: {error.msg}; expected an expression as -m takes"
         raise pytest.UsageError(msg) from None
+    return text
 
 
 def _check_variables() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -37,10 +38,8 @@ class Declared:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._settings = config.stash[SETTINGS]
-        self._rootdir = config.rootpath
         self._in_full = config.get_verbosity() > 1
         self._loader: DeclarationLoader | None = None
-        self._registry: Registry | None = None
         self._suites: dict[Path, tuple[Suite, ...]] = {}
         self._targets: dict[tuple[Path, str], tuple[Target, ...]] = {}
         self._assignments: dict[tuple[Path, str], Assignment] = {}
@@ -51,13 +50,11 @@ class Declared:
         self.suite_files: list[Path] = []
         self.by_module = False
 
-    @property
+    @cached_property
     def registry(self) -> Registry:
         """Compilers, drivers and case loaders. Raises `RetargetError` for an extension that does not load."""
-        if self._registry is None:
-            checked = self._config.stash.get(OF_ONE_ID, False) and not self._settings.extensions
-            self._registry = load_extensions(self._settings.extensions, folders=[self._rootdir], checked=checked)
-        return self._registry
+        checked = self._config.stash.get(OF_ONE_ID, False) and not self._settings.extensions
+        return load_extensions(self._settings.extensions, folders=[self._config.rootpath], checked=checked)
 
     def _store(self) -> Store | None:
         """The cache, once a session has kept something there: collecting creates none."""
