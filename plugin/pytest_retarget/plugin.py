@@ -110,9 +110,9 @@ def activate(config: pytest.Config) -> ModuleType:
             "-lastfailed": RememberBlocked(config),
         }
         if not config.pluginmanager.is_blocked(f"{NAME}-attribution"):
-            from pytest_retarget.attribution.reports import Attribution
+            from pytest_retarget.attribution.reports import AttributionHooks
 
-            plugins["-attribution"] = Attribution(config)
+            plugins["-attribution"] = AttributionHooks(config)
         if not hasattr(config, "workerinput"):
             plugins["-fold"] = FoldAlike(config)
             if on_github():

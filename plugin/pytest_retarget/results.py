@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from retarget.model import Target, suite_line
-from retarget.results import Attribution, Outcome, ResultsLine, ResultsWriter, TargetRecord
+from retarget.results import Outcome, ResultsLine, ResultsWriter, TargetRecord
 from retarget.session import SUITE_FILE, declared_record, session_start
 from retarget.support import RetargetError, strip_colour
 
@@ -147,9 +147,8 @@ class Results:
         for nodeid in self._left if self._writer is not None else ():
             self._write_record(replace(self._declared(nodeid), reason=reason))
         attribution: Any = self._config.pluginmanager.get_plugin(_ATTRIBUTION)
-        for nodeid, found in attribution.conclusions.items() if attribution is not None else ():
-            section = _kept(found.section)
-            self._write(Attribution(session=self._session, nodeid=nodeid, sentence=found.sentence, section=section))
+        for found in attribution.conclusions.values() if attribution is not None else ():
+            self._write(replace(found, session=self._session, section=_kept(found.section)))
         if self._error and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
         yield

@@ -60,8 +60,12 @@ class Target(Struct, frozen=True, kw_only=True):
 
     @property
     def stage(self) -> str:
-        """Where it failed; empty where it did not."""
-        return stage_of(self.attempts[-1]) if self.attempts else ""
+        """Where it failed, in the words of expectations; empty where it did not."""
+        if (record := self.record) is None:
+            return ""
+        if record.observation is not None:
+            return record.observation.stage
+        return record.stage if record.outcome in {Outcome.FAILED, Outcome.XFAILED} else ""
 
     @property
     def signature(self) -> str:
@@ -256,10 +260,3 @@ def state_of(record: TargetRecord) -> State:
     if record.outcome is Outcome.SKIPPED and record.unavailable:
         return State.UNAVAILABLE
     return STATES[record.outcome]
-
-
-def stage_of(record: TargetRecord) -> str:
-    """Return where a target failed, in the words of expectations; empty where it did not fail."""
-    if record.observation is not None:
-        return record.observation.stage
-    return record.stage if record.outcome in {Outcome.FAILED, Outcome.XFAILED} else ""

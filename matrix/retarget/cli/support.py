@@ -9,7 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,21 @@ def part_lines(parts: Iterable[TargetPart]) -> Iterator[str]:
     for source, found in groups.items():
         yield source
         yield from (f"  {part.name} = {part.value}" if part.value else f"  {part.name}" for part in found)
+
+
+def add_action(
+    actions: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    act: Callable[[argparse.Namespace], int],
+    does: str,
+    *,
+    more: str = "",
+    epilog: str | None = None,
+) -> argparse.ArgumentParser:
+    """Declare an action of a subcommand, and what does it."""
+    parser = actions.add_parser(name, help=does, description=f"{does}{more}.", epilog=epilog)
+    parser.set_defaults(act=act)
+    return parser
 
 
 def add_path_arguments(parser: argparse.ArgumentParser, *, positional: bool = True) -> None:

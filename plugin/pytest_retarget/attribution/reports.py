@@ -16,15 +16,14 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
-from msgspec import Struct
 from msgspec.structs import asdict
 from retarget.extension import UnavailableError
 from retarget.model import OutputComparison, RunTarget, Stage
-from retarget.results import TargetRecord
+from retarget.results import Attribution, Outcome, TargetRecord
 from retarget.session import COMPARE, EXTENSIONS_VARIABLE, shell_program
 from retarget.support import RetargetError, ScratchFolder, display_path
 
-from pytest_retarget.attribution.reasoning import conclusion, fails, listing, reference, stage_of, unrun
+from pytest_retarget.attribution.reasoning import conclusion, fails, listing, reference, stage_of
 from pytest_retarget.internals import ExceptionRepr, bin_xml_escape, junit_log, junit_testcases
 from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.record import record_of
@@ -47,7 +46,7 @@ _Key = tuple[str, str]
 """A suite's node id and the name of a module."""
 
 
-class Attribution:
+class AttributionHooks:
     """The hooks of one session."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -55,7 +54,7 @@ class Attribution:
         self._is_worker = hasattr(config, "workerinput")
         self._records: dict[_Key, dict[str, TargetRecord]] = {}
         self._failed: dict[_Key, list[tuple[pytest.TestReport, TargetRecord]]] = {}
-        self.conclusions: dict[str, Conclusion] = {}
+        self.conclusions: dict[str, Attribution] = {}
         """The conclusions at the end of the session, by node id."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -91,7 +90,7 @@ class Attribution:
                     self.conclusions[report.nodeid] = found = self._conclude(module, record, comparer)
                     report.longrepr.addsection(SECTION, found.section)
 
-    def _conclude(self, module: _Key, mine: TargetRecord, comparer: _Comparer) -> Conclusion:
+    def _conclude(self, module: _Key, mine: TargetRecord, comparer: _Comparer) -> Attribution:
         known = self._records[module]
         others = [
             known.get(one.target) or TargetRecord(file=mine.file, suite=mine.suite, **asdict(one))
@@ -101,14 +100,15 @@ class Attribution:
         blocks = [concluded, "\n".join(listing(mine, others))]
         if (passing := reference(mine, others)) is not None:
             blocks.append(comparer.compare(module, mine, passing))
-        if left := unrun(others):
+        if left := [other.target for other in others if other.outcome is Outcome.NOT_RUN]:
             options = _options(self._config.getoption("retarget_extension") or ())
             if (artifacts := self._config.stash[SETTINGS].artifacts) is not None:
                 options += ["--retarget-artifacts", display_path(artifacts)]
             words, whole = _to_run(module, mine, left)
             what = "all of them" if whole else "what has not run"
             blocks.append(f"to run {what}: {shlex.join(['pytest', *options, *words])}")
-        return Conclusion(sentence=concluded, section="\n\n".join(block for block in blocks if block))
+        section = "\n\n".join(block for block in blocks if block)
+        return Attribution(session="", nodeid=mine.nodeid, sentence=concluded, section=section)
 
 
 def _to_run(module: _Key, failed: TargetRecord, left: Sequence[str]) -> tuple[list[str], bool]:
@@ -204,17 +204,10 @@ def _difference(found: OutputComparison, pairs: Sequence[str]) -> str:
     )
 
 
-class Conclusion(Struct, frozen=True, kw_only=True):
-    """The suspect of one failure: the sentence that concludes, and the whole section."""
-
-    sentence: str
-    section: str
-
-
 _WIDTH = 80
 
 
-def complete(testcases: Iterable[ET.Element], conclusions: Mapping[str, Conclusion]) -> None:
+def complete(testcases: Iterable[ET.Element], conclusions: Mapping[str, Attribution]) -> None:
     """Add to what pytest is about to write to its junit file what the failures point to.
 
     A target is found by its property `retarget.nodeid`: pytest writes no node ids there.

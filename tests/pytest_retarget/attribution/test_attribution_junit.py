@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-from pytest_retarget.attribution.reports import SECTION, Conclusion, complete
+from pytest_retarget.attribution.reports import SECTION, complete
+from retarget.results import Attribution
 
 FILE = """<testsuite name="pytest" tests="3">\
 <testcase classname="suite.toml.s" name="m_a_x"><properties><property name="retarget.nodeid" \
@@ -14,7 +15,9 @@ value="suite.toml::s::m_a_y" /></properties></testcase><testcase classname="test
 <failure message="no">no</failure></testcase></testsuite>"""
 
 SAID = {
-    nodeid: Conclusion(sentence="This points to a\x1b.", section="This points to a\x1b.\n\n  m_a_y  passed")
+    nodeid: Attribution(
+        session="", nodeid=nodeid, sentence="This points to a\x1b.", section="This points to a\x1b.\n\n  m_a_y  passed"
+    )
     for nodeid in ("suite.toml::s::m_a_x", "suite.toml::s::m_a_y", "suite.toml::s::gone")
 }
 
