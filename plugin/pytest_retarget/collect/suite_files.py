@@ -118,7 +118,9 @@ class SuiteCollector(_Collecting):
         if not selection.is_all:
             indices = [at for at in indices if selection.has(targets[at].compiled.module)]
         if self._only is None:
-            indices = preselection(self.config).choose(self, targets, indices, found.marks.of)
+            indices = preselection(self.config).choose(
+                self, targets, indices, marks=found.marks.of, complete=self.complete
+            )
         return self.complete((), indices)
 
     def complete(self, made: Iterable[pytest.Item], indices: Indices) -> list[pytest.Item]:

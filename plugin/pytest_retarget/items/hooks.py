@@ -58,16 +58,12 @@ def queue_runs(services: Services, items: Sequence[MatrixItem]) -> None:
 
     Not what may not have to run, and not what needs the results of other runs: their items see to that.
     """
-    for item in items:
+    for item in (one for one in items if isinstance(one, RunItem)):
         target = item.target
-        if not isinstance(target, RunTarget):
-            continue
         with suppress(UnavailableError, RetargetError):  # its own setup reports it
-            if item.in_force.skipping is None and not services.references.needed(target):
+            if (rules := item.rules_ahead(services)) is not None:
                 services.engine.devices_of(target)
-                in_force = services.in_force(target, item.in_force)
-                if in_force.skipping is None:
-                    services.engine.run_ahead(target, in_force.rules, reuses=services.settings.reuses)
+                services.engine.run_ahead(target, rules, reuses=services.settings.reuses)
 
 
 _AROUND_TARGETS = ("protocol", "setup", "call", "teardown")

@@ -19,6 +19,7 @@ from retarget.session import (
     Skip,
     StageFailedError,
     SuiteContext,
+    TargetRules,
     Trial,
     first_line,
 )
@@ -37,7 +38,7 @@ from pytest_retarget.internals import (
     XFailed,
 )
 from pytest_retarget.items.benchmark import BENCHMARK
-from pytest_retarget.session.services import SERVICES
+from pytest_retarget.session.services import SERVICES, Services
 
 
 class MatrixItem(pytest.Item):
@@ -155,14 +156,20 @@ class RunItem(MatrixItem):
 
     def begin(self) -> None:
         """Begin the run that `runtest` is going to wait for, where nothing keeps it from that."""
-        if self.in_force.skipping is not None or any(mark.name in _MAY_SKIP for mark in self.iter_markers()):
+        if any(mark.name in _MAY_SKIP for mark in self.iter_markers()):
             return
         services = self.config.stash[SERVICES]
         with suppress(RetargetError, UnavailableError):  # `runtest` reports it
-            if not services.references.needed(self.target):
-                in_force = services.in_force(self.target, self.in_force)
-                if in_force.skipping is None:
-                    services.engine.begin_run(self.target, in_force.rules)
+            if (rules := self.rules_ahead(services)) is not None:
+                services.engine.begin_run(self.target, rules)
+
+    def rules_ahead(self, services: Services) -> TargetRules | None:
+        """Return the rules for a run ahead of the item's turn; None where it may not have to run, or needs the results
+        of other runs. Raises as `Services.in_force` does."""
+        if self.in_force.skipping is not None or services.references.needed(self.target):
+            return None
+        in_force = services.in_force(self.target, self.in_force)
+        return in_force.rules if in_force.skipping is None else None
 
 
 class TargetSkipped(Skipped):
