@@ -6,18 +6,19 @@ A leg that cannot be run as it was planned is not run at all: what it lacks woul
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 from retarget.results import Leg, Plan, read_plan
-from retarget.support import RetargetError, did_you_mean, display_path
+from retarget.support import RetargetError, did_you_mean, display_path, listed
 
 from pytest_retarget.collect.requirements import Refusing
 from pytest_retarget.items.targets import MatrixItem
 from pytest_retarget.options.settings import SETTINGS, Settings, usage_errors
 
-SHOWN = 5
-"""How many legs or targets a message names."""
+_named = partial(listed, most=5)
+"""The first legs or targets of some, for a message."""
 
 
 class PlannedLeg(Refusing):
@@ -84,8 +85,3 @@ def _planned(settings: Settings, file: Path) -> tuple[Plan, Leg]:
         )
         raise RetargetError(msg)
     return plan, leg
-
-
-def _named(names: Sequence[str]) -> str:
-    rest = len(names) - SHOWN
-    return ", ".join(names[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")

@@ -70,15 +70,13 @@ class Refusing:
             terminalreporter.write_line(f"ERROR: {error}", red=True)
 
 
-_EVERY = "--retarget-require {!r}"
-
-
 class Requirements(Refusing):
     """The hooks of one session. Registered only where something is required."""
 
     def __init__(self, config: pytest.Config) -> None:
         super().__init__(config, "retarget_require")
         self._requirements = config.stash[SETTINGS].require
+        self._options = [f"--retarget-require {one!r}" for one in self._requirements]
         self._of_leg = bool(config.stash[SETTINGS].leg)
         self._required: dict[str, list[int]] = {}
         self._reported: set[int] = set()
@@ -117,7 +115,7 @@ class Requirements(Refusing):
         """Return the errors for words and requirements that select nothing."""
         errors = []
         for number, requirement in enumerate(self._requirements):
-            option = _EVERY.format(requirement)
+            option = self._options[number]
             if not declared:
                 errors.append(f"{option}: no target was collected, so nothing that is required can run")
                 continue
@@ -157,7 +155,7 @@ class Requirements(Refusing):
         kept = {number for nodeid in self._required.keys() & left for number in self._required[nodeid]}
         kept -= {number for number, name in lost if not name.startswith("-m ")}  # -m does not narrow these
         return [
-            f"{_EVERY.format(self._requirements[number])}: {name} deselects {_count(nodeids)} that it requires, "
+            f"{self._options[number]}: {name} deselects {_count(nodeids)} that it requires, "
             f"such as {min(nodeids)}; select them, or require fewer{self._narrowed(number) if number in kept else ''}"
             for (number, name), nodeids in sorted(lost.items())
         ]
@@ -194,7 +192,7 @@ class Requirements(Refusing):
 
     def _error(self, error: Skip | Skipped, item: MatrixItem, number: int) -> TerminalRepr | None:
         text = str(error).removeprefix("blocked: ")
-        lines = [text, f"{_EVERY.format(self._requirements[number])} does not let this target be skipped"]
+        lines = [text, f"{self._options[number]} does not let this target be skipped"]
         if isinstance(error, Unavailable) and error.hint:
             lines.append(error.hint)
         path, line, _ = item.reportinfo()
@@ -216,14 +214,17 @@ class Requirements(Refusing):
         if self._is_worker or self._errors:
             return
         if self.of_selected:
-            held = [one for one in enumerate(self._requirements) if not self.select_none or one[1] in self.asked]
-            unmet = [one for at, one in held if at not in self._ran]
-            self._errors = {f"{_EVERY.format(one)}: no target that it selects has run": None for one in unmet}
+            every = enumerate(self._requirements)
+            held = {number for number, one in every if not self.select_none or one in self.asked}
+            unmet, why = held - self._ran, "no target that it selects has run"
         else:
-            unmet = [self._requirements[number] for number in sorted(self._reported - self._ran)]
-            why = "was skipped by a rule or by --retarget-artifacts, so nothing that is required has run"
-            self._errors = {f"{_EVERY.format(one)}: each target that it requires {why}": None for one in unmet}
-        if self._errors:
+            unmet = self._reported - self._ran
+            why = (
+                "each target that it requires was skipped by a rule or by --retarget-artifacts, so nothing that is "
+                "required has run"
+            )
+        self._errors = {f"{self._options[number]}: {why}": None for number in sorted(unmet)}
+        if unmet:
             fail_session(session)
 
 
