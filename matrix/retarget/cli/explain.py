@@ -163,7 +163,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
         runtime = target.runtime
         through = _through(suite, compiled, runtime)
         yield f"{target.name} ({'compile target' if runtime is None else 'run target'})"
-        yield from _aligned(self._parts(suite, target, compiled, runtime, through))
+        yield from _aligned(self._parts(suite, target, through))
         yield from _section("compiler flags", self._compiler_flags(suite, compiled))
         yield from _section("compiled for", ((line, "") for line in self._compiled_for(compiled)))
         yield from _section("compile devices", compiled.compiler.devices)
@@ -176,21 +176,15 @@ class _Explainer(Struct, frozen=True, kw_only=True):
             )
         if isinstance(target, RunTarget):
             yield from _section("requirements", self._requirements(target))
-        yield from _section("tags", self._tags(suite, compiled, runtime, through))
+        yield from _section("tags", self._tags(suite, target, through))
         yield from _section("expectation", self._expectation(suite, target))
         yield from _section("golden", self._goldens(suite, target))
         yield from _section("builds", self._builds(compiled, runtime))
         yield from _section("on this host", self._availability(compiled, runtime))
         yield from _section("by hand", self._by_hand(target))
 
-    def _parts(
-        self,
-        suite: Suite,
-        target: Target,
-        compiled: CompileTarget,
-        runtime: RuntimeConfig | None,
-        through: Sequence[TargetConfig],
-    ) -> Iterator[tuple[str, str, str]]:
+    def _parts(self, suite: Suite, target: Target, through: Sequence[TargetConfig]) -> Iterator[tuple[str, str, str]]:
+        compiled, runtime = target.compiled, target.runtime
         yield "module", compiled.module.name, display_path(compiled.module.path)
         yield "suite", suite.name, self.at(suite.origin)
         yield "kind", suite.kind, self.at(suite.origin, "kind")
@@ -245,9 +239,9 @@ class _Explainer(Struct, frozen=True, kw_only=True):
             yield flag, self.at(origin, "flags", seen[origin])
             seen[origin] += 1
 
-    def _tags(
-        self, suite: Suite, compiled: CompileTarget, runtime: RuntimeConfig | None, through: Sequence[TargetConfig]
-    ) -> Iterable[tuple[str, str]]:
+    def _tags(self, suite: Suite, target: Target, through: Sequence[TargetConfig]) -> Iterable[tuple[str, str]]:
+        compiled, runtime = target.compiled, target.runtime
+        active = [suite.overrides[index] for index in active_overrides(suite, compiled.module.name)]
         return tag_sources(
             suite=suite,
             compiler=compiled.compiler,
@@ -255,9 +249,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
             runtime=runtime,
             driver=self.registry.driver_tags(runtime) if runtime is not None else (),
             targets=through,
-            module=[
-                tag for index in active_overrides(suite, compiled.module.name) for tag in suite.overrides[index].tags
-            ],
+            module=[tag for override in active for tag in override.tags],
             own=compiled.module.tags,
         ).items()
 
