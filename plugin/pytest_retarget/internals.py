@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
 from subprocess import Popen
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from _pytest._code.code import ExceptionRepr as ExceptionRepr
@@ -23,6 +24,19 @@ from _pytest.mark.expression import Expression as Expression
 from _pytest.outcomes import Skipped as Skipped
 from _pytest.outcomes import XFailed as XFailed
 from _pytest.subtests import SubtestContext as SubtestContext
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+
+@cache
+def _compiled(expression: str) -> Expression:
+    return Expression.compile(expression)
+
+
+def is_selected(item: pytest.Item, expression: str) -> bool:
+    """Return whether `-m` would select an item."""
+    return _compiled(expression).evaluate(MarkMatcher.from_markers(item.iter_markers()))
 
 
 def terminal_writer(reporter: Any) -> Any:
@@ -45,6 +59,19 @@ def junit_log(config: pytest.Config) -> Any:
     from _pytest.junitxml import xml_key
 
     return config.stash.get(xml_key, None)
+
+
+def junit_testcases(config: pytest.Config) -> list[Element]:
+    """Return the tests that the junit file is going to have; none where none is written."""
+    log = junit_log(config)
+    return [one.to_xml() for one in log.node_reporters_ordered] if log is not None else []
+
+
+def bin_xml_escape(text: str) -> str:
+    """Write what XML cannot hold as pytest does: `#x1B`."""
+    from _pytest.junitxml import bin_xml_escape as escape
+
+    return escape(text)
 
 
 def local_workers(config: pytest.Config) -> list[Popen[bytes]]:

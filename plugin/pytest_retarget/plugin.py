@@ -46,10 +46,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
         config.pluginmanager.register(Requirements(config), REQUIREMENTS)
     leg = None
-    if settings.plan is not None or settings.leg:
+    if settings.plan is not None:
         from pytest_retarget.collect.planned import PlannedLeg
 
-        config.pluginmanager.register(leg := PlannedLeg(config), "retarget-plan")
+        config.pluginmanager.register(leg := PlannedLeg(config, settings.plan), "retarget-plan")
     if hasattr(config, "workerinput"):  # of xdist: its controller reports
         return
     results, page = settings.results, None
@@ -94,7 +94,7 @@ def activate(config: pytest.Config) -> ModuleType:
 
         from pytest_retarget.collect.hooks import CollectionHooks
         from pytest_retarget.items.hooks import ServiceHooks
-        from pytest_retarget.report.equal_failures import FoldAlike, Unfold
+        from pytest_retarget.report.equal_failures import FoldAlike
         from pytest_retarget.report.lastfailed import RememberBlocked
         from pytest_retarget.report.recording import Recorder
         from pytest_retarget.report.terminal import TerminalHooks
@@ -110,15 +110,15 @@ def activate(config: pytest.Config) -> ModuleType:
             "-lastfailed": RememberBlocked(config),
         }
         if not config.pluginmanager.is_blocked(f"{NAME}-attribution"):
-            from pytest_retarget.attribution.reports import Attribution
+            from pytest_retarget.attribution.reports import AttributionHooks
 
-            plugins["-attribution"] = Attribution(config)
+            plugins["-attribution"] = AttributionHooks(config)
         if not hasattr(config, "workerinput"):
-            plugins |= {"-fold": (fold := FoldAlike(config)), "-unfold": Unfold(fold)}
+            plugins["-fold"] = FoldAlike(config)
             if on_github():
-                from pytest_retarget.report.github import EndOfFailures, GitHub
+                from pytest_retarget.report.github import GitHub
 
-                plugins |= {"-github": (github := GitHub(config, terminal)), "-github-end": EndOfFailures(github)}
+                plugins["-github"] = GitHub(config, terminal)
         if config.stash[SETTINGS].update_expectations:
             from pytest_retarget.update import UpdateExpectations
 
@@ -168,7 +168,9 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, p
     report = yield
     if isinstance(collector, pytest.Directory) and report.passed:
         path = collector.path / SUITE_FILE
-        if os.path.lexists(path) and not path.is_file() and not _ignored(collector, path):
+        hooks, config = collector.ihook, collector.config
+        is_odd = os.path.lexists(path) and not path.is_file()
+        if is_odd and not hooks.pytest_ignore_collect(collection_path=path, config=config):
             report.result.append(activate(collector.config).SuiteFile.from_parent(collector, path=path))
     return report
 
@@ -180,10 +182,6 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> Gener
     if is_ignored and (file := collection_path / SUITE_FILE).is_file():
         config.stash.setdefault(NOT_ENTERED, {})[file] = None
     return is_ignored
-
-
-def _ignored(collector: pytest.Directory, path: Path) -> bool:
-    return bool(collector.ihook.pytest_ignore_collect(collection_path=path, config=collector.config))
 
 
 _FOLDERS = pytest.StashKey[tuple[Path, ...]]()

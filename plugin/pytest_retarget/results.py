@@ -15,15 +15,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from retarget.model import Target, suite_line
-from retarget.results import Attribution, Outcome, ResultsLine, ResultsWriter, TargetRecord
+from retarget.results import Outcome, ResultsLine, ResultsWriter, TargetRecord
 from retarget.session import SUITE_FILE, declared_record, session_start
 from retarget.support import RetargetError, strip_colour
 
 from pytest_retarget.collect.planned import PlannedLeg
 from pytest_retarget.items.targets import MatrixItem
+from pytest_retarget.options.settings import usage_errors
 from pytest_retarget.record import earlier_records, record_of
 from pytest_retarget.session.declared import declared
-from pytest_retarget.session.status import OTHER_FAILURES
+from pytest_retarget.session.status import OTHER_FAILURES, say
 
 LONGEST_TEXT = 64 << 10
 """Characters of a report that are kept."""
@@ -67,11 +68,8 @@ class Results:
         arguments = tuple(map(str, self._config.invocation_params.args))
         start = session_start(self._left, self._config.rootpath, arguments, **self._of_leg)
         self._session = start.session
-        try:
+        with usage_errors("--retarget-results: "):
             self._writer = ResultsWriter(self._folder, start)
-        except RetargetError as error:
-            msg = f"--retarget-results: {error}"
-            raise pytest.UsageError(msg) from None
 
     # ------------------------------------------------------------ a target has run
 
@@ -149,9 +147,8 @@ class Results:
         for nodeid in self._left if self._writer is not None else ():
             self._write_record(replace(self._declared(nodeid), reason=reason))
         attribution: Any = self._config.pluginmanager.get_plugin(_ATTRIBUTION)
-        for nodeid, found in attribution.conclusions.items() if attribution is not None else ():
-            section = _kept(found.section)
-            self._write(Attribution(session=self._session, nodeid=nodeid, sentence=found.sentence, section=section))
+        for found in attribution.conclusions.values() if attribution is not None else ():
+            self._write(replace(found, session=self._session, section=_kept(found.section)))
         if self._error and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
         yield
@@ -170,9 +167,8 @@ class Results:
         self._close()
 
     def _show(self) -> None:
-        reporter: Any = self._config.pluginmanager.get_plugin("terminalreporter")
-        if self._error and reporter is not None:
-            reporter.write_line(f"ERROR: {self._error}", red=True)
+        if self._error:
+            say(self._config, f"ERROR: {self._error}", red=True)
 
     # ------------------------------------------------------------ what the declarations say
 

@@ -80,14 +80,8 @@ def _arguments(request: RunRequest) -> Iterator[str]:
         yield from ("-p", f"no:{name}")
     kept = _KEPT if request.is_ids else {"-p", *_KEPT}
     yield from request_options(request, kept=kept, switches=_SWITCHES)
-    yield from (f"--retarget-case={case}" for case in request.cases)
     yield from (f"--retarget-require={text}" for text in request.requires)
-    if request.ignores_expectations:
-        yield "--retarget-ignore-expectations"
-    if request.in_full:
-        yield "-vv"
-    given = {"results": request.results, "compile-timeout": request.compile_timeout, "run-timeout": request.run_timeout}
-    yield from (f"--retarget-{name}={value}" for name, value in given.items() if value is not None)
+    yield from request.options
 
 
 class _Session(Errors):

@@ -54,7 +54,7 @@ class UpdateExpectations:
                 report.outcome, report.longrepr = "passed", None
                 record = replace(record, outcome=Outcome.PASSED)
             return record
-        if item.runtime is not None and record.stage == Stage.COMPILE:
+        if item.target.runtime is not None and record.stage == Stage.COMPILE:
             rules = [item.trial.in_force.compile_rule]
         else:
             in_force = item.trial.rules

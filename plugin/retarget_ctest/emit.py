@@ -15,7 +15,6 @@ from retarget.cli import (
     add_toolchain_argument,
     output_folder,
     read_declared,
-    request_of,
 )
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
@@ -108,7 +107,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the files. Returns 0. Raises `DiagnosticsError`, `RetargetError`, `argparse.ArgumentError`."""
-    selection = read_declared(request_of(arguments, arguments.path))
+    selection = read_declared(arguments, arguments.path)
     root = selection.root
     options = [f"--retarget-extension={name}" for name in arguments.retarget_extension]
     options += [f"--retarget-toolchain={_absolute(text)}" for text in arguments.retarget_toolchain]
@@ -187,7 +186,7 @@ def _test(
     retries: Mapping[str, int],
     command: list[str],
 ) -> _Test:
-    compiled = target if isinstance(target, CompileTarget) else target.compile
+    compiled = target.compiled
     seconds = (compiled.timeout or selection.compile_timeout) + _SLACK
     if isinstance(target, RunTarget):
         seconds += target.timeout or selection.run_timeout
@@ -227,7 +226,7 @@ class _Machine:
 
     def lacks(self, target: Target) -> str:
         """Return what keeps a target from ever running here, in words; empty where nothing does."""
-        compiled = target if isinstance(target, CompileTarget) else target.compile
+        compiled = target.compiled
         engine = self._engine
         why = self._why(compiled.compiler, lambda: engine.check_compiler(compiled.compiler))
         if not why and isinstance(target, RunTarget):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec.structs import asdict
 from retarget.cli import (
     add_expression_arguments,
     add_path_arguments,
     add_toolchain_argument,
-    check_paths,
     output_folder,
+    request_of,
     seconds_above_0,
 )
 from retarget.session import SUITE_FILE, RunRequest, SelectionUsageError, pytest_plugin
@@ -80,27 +82,27 @@ def _request(arguments: argparse.Namespace) -> RunRequest:
         msg = "expected targets: ids, names or globs as `retarget list` shows them, folders, or -m or -k"
         raise argparse.ArgumentError(None, msg)
     paths = [word for word in words if "::" in word or Path(word).exists()] or ["."]
-    check_paths(paths)
-    check_paths(arguments.ignore, after="--ignore: ")
     _check_toolchains(arguments.retarget_toolchain)
     return RunRequest(
-        paths=tuple(paths),
         names=tuple(word for word in words if word not in paths),
         is_ids=bool(words) and not selects and all(map(_is_id, words)),
-        mark=arguments.mark,
-        keyword=arguments.keyword,
-        ignore=tuple(arguments.ignore),
-        extensions=tuple(arguments.retarget_extension),
-        toolchains=tuple(arguments.retarget_toolchain),
-        cases=tuple(arguments.case),
+        **asdict(request_of(arguments, paths)),
         requires=tuple(arguments.retarget_require),
-        ignores_expectations=arguments.ignore_expectations,
         artifact=arguments.artifact,
-        results=arguments.results,
-        compile_timeout=arguments.compile_timeout,
-        run_timeout=arguments.run_timeout,
-        in_full=arguments.verbose,
+        options=tuple(_options(arguments)),
     )
+
+
+def _options(arguments: argparse.Namespace) -> Iterator[str]:
+    """Yield what pytest's plugin is told with the same words."""
+    yield from (f"--retarget-case={case}" for case in arguments.case)
+    for name in ("results", "compile_timeout", "run_timeout"):
+        if (value := getattr(arguments, name)) is not None:
+            yield f"--retarget-{name.replace('_', '-')}={value}"
+    if arguments.ignore_expectations:
+        yield "--retarget-ignore-expectations"
+    if arguments.verbose:
+        yield "-vv"
 
 
 def _is_id(word: str) -> bool:

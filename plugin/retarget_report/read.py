@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 from msgspec import Struct, field
@@ -60,8 +60,12 @@ class Target(Struct, frozen=True, kw_only=True):
 
     @property
     def stage(self) -> str:
-        """Where it failed; empty where it did not."""
-        return stage_of(self.attempts[-1]) if self.attempts else ""
+        """Where it failed, in the words of expectations; empty where it did not."""
+        if (record := self.record) is None:
+            return ""
+        if record.observation is not None:
+            return record.observation.stage
+        return record.stage if record.outcome in {Outcome.FAILED, Outcome.XFAILED} else ""
 
     @property
     def signature(self) -> str:
@@ -86,12 +90,6 @@ class Report(Struct, frozen=True, kw_only=True):
     outside: int = 0
     history: History | None = None
     bringups: Sequence[Mapping[str, Any]] = ()
-
-    @property
-    def counts(self) -> dict[State, int]:
-        """How many targets are in each state that any is in, in the order of the legend."""
-        counted = Counter(target.state for target in self.targets)
-        return {state: counted[state] for state in LOOKS if counted[state]}
 
 
 def read_report(
@@ -206,28 +204,11 @@ def _grouped(targets: Iterable[Target]) -> list[Target]:
 
 
 class State(StrEnum):
-    """The outcomes of records, and what only a plan or the machine tells. The value is the word in the address."""
+    """The outcomes of records, and what only a plan or the machine tells, in the order of the legend.
 
-    OK = "ok"
-    PARTIAL = "partial"
-    XFAIL = "xfail"
-    FAIL = "fail"
-    XPASS = "xpass"
-    ERROR = "error"
-    FLAKY = "flaky"
-    INTERMITTENT = "intermittent"
-    BLOCKED = "blocked"
-    UNAVAILABLE = "unavailable"
-    SKIPPED = "skipped"
-    NOT_RUN = "not-run"
-    MISSING = "missing"
-    WAIVED = "waived"
-    UNPLANNED = "unplanned"
-
-
-class Look(Struct, frozen=True, kw_only=True):
-    """How a state is shown: `code` is its letter in the data, `sort` is what it counts as in totals: `good` (as
-    expected), `bad`, or `none` (it says nothing of the target)."""
+    The value is the word in the address, `code` the letter in the data, `sort` what it counts as in totals: `good` (as
+    expected), `bad`, or `none` (it says nothing of the target).
+    """
 
     code: str
     glyph: str
@@ -235,37 +216,28 @@ class Look(Struct, frozen=True, kw_only=True):
     sort: str
     meaning: str
 
+    def __new__(cls, word: str, *look: str) -> Self:
+        self = str.__new__(cls, word)
+        self._value_ = word
+        self.code, self.glyph, self.label, self.sort, self.meaning = look
+        return self
 
-LOOKS = {
-    State.OK: Look(code="p", glyph="✓", label="ok", sort="good", meaning="passed"),
-    State.XFAIL: Look(code="x", glyph="≈", label="xfail", sort="good", meaning="failed as its expectation says"),
-    State.FAIL: Look(code="f", glyph="✗", label="fail", sort="bad", meaning="failed, at the stage named in the cell"),
-    State.XPASS: Look(code="u", glyph="!", label="xpass", sort="bad", meaning="passed, but was expected to fail"),
-    State.ERROR: Look(code="e", glyph="‼", label="error", sort="bad", meaning="its setup or teardown failed"),
-    State.MISSING: Look(code="m", glyph="?", label="missing", sort="bad", meaning="planned, but has no result"),
-    State.FLAKY: Look(code="k", glyph="↻", label="flaky", sort="good", meaning="failed, was tried again, and passed"),
-    State.INTERMITTENT: Look(
-        code="i", glyph="∿", label="chance", sort="good", meaning="passes or fails by chance, as its rule allows"
-    ),
-    State.BLOCKED: Look(
-        code="b", glyph="⊘", label="blocked", sort="none", meaning="not run because another target failed"
-    ),
-    State.UNAVAILABLE: Look(
-        code="n", glyph="∅", label="no device", sort="none", meaning="something that it needs is not on the machine"
-    ),
-    State.SKIPPED: Look(code="s", glyph="-", label="skipped", sort="none", meaning="skipped, with a reason"),
-    State.NOT_RUN: Look(
-        code="o", glyph="…", label="not run", sort="none", meaning="its session ended before it, or lost its device"
-    ),
-    State.PARTIAL: Look(
-        code="h", glyph="◐", label="partial", sort="none", meaning="as expected in its cases that ran; others did not"
-    ),
-    State.WAIVED: Look(code="w", glyph="◌", label="waived", sort="none", meaning="a waiver lets it stay without a run"),
-    State.UNPLANNED: Look(
-        code=".", glyph="·", label="not planned", sort="none", meaning="no leg of the plan runs it, no waiver names it"
-    ),
-}
-"""Every state, in the order of the legend."""
+    OK = "ok", "p", "✓", "ok", "good", "passed"
+    XFAIL = "xfail", "x", "≈", "xfail", "good", "failed as its expectation says"
+    FAIL = "fail", "f", "✗", "fail", "bad", "failed, at the stage named in the cell"
+    XPASS = "xpass", "u", "!", "xpass", "bad", "passed, but was expected to fail"
+    ERROR = "error", "e", "‼", "error", "bad", "its setup or teardown failed"
+    MISSING = "missing", "m", "?", "missing", "bad", "planned, but has no result"
+    FLAKY = "flaky", "k", "↻", "flaky", "good", "failed, was tried again, and passed"
+    INTERMITTENT = "intermittent", "i", "∿", "chance", "good", "passes or fails by chance, as its rule allows"
+    BLOCKED = "blocked", "b", "⊘", "blocked", "none", "not run because another target failed"
+    UNAVAILABLE = "unavailable", "n", "∅", "no device", "none", "something that it needs is not on the machine"
+    SKIPPED = "skipped", "s", "-", "skipped", "none", "skipped, with a reason"
+    NOT_RUN = "not-run", "o", "…", "not run", "none", "its session ended before it, or lost its device"
+    PARTIAL = "partial", "h", "◐", "partial", "none", "as expected in its cases that ran; others did not"
+    WAIVED = "waived", "w", "◌", "waived", "none", "a waiver lets it stay without a run"
+    UNPLANNED = "unplanned", ".", "·", "not planned", "none", "no leg of the plan runs it, no waiver names it"
+
 
 STATES = {
     Outcome.PASSED: State.OK,
@@ -288,10 +260,3 @@ def state_of(record: TargetRecord) -> State:
     if record.outcome is Outcome.SKIPPED and record.unavailable:
         return State.UNAVAILABLE
     return STATES[record.outcome]
-
-
-def stage_of(record: TargetRecord) -> str:
-    """Return where a target failed, in the words of expectations; empty where it did not fail."""
-    if record.observation is not None:
-        return record.observation.stage
-    return record.stage if record.outcome in {Outcome.FAILED, Outcome.XFAILED} else ""

@@ -13,6 +13,7 @@ Values are what msgspec writes as JSON. A name is a file's: letters, digits, `-`
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +24,7 @@ from retarget.results import faulty_sessions
 from retarget.support import RetargetError, display_path, write_atomically
 
 from retarget_report.folder import expect_free
-from retarget_report.read import LOOKS, Report, State
+from retarget_report.read import Report, State
 from retarget_report.views import benchmarks, durations, failures, history, matrix
 
 View = Callable[[Report], Iterable[tuple[str, Any]]]
@@ -88,18 +89,16 @@ def _index(report: Report) -> str:
 
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     environment.filters |= {"when": _when, "duration": _duration}
-    counts = report.counts
-    total = sum(counts.values())
-    judged = sum(number for state, number in counts.items() if LOOKS[state].sort != "none")
+    counts = Counter(target.state for target in report.targets)
+    judged = sum(number for state, number in counts.items() if state.sort != "none")
     return environment.from_string((_OWN / "templates" / "index.html.j2").read_text(encoding="utf-8")).render(
         report=report,
         percent=_percent,
         scripts=list(_scripts(report)),
-        counts=[(state, LOOKS[state], number) for state, number in counts.items()],
-        total=total,
+        total=counts.total(),
         judged=judged,
-        good=sum(number for state, number in counts.items() if LOOKS[state].sort == "good"),
-        missing=counts.get(State.MISSING, 0),
+        good=sum(number for state, number in counts.items() if state.sort == "good"),
+        missing=counts[State.MISSING],
         incomplete=[session for session in report.sessions if not session.is_complete],
         failed=[session for session in faulty_sessions(report.sessions) if session.is_complete],
         written=datetime.now(UTC).timestamp(),

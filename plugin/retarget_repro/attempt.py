@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
-from retarget.cli import add_path_arguments, add_toolchain_argument, read_declared, request_of
+from retarget.cli import add_path_arguments, add_toolchain_argument, read_declared
 from retarget.extension import UnavailableError
 from retarget.model import (
     Artifact,
@@ -104,7 +104,7 @@ def chosen_target(arguments: argparse.Namespace) -> Chosen:
     text = str(arguments.target)
     file, _, rest = text.partition("::")
     suite, _, name = rest.rpartition("::") if rest else ("", "", text)
-    selection = read_declared(request_of(arguments, [file] if rest else arguments.path))
+    selection = read_declared(arguments, [file] if rest else arguments.path)
     suites = [one for one in selection.suites if suite in {"", one.suite.name}]
     found = [
         Chosen(registry=selection.registry, suite=one.suite, target=target, others=one.targets)

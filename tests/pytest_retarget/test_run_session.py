@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -129,33 +128,14 @@ def test_the_options_of_a_session_are_what_was_asked_for() -> None:
     assert words[:4] == ["--assert=plain", "-p", "retarget", "--capture=no"]
     assert words[-6:] == ["-o", "addopts=", "-m", "", "-k", ""]
     assert not {"no:python", "--noconftest", "-vv", "--retarget-ignore-expectations"} & {*words}
-    request = RunRequest(
-        paths=("s.toml::s::t",),
-        is_ids=True,
-        cases=("x", "y"),
-        requires=("vulkan",),
-        ignores_expectations=True,
-        results=Path("out"),
-        compile_timeout=1.5,
-        run_timeout=0.0,
-        in_full=True,
-    )
+    request = RunRequest(paths=("s.toml::s::t",), is_ids=True, requires=("vulkan",), options=("-vv",))
     words = list(_arguments(request))
     assert words[1:8] == [
         *("-p", "pytest_retarget.plugin", "--disable-plugin-autoload", "--noconftest"),
         *("-o", "required_plugins=", "-o"),
     ]
     assert {"no:cacheprovider", "no:python", "no:unittest"} <= {*words}
-    assert words[-8:] == [
-        "--retarget-case=x",
-        "--retarget-case=y",
-        "--retarget-require=vulkan",
-        "--retarget-ignore-expectations",
-        "-vv",
-        "--retarget-results=out",
-        "--retarget-compile-timeout=1.5",
-        "--retarget-run-timeout=0.0",
-    ]
+    assert words[-2:] == ["--retarget-require=vulkan", "-vv"]
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,7 @@ def item(
         in_force=SimpleNamespace(compile_rule=compiled),
         rules=SimpleNamespace(whole=whole, of=by_case.get),
     )
-    target = SimpleNamespace(compiled=SimpleNamespace(name="m_c"))
-    return SimpleNamespace(trial=trial, target=target, runtime=runtime)
+    return SimpleNamespace(trial=trial, target=SimpleNamespace(compiled=SimpleNamespace(name="m_c"), runtime=runtime))
 
 
 def record(outcome: Outcome, result: Result, **known: Any) -> TargetRecord:

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from report_results import failed, node_id, record, some_records, write_leg_plan, write_results
 from retarget.results import Attribution, Outcome
-from retarget_report.read import LOOKS, State, read_report, state_of
+from retarget_report.read import State, read_report, state_of
 
 
 def states(*results: Path, plans: tuple[Path, ...] = ()) -> dict[str, State]:
@@ -17,15 +17,14 @@ def states(*results: Path, plans: tuple[Path, ...] = ()) -> dict[str, State]:
 
 
 @pytest.mark.parametrize("outcome", list(Outcome))
-def test_every_outcome_has_a_state_and_a_look(outcome: Outcome) -> None:
-    assert state_of(record("add", outcome=outcome)) in LOOKS
+def test_every_outcome_has_a_state(outcome: Outcome) -> None:
+    assert state_of(record("add", outcome=outcome)) in State
 
 
 def test_codes_glyphs_and_labels_are_each_used_once() -> None:
     for name in ("code", "glyph", "label", "meaning"):
-        used = [getattr(look, name) for look in LOOKS.values()]
+        used = [getattr(state, name) for state in State]
         assert sorted(used) == sorted(set(used))
-    assert list(LOOKS) == sorted(State, key=list(LOOKS).index)
 
 
 def test_a_skip_for_want_of_a_device_is_told_from_other_skips() -> None:

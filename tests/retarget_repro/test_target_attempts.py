@@ -200,8 +200,8 @@ def test_the_cases_that_failed_are_run_by_hand_from_what_was_generated(monkeypat
 def _declared(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two suites: `first` has modules m and n, `second` has m; both for compiler configs `one` and `two`."""
 
-    def declared(asked: tuple[str, ...]) -> Any:
-        assert asked in {(".",), ("suite.toml",)}
+    def declared(_: argparse.Namespace, paths: list[str]) -> Any:
+        assert paths in (["."], ["suite.toml"])
         suites = []
         for name, modules in (("first", "mn"), ("second", "m")):
             targets = tuple(compile_target(module, config) for module in modules for config in ("one", "two"))
@@ -209,7 +209,6 @@ def _declared(monkeypatch: pytest.MonkeyPatch) -> None:
             suites.append(SimpleNamespace(suite=suite, selected=targets, targets=(*targets, compile_target("hidden"))))
         return SimpleNamespace(registry=SimpleNamespace(), suites=suites)
 
-    monkeypatch.setattr(attempts, "request_of", lambda _, paths: tuple(paths))
     monkeypatch.setattr(attempts, "read_declared", declared)
 
 

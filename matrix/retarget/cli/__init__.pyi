@@ -6,7 +6,6 @@ from retarget.cli.results.show import record_filter as record_filter
 from retarget.cli.support import add_expression_arguments as add_expression_arguments
 from retarget.cli.support import add_path_arguments as add_path_arguments
 from retarget.cli.support import add_toolchain_argument as add_toolchain_argument
-from retarget.cli.support import check_paths as check_paths
 from retarget.cli.support import input_path as input_path
 from retarget.cli.support import output_folder as output_folder
 from retarget.cli.support import part_lines as part_lines

@@ -42,6 +42,12 @@ class Finding(Struct, frozen=True, kw_only=True):
     error: str = ""
 
     @property
+    def absence(self) -> str:
+        """Why there are no devices."""
+        reason = self.error or self.unavailable or "it lists none"
+        return f"{self.driver}: no devices: {reason}" + (f" ({self.hint})" if self.hint else "")
+
+    @property
     def usable(self) -> tuple[DeviceInfo, ...]:
         """The devices on which something runs."""
         return tuple(info for info in self.devices if not info.unusable)
@@ -89,9 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _profile(finding: Finding, uri: str, output: Path | None) -> Profile:
     """Return the profile of a device that a driver has found. Raises `RetargetError`."""
     if not finding.devices:
-        reason = finding.error or finding.unavailable or "it lists none"
-        msg = f"{finding.driver}: no devices: {reason}" + (f" ({finding.hint})" if finding.hint else "")
-        raise RetargetError(msg)
+        raise RetargetError(finding.absence)
     number = uri.partition("://")[2]
     named = [info for info in finding.devices if uri == info.uri or (number or "0") == str(info.ordinal)]
     if not named:
@@ -153,8 +157,7 @@ def _lines(finding: Finding) -> list[str]:
     if finding.error:
         return [f"{finding.driver}: error: {finding.error}"]
     if not finding.devices:
-        reason = finding.unavailable or "it lists none"
-        return [f"{finding.driver}: no devices: {reason}" + (f" ({finding.hint})" if finding.hint else "")]
+        return [finding.absence]
     lines = [f"{finding.driver}:"]
     for info in finding.devices:
         version = f", driver {info.driver_version}" if info.driver_version else ""

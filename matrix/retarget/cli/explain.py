@@ -17,7 +17,6 @@ from retarget.cli.support import (
     add_toolchain_argument,
     part_lines,
     read_declared,
-    request_of,
 )
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet, assign_goldens
@@ -76,11 +75,11 @@ def run(arguments: argparse.Namespace) -> int:
         msg = "expected the name of a target (`retarget list` shows them all), or -m or -k with an expression"
         raise argparse.ArgumentError(None, msg)
     of_suite, _, name = named.rpartition("::")
-    declared = read_declared(request_of(arguments, paths))
+    declared = read_declared(arguments, paths)
     extensions = arguments.retarget_extension
     engine = Engine(registry=declared.registry, cache=cache_of_command().folder, extensions=extensions)
     explainer = _Explainer(
-        registry=declared.registry, locations=SourceLocations(), extensions=extensions, engine=engine
+        registry=declared.registry, at=SourceLocations().location, extensions=extensions, engine=engine
     )
     suites = [one for one in declared.suites if _is_named(one.suite, of_suite)]
     with engine:
@@ -144,7 +143,8 @@ def _excluding(suite: Suite, name: str) -> Sequence[int]:
 
 class _Explainer(Struct, frozen=True, kw_only=True):
     registry: Registry
-    locations: SourceLocations
+    at: Callable[..., str]
+    """Says where a declaration is, such as `suites/suite.toml:3`."""
     extensions: Sequence[str]
     engine: Engine
     builds: dict[CompilerConfig | RuntimeConfig, str] = field(default_factory=dict)
@@ -153,17 +153,17 @@ class _Explainer(Struct, frozen=True, kw_only=True):
         yield f"{name} is taken out of suite {suite.name}"
         for index in overrides:
             override = suite.overrides[index]
-            yield f"  by override      {self.locations.location(suite.origin, 'module', index)}"
+            yield f"  by override      {self.at(suite.origin, 'module', index)}"
             yield f"  match            {', '.join(override.match)}"
             yield f"  exclude_targets  {', '.join(override.exclude_targets)}"
             yield f"  reason           {override.reason}"
 
     def target(self, suite: Suite, target: Target) -> Iterator[str]:
-        compiled = target if isinstance(target, CompileTarget) else target.compile
-        runtime = target.runtime if isinstance(target, RunTarget) else None
+        compiled = target.compiled
+        runtime = target.runtime
         through = _through(suite, compiled, runtime)
         yield f"{target.name} ({'compile target' if runtime is None else 'run target'})"
-        yield from _aligned(self._parts(suite, target, compiled, runtime, through))
+        yield from _aligned(self._parts(suite, target, through))
         yield from _section("compiler flags", self._compiler_flags(suite, compiled))
         yield from _section("compiled for", ((line, "") for line in self._compiled_for(compiled)))
         yield from _section("compile devices", compiled.compiler.devices)
@@ -176,66 +176,52 @@ class _Explainer(Struct, frozen=True, kw_only=True):
             )
         if isinstance(target, RunTarget):
             yield from _section("requirements", self._requirements(target))
-        yield from _section("tags", self._tags(suite, compiled, runtime, through))
+        yield from _section("tags", self._tags(suite, target, through))
         yield from _section("expectation", self._expectation(suite, target))
         yield from _section("golden", self._goldens(suite, target))
         yield from _section("builds", self._builds(compiled, runtime))
         yield from _section("on this host", self._availability(compiled, runtime))
         yield from _section("by hand", self._by_hand(target))
 
-    def _parts(
-        self,
-        suite: Suite,
-        target: Target,
-        compiled: CompileTarget,
-        runtime: RuntimeConfig | None,
-        through: Sequence[TargetConfig],
-    ) -> Iterator[tuple[str, str, str]]:
+    def _parts(self, suite: Suite, target: Target, through: Sequence[TargetConfig]) -> Iterator[tuple[str, str, str]]:
+        compiled, runtime = target.compiled, target.runtime
         yield "module", compiled.module.name, display_path(compiled.module.path)
-        yield "suite", suite.name, self.locations.location(suite.origin)
-        yield "kind", suite.kind, self.locations.location(suite.origin, "kind")
+        yield "suite", suite.name, self.at(suite.origin)
+        yield "kind", suite.kind, self.at(suite.origin, "kind")
         for config in through:
-            yield "target config", config.name, self.locations.location(config.origin)
+            yield "target config", config.name, self.at(config.origin)
         compiler = compiled.compiler
-        yield (
-            "compiler config",
-            f"{compiler.name} (compiler {compiler.compiler})",
-            self.locations.location(compiler.origin),
-        )
+        yield "compiler config", f"{compiler.name} (compiler {compiler.compiler})", self.at(compiler.origin)
         if runtime is not None:
             roles = [f"{role} = " for role in runtime.roles] or [""] * len(runtime.devices)
             words = [f"driver {runtime.driver}", *map("".join, zip(roles, runtime.devices, strict=True))]
-            yield "runtime config", f"{runtime.name} ({', '.join(words)})", self.locations.location(runtime.origin)
+            yield "runtime config", f"{runtime.name} ({', '.join(words)})", self.at(runtime.origin)
         for toolchain in dict.fromkeys(config.toolchain for config in (compiler, runtime) if config is not None):
             if toolchain is not None:
                 where = toolchain.path or "the tools on PATH"
-                yield "toolchain", f"{toolchain.name} ({where})", self.locations.location(toolchain.origin)
+                yield "toolchain", f"{toolchain.name} ({where})", self.at(toolchain.origin)
         if runtime is not None:
             if (host := runtime.host) is not None:
                 where = " ".join(filter(None, (host.kind, host.address)))
-                yield "host", f"{host.name} ({where})", self.locations.location(host.origin)
+                yield "host", f"{host.name} ({where})", self.at(host.origin)
             if runtime.run_under:
                 yield "run under", shlex.join(runtime.run_under), ""
             if runtime.profile:
-                yield "profile", Path(runtime.profile).stem, self.locations.location(runtime.origin, "profile")
+                yield "profile", Path(runtime.profile).stem, self.at(runtime.origin, "profile")
             yield "compile target", compiled.name, ""
         for index in active_overrides(suite, compiled.module.name):
-            override = suite.overrides[index]
-            yield (
-                "override",
-                f"match {', '.join(override.match)}",
-                self.locations.location(suite.origin, "module", index),
-            )
+            match = ", ".join(suite.overrides[index].match)
+            yield "override", f"match {match}", self.at(suite.origin, "module", index)
         yield "timeout", "the default" if target.timeout is None else f"{target.timeout:g} s", ""
 
     def _compiler_flags(self, suite: Suite, compiled: CompileTarget) -> Iterator[tuple[str, str]]:
         compiler = compiled.compiler
         yield from self._flags(compiler.flags, compiler.flag_origins)
         for position, flag in enumerate(suite.compiler_flags):
-            yield flag, self.locations.location(suite.origin, "compiler_flags", position)
+            yield flag, self.at(suite.origin, "compiler_flags", position)
         for index in active_overrides(suite, compiled.module.name):
             for position, flag in enumerate(suite.overrides[index].flags):
-                yield flag, self.locations.location(suite.origin, "module", index, "flags", position)
+                yield flag, self.at(suite.origin, "module", index, "flags", position)
 
     def _compiled_for(self, compiled: CompileTarget) -> Iterator[str]:
         """Yield the parts of the compile target that the device profiles give."""
@@ -250,12 +236,12 @@ class _Explainer(Struct, frozen=True, kw_only=True):
     def _flags(self, flags: Sequence[str], origins: Sequence[Origin]) -> Iterator[tuple[str, str]]:
         seen: Counter[Origin] = Counter()
         for flag, origin in zip(flags, origins, strict=True):
-            yield flag, self.locations.location(origin, "flags", seen[origin])
+            yield flag, self.at(origin, "flags", seen[origin])
             seen[origin] += 1
 
-    def _tags(
-        self, suite: Suite, compiled: CompileTarget, runtime: RuntimeConfig | None, through: Sequence[TargetConfig]
-    ) -> Iterable[tuple[str, str]]:
+    def _tags(self, suite: Suite, target: Target, through: Sequence[TargetConfig]) -> Iterable[tuple[str, str]]:
+        compiled, runtime = target.compiled, target.runtime
+        active = [suite.overrides[index] for index in active_overrides(suite, compiled.module.name)]
         return tag_sources(
             suite=suite,
             compiler=compiled.compiler,
@@ -263,9 +249,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
             runtime=runtime,
             driver=self.registry.driver_tags(runtime) if runtime is not None else (),
             targets=through,
-            module=[
-                tag for index in active_overrides(suite, compiled.module.name) for tag in suite.overrides[index].tags
-            ],
+            module=[tag for override in active for tag in override.tags],
             own=compiled.module.tags,
         ).items()
 
@@ -283,7 +267,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
                 outcome = f"flaky, up to {rule.retries} retries" if rule.outcome == "flaky" else rule.outcome
                 cases = f"case {' or '.join(rule.cases)}: " if rule.cases else ""
                 where = f", expected to {expected_text(rule)}" if rule.stages else ""
-                yield f"{whose}{cases}{outcome}{where}", self.locations.location(rule.origin)
+                yield f"{whose}{cases}{outcome}{where}", self.at(rule.origin)
                 yield from _words_of(rule, "excuses", here if device else None, ("signature", rule.signature))
 
     def _in_force(self, target: Target, rules: TargetRules) -> tuple[str, frozenset[Origin]]:
@@ -305,7 +289,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
         for rules in (one.of(target.name) for one in found.assignments):
             device, here = self._in_force(target, rules)
             for golden in (found.goldens[rule.origin] for rule in rules.wholes):
-                yield golden.bound, self.locations.location(golden.origin)
+                yield golden.bound, self.at(golden.origin)
                 yield from _words_of(golden, "bounds", here if device else None)
 
     def _requirements(self, target: RunTarget) -> Iterator[tuple[str, str]]:
@@ -320,15 +304,17 @@ class _Explainer(Struct, frozen=True, kw_only=True):
             reason = f"not asked: {error}"
         for one in target.requires:
             found = f"{asked[one].status}: {asked[one].reason}" if one in asked else reason
-            yield f"{one.text} ({self.locations.location(one.origin)})", found
+            yield f"{one.text} ({self.at(one.origin)})", found
 
     def _availability(self, compiled: CompileTarget, runtime: RuntimeConfig | None) -> Iterator[tuple[str, str]]:
-        reasons = [self._missing(self.registry.compiler, compiled.compiler.compiler)]
-        reasons.append(self._missing(self.registry.case_loader, compiled.kind))
+        registry = self.registry
+        reasons = [_error_of(registry.compiler, compiled.compiler.compiler)]
+        reasons.append(_error_of(registry.case_loader, compiled.kind))
         if runtime is not None:
-            reasons += [self._missing(self.registry.driver, driver) for driver in runtime.drivers]
+            reasons += [_error_of(registry.driver, driver) for driver in runtime.drivers]
             reasons.append(host_mismatch(runtime))
-        reasons += [self._unusable(config) for config in (compiled.compiler, runtime) if config is not None]
+        configs = [config for config in (compiled.compiler, runtime) if config is not None]
+        reasons += [_error_of(worker_environment, registry, config) for config in configs]
         found = dict.fromkeys(reason for reason in reasons if reason is not None)
         yield from ((reason, "") for reason in found)
         if not found:
@@ -346,23 +332,8 @@ class _Explainer(Struct, frozen=True, kw_only=True):
             self.builds[config] = describe_build(self.registry, self.extensions, config)
         return self.builds[config]
 
-    def _missing(self, find: Callable[[str], object], name: str) -> str | None:
-        try:
-            find(name)
-        except RetargetError as error:
-            return str(error)
-        return None
-
-    def _unusable(self, config: CompilerConfig | RuntimeConfig) -> str | None:
-        """Return what is wrong with a config's toolchain on this host, or None."""
-        try:
-            worker_environment(self.registry, config)
-        except (RetargetError, UnavailableError) as error:
-            return str(error)
-        return None
-
     def _by_hand(self, target: Target) -> Iterator[tuple[str, str]]:
-        compiled = target.compile if isinstance(target, RunTarget) else target
+        compiled = target.compiled
         if compiled.compiler.compiler not in self.registry.compilers:
             return
         if self.registry.module_generator(compiled.kind) is not None:
@@ -379,6 +350,15 @@ class _Explainer(Struct, frozen=True, kw_only=True):
         except CompilerError as error:  # of profiles that no target can be made of
             lines = [f"nothing can be compiled: {error}"]
         yield from ((line, "") for line in lines)
+
+
+def _error_of(find: Callable[..., object], *arguments: object) -> str | None:
+    """Return why something cannot be had, or None."""
+    try:
+        find(*arguments)
+    except (RetargetError, UnavailableError) as error:
+        return str(error)
+    return None
 
 
 def _words_of(

@@ -17,7 +17,7 @@ from retarget.declare.load import DeclarationLoader
 from retarget.declare.sources import MATRIX_FILE, SUITE_FILE, discover_suites
 from retarget.extension import SuggestedTarget
 from retarget.extension.registry import Registry, load_extensions
-from retarget.model import RunTarget, TargetConfig
+from retarget.model import RunTarget
 from retarget.model.outcomes import DeviceInfo
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_files
@@ -71,9 +71,10 @@ def run(arguments: argparse.Namespace) -> int:
     configs = _declared_above(folder, registry, arguments.retarget_extension) or _suggested(
         registry, arguments.retarget_extension
     )
-    plan = plan_suites(
-        found, registry, reference=configs.reference, taken=configs.words, suites=_suite_names(configs, registry)
-    )
+    loader = DeclarationLoader(registry)
+    beside = discover_suites([path.parent for path in configs.above])
+    suites = tuple(suite.name for path in beside for suite in loader.read_suite_file(path)[0])
+    plan = plan_suites(found, registry, reference=configs.reference, taken=configs.words, suites=suites)
     if not plan.suites:
         raise RetargetError(_nothing(found, plan))
     files = _texts(folder, found, plan, configs)
@@ -151,14 +152,20 @@ def _declared_above(folder: Path, registry: Registry, extensions: Sequence[str])
     drivers = sorted({config.driver for target in targets for config in target.runtimes} & registry.drivers.keys())
     findings = find_devices(drivers, extensions=extensions, timeout=_DEVICE_SECONDS)
     devices = {finding.driver for finding in findings if finding.usable}
-    usable = tuple(target for target in targets if _is_usable(target, devices))
+    usable = [
+        target
+        for target in targets
+        if any(config.driver in devices and host_mismatch(config) is None for config in target.runtimes)
+    ]
     chosen = usable or targets
     compilers = dict.fromkeys(config.name for target in chosen for config in target.compilers if target.runtimes)
-    reference = next(iter([name for name in compilers if name in _references(registry)] or compilers), "")
+    everything: dict[str, Sequence[DeviceInfo]] = dict.fromkeys(registry.drivers, ())
+    references = {target.compiler_config for target, _ in _all_targets(registry, everything) if target.is_reference}
+    reference = next(iter([name for name in compilers if name in references] or compilers), "")
     scoped = {config.name: config.compiler for target in targets for config in target.compilers}
     words = (*scope.targets.configs, *scope.compilers.configs, *scope.runtimes.configs, *registry.drivers)
     return _Configs(
-        compiles=tuple(target.name for target in (usable or targets)[:1]),
+        compiles=tuple(target.name for target in chosen[:1]),
         runs=tuple(target.name for target in chosen),
         compares=tuple(target.name for target in chosen if target.runtimes),
         reference=reference if len(compilers) > 1 else "",
@@ -167,23 +174,6 @@ def _declared_above(folder: Path, registry: Registry, extensions: Sequence[str])
         absent=_absent(findings),
         above=loader.matrix_files,
     )
-
-
-def _suite_names(configs: _Configs, registry: Registry) -> tuple[str, ...]:
-    """Return the names of all suites that the `matrix.toml` files above serve."""
-    folders = [path.parent for path in configs.above]
-    loader = DeclarationLoader(registry)
-    return tuple(suite.name for path in discover_suites(folders) for suite in loader.read_suite_file(path)[0])
-
-
-def _is_usable(target: TargetConfig, devices: set[str]) -> bool:
-    return any(config.driver in devices and host_mismatch(config) is None for config in target.runtimes)
-
-
-def _references(registry: Registry) -> set[str]:
-    """Return the names that references have where this command writes the configs."""
-    everything: dict[str, Sequence[DeviceInfo]] = dict.fromkeys(registry.drivers, ())
-    return {target.compiler_config for target, _ in _all_targets(registry, everything) if target.is_reference}
 
 
 def _suggested(registry: Registry, extensions: Sequence[str]) -> _Configs:
@@ -282,9 +272,8 @@ def _report(
 
 
 def _not_taken(found: Survey, plan: Plan) -> Sequence[str]:
-    lines = [*_left_out(plan.left_out)]
-    lines += [f"left out: {folder} has a {SUITE_FILE} of its own" for folder in found.declared]
-    return lines
+    own = [f"left out: {folder} has a {SUITE_FILE} of its own" for folder in found.declared]
+    return [*_left_out(plan.left_out), *own]
 
 
 def _left_out(files: Sequence[tuple[Path, str]]) -> Sequence[str]:

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, request_of, text_table
+from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, text_table
 from retarget.model import CompilerConfig, CompileTarget, Origin, Requirement, RunTarget, RuntimeConfig, Suite, Target
 from retarget.support.errors import did_you_mean, display_path
 from retarget.support.text import cmake_list, cmake_text
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         others = " and ".join(name for name, one in _VIEWS.items() if arguments.format in one.snippets)
         msg = f"argument --format: found {arguments.format!r} for {what}, expected text or json; {others} has this one"
         raise argparse.ArgumentError(None, msg)
-    selection = read_declared(request_of(arguments, paths, or_else=or_else))
+    selection = read_declared(arguments, paths, or_else=or_else)
     found = tuple(view.found([(one.suite, target) for one in selection.suites for target in one.selected]))
     if arguments.format in view.snippets:
         sys.stdout.write(view.snippets[arguments.format](found))
@@ -94,7 +94,7 @@ def _target_row(suite: Suite, target: Target) -> _Row:
 
 
 def _target_json(_: Suite, target: Target) -> _Json:
-    compiled = target if isinstance(target, CompileTarget) else target.compile
+    compiled = target.compiled
     runtime: _Json = {}
     if isinstance(target, RunTarget):
         runtime = {"runtime_config": target.runtime.name, "requires": _texts(target.requires)}
@@ -119,7 +119,7 @@ def _compile_targets(selected: _Selected) -> Iterable[tuple[Suite, CompileTarget
     """Return the compile targets that are selected, or needed by a run target that is."""
     needed: dict[int, tuple[Suite, CompileTarget]] = {}
     for suite, target in selected:
-        compiled = target if isinstance(target, CompileTarget) else target.compile
+        compiled = target.compiled
         needed.setdefault(id(compiled), (suite, compiled))
     return needed.values()
 

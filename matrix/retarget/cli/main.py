@@ -130,19 +130,12 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _parser_of(command: Command, parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    parser.epilog = f"{_examples(command)}{_exit_status(command)}"
+    statuses = _columns("exit status:", getattr(command, "statuses", ())) or _EXIT_STATUS
+    parser.epilog = "\n".join(filter(None, (_columns("examples:", command.examples), statuses)))
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     command.add_arguments(parser)
     parser.set_defaults(command=command)
     return parser
-
-
-def _exit_status(command: Command) -> str:
-    statuses: Sequence[tuple[int, str]] = getattr(command, "statuses", ())
-    if not statuses:
-        return _EXIT_STATUS
-    width = max(len(str(status)) for status, _ in statuses)
-    return "\n".join(["exit status:", *(f"  {status:<{width}}  {does}" for status, does in statuses), ""])
 
 
 def _listed(errors: Sequence[RetargetError]) -> list[str]:
@@ -150,8 +143,7 @@ def _listed(errors: Sequence[RetargetError]) -> list[str]:
     return ["extensions that cannot be loaded, and their commands with them:", *lines] if lines else []
 
 
-def _examples(command: Command) -> str:
-    if not command.examples:
-        return ""
-    width = max(len(line) for line, _ in command.examples)
-    return "\n".join(["examples:", *(f"  {line.ljust(width)}  {does}" for line, does in command.examples), "", ""])
+def _columns(title: str, rows: Sequence[tuple[object, str]]) -> str:
+    """Return rows below a title, what each does beside it; nothing for none."""
+    width = max((len(str(one)) for one, _ in rows), default=0)
+    return "\n".join([title, *(f"  {one!s:<{width}}  {does}" for one, does in rows), ""]) if rows else ""

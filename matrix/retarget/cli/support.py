@@ -9,7 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,21 @@ def part_lines(parts: Iterable[TargetPart]) -> Iterator[str]:
     for source, found in groups.items():
         yield source
         yield from (f"  {part.name} = {part.value}" if part.value else f"  {part.name}" for part in found)
+
+
+def add_action(
+    actions: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    act: Callable[[argparse.Namespace], int],
+    does: str,
+    *,
+    more: str = "",
+    epilog: str | None = None,
+) -> argparse.ArgumentParser:
+    """Declare an action of a subcommand, and what does it."""
+    parser = actions.add_parser(name, help=does, description=f"{does}{more}.", epilog=epilog)
+    parser.set_defaults(act=act)
+    return parser
 
 
 def add_path_arguments(parser: argparse.ArgumentParser, *, positional: bool = True) -> None:
@@ -82,7 +97,7 @@ def request_of(arguments: argparse.Namespace, paths: Sequence[str], *, or_else: 
 
     Raises `argparse.ArgumentError` for a path that does not exist.
     """
-    from retarget.targets.collected import SelectionRequest  # not for a target that its id names
+    from retarget.targets.collected import SelectionRequest
 
     check_paths(paths, or_else=or_else)
     check_paths(arguments.ignore, after="--ignore: ")
@@ -96,13 +111,14 @@ def request_of(arguments: argparse.Namespace, paths: Sequence[str], *, or_else: 
     )
 
 
-def read_declared(request: SelectionRequest) -> Selection:
-    """Collect the suites. Where nothing is selected, say on stderr which words of `-m` no target has.
+def read_declared(arguments: argparse.Namespace, paths: Sequence[str], *, or_else: str = "") -> Selection:
+    """Collect the suites among `paths`. Where nothing is selected, say on stderr which words of `-m` no target has.
 
     Raises `DiagnosticsError` and `RetargetError`, `argparse.ArgumentError` for what pytest refuses.
     """
     from retarget.targets.collected import SelectionUsageError, pytest_plugin
 
+    request = request_of(arguments, paths, or_else=or_else)
     try:
         selection = pytest_plugin().select_targets(request)
     except SelectionUsageError as error:

@@ -340,6 +340,11 @@ class CompileTarget(PartlyCompared, frozen=True, kw_only=True, eq=False):
         return f"{self.module.name}_{self.compiler.name}"
 
     @property
+    def runtime(self) -> None:
+        """It is not run."""
+        return None
+
+    @property
     def may_ask_devices(self) -> bool:
         """Whether it can be compiled for a device of this host."""
         words = (*self.compiler.target_from, *(flag.partition("=")[2] for flag in self.flags))
@@ -363,7 +368,7 @@ class RunTarget(Struct, frozen=True, kw_only=True):
 
     @property
     def compiled(self) -> CompileTarget:
-        """The compile target, as of any target."""
+        """The target that compiles the module."""
         return self.compile
 
 

@@ -92,22 +92,16 @@ class RunRequest(SelectionRequest, frozen=True, kw_only=True):
     """The session to run. `names` select among what the paths hold: names of targets, globs, or the front of one name;
     all are selected if there are none. With `is_ids`, every path is the id of a target, and no other plugin is loaded.
 
-    `cases` are globs, `requires` expressions of what may not be skipped: each of these is to select a target that runs,
-    and each of the project's unless targets are named. `artifact` is run instead of what would be compiled. `results`
-    is the folder for results. Timeouts are in seconds, None for those of the project. `in_full`: all failed cases of a
-    target are shown.
+    `requires` are expressions of what may not be skipped: each of these is to select a target that runs, and each of
+    the project's unless targets are named. `artifact` is run instead of what would be compiled. `options` are others
+    that pytest gets as they are.
     """
 
     names: tuple[str, ...] = ()
     is_ids: bool = False
-    cases: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
-    ignores_expectations: bool = False
     artifact: Path | None = None
-    results: Path | None = None
-    compile_timeout: float | None = None
-    run_timeout: float | None = None
-    in_full: bool = False
+    options: tuple[str, ...] = ()
 
 
 class CollectedSuite(Struct, frozen=True, kw_only=True):

@@ -242,11 +242,6 @@ def reference(failing: TargetRecord, others: Sequence[TargetRecord]) -> TargetRe
     )
 
 
-def unrun(others: Iterable[TargetRecord]) -> list[str]:
-    """Return the names of those that were not selected."""
-    return [other.target for other in others if other.outcome is Outcome.NOT_RUN]
-
-
 def listing(failing: TargetRecord, others: Sequence[TargetRecord]) -> Iterator[str]:
     """Yield a line for each of the others, those of the same artifact first."""
     ordered = sorted(others, key=lambda other: other.compiler != failing.compiler)

@@ -1,32 +1,30 @@
 """The suspects of a failure: what the other run targets of its module did is added to its report.
 
-When all targets have run and before failures are shown, each failed run target's report gets a section, and the junit
-file gets it when pytest has written it. For a few of them the target and one that passes are run once more, to report
+When all targets have run and before failures are shown, each failed run target's report and what goes to the junit file
+get a section. For a few of them the target and one that passes are run once more, to report
 how their outputs differ most.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
-from msgspec import Struct
 from msgspec.structs import asdict
 from retarget.extension import UnavailableError
 from retarget.model import OutputComparison, RunTarget, Stage
-from retarget.results import TargetRecord
+from retarget.results import Attribution, Outcome, TargetRecord
 from retarget.session import COMPARE, EXTENSIONS_VARIABLE, shell_program
-from retarget.support import RetargetError, ScratchFolder, display_path, replacing, user_path
+from retarget.support import RetargetError, ScratchFolder, display_path
 
-from pytest_retarget.attribution.reasoning import conclusion, fails, listing, reference, stage_of, unrun
-from pytest_retarget.internals import ExceptionRepr
+from pytest_retarget.attribution.reasoning import conclusion, fails, listing, reference, stage_of
+from pytest_retarget.internals import ExceptionRepr, bin_xml_escape, junit_log, junit_testcases
 from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.record import record_of
 from pytest_retarget.session.declared import declared
@@ -48,16 +46,15 @@ _Key = tuple[str, str]
 """A suite's node id and the name of a module."""
 
 
-class Attribution:
+class AttributionHooks:
     """The hooks of one session."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._is_worker = hasattr(config, "workerinput")
-        self._junit = None if self._is_worker else junit_file(config)
         self._records: dict[_Key, dict[str, TargetRecord]] = {}
         self._failed: dict[_Key, list[tuple[pytest.TestReport, TargetRecord]]] = {}
-        self.conclusions: dict[str, Conclusion] = {}
+        self.conclusions: dict[str, Attribution] = {}
         """The conclusions at the end of the session, by node id."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -73,16 +70,16 @@ class Attribution:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, exitstatus: int) -> Generator[None]:
-        """Add the sections, while the workers of this process still live; and to the junit file, when it is written."""
+        """Add the sections, while the workers of this process still live and before the junit file is written."""
         self._conclude_all(exitstatus)
+        if self.conclusions:
+            complete(junit_testcases(self._config), self.conclusions)
         yield
-        if self._junit is not None:
-            complete(self._junit, self.conclusions)
 
     def _conclude_all(self, exitstatus: int) -> None:
         """Add the sections to the reports, and keep them by node id."""
         failed = [(module, *one) for module, found in self._failed.items() for one in found]
-        is_kept = self._junit is not None or self._config.stash[SETTINGS].results is not None
+        is_kept = junit_log(self._config) is not None or self._config.stash[SETTINGS].results is not None
         is_shown = is_kept or self._config.getoption("tbstyle", "auto") not in {"line", "no"}
         if not failed or not is_shown:
             return
@@ -93,7 +90,7 @@ class Attribution:
                     self.conclusions[report.nodeid] = found = self._conclude(module, record, comparer)
                     report.longrepr.addsection(SECTION, found.section)
 
-    def _conclude(self, module: _Key, mine: TargetRecord, comparer: _Comparer) -> Conclusion:
+    def _conclude(self, module: _Key, mine: TargetRecord, comparer: _Comparer) -> Attribution:
         known = self._records[module]
         others = [
             known.get(one.target) or TargetRecord(file=mine.file, suite=mine.suite, **asdict(one))
@@ -103,14 +100,15 @@ class Attribution:
         blocks = [concluded, "\n".join(listing(mine, others))]
         if (passing := reference(mine, others)) is not None:
             blocks.append(comparer.compare(module, mine, passing))
-        if left := unrun(others):
+        if left := [other.target for other in others if other.outcome is Outcome.NOT_RUN]:
             options = _options(self._config.getoption("retarget_extension") or ())
             if (artifacts := self._config.stash[SETTINGS].artifacts) is not None:
                 options += ["--retarget-artifacts", display_path(artifacts)]
             words, whole = _to_run(module, mine, left)
             what = "all of them" if whole else "what has not run"
             blocks.append(f"to run {what}: {shlex.join(['pytest', *options, *words])}")
-        return Conclusion(sentence=concluded, title=SECTION, section="\n\n".join(block for block in blocks if block))
+        section = "\n\n".join(block for block in blocks if block)
+        return Attribution(session="", nodeid=mine.nodeid, sentence=concluded, section=section)
 
 
 def _to_run(module: _Key, failed: TargetRecord, left: Sequence[str]) -> tuple[list[str], bool]:
@@ -206,57 +204,20 @@ def _difference(found: OutputComparison, pairs: Sequence[str]) -> str:
     )
 
 
-NODEID = "retarget.nodeid"
-"""The property by which a target is found in the file: pytest writes no node ids there."""
-
-PROPERTY = "retarget.attribution"
-"""The property that says what a failure points to."""
-
 _WIDTH = 80
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""The characters that XML 1.0 forbids: section 2.2, Char."""
 
 
-class Conclusion(Struct, frozen=True, kw_only=True):
-    """The suspect of one failure: the sentence that concludes, and the whole section with its title."""
+def complete(testcases: Iterable[ET.Element], conclusions: Mapping[str, Attribution]) -> None:
+    """Add to what pytest is about to write to its junit file what the failures point to.
 
-    sentence: str
-    title: str
-    section: str
-
-
-def junit_file(config: pytest.Config) -> Path | None:
-    """Return the file that pytest is to write, as it finds it itself; None if it is to write none."""
-    name: str | None = config.getoption("xmlpath", None)  # there is none without pytest's junitxml plugin
-    return user_path(os.path.expandvars(name)).absolute() if name else None
-
-
-def complete(path: Path, conclusions: Mapping[str, Conclusion]) -> None:
-    """Add to the file what the failures point to, by their node ids.
-
-    A file of another kind (a pipe, the output of another plugin) is not changed.
+    A target is found by its property `retarget.nodeid`: pytest writes no node ids there.
     """
-    if not conclusions or not path.is_file():
-        return
-    try:
-        tree = ET.parse(path)  # noqa: S314 - pytest wrote it a moment ago
-    except (OSError, ET.ParseError):
-        return
-    for case in tree.iter("testcase"):
-        properties = case.find("properties")
-        if properties is None:
+    for case in testcases:
+        properties, failure = case.find("properties"), case.find("failure")
+        nodeid = case.find("properties/property[@name='retarget.nodeid']")
+        if properties is None or failure is None or nodeid is None:
             continue
-        nodeid = next((one.get("value", "") for one in properties if one.get("name") == NODEID), "")
-        failure = case.find("failure")
-        if failure is None or (one := conclusions.get(nodeid)) is None:
-            continue
-        ET.SubElement(properties, "property", name=PROPERTY, value=_legal(one.sentence))
-        head = f" {one.title} ".center(_WIDTH, "-")
-        failure.text = f"{failure.text or ''}\n{head}\n{_legal(one.section)}"
-    with suppress(OSError), replacing(path.resolve()) as beside:  # a link stays one
-        tree.write(beside, encoding="utf-8", xml_declaration=True)
-
-
-def _legal(text: str) -> str:
-    """Write what XML cannot hold as pytest does: `#x1B`."""
-    return _ILLEGAL.sub(lambda found: f"#x{ord(found[0]):02X}", text)
+        if (one := conclusions.get(nodeid.get("value", ""))) is not None:
+            ET.SubElement(properties, "property", name="retarget.attribution", value=bin_xml_escape(one.sentence))
+            head = f" {SECTION} ".center(_WIDTH, "-")
+            failure.text = f"{failure.text or ''}\n{head}\n{bin_xml_escape(one.section)}"

@@ -56,7 +56,7 @@ class CollectionHooks(Refusing):
             items[:] = {item.nodeid: item for item in reversed(items)}.values()
             items.reverse()
         self._collected = sum(isinstance(item, MatrixItem) for item in items)
-        required = [("--retarget-require", one.text) for one in config.stash[SETTINGS].require]
+        required = [("--retarget-require", one) for one in config.stash[SETTINGS].require]
         for option, text in [("-m", config.option.markexpr), *required] if self._collected else ():
             try:
                 words = _words(text)

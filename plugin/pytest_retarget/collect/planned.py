@@ -6,29 +6,29 @@ A leg that cannot be run as it was planned is not run at all: what it lacks woul
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 
 import pytest
 from retarget.results import Leg, Plan, read_plan
-from retarget.support import RetargetError, did_you_mean, display_path
+from retarget.support import RetargetError, did_you_mean, display_path, listed
 
 from pytest_retarget.collect.requirements import Refusing
 from pytest_retarget.items.targets import MatrixItem
-from pytest_retarget.options.settings import SETTINGS, Settings
+from pytest_retarget.options.settings import SETTINGS, Settings, usage_errors
 
-SHOWN = 5
-"""How many legs or targets a message names."""
+_named = partial(listed, most=5)
+"""The first legs or targets of some, for a message."""
 
 
 class PlannedLeg(Refusing):
     """The hooks of one session."""
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, file: Path) -> None:
         """Raises `pytest.UsageError` for a plan that cannot be read, and a leg that it does not have."""
         super().__init__(config, "retarget_plan")
-        try:
-            self.plan, self.leg = _planned(config.stash[SETTINGS])
-        except RetargetError as error:
-            raise pytest.UsageError(str(error)) from None
+        with usage_errors():
+            self.plan, self.leg = _planned(config.stash[SETTINGS], file)
         self.plan_digest = self.plan.digest
 
     @pytest.hookimpl(tryfirst=True)
@@ -56,19 +56,16 @@ class PlannedLeg(Refusing):
             )
         is_build = leg.kind == "build"
         one_sort = is_build or bool(leg.needs)  # a leg that runs without the artifacts of another one compiles, too
-        if one_sort and (wrong := [item.nodeid for item in items if (item.runtime is None) != is_build]):
+        if one_sort and (wrong := [item.nodeid for item in items if (item.target.runtime is None) != is_build]):
             what = "compile targets alone in a build leg" if is_build else "run targets alone in a leg with artifacts"
             errors.append(f"--retarget-leg {leg.name}: expected {what}, found {_named(wrong)}")
         return errors
 
 
-def _planned(settings: Settings) -> tuple[Plan, Leg]:
+def _planned(settings: Settings, file: Path) -> tuple[Plan, Leg]:
     """Return the plan and its leg. Raises `RetargetError`."""
-    if settings.plan is None:
-        msg = "--retarget-leg was given without --retarget-plan; expected the plan that has the leg, too"
-        raise RetargetError(msg)
-    plan = read_plan(settings.plan)
-    path, names = display_path(settings.plan), [leg.name for leg in plan.legs]
+    plan = read_plan(file)
+    path, names = display_path(file), [leg.name for leg in plan.legs]
     if not settings.leg:
         msg = f"--retarget-plan was given without --retarget-leg; expected the leg to run, one of {_named(names)}"
         raise RetargetError(msg)
@@ -88,8 +85,3 @@ def _planned(settings: Settings) -> tuple[Plan, Leg]:
         )
         raise RetargetError(msg)
     return plan, leg
-
-
-def _named(names: Sequence[str]) -> str:
-    rest = len(names) - SHOWN
-    return ", ".join(names[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")

@@ -15,7 +15,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 from retarget.model import Target
@@ -37,23 +37,8 @@ Names = frozenset[str]
 _Keeps = Callable[[Target], bool]
 _MarksOf = Callable[[Target], list[pytest.Mark]]
 """The marks of a target: one list for all targets that have the same."""
-
-
-class Suite(Protocol):
-    """The collector of a suite."""
-
-    name: str
-    path: Path
-
-    @property
-    def nodeid(self) -> str:
-        """The prefix of the items' node ids."""
-
-    def iter_markers(self) -> Iterator[pytest.Mark]:
-        """The marks of the collector and of those above it."""
-
-    def complete(self, made: Iterable[pytest.Item], indices: Indices) -> list[pytest.Item]:
-        """Return the items of the targets with these indices; those in `made` are there already."""
+_Complete = Callable[[Iterable[pytest.Item], Indices], list[pytest.Item]]
+"""Returns the items of the targets with these indices; those that are given are there already."""
 
 
 class Preselection:
@@ -61,7 +46,7 @@ class Preselection:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._left_out: dict[Suite, tuple[Indices, int]] = {}
+        self._left_out: dict[pytest.Collector, tuple[Indices, int, _Complete]] = {}
         leg = config.pluginmanager.get_plugin("retarget-plan")
         self._leg: Names | None = frozenset(leg.leg.ids) if leg is not None else None
         self._mark, self._keyword = config.option.markexpr, config.option.keyword.lstrip()
@@ -69,7 +54,15 @@ class Preselection:
         is_sound = self._words is not None and _words(self._mark, arguments=True) is not None
         self._selects = is_sound and not config.getoption("keepduplicates")
 
-    def choose(self, suite: Suite, targets: Sequence[Target], indices: Indices, marks: _MarksOf) -> Indices:
+    def choose(
+        self,
+        suite: pytest.Collector,
+        targets: Sequence[Target],
+        indices: Indices,
+        *,
+        marks: _MarksOf,
+        complete: _Complete,
+    ) -> Indices:
         """Return which of the targets with these indices become items when a suite is collected."""
         if (names := self._named(suite)) is not None:
             return indices if self._is_seen(_REPORTED) else [at for at in indices if targets[at].name in names]
@@ -81,14 +74,14 @@ class Preselection:
             chosen = [at for at in chosen if test(targets[at])]
         if indices[0] not in chosen[:1]:
             chosen = [indices[0], *chosen]
-        self._left_out[suite] = indices, len(indices) - len(chosen)
+        self._left_out[suite] = indices, len(indices) - len(chosen), complete
         return chosen
 
     def complete_items(self, items: list[pytest.Item], *, make: bool) -> None:
         """Deselect the items that were left out; or make them, with `make` or if a plugin looks at items by now."""
         make = make or self._is_seen(_SEEN)
         reporter: Any = self._config.pluginmanager.get_plugin("terminalreporter")
-        for suite, (_, count) in self._left_out.items() if reporter is not None else ():
+        for suite, (_, count, _) in self._left_out.items() if reporter is not None else ():
             count_collected(reporter, count)  # pytest counts only what it is given
             reporter.stats.setdefault("deselected", []).extend([] if make else [suite] * count)
         if make:
@@ -96,7 +89,7 @@ class Preselection:
             for item in items:
                 made.get(item.parent, []).append(item)
             full: dict[object, list[pytest.Item]] = {
-                suite: suite.complete(made[suite], indices) for suite, (indices, _) in self._left_out.items()
+                suite: complete(made[suite], indices) for suite, (indices, _, complete) in self._left_out.items()
             }
             items[:] = [one for item in items for one in (full.pop(item.parent, []) if item.parent in made else [item])]
         self._left_out.clear()
@@ -108,7 +101,7 @@ class Preselection:
 
     # ------------------------------------------------------------ by node ids
 
-    def _named(self, suite: Suite) -> Names | None:
+    def _named(self, suite: pytest.Collector) -> Names | None:
         """The targets of a suite that the command line names; None where it asks for all, or in another way."""
         names: set[str] = set()
         for argument in self._config.args:
@@ -122,7 +115,7 @@ class Preselection:
 
     # ------------------------------------------------------------ by expressions
 
-    def _tests(self, suite: Suite, marks: _MarksOf) -> Iterator[_Keeps]:
+    def _tests(self, suite: pytest.Collector, marks: _MarksOf) -> Iterator[_Keeps]:
         """Yield what a target of a suite must pass, each as pytest evaluates it of an item."""
         if (ids := self._leg) is not None:
             prefix = f"{suite.nodeid}::"
@@ -151,7 +144,7 @@ class Preselection:
 
             yield is_named
 
-    def _by_keyword(self, suite: Suite, marks: Sequence[pytest.Mark]) -> Callable[[str], bool]:
+    def _by_keyword(self, suite: pytest.Collector, marks: Sequence[pytest.Mark]) -> Callable[[str], bool]:
         """Return what decides by the lower-case name of a target, given its marks."""
         expression, above = Expression.compile(self._keyword), KeywordMatcher.from_item(suite)  # type: ignore[arg-type]
         holds = {

@@ -26,9 +26,9 @@ from retarget.results import Outcome, TargetRecord
 from retarget.session import Skip, SkipKind, mark_terms
 from retarget.support import RetargetError, did_you_mean
 
-from pytest_retarget.internals import Expression, KeywordMatcher, Skipped, TerminalRepr
+from pytest_retarget.internals import Expression, KeywordMatcher, Skipped, TerminalRepr, is_selected
 from pytest_retarget.items.targets import MatrixItem, error_repr
-from pytest_retarget.options.settings import SETTINGS, Requirement
+from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.record import record_of
 from pytest_retarget.session.status import fail_session
 
@@ -70,15 +70,13 @@ class Refusing:
             terminalreporter.write_line(f"ERROR: {error}", red=True)
 
 
-_EVERY = "--retarget-require {!r}"
-
-
 class Requirements(Refusing):
     """The hooks of one session. Registered only where something is required."""
 
     def __init__(self, config: pytest.Config) -> None:
         super().__init__(config, "retarget_require")
         self._requirements = config.stash[SETTINGS].require
+        self._options = [f"--retarget-require {one!r}" for one in self._requirements]
         self._of_leg = bool(config.stash[SETTINGS].leg)
         self._required: dict[str, list[int]] = {}
         self._reported: set[int] = set()
@@ -104,7 +102,7 @@ class Requirements(Refusing):
         """Hold the requirements against what was collected, then against what is left. Raises `pytest.UsageError`."""
         declared = {item.nodeid: item for item in items if isinstance(item, MatrixItem)}
         for nodeid, item in declared.items():
-            if numbers := [number for number, one in enumerate(self._requirements) if one.matches(item)]:
+            if numbers := [number for number, one in enumerate(self._requirements) if is_selected(item, one)]:
                 self._required[nodeid] = numbers
         refuses = not session.testsfailed and not self.of_selected  # a file that was not collected is the error to show
         if refuses:
@@ -117,12 +115,12 @@ class Requirements(Refusing):
         """Return the errors for words and requirements that select nothing."""
         errors = []
         for number, requirement in enumerate(self._requirements):
-            option = _EVERY.format(requirement.text)
+            option = self._options[number]
             if not declared:
                 errors.append(f"{option}: no target was collected, so nothing that is required can run")
                 continue
-            words = [term.text for term in mark_terms(requirement.text) if not term.negated]
-            unknown = [word for word in dict.fromkeys(words) if not _selects(word, declared)]
+            words = [term.text for term in mark_terms(requirement) if not term.negated]
+            unknown = [word for word in dict.fromkeys(words) if not any(is_selected(item, word) for item in declared)]
             known = sorted({mark.name for item in declared for mark in item.own_markers}) if unknown else []
             errors += [
                 f"{option}: none of the {len(declared)} targets here has the tag {word!r}"
@@ -142,8 +140,7 @@ class Requirements(Refusing):
         option = self._config.option
         checks: list[tuple[str, Any]] = []
         if option.markexpr:
-            mark = Requirement(text=option.markexpr, expression=Expression.compile(option.markexpr))
-            checks.append((f"-m {option.markexpr!r}", mark.matches))
+            checks.append((f"-m {option.markexpr!r}", lambda item: is_selected(item, option.markexpr)))
         if option.keyword:
             keyword = Expression.compile(option.keyword)
             checks.append((f"-k {option.keyword!r}", lambda item: keyword.evaluate(KeywordMatcher.from_item(item))))
@@ -158,7 +155,7 @@ class Requirements(Refusing):
         kept = {number for nodeid in self._required.keys() & left for number in self._required[nodeid]}
         kept -= {number for number, name in lost if not name.startswith("-m ")}  # -m does not narrow these
         return [
-            f"{_EVERY.format(self._requirements[number].text)}: {name} deselects {_count(nodeids)} that it requires, "
+            f"{self._options[number]}: {name} deselects {_count(nodeids)} that it requires, "
             f"such as {min(nodeids)}; select them, or require fewer{self._narrowed(number) if number in kept else ''}"
             for (number, name), nodeids in sorted(lost.items())
         ]
@@ -166,7 +163,7 @@ class Requirements(Refusing):
     def _narrowed(self, number: int) -> str:
         """Word a requirement of what `-m` selects."""
         marks = self._config.option.markexpr
-        return f": --retarget-require {f'({self._requirements[number].text}) and ({marks})'!r}" if marks else ""
+        return f": --retarget-require {f'({self._requirements[number]}) and ({marks})'!r}" if marks else ""
 
     # ------------------------------------------------------------ where targets run
 
@@ -196,7 +193,7 @@ class Requirements(Refusing):
 
     def _error(self, error: Skip | Skipped, item: MatrixItem, number: int) -> TerminalRepr | None:
         text = str(error).removeprefix("blocked: ")
-        lines = [text, f"{_EVERY.format(self._requirements[number].text)} does not let this target be skipped"]
+        lines = [text, f"{self._options[number]} does not let this target be skipped"]
         if isinstance(error, Skip) and error.hint:
             lines.append(error.hint)
         path, line, _ = item.reportinfo()
@@ -218,25 +215,18 @@ class Requirements(Refusing):
         if self._is_worker or self._errors:
             return
         if self.of_selected:
-            held = [one for one in enumerate(self._requirements) if not self.select_none or one[1].text in self.asked]
-            unmet = [one for at, one in held if at not in self._ran]
-            self._errors = {f"{_EVERY.format(one.text)}: no target that it selects has run": None for one in unmet}
+            every = enumerate(self._requirements)
+            held = {number for number, one in every if not self.select_none or one in self.asked}
+            unmet, why = held - self._ran, "no target that it selects has run"
         else:
-            self._errors = self._unmet()
-        if self._errors:
+            unmet = self._reported - self._ran
+            why = (
+                "each target that it requires was skipped by a rule or by --retarget-artifacts, so nothing that is "
+                "required has run"
+            )
+        self._errors = {f"{self._options[number]}: {why}": None for number in sorted(unmet)}
+        if unmet:
             fail_session(session)
-
-    def _unmet(self) -> dict[str, None]:
-        return {
-            f"{_EVERY.format(self._requirements[number].text)}: each target that it requires was skipped by a rule or "
-            "by --retarget-artifacts, so nothing that is required has run": None
-            for number in sorted(self._reported - self._ran)
-        }
-
-
-def _selects(word: str, declared: Sequence[MatrixItem]) -> bool:
-    requirement = Requirement(text=word, expression=Expression.compile(word))
-    return any(requirement.matches(item) for item in declared)
 
 
 def _count(nodeids: Sequence[str]) -> str:

@@ -94,7 +94,8 @@ def _collect(request: SelectionRequest, collector: _Collector) -> pytest.Config:
         environment.delenv(_ADDOPTS, raising=False)
         status = pytest.main(arguments, plugins=[collector])
     if status == pytest.ExitCode.USAGE_ERROR:
-        raise SelectionUsageError(_usage_error(stderr.getvalue()))
+        lines = [line.removeprefix("ERROR: ").strip() for line in stderr.getvalue().splitlines() if line.strip()]
+        raise SelectionUsageError("\n".join(lines) or "pytest refuses the arguments")
     if status == pytest.ExitCode.INTERRUPTED and not (collector.diagnostics or collector.errors):
         raise KeyboardInterrupt
     if status == pytest.ExitCode.INTERNAL_ERROR or collector.config is None:
@@ -176,9 +177,8 @@ class _Collector(Errors):
         super().__init__()
         self._files_only = bool(files_of)
         self._roots = [Path(os.path.abspath(path.partition("::")[0])) for path in files_of]  # noqa: PTH100  links stay
-        self._suites: dict[tuple[Path, str], Suite] = {}
-        self._targets: dict[tuple[Path, str], dict[str, Target]] = {}
-        self._selected: dict[tuple[Path, str], list[Target]] = {}
+        self._found: dict[tuple[Path, str], tuple[Suite, dict[str, Target], list[Target]]] = {}
+        """The suites, each with all its targets by name and with those that are selected."""
 
     def pytest_collect_directory(self, path: Path) -> None:
         """Note the declarations of each folder that is entered, also links to nothing, which are no files to pytest."""
@@ -195,26 +195,23 @@ class _Collector(Errors):
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         for node in report.result or ():
             if isinstance(node, SuiteCollector):
-                self._suites.setdefault(_key(node), node.suite)
+                self._of(node)
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
         if isinstance(item, MatrixItem) and isinstance(item.parent, SuiteCollector):
-            self._suites.setdefault(_key(item.parent), item.parent.suite)
-            self._targets.setdefault(_key(item.parent), {})[item.name] = item.target
+            self._of(item.parent)[1][item.name] = item.target
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         for item in session.items:
             if isinstance(item, MatrixItem) and isinstance(item.parent, SuiteCollector):
-                self._selected.setdefault(_key(item.parent), []).append(item.target)
+                self._of(item.parent)[2].append(item.target)
+
+    def _of(self, node: SuiteCollector) -> tuple[Suite, dict[str, Target], list[Target]]:
+        return self._found.setdefault((node.path, node.name), (node.suite, {}, []))
 
     def suites(self) -> Iterator[CollectedSuite]:
-        for key, suite in self._suites.items():
-            targets = tuple(self._targets.get(key, {}).values())
-            yield CollectedSuite(suite=suite, targets=targets, selected=tuple(self._selected.get(key, ())))
-
-
-def _key(node: SuiteCollector) -> tuple[Path, str]:
-    return node.path, node.name
+        for suite, targets, selected in self._found.values():
+            yield CollectedSuite(suite=suite, targets=tuple(targets.values()), selected=tuple(selected))
 
 
 def _kept(words: Sequence[str], kept: Collection[str]) -> Iterator[str]:
@@ -230,8 +227,3 @@ def _kept(words: Sequence[str], kept: Collection[str]) -> Iterator[str]:
             takes_next = True
         elif (equals and name in kept) or (word[:2] in {"-p", "-o"} & {*kept} and len(word) > 2):
             yield word
-
-
-def _usage_error(printed: str) -> str:
-    lines = [line.removeprefix("ERROR: ").strip() for line in printed.splitlines() if line.strip()]
-    return "\n".join(lines) or "pytest refuses the arguments"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from retarget.model import CompileTarget, Module, RunTarget, Suite, Target, suite_line
-from retarget.session import MATRIX_FILE, SUITE_FILE, Assignment, TargetRules
+from retarget.session import MATRIX_FILE, SUITE_FILE, Assignment, RulesInForce, TargetRules
 from retarget.support import display_path
 
 from pytest_retarget.collect.preselection import Indices, preselection
@@ -116,9 +116,11 @@ class SuiteCollector(_Collecting):
         selection = _Selection(self.config, self._only)
         indices: Indices = range(len(targets))
         if not selection.is_all:
-            indices = [at for at in indices if selection.has(_module(targets[at]))]
+            indices = [at for at in indices if selection.has(targets[at].compiled.module)]
         if self._only is None:
-            indices = preselection(self.config).choose(self, targets, indices, found.marks.of)
+            indices = preselection(self.config).choose(
+                self, targets, indices, marks=found.marks.of, complete=self.complete
+            )
         return self.complete((), indices)
 
     def complete(self, made: Iterable[pytest.Item], indices: Indices) -> list[pytest.Item]:
@@ -140,7 +142,7 @@ class SuiteCollector(_Collecting):
             marks=declared(self.config).marks.of(target),
         )
         if self._assignment.rules:
-            item.serve(self._assignment)
+            item.in_force = RulesInForce.of(target, self._assignment)
         return item
 
 
@@ -168,7 +170,3 @@ class _Selection:
 
     def _is_ignored(self, path: Path) -> bool:
         return path in self._paths or any(fnmatch(str(path), pattern) for pattern in self._globs)
-
-
-def _module(target: Target) -> Module:
-    return (target.compile if isinstance(target, RunTarget) else target).module

@@ -30,7 +30,7 @@ def queue_compiles(services: Services, items: Sequence[MatrixItem]) -> None:
     being opened and modules generated for those after them.
     """
     services.selected = frozenset(item.nodeid for item in items)
-    services.selected_compiles = frozenset(item.nodeid for item in items if not item.runtime)
+    services.selected_compiles = frozenset(item.nodeid for item in items if not item.target.runtime)
     services.engine.sweep()
     queued: set[str] = set()
     for item in items if services.settings.artifacts is None else ():
@@ -58,16 +58,12 @@ def queue_runs(services: Services, items: Sequence[MatrixItem]) -> None:
 
     Not what may not have to run, and not what needs the results of other runs: their items see to that.
     """
-    for item in items:
+    for item in (one for one in items if isinstance(one, RunItem)):
         target = item.target
-        if not isinstance(target, RunTarget):
-            continue
         with suppress(UnavailableError, RetargetError):  # its own setup reports it
-            if item.in_force.skipping is None and not services.references.needed(target):
+            if (rules := item.rules_ahead(services)) is not None:
                 services.engine.devices_of(target)
-                in_force = services.in_force(target, item.in_force)
-                if in_force.skipping is None:
-                    services.engine.run_ahead(target, in_force.rules, reuses=services.settings.reuses)
+                services.engine.run_ahead(target, rules, reuses=services.settings.reuses)
 
 
 _AROUND_TARGETS = ("protocol", "setup", "call", "teardown")

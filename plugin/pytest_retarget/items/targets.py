@@ -9,11 +9,10 @@ from typing import Any, ClassVar
 
 import pytest
 from retarget.extension import UnavailableError
-from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
+from retarget.model import CompileTarget, RunTarget, Target
 from retarget.session import (
     NO_RULES,
     AsExpected,
-    Assignment,
     CompileTrial,
     RulesInForce,
     RunTrial,
@@ -39,7 +38,7 @@ from pytest_retarget.internals import (
     XFailed,
 )
 from pytest_retarget.items.benchmark import BENCHMARK
-from pytest_retarget.session.services import SERVICES
+from pytest_retarget.session.services import SERVICES, Services
 
 
 class MatrixItem(pytest.Item):
@@ -126,23 +125,9 @@ class MatrixItem(pytest.Item):
         return self._trial
 
     @property
-    def runtime(self) -> RuntimeConfig | None:
-        """The runtime config, None for a compile target."""
-        return None
-
-    @property
-    def rules(self) -> TargetRules:
-        """All expectations in force for the target."""
-        return self.in_force.rules
-
-    @property
     def compile_id(self) -> str:
         """The node id of the compile target; of one that no item has, an id that no item has."""
         return f"{self.suite.nodeid}::{self.target.compiled.name}"
-
-    def serve(self, assignment: Assignment) -> None:
-        """Take the rules in force for the target and its compile target from those of its suite."""
-        self.in_force = RulesInForce.of(self.target, assignment)
 
 
 _MAY_SKIP = frozenset({"skip", "skipif", "xfail"})
@@ -164,10 +149,6 @@ class RunItem(MatrixItem):
     """The run target that is tried next, where it may begin while pytest reports this one."""
     _trial_type = RunTrial
 
-    @property
-    def runtime(self) -> RuntimeConfig:
-        return self.target.runtime
-
     def runtest(self) -> None:
         if self.following is not None:
             self.trial.on_passed = self.following.begin
@@ -175,14 +156,20 @@ class RunItem(MatrixItem):
 
     def begin(self) -> None:
         """Begin the run that `runtest` is going to wait for, where nothing keeps it from that."""
-        if self.in_force.skipping is not None or any(mark.name in _MAY_SKIP for mark in self.iter_markers()):
+        if any(mark.name in _MAY_SKIP for mark in self.iter_markers()):
             return
         services = self.config.stash[SERVICES]
         with suppress(RetargetError, UnavailableError):  # `runtest` reports it
-            if not services.references.needed(self.target):
-                in_force = services.in_force(self.target, self.in_force)
-                if in_force.skipping is None:
-                    services.engine.begin_run(self.target, in_force.rules)
+            if (rules := self.rules_ahead(services)) is not None:
+                services.engine.begin_run(self.target, rules)
+
+    def rules_ahead(self, services: Services) -> TargetRules | None:
+        """Return the rules for a run ahead of the item's turn; None where it may not have to run, or needs the results
+        of other runs. Raises as `Services.in_force` does."""
+        if self.in_force.skipping is not None or services.references.needed(self.target):
+            return None
+        in_force = services.in_force(self.target, self.in_force)
+        return in_force.rules if in_force.skipping is None else None
 
 
 class TargetSkipped(Skipped):

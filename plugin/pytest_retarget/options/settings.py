@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,7 +18,7 @@ import pytest
 from msgspec import Struct, field
 from retarget.session import COMPILE_TIMEOUT, RUN_TIMEOUT
 
-from pytest_retarget.internals import Expression, MarkMatcher
+from pytest_retarget.internals import Expression
 
 MARKERS = (
     "compile: retarget: the target compiles a module, one per module and compiler config",
@@ -41,127 +42,102 @@ _EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
 _MOST_BUNDLES = 10
 
 
+_OPTIONS = {
+    "--retarget-require EXPR …": "make it an error, not a skip, if a target matching this mark expression cannot run "
+    "here (repeatable)",
+    "--retarget-case GLOB …": "run only the cases with this name or matching this glob (repeatable); run targets that "
+    "have none of them are skipped",
+    "--retarget-ignore-expectations": "show every target's own outcome, as if no [[expectation]] were declared",
+    "--retarget-update-expectations": "make the expectations say what this run shows, in their files; the difference "
+    "is printed",
+    "--retarget-changed": "run only what can have changed: targets whose artifact, cases, runtime config, device or "
+    "driver is another than when they last ran, and those that failed, which come first (--ff); the others are shown "
+    "as unchanged",
+    "--retarget-reuse-results": "take the result of an earlier run for targets whose artifact, cases, runtime config, "
+    f"device and driver are the same; failures run again (also {_REUSE_VARIABLE}=1 and the ini key "
+    "retarget_reuse_results)",
+    "--retarget-export DIR": "write the artifacts of the selected targets to this folder, for --retarget-artifacts on "
+    "another host",
+    "--retarget-artifacts DIR": "compile nothing: run the artifacts that --retarget-export wrote to this folder",
+    "--retarget-results DIR": "write what happens to each target to a file of its own in this folder, as it happens "
+    "(docs/results.md)",
+    "--retarget-report SITE": "write a page of what was run to this folder, and of all results in that of "
+    "--retarget-results (docs/results.md)",
+    "--retarget-repro DIR": "at the end, write a bundle that reproduces the smallest failure of each signature to this "
+    "folder (docs/repro.md)",
+    "--retarget-repro-max N": "write at most so many bundles, those of the most failures (10)",
+    "--retarget-repro-xfail": "write bundles of failures that a rule expects, too",
+    "--retarget-benchmark": "call what passes again and again, record how long it takes, and hold it against "
+    "[[golden]] rules (docs/measurements/benchmarks.md)",
+    "--retarget-benchmark-spread PERCENT": "call until the median of a case is known this well: half its 95%% "
+    "confidence interval (2 %%)",
+    "--retarget-benchmark-time SECONDS": "call the cases of a target for this long at most (2)",
+    "--retarget-benchmark-baseline DIR": "hold golden rules against these results (default: earlier sessions in that "
+    "of --retarget-results)",
+    "--retarget-plan FILE": "run one leg of this plan of `retarget ci plan`, and nothing else",
+    "--retarget-leg NAME": "the leg of the plan to run",
+    "--retarget-cache-dir DIR": f"keep compiled artifacts here (also {_CACHE_DIR_VARIABLE} and the ini key "
+    f"retarget_cache_dir; default: the user's cache folder); {_CACHE_SIZE_VARIABLE} bounds it (4G), "
+    "RETARGET_REMOTE_STORE names a store behind it that other machines share (docs/caching.md)",
+    "--retarget-no-cache": "compile everything anew, in a folder that is removed at the end, and use no shared store",
+    "--retarget-jobs N": "compiles at a time (default: as many as there are cores)",
+    "--retarget-cluster ADDRESS": "compile and run on the workers of this scheduler (tcp://HOST:PORT, tls://HOST:PORT),"
+    f" or on N workers on this machine (local:N); '' is none (also {_CLUSTER_VARIABLE} and the ini key "
+    "retarget_cluster; docs/machines.md)",
+    "--retarget-compile-timeout SECONDS": "end a compile after this long, unless its declaration says otherwise "
+    f"(default: {COMPILE_TIMEOUT:.0f})",
+    "--retarget-run-timeout SECONDS": "end a run after this long, unless its declaration says otherwise "
+    f"(default: {RUN_TIMEOUT:.0f})",
+    "--retarget-extension MODULE …": "load this module as an extension, besides those installed (repeatable; also "
+    f"{_EXTENSIONS_VARIABLE})",
+    "--retarget-toolchain NAME=PATH …": "take the toolchain NAME from PATH, not from where it is declared (repeatable)",
+}
+"""What each option does; after its name that of its value, and … if it may be repeated."""
+
+_CONTRADICTIONS = (
+    (
+        *("export", "artifacts"),
+        "one of them: the first writes artifacts where they are compiled, the second runs them elsewhere",
+    ),
+    ("no-cache", "cache-dir", "one of them"),
+    ("repro", "artifacts", "a session that compiles"),
+    *(
+        (name, other, f"one of them: {why}")
+        for name in ("changed", "reuse-results")
+        for other, why in (
+            ("update-expectations", "expectations are made from what runs"),
+            ("no-cache", "results are kept in the cache"),
+        )
+    ),
+    ("update-expectations", "ignore-expectations", "one of them: what is ignored cannot be updated"),
+    ("update-expectations", "--runxfail", "one of them: what is ignored cannot be updated"),
+    ("benchmark", "-n", "one of them: what runs at the same time disturbs what is timed"),
+    ("benchmark", "cluster", "one of them: a cluster's machines are not timed"),
+    ("benchmark", "changed", "one of them: results of earlier runs are not timed"),
+    ("benchmark", "reuse-results", "one of them: results of earlier runs are not timed"),
+)
+"""Pairs of options that cannot be given together, and what is expected."""
+
+_ADDITIONS = (
+    ("repro-max", "repro", "the folder for bundles, too"),
+    ("repro-xfail", "repro", "the folder for bundles, too"),
+    ("leg", "plan", "the plan that has the leg, too"),
+    *((f"benchmark-{name}", "benchmark", "both") for name in ("spread", "time", "baseline")),
+)
+"""Options that say more of another one, and what is expected."""
+
+
 def add_options(parser: pytest.Parser) -> None:
     """Declare options and ini keys."""
     group = parser.getgroup("retarget", "compiler test matrices (retarget)")
-    group.addoption(
-        "--retarget-require",
-        action="append",
-        metavar="EXPR",
-        help="make it an error, not a skip, if a target matching this mark expression cannot run here (repeatable)",
-    )
-    group.addoption(
-        "--retarget-case",
-        action="append",
-        metavar="GLOB",
-        help="run only the cases with this name or matching this glob (repeatable); "
-        "run targets that have none of them are skipped",
-    )
-    group.addoption(
-        "--retarget-ignore-expectations",
-        action="store_true",
-        help="show every target's own outcome, as if no [[expectation]] were declared",
-    )
-    group.addoption(
-        "--retarget-update-expectations",
-        action="store_true",
-        help="make the expectations say what this run shows, in their files; the difference is printed",
-    )
-    group.addoption(
-        "--retarget-changed",
-        action=_FailedFirst,
-        nargs=0,
-        default=False,
-        help="run only what can have changed: targets whose artifact, cases, runtime config, device or driver is "
-        "another than when they last ran, and those that failed, which come first (--ff); the others are shown as "
-        "unchanged",
-    )
-    group.addoption(
-        "--retarget-reuse-results",
-        action="store_true",
-        help="take the result of an earlier run for targets whose artifact, cases, runtime config, device and driver "
-        f"are the same; failures run again (also {_REUSE_VARIABLE}=1 and the ini key retarget_reuse_results)",
-    )
-    group.addoption(
-        "--retarget-export",
-        metavar="DIR",
-        help="write the artifacts of the selected targets to this folder, for --retarget-artifacts on another host",
-    )
-    group.addoption(
-        "--retarget-artifacts",
-        metavar="DIR",
-        help="compile nothing: run the artifacts that --retarget-export wrote to this folder",
-    )
-    group.addoption(
-        "--retarget-results",
-        metavar="DIR",
-        help="write what happens to each target to a file of its own in this folder, as it happens (docs/results.md)",
-    )
-    group.addoption(
-        "--retarget-report",
-        metavar="SITE",
-        help="write a page of what was run to this folder, and of all results in that of --retarget-results "
-        "(docs/results.md)",
-    )
-    group.addoption(
-        "--retarget-repro",
-        metavar="DIR",
-        help="at the end, write a bundle that reproduces the smallest failure of each signature to this folder "
-        "(docs/repro.md)",
-    )
-    group.addoption(
-        "--retarget-repro-max", metavar="N", help="write at most so many bundles, those of the most failures (10)"
-    )
-    group.addoption(
-        "--retarget-repro-xfail", action="store_true", help="write bundles of failures that a rule expects, too"
-    )
-    add_benchmark_options(group)
-    group.addoption(
-        "--retarget-plan", metavar="FILE", help="run one leg of this plan of `retarget ci plan`, and nothing else"
-    )
-    group.addoption("--retarget-leg", metavar="NAME", help="the leg of the plan to run")
-    group.addoption(
-        "--retarget-cache-dir",
-        metavar="DIR",
-        help=f"keep compiled artifacts here (also {_CACHE_DIR_VARIABLE} and the ini key retarget_cache_dir; "
-        f"default: the user's cache folder); {_CACHE_SIZE_VARIABLE} bounds it (4G), RETARGET_REMOTE_STORE "
-        "names a store behind it that other machines share (docs/caching.md)",
-    )
-    group.addoption(
-        "--retarget-no-cache",
-        action="store_true",
-        help="compile everything anew, in a folder that is removed at the end, and use no shared store",
-    )
-    group.addoption("--retarget-jobs", metavar="N", help="compiles at a time (default: as many as there are cores)")
-    group.addoption(
-        "--retarget-cluster",
-        metavar="ADDRESS",
-        help="compile and run on the workers of this scheduler (tcp://HOST:PORT, tls://HOST:PORT), or on N workers on "
-        f"this machine (local:N); '' is none (also {_CLUSTER_VARIABLE} and the ini key retarget_cluster; "
-        "docs/machines.md)",
-    )
-    group.addoption(
-        "--retarget-compile-timeout",
-        metavar="SECONDS",
-        help=f"end a compile after this long, unless its declaration says otherwise (default: {COMPILE_TIMEOUT:.0f})",
-    )
-    group.addoption(
-        "--retarget-run-timeout",
-        metavar="SECONDS",
-        help=f"end a run after this long, unless its declaration says otherwise (default: {RUN_TIMEOUT:.0f})",
-    )
-    group.addoption(
-        "--retarget-extension",
-        action="append",
-        metavar="MODULE",
-        help=f"load this module as an extension, besides those installed (repeatable; also {_EXTENSIONS_VARIABLE})",
-    )
-    group.addoption(
-        "--retarget-toolchain",
-        action="append",
-        metavar="NAME=PATH",
-        help="take the toolchain NAME from PATH, not from where it is declared (repeatable)",
-    )
+    for usage, text in _OPTIONS.items():
+        name, *value = usage.split()
+        if value:
+            group.addoption(name, metavar=value[0], action="append" if value[1:] else "store", help=text)
+        elif name == "--retarget-changed":
+            group.addoption(name, action=_FailedFirst, nargs=0, default=False, help=text)
+        else:
+            group.addoption(name, action="store_true", help=text)
     parser.addini("retarget_cache_dir", "keep compiled artifacts here, relative to this file")
     parser.addini("retarget_reuse_results", "take results of earlier runs that still hold", type="bool", default=False)
     parser.addini("retarget_jobs", "compiles at a time")
@@ -185,24 +161,13 @@ def register_markers(config: pytest.Config) -> None:
         config.addinivalue_line("markers", line)
 
 
-class Requirement(Struct, frozen=True, kw_only=True):
-    """One `--retarget-require`: its text, and the expression it says."""
-
-    text: str
-    expression: Expression
-
-    def matches(self, item: pytest.Item) -> bool:
-        """Whether it is about this item."""
-        return self.expression.evaluate(MarkMatcher.from_markers(item.iter_markers()))
-
-
 class Settings(Struct, frozen=True, kw_only=True):
     """The user's options.
 
     Timeouts are in seconds. `jobs` 0 means one compile per core.
     """
 
-    require: tuple[Requirement, ...] = ()
+    require: tuple[str, ...] = ()
     cases: tuple[str, ...] = ()
     export: Path | None = None
     artifacts: Path | None = None
@@ -229,52 +194,45 @@ class Settings(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, config: pytest.Config) -> Settings:
         """Read and check everything. Raises `pytest.UsageError`."""
-        export = output_folder_of_option(config, "export")
-        artifacts = folder_of_option(config, "artifacts")
-        no_cache = bool(config.getoption("retarget_no_cache"))
-        if export and artifacts:
-            msg = (
-                "--retarget-export and --retarget-artifacts were both given; expected one of them: "
-                "the first writes artifacts where they are compiled, the second runs them elsewhere"
-            )
-            raise pytest.UsageError(msg)
+        _check_together(config)
+        export, artifacts = output_folder_of_option(config, "export"), folder_of_option(config, "artifacts")
         if artifacts and not artifacts.is_dir():
             msg = (
                 f"--retarget-artifacts: no folder {artifacts}; expected one filled by "
                 "`pytest -m compile --retarget-export DIR` on the host that compiles"
             )
             raise pytest.UsageError(msg)
-        if no_cache and config.getoption("retarget_cache_dir"):
-            msg = "--retarget-no-cache and --retarget-cache-dir were both given; expected one of them"
-            raise pytest.UsageError(msg)
         folder_of_option(config, "cache_dir")  # only to refuse a bad one: `cachedir` chooses
-        _check_cache_size()
-        _check_remote_store()
+        _check_variables()
         return cls(
-            require=tuple(_requirement(text) for text in config.getoption("retarget_require") or ()),
+            require=tuple(map(_requirement, config.getoption("retarget_require") or ())),
             cases=tuple(dict.fromkeys(texts_of_option(config, "case", "the name of a case or a glob over names"))),
             export=export,
             artifacts=artifacts,
             results=output_folder_of_option(config, "results"),
             report=output_folder_of_option(config, "report"),
             repro=output_folder_of_option(config, "repro"),
-            repro_most=_repro_most(config),
+            repro_most=value_of_option(
+                config, "repro_max", parse_whole_number, "a whole number of bundles, 1 or more", _MOST_BUNDLES
+            ),
             repro_expected=bool(config.getoption("retarget_repro_xfail")),
             benchmark=BenchmarkSettings.of(config),
             plan=path_of_option(config, "plan", "a file that `retarget ci plan` wrote"),
             leg=config.getoption("retarget_leg") or "",
-            no_cache=no_cache,
-            jobs=value_of_option_or_ini(
-                config, "jobs", parse_whole_number, "a whole number of compiles at a time, 1 or more", 0
+            no_cache=bool(config.getoption("retarget_no_cache")),
+            jobs=value_of_option(
+                config, "jobs", parse_whole_number, "a whole number of compiles at a time, 1 or more", 0, has_ini=True
             ),
             cluster=_cluster(config),
-            compile_timeout=value_of_option_or_ini(config, "compile_timeout", parse_seconds, SECONDS, COMPILE_TIMEOUT),
-            run_timeout=value_of_option_or_ini(config, "run_timeout", parse_seconds, SECONDS, RUN_TIMEOUT),
+            compile_timeout=value_of_option(
+                config, "compile_timeout", parse_seconds, SECONDS, COMPILE_TIMEOUT, has_ini=True
+            ),
+            run_timeout=value_of_option(config, "run_timeout", parse_seconds, SECONDS, RUN_TIMEOUT, has_ini=True),
             extensions=tuple(dict.fromkeys(_extensions(config))),
             toolchains=_toolchains(config),
             ignore_expectations=bool(config.getoption("retarget_ignore_expectations"))
             or bool(config.getoption("runxfail", False)),
-            update_expectations=_update_expectations(config),
+            update_expectations=bool(config.getoption("retarget_update_expectations")),
             changed=bool(config.getoption("retarget_changed")),
             reuses=_reuses(config),
         )
@@ -291,59 +249,48 @@ OF_ONE_ID = pytest.StashKey[bool]()
 ids were listed, and the device worker is a fork, which imports nothing again."""
 
 
-def _repro_most(config: pytest.Config) -> int:
-    for option in ("max", "xfail"):
-        if config.getoption(f"retarget_repro_{option}") and config.getoption("retarget_repro") is None:
-            msg = f"--retarget-repro-{option} was given without --retarget-repro; expected the folder for bundles, too"
-            raise pytest.UsageError(msg)
-    return value_of_option(
-        config, "repro_max", parse_whole_number, "a whole number of bundles, 1 or more", _MOST_BUNDLES
-    )
+@contextmanager
+def usage_errors(before: str = "") -> Generator[None]:
+    """Raise what is wrong as pytest's error of usage, behind words that say of what it is."""
+    from retarget.support import RetargetError  # a project without matrix files imports nothing but options
+
+    try:
+        yield
+    except RetargetError as error:
+        msg = f"{before}{error}"
+        raise pytest.UsageError(msg) from None
 
 
-def _update_expectations(config: pytest.Config) -> bool:
-    if not config.getoption("retarget_update_expectations"):
-        return False
-    for option in ("--retarget-ignore-expectations", "--runxfail"):
-        if config.getoption(option.removeprefix("--").replace("-", "_"), False):
-            msg = (
-                f"--retarget-update-expectations and {option} were both given; expected one of them: "
-                "what is ignored cannot be updated"
-            )
+def _check_together(config: pytest.Config) -> None:
+    """Raise `pytest.UsageError` for options that contradict each other, and for those that lack another one."""
+    for name, other, expected in _CONTRADICTIONS:
+        if config.getoption(_option(name)) and config.getoption(_option(other), None):
+            msg = f"{_option(name)} and {_option(other)} were both given; expected {expected}"
             raise pytest.UsageError(msg)
-    return True
+    for name, other, expected in _ADDITIONS:
+        if config.getoption(_option(name)) and not config.getoption(_option(other)):
+            msg = f"{_option(name)} was given without {_option(other)}; expected {expected}"
+            raise pytest.UsageError(msg)
 
 
 def _reuses(config: pytest.Config) -> bool:
-    """Whether results of earlier runs are taken: by an option, which others contradict, or where none does."""
-    others = {
-        "update_expectations": "expectations are made from what runs",
-        "no_cache": "results are kept in the cache",
-    }
-    given = [other for other in others if config.getoption(f"retarget_{other}")]
-    for name in ("changed", "reuse_results"):
-        if config.getoption(f"retarget_{name}"):
-            for other in given:
-                options = " and ".join(f"--retarget-{one.replace('_', '-')}" for one in (name, other))
-                msg = f"{options} were both given; expected one of them: {others[other]}"
-                raise pytest.UsageError(msg)
-            return True
-    if config.getoption("retarget_benchmark"):
-        return False
-    if text := os.environ.get(_REUSE_VARIABLE):
-        if text not in {"0", "1"}:
-            msg = f"found {_REUSE_VARIABLE}={text!r}, expected 1 to reuse results of earlier runs, or 0"
-            raise pytest.UsageError(msg)
-        return text == "1" and not given
-    return bool(config.getini("retarget_reuse_results")) and not given
+    """Whether results of earlier runs are taken: by an option, or without one where no other forbids it."""
+    if config.getoption("retarget_changed") or config.getoption("retarget_reuse_results"):
+        return True
+    text = os.environ.get(_REUSE_VARIABLE)
+    if text and text not in {"0", "1"}:
+        msg = f"found {_REUSE_VARIABLE}={text!r}, expected 1 to reuse results of earlier runs, or 0"
+        raise pytest.UsageError(msg)
+    is_wanted = text == "1" if text else bool(config.getini("retarget_reuse_results"))
+    others = ("benchmark", "update_expectations", "no_cache")
+    return is_wanted and not any(config.getoption(f"retarget_{other}") for other in others)
 
 
 def _cluster(config: pytest.Config) -> str:
     """The address of the cluster; empty where there is none."""
-    ini = f"retarget_cluster in {config.inipath or 'the ini file'}"
     variable = os.environ.get(_CLUSTER_VARIABLE) or None
     given = {"--retarget-cluster": config.getoption("retarget_cluster"), _CLUSTER_VARIABLE: variable}
-    given[ini] = config.getini("retarget_cluster") or None
+    given[_ini(config, "cluster")] = config.getini("retarget_cluster") or None
     where, address = next(((where, text) for where, text in given.items() if text is not None), ("", ""))
     if not address:
         return ""
@@ -355,43 +302,33 @@ def _cluster(config: pytest.Config) -> str:
         )
         raise pytest.UsageError(msg)
     from retarget.session import check_executor_address  # imported only with the option
-    from retarget.support import RetargetError
 
-    try:
+    with usage_errors(f"{where}: "):
         return check_executor_address(address)
-    except RetargetError as error:
-        msg = f"{where}: {error}"
-        raise pytest.UsageError(msg) from None
 
 
-def _requirement(text: str) -> Requirement:
+def _requirement(text: str) -> str:
+    """Return an expression. Raises `pytest.UsageError` for what is none."""
     try:
-        return Requirement(text=text, expression=Expression.compile(text))
+        Expression.compile(text)
     except SyntaxError as error:
         msg = f"--retarget-require: {text!r}: at column {error.offset}: {error.msg}; expected an expression as -m takes"
         raise pytest.UsageError(msg) from None
+    return text
 
 
-def _check_cache_size() -> None:
+def _check_variables() -> None:
+    """Raise `pytest.UsageError` for a size of the cache or a shared store that the environment names wrong."""
     if os.environ.get(_CACHE_SIZE_VARIABLE):
         from retarget.session import default_max_bytes  # imported only if it is set
-        from retarget.support import RetargetError
 
-        try:
+        with usage_errors():
             default_max_bytes()
-        except RetargetError as error:
-            raise pytest.UsageError(str(error)) from None
-
-
-def _check_remote_store() -> None:
     if any(name.startswith("RETARGET_REMOTE_STORE") for name in os.environ):
         from retarget.session import remote_settings  # as above
-        from retarget.support import RetargetError
 
-        try:
+        with usage_errors():
             remote_settings()
-        except RetargetError as error:
-            raise pytest.UsageError(str(error)) from None
 
 
 def _toolchains(config: pytest.Config) -> Mapping[str, Path | None]:
@@ -399,12 +336,9 @@ def _toolchains(config: pytest.Config) -> Mapping[str, Path | None]:
     if not texts:
         return {}
     from retarget.session import redirections  # imported only with the option
-    from retarget.support import RetargetError
 
-    try:
+    with usage_errors():
         return redirections(texts, config.invocation_params.dir)
-    except RetargetError as error:
-        raise pytest.UsageError(str(error)) from None
 
 
 def _extensions(config: pytest.Config) -> Iterable[str]:
@@ -414,29 +348,6 @@ def _extensions(config: pytest.Config) -> Iterable[str]:
 
 
 _SPREAD, _MOST_SECONDS = 0.02, 2.0
-
-
-def add_benchmark_options(group: pytest.OptionGroup) -> None:
-    """Declare the options."""
-    group.addoption(
-        "--retarget-benchmark",
-        action="store_true",
-        help="call what passes again and again, record how long it takes, and hold it against [[golden]] rules "
-        "(docs/measurements/benchmarks.md)",
-    )
-    group.addoption(
-        "--retarget-benchmark-spread",
-        metavar="PERCENT",
-        help="call until the median of a case is known this well: half its 95%% confidence interval (2 %%)",
-    )
-    group.addoption(
-        "--retarget-benchmark-time", metavar="SECONDS", help="call the cases of a target for this long at most (2)"
-    )
-    group.addoption(
-        "--retarget-benchmark-baseline",
-        metavar="DIR",
-        help="hold golden rules against these results (default: earlier sessions in that of --retarget-results)",
-    )
 
 
 class BenchmarkSettings(Struct, frozen=True, kw_only=True):
@@ -450,35 +361,13 @@ class BenchmarkSettings(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, config: pytest.Config) -> BenchmarkSettings | None:
         """Return None where nothing is timed. Raises `pytest.UsageError`."""
-        if not _is_requested(config):
+        if not config.getoption("retarget_benchmark"):
             return None
         return cls(
             spread=value_of_option(config, "benchmark_spread", _percent, "a percentage, such as '2 %'", _SPREAD),
             seconds=value_of_option(config, "benchmark_time", parse_seconds, SECONDS, _MOST_SECONDS),
             baseline=_baseline(config),
         )
-
-
-def _is_requested(config: pytest.Config) -> bool:
-    """Whether targets are timed. Raises `pytest.UsageError` for what goes with it only, or does not go with it."""
-    if not config.getoption("retarget_benchmark"):
-        for option in ("spread", "time", "baseline"):
-            if config.getoption(f"retarget_benchmark_{option}") is not None:
-                name = f"--retarget-benchmark-{option}"
-                msg = f"{name} was given without --retarget-benchmark; expected both"
-                raise pytest.UsageError(msg)
-        return False
-    others = {
-        "numprocesses": ("-n", "what runs at the same time disturbs what is timed"),
-        "retarget_cluster": ("--retarget-cluster", "a cluster's machines are not timed"),
-        "retarget_changed": ("--retarget-changed", "results of earlier runs are not timed"),
-        "retarget_reuse_results": ("--retarget-reuse-results", "results of earlier runs are not timed"),
-    }
-    for name, (option, why) in others.items():
-        if config.getoption(name, None):
-            msg = f"--retarget-benchmark and {option} were both given; expected one of them: {why}"
-            raise pytest.UsageError(msg)
-    return True
 
 
 def _baseline(config: pytest.Config) -> Path | None:
@@ -507,11 +396,18 @@ _LONGEST_TEXT = 1000
 """Characters of a glob or a name; globs in files are bounded, too."""
 
 
-def value_of_option_or_ini(config: pytest.Config, name: str, parse: Callable[[str], T], form: str, default: T) -> T:
-    option = "--retarget-" + name.replace("_", "-")
-    key = f"retarget_{name}"
-    ini = f"{key} in {config.inipath or 'the ini file'}"
-    for where, text in ((option, config.getoption(key)), (ini, config.getini(key) or None)):
+def _option(name: str) -> str:
+    return name if name.startswith("-") else "--retarget-" + name.replace("_", "-")
+
+
+def value_of_option(
+    config: pytest.Config, name: str, parse: Callable[[str], T], form: str, default: T, *, has_ini: bool = False
+) -> T:
+    """Return what an option says; or else its ini key, where it has one."""
+    given = {_option(name): config.getoption(f"retarget_{name}")}
+    if has_ini:
+        given[_ini(config, name)] = config.getini(f"retarget_{name}") or None
+    for where, text in given.items():
         if text is not None:
             try:
                 return parse(text)
@@ -521,14 +417,8 @@ def value_of_option_or_ini(config: pytest.Config, name: str, parse: Callable[[st
     return default
 
 
-def value_of_option(config: pytest.Config, name: str, parse: Callable[[str], T], form: str, default: T) -> T:
-    """Return an option that has no ini key."""
-    text = config.getoption(f"retarget_{name}")
-    try:
-        return default if text is None else parse(text)
-    except ValueError:
-        msg = f"--retarget-{name.replace('_', '-')}: found {text!r}, expected {form}"
-        raise pytest.UsageError(msg) from None
+def _ini(config: pytest.Config, name: str) -> str:
+    return f"retarget_{name} in {config.inipath or 'the ini file'}"
 
 
 def parse_whole_number(text: str) -> int:
@@ -549,10 +439,10 @@ def texts_of_option(config: pytest.Config, name: str, form: str) -> list[str]:
     """The texts of an option that may be repeated."""
     texts: list[str] = config.getoption(f"retarget_{name}") or []
     if not all(text.strip() for text in texts):
-        msg = f"--retarget-{name}: found an empty text, expected {form}"
+        msg = f"{_option(name)}: found an empty text, expected {form}"
         raise pytest.UsageError(msg)
     if longest := max((len(text) for text in texts if len(text) > _LONGEST_TEXT), default=0):
-        msg = f"--retarget-{name}: found {longest} characters, expected {form} of at most {_LONGEST_TEXT}"
+        msg = f"{_option(name)}: found {longest} characters, expected {form} of at most {_LONGEST_TEXT}"
         raise pytest.UsageError(msg)
     return texts
 
@@ -560,7 +450,7 @@ def texts_of_option(config: pytest.Config, name: str, form: str) -> list[str]:
 def folder_of_option(config: pytest.Config, name: str) -> Path | None:
     folder = path_of_option(config, name, "a folder")
     if folder is not None and os.path.exists(folder) and not folder.is_dir():  # noqa: PTH110  (of any length)
-        msg = f"--retarget-{name.replace('_', '-')}: {folder} is a file, expected a folder"
+        msg = f"{_option(name)}: {folder} is a file, expected a folder"
         raise pytest.UsageError(msg)
     return folder
 
@@ -573,7 +463,7 @@ def output_folder_of_option(config: pytest.Config, name: str) -> Path | None:
     there = next((one for one in (folder, *folder.parents) if os.path.lexists(one)), folder)
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         what = "cannot be written to" if there.is_dir() else "is no folder"
-        msg = f"--retarget-{name}: found {folder}, expected a folder that can be written; {there} {what}"
+        msg = f"{_option(name)}: found {folder}, expected a folder that can be written; {there} {what}"
         raise pytest.UsageError(msg)
     return folder
 
@@ -583,7 +473,7 @@ def path_of_option(config: pytest.Config, name: str, expected: str) -> Path | No
     if text is None:
         return None
     if not text:
-        msg = f"--retarget-{name.replace('_', '-')}: found an empty text, expected {expected}"
+        msg = f"{_option(name)}: found an empty text, expected {expected}"
         raise pytest.UsageError(msg)
     from retarget.support import user_path  # a project without matrix files imports nothing but options
 

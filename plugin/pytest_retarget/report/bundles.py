@@ -6,23 +6,22 @@ The plugin imports nothing of the bundles.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
 from collections.abc import Generator, Iterable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
 from retarget.results import FailureGroup, Outcome, Result, TargetRecord, failure_groups
 from retarget.session import extensions_environment
-from retarget.support import counted, display_path, first_line, install_hint
+from retarget.support import counted, display_path, first_line
 
 from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.record import record_of
 from pytest_retarget.session.cachedir import cache_dir
+from pytest_retarget.session.status import require_package, say
 
 _NOT_REPRODUCED = 3
 """The exit status of `retarget repro` for a failure that does not occur from its bundle."""
@@ -30,16 +29,11 @@ _NOT_REPRODUCED = 3
 
 class Bundles:
     """The hooks of the process that reports. Raises `pytest.UsageError` where bundles cannot be written for want of a
-    package, or nothing is compiled."""
+    package."""
 
     def __init__(self, config: pytest.Config, folder: Path) -> None:
-        if importlib.util.find_spec("zstandard") is None:
-            msg = f"--retarget-repro needs the package zstandard, which is not installed; {install_hint('repro')}"
-            raise pytest.UsageError(msg)
+        require_package("--retarget-repro", "zstandard", "repro")
         self._settings = config.stash[SETTINGS]
-        if self._settings.artifacts is not None:
-            msg = "--retarget-repro and --retarget-artifacts were both given; expected a session that compiles"
-            raise pytest.UsageError(msg)
         self._config = config
         self._folder = folder
         self._records: dict[str, TargetRecord] = {}
@@ -58,7 +52,7 @@ class Bundles:
         if not groups:
             return
         most = self._settings.repro_most
-        self._say(f"bundles of {counted(len(groups), 'signature')}, in {display_path(self._folder)}:")
+        say(self._config, f"bundles of {counted(len(groups), 'signature')}, in {display_path(self._folder)}:")
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -67,7 +61,7 @@ class Bundles:
         for group in groups[:most]:
             self._write(session, group)
         if len(groups) > most:
-            self._say(f"  {len(groups) - most} more without one: --retarget-repro-max {len(groups)} writes all")
+            say(self._config, f"  {len(groups) - most} more without one: --retarget-repro-max {len(groups)} writes all")
 
     def _write(self, session: pytest.Session, group: FailureGroup) -> None:
         record = group.records[0]
@@ -92,28 +86,22 @@ class Bundles:
         also = f" ({counted(len(group.records), 'target')})" if len(group.records) > 1 else ""
         if done.returncode == 0:
             _, *more, statement = done.stdout.strip().splitlines()
-            self._say(f"  {output.name}  {statement}{also}")
+            say(self._config, f"  {output.name}  {statement}{also}")
             for line in more:
-                self._say(f"    {line}")
+                say(self._config, f"    {line}")
         elif done.returncode == _NOT_REPRODUCED:
-            self._say(f"  not reproduced: {record.nodeid}  {what}{also}")
+            say(self._config, f"  not reproduced: {record.nodeid}  {what}{also}")
             for line in done.stderr.splitlines():
                 if line.strip().startswith(("expected: ", "found: ")):
-                    self._say(f"    {line.strip()}")
+                    say(self._config, f"    {line.strip()}")
         else:
             lines = [line for line in done.stderr.strip().splitlines() if line.strip()]
             why = lines[-1] if lines else first_line(done.stdout, f"exit status {done.returncode}")
             self._fail(session, f"{record.nodeid}: {why}")
 
-    def _say(self, line: str, *, red: bool = False) -> None:
-        reporter: Any = self._config.pluginmanager.get_plugin("terminalreporter")
-        if reporter is not None:
-            reporter.ensure_newline()
-            reporter.write_line(line, red=red)
-
     def _fail(self, session: pytest.Session, why: str) -> None:
         session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR
-        self._say(f"ERROR: --retarget-repro: {why}", red=True)
+        say(self._config, f"ERROR: --retarget-repro: {why}", red=True)
 
 
 def to_pack(records: Iterable[TargetRecord], *, expected: bool) -> list[FailureGroup]:

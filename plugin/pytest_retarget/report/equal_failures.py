@@ -32,11 +32,11 @@ _CHANCE = re.compile(r"\b0x[0-9a-fA-F]{6,}\b|\b\d+\.\d+ s\b")
 
 
 class FoldAlike:
-    """Takes failures that are like an earlier one out of what pytest is about to show."""
+    """Takes failures that are like an earlier one out of what pytest shows, and puts them back."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self.folded: dict[str, list[Any]] = {}
+        self._folded: dict[str, list[Any]] = {}
         """The reports of pytest's terminal, by category, where some were removed."""
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -47,21 +47,14 @@ class FoldAlike:
                 reports = terminalreporter.stats.get(category, [])
                 shown = _folded(reports)
                 if len(shown) < len(reports):
-                    self.folded[category] = reports
+                    self._folded[category] = reports
                     terminalreporter.stats[category] = shown
         return (yield)
 
-
-class Unfold:
-    """Restores what was removed: all of it counts, and is in the short summary."""
-
-    def __init__(self, fold: FoldAlike) -> None:
-        self._fold = fold
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Come after the failures and before the short summary."""
-        terminalreporter.stats.update(self._fold.folded)
+    @pytest.hookimpl(tryfirst=True, specname="pytest_terminal_summary")
+    def pytest_after_failures(self, terminalreporter: Any) -> None:
+        """Restore what was removed, before the short summary: all of it counts."""
+        terminalreporter.stats.update(self._folded)
 
 
 def _folded(reports: Iterable[Any]) -> list[Any]:

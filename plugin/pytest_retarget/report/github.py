@@ -86,11 +86,12 @@ class GitHub:
         try:
             return (yield)
         finally:
-            self.end_section()
+            self._section.close()
             self._annotate(terminalreporter)
 
-    def end_section(self) -> None:
-        """The failures have been shown."""
+    @pytest.hookimpl(tryfirst=True, specname="pytest_terminal_summary")
+    def pytest_after_failures(self) -> None:
+        """End the section before others."""
         self._section.close()
 
     def _annotate(self, reporter: Any) -> None:
@@ -107,18 +108,6 @@ class GitHub:
             reporter.write_line(workflow_command("error", message, file=place, line=failure.line, title=title))
         if len(shown) < len(found):
             reporter.write_line(workflow_command("error", f"{len(found) - len(shown)} further signatures failed"))
-
-
-class EndOfFailures:
-    """Comes after the failures and before other sections."""
-
-    def __init__(self, github: GitHub) -> None:
-        self._github = github
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_terminal_summary(self) -> None:
-        """End the section."""
-        self._github.end_section()
 
 
 def _in_repository(path: Path) -> str:

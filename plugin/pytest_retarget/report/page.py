@@ -5,18 +5,18 @@ The plugin imports nothing of the page. Without `--retarget-results` the results
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from retarget.results import RESULTS_SUFFIX
-from retarget.support import RetargetError, install_hint
+from retarget.support import RetargetError
 from retarget_report.folder import expect_free
+
+from pytest_retarget.session.status import require_package, say
 
 
 class Page:
@@ -24,9 +24,7 @@ class Page:
     cannot be written for want of a package, or to a folder with other files."""
 
     def __init__(self, config: pytest.Config, site: Path, results: Path | None) -> None:
-        if importlib.util.find_spec("jinja2") is None:
-            msg = f"--retarget-report needs the package jinja2, which is not installed; {install_hint('report')}"
-            raise pytest.UsageError(msg)
+        require_package("--retarget-report", "jinja2", "report")
         try:
             expect_free(site, "--retarget-report")
         except (OSError, RetargetError) as error:
@@ -45,13 +43,11 @@ class Page:
             return  # nothing was run
         command = [sys.executable, "-m", "retarget.cli", "report", str(self.results), "-o", str(self._site)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        reporter: Any = self._config.pluginmanager.get_plugin("terminalreporter")
         said = f"page: {done.stdout.strip()}"
         if done.returncode:
             session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR
             said = f"ERROR: --retarget-report: {(done.stderr or done.stdout).strip()}"
-        if reporter is not None:
-            reporter.write_line(said, red=bool(done.returncode))
+        say(self._config, said, red=bool(done.returncode))
 
     def pytest_unconfigure(self) -> None:
         """Remove results that nobody asked for."""

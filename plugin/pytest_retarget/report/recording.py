@@ -93,16 +93,13 @@ def _worded(item: MatrixItem, report: pytest.TestReport, error: BaseException | 
 _CASE = "retarget_case"
 """The attribute of a subtest report that holds the case's outcome."""
 
-_OUTCOMES = {Outcome.PASSED: "passed", Outcome.FAILED: "failed", Outcome.XFAILED: "skipped", Outcome.NOT_RUN: "skipped"}
-"""Pytest's names of the outcomes of cases."""
-
 _STATUS = {
-    Outcome.PASSED: ("subtests passed", "u", "SUBPASSED", "green"),
-    Outcome.FAILED: ("subtests failed", "u", "SUBFAILED", "red"),
-    Outcome.XFAILED: ("subtests xfailed", "y", "SUBXFAIL", "yellow"),
-    Outcome.NOT_RUN: ("subtests skipped", "-", "SUBSKIPPED", "yellow"),
+    Outcome.PASSED: ("passed", "subtests passed", "u", "SUBPASSED", "green"),
+    Outcome.FAILED: ("failed", "subtests failed", "u", "SUBFAILED", "red"),
+    Outcome.XFAILED: ("skipped", "subtests xfailed", "y", "SUBXFAIL", "yellow"),
+    Outcome.NOT_RUN: ("skipped", "subtests skipped", "-", "SUBSKIPPED", "yellow"),
 }
-"""Category, letter, word and colour of a case in the terminal."""
+"""Pytest's outcome of a case; category, letter, word and colour in the terminal."""
 
 _COUNTS_TESTS = ("session", "lfplugin", "stepwiseplugin")
 """Names of pytest's plugins that count tests, or keep which failed."""
@@ -126,7 +123,7 @@ def _subtest(report: pytest.TestReport, case: CaseRecord) -> pytest.SubtestRepor
         nodeid=report.nodeid,
         location=report.location,
         keywords=report.keywords,
-        outcome=_OUTCOMES[case.outcome],  # type: ignore[arg-type]
+        outcome=_STATUS[case.outcome][0],  # type: ignore[arg-type]
         longrepr=location if is_skip else case.reason or None,
         when="call",
         duration=case.seconds,
@@ -156,5 +153,5 @@ def case_status(
         return None
     if config.get_verbosity(pytest.Config.VERBOSITY_SUBTESTS) <= 0:
         return "", "", ""
-    category, letter, word, colour = _STATUS[Outcome(getattr(report, _CASE))]
+    _, category, letter, word, colour = _STATUS[Outcome(getattr(report, _CASE))]
     return category, letter, (f"{word}[{report.context.msg}]", {colour: True})

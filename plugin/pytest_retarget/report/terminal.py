@@ -309,13 +309,13 @@ class Tally(Struct, kw_only=True):
                 )
         yield from (Line(text=f"note: {note}") for note in self.notes)
         for reason, count in self.reasons.get(NOT_RUN, Counter()).most_common():
-            yield Line(text=f"not run: {reason} ({_targets(count)})", bad=True)
+            yield Line(text=f"not run: {reason} ({counted(count, 'target')})", bad=True)
         if verbosity >= 0:
             yield from self._reasons(in_full=verbosity > 0)
         yield from (Line(text=f"flaky: {reason}") for reason in sorted(self.reasons.get("flaky", Counter())))
         for reason, results in sorted(self.chances.items()):
             which = ", ".join(f"{count} {result}" for result, count in results.most_common())
-            yield Line(text=f"intermittent: {reason} ({_targets(results.total())}: {which})")
+            yield Line(text=f"intermittent: {reason} ({counted(results.total(), 'target')}: {which})")
         yield from (Line(text=_not_run(category, records)) for category, records in self.kept.items())
         if verbosity >= 0:
             for device, runtimes in sorted(self.devices.items()):
@@ -360,15 +360,15 @@ class Tally(Struct, kw_only=True):
 
     def _reasons(self, *, in_full: bool) -> Iterator[Line]:
         for reason, count in self.reasons.get("skipped", Counter()).most_common():
-            yield Line(text=f"skipped: {reason} ({_targets(count)})")
+            yield Line(text=f"skipped: {reason} ({counted(count, 'target')})")
             if hint := self.hints.get(reason):
                 yield from (Line(text=f"{INDENT}{line}") for line in hint.splitlines())
         blocked = self.reasons.get("blocked", Counter()).most_common()
         shown = blocked if in_full or len(blocked) <= BLOCKERS + 1 else blocked[:BLOCKERS]
-        yield from (Line(text=f"{reason} ({_targets(count)})") for reason, count in shown)
+        yield from (Line(text=f"{reason} ({counted(count, 'target')})") for reason, count in shown)
         if rest := blocked[len(shown) :]:
             count = sum(count for _, count in rest)
-            yield Line(text=f"blocked by {len(rest)} others ({_targets(count)}; -v names them)")
+            yield Line(text=f"blocked by {len(rest)} others ({counted(count, 'target')}; -v names them)")
 
 
 def moment(seconds: float) -> str:
@@ -381,7 +381,7 @@ def _not_run(category: str, records: Sequence[TargetRecord]) -> str:
     """Say of how many targets an earlier result holds; and of which runs these are."""
     counts = Counter(one.outcome for one in records).most_common()
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in counts)
-    text = f"{_targets(len(records))} ({outcomes})"
+    text = f"{counted(len(records), 'target')} ({outcomes})"
     if category == "unchanged":
         return f"unchanged since their last run: {text}; without --retarget-changed they run, too"
     runs = [one.reused for one in records if one.reused is not None]
@@ -449,7 +449,3 @@ def _chance(record: TargetRecord) -> str:
         return record.chance
     stage = record.observation.stage
     return {CRASH: "crashed", TIMEOUT: "timed out"}.get(stage, f"failed at {stage}")
-
-
-def _targets(count: int) -> str:
-    return f"{count} target" if count == 1 else f"{count} targets"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from retarget.session import (
 )
 from retarget.support import Diagnostic, DiagnosticsError, RetargetError, display_path, grouped
 
-from pytest_retarget.options.settings import OF_ONE_ID, SETTINGS
+from pytest_retarget.options.settings import OF_ONE_ID, SETTINGS, usage_errors
 from pytest_retarget.session.cachedir import cache_dir
 from pytest_retarget.session.marks import Marks
 
@@ -37,10 +38,8 @@ class Declared:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._settings = config.stash[SETTINGS]
-        self._rootdir = config.rootpath
         self._in_full = config.get_verbosity() > 1
         self._loader: DeclarationLoader | None = None
-        self._registry: Registry | None = None
         self._suites: dict[Path, tuple[Suite, ...]] = {}
         self._targets: dict[tuple[Path, str], tuple[Target, ...]] = {}
         self._assignments: dict[tuple[Path, str], Assignment] = {}
@@ -51,13 +50,11 @@ class Declared:
         self.suite_files: list[Path] = []
         self.by_module = False
 
-    @property
+    @cached_property
     def registry(self) -> Registry:
         """Compilers, drivers and case loaders. Raises `RetargetError` for an extension that does not load."""
-        if self._registry is None:
-            checked = self._config.stash.get(OF_ONE_ID, False) and not self._settings.extensions
-            self._registry = load_extensions(self._settings.extensions, folders=[self._rootdir], checked=checked)
-        return self._registry
+        checked = self._config.stash.get(OF_ONE_ID, False) and not self._settings.extensions
+        return load_extensions(self._settings.extensions, folders=[self._config.rootpath], checked=checked)
 
     def _store(self) -> Store | None:
         """The cache, once a session has kept something there: collecting creates none."""
@@ -80,10 +77,8 @@ class Declared:
     def check_toolchains(self) -> None:
         """Raise `pytest.UsageError` for a `--retarget-toolchain` whose name no file declares."""
         if self._loader is not None:
-            try:
+            with usage_errors():
                 self._loader.check_redirections()
-            except RetargetError as error:
-                raise pytest.UsageError(str(error)) from None
 
     def suites(self, path: Path) -> tuple[Suite, ...]:
         """Read one `suite.toml`. Raises `pytest.Collector.CollectError` with the errors and nothing else."""

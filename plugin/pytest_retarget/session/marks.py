@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterable
 
 import pytest
-from msgspec import Struct
-from retarget.model import CompileTarget, Target
+from retarget.model import Target
 from retarget.session import MATRIX_FILE, SUITE_FILE, discover_suites
 from retarget.session import marks_of as keyword_marks
 
@@ -29,13 +28,6 @@ class _FieldName(str):
         return ""
 
 
-class _Shared(Struct, frozen=True, kw_only=True):
-    """Marks, and what their key is made of: kept, so that an id stays one object's."""
-
-    parts: tuple[object, object]
-    marks: list[pytest.Mark]
-
-
 class Marks:
     """The marks of this session."""
 
@@ -44,7 +36,8 @@ class Marks:
         self._known: set[str] = {line.partition(":")[0].partition("(")[0] for line in config.getini("markers")}
         self._words: dict[str, pytest.Mark] = {}
         self._fields: dict[tuple[str, tuple[tuple[str, str], ...]], pytest.Mark] = {}
-        self._lists: dict[tuple[int, int], _Shared] = {}
+        self._lists: dict[tuple[int, int], tuple[list[pytest.Mark], object]] = {}
+        """The marks by the ids of what they are made of, which is kept: so that an id stays one object's."""
 
     def register(self, targets: Iterable[Target]) -> None:
         """Make the tags of these targets known to pytest, so that `--strict-markers` passes."""
@@ -70,14 +63,14 @@ class Marks:
 
         Targets that differ in their module only share their tags and configs, and so their marks.
         """
-        parts = (target.tags, target.compiler) if isinstance(target, CompileTarget) else (target.tags, target.runtime)
+        parts = (target.tags, target.runtime or target.compiled.compiler)
         key = (id(parts[0]), id(parts[1]))
         known = self._lists.get(key)
         if known is None:
             words = [self._word(tag) for tag in target.tags]
             fields = [self._field(name, values) for name, values in keyword_marks(target)]
-            known = self._lists[key] = _Shared(parts=parts, marks=words + fields)
-        return known.marks
+            known = self._lists[key] = words + fields, parts
+        return known[0]
 
     def _word(self, tag: str) -> pytest.Mark:
         if tag not in self._words:

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import asdict
 from retarget.session import BuildActivity, Commands, TrialServices
-from retarget.support import RetargetError
 from retarget.worker import available_cores
 
-from pytest_retarget.options.settings import SETTINGS, BenchmarkSettings, Settings
+from pytest_retarget.options.settings import SETTINGS, BenchmarkSettings, Settings, usage_errors
 from pytest_retarget.session.cachedir import cache_dir
 from pytest_retarget.session.declared import declared
 from pytest_retarget.session.progress import Progress
@@ -106,11 +105,8 @@ def _executor(settings: Settings, cache: Path) -> Executor:
     from retarget.session import ExecutorSession, connect_executor
 
     session = ExecutorSession(extensions=settings.extensions, cache=cache, jobs=settings.jobs or None)
-    try:
+    with usage_errors("--retarget-cluster: "):
         return connect_executor(settings.cluster, session)
-    except RetargetError as error:
-        msg = f"--retarget-cluster: {error}"
-        raise pytest.UsageError(msg) from None
 
 
 SERVICES = pytest.StashKey[Services]()

@@ -17,6 +17,7 @@ from retarget.support import ScratchFolder, counted, shared_folder
 
 from pytest_retarget.internals import local_workers
 from pytest_retarget.session.progress import Progress, Ticker
+from pytest_retarget.session.status import say
 
 _PURPOSE = "progress"
 _UNFINISHED = ".new"
@@ -72,9 +73,8 @@ class WorkersProgress:
         workers = local_workers(self._config)
         if excinfo.type is not KeyboardInterrupt or not workers:  # xdist's own is after the workers have ended
             return
-        if (reporter := self._config.pluginmanager.getplugin("terminalreporter")) is not None:
-            which = counted(len(workers), "worker")
-            reporter.write_line(f"retarget: interrupted: waiting for {which} of xdist, for {_KILLED:.0f} s at most")
+        which = counted(len(workers), "worker")
+        say(self._config, f"retarget: interrupted: waiting for {which} of xdist, for {_KILLED:.0f} s at most")
         steps = [(after, lambda one: one.send_signal(signal.SIGINT)) for after in _INTERRUPTED]
         for after, end in [*steps, (_KILLED, lambda one: one.kill())]:
             timer = threading.Timer(after, lambda end: [end(one) for one in workers], [end])

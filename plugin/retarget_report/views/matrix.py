@@ -36,7 +36,7 @@ from typing import Any
 import msgspec
 from retarget.results import Result, TargetRecord
 
-from retarget_report.read import LOOKS, Report, Target
+from retarget_report.read import Report, State, Target
 
 _SHARD = 512 * 1024
 _LONGEST = 48 * 1024
@@ -63,9 +63,7 @@ def data(report: Report) -> Iterator[tuple[str, Any]]:
     yield (
         "matrix",
         {
-            "states": [
-                [state, look.code, look.glyph, look.label, look.sort, look.meaning] for state, look in LOOKS.items()
-            ],
+            "states": [[one, one.code, one.glyph, one.label, one.sort, one.meaning] for one in State],
             "stages": stages.values,
             "words": words.values,
             "wordsets": [sorted(one) for one in wordsets.values],
@@ -150,7 +148,7 @@ class _Suite:
         tries: list[int] = []
         last = 0
         for cell, target in self.cells.items():
-            codes[cell] = LOOKS[target.state].code
+            codes[cell] = target.state.code
             if target.stage:
                 failed[cell] = str(stages(target.stage) + 1)
             if further := rest.get(cell, frozenset()) - of_row[cell // width]:

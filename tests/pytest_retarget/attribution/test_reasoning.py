@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from pytest_retarget.attribution.reasoning import conclusion, listing, reference, unrun
+from pytest_retarget.attribution.reasoning import conclusion, listing, reference
 from retarget.model import Observation
 from retarget.results import CaseRecord, Outcome, TargetRecord
 
@@ -241,7 +241,6 @@ def test_each_of_the_others_is_listed_with_its_outcome_those_of_the_artifact_fir
         "  m_d_s  error: the device is busy",
         "  m_e_r  not run",
     ]
-    assert unrun(others) == ["m_e_r"]
 
 
 def test_a_long_list_ends_with_a_count() -> None:

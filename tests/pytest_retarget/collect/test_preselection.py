@@ -189,7 +189,9 @@ def test_any_expression_chooses_what_pytests_matchers_choose_of_items(collect: C
         for home in homes:
             assert isinstance(home, SuiteCollector)
             mine = [item for item in items if item.parent is home]
-            chosen = chooser.choose(home, [item.target for item in mine], range(len(mine)), marks.of)
+            chosen = chooser.choose(
+                home, [item.target for item in mine], range(len(mine)), marks=marks.of, complete=home.complete
+            )
             assert list(chosen) == [
                 at for at, item in enumerate(mine) if not at or _is_selected(item, keyword, mark)
             ] or (not keyword and not mark and len(chosen) == len(mine))

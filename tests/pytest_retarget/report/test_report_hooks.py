@@ -3,6 +3,7 @@ are doubles."""
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 from collections.abc import Generator, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.record import RECORD
 from pytest_retarget.report import bundles, github, page, recording
 from pytest_retarget.report.bundles import Bundles
-from pytest_retarget.report.github import EndOfFailures, GitHub
+from pytest_retarget.report.github import GitHub
 from pytest_retarget.report.lastfailed import RememberBlocked
 from retarget.model import Observation
 from retarget.results import BAD, CaseRecord, Outcome, Result, TargetRecord
@@ -184,11 +185,8 @@ def test_a_folder_that_cannot_be_made_is_an_error_and_keeps_the_status(packing: 
     assert (packing.session.exitstatus, packing.commands) == (1, [])
 
 
-def test_bundles_need_a_package_and_a_session_that_compiles(packing: Packing, monkeypatch: pytest.MonkeyPatch) -> None:
-    packing.settings.artifacts = Path("artifacts")  # type: ignore[assignment]
-    with pytest.raises(pytest.UsageError, match="--retarget-repro and --retarget-artifacts were both given"):
-        Bundles(packing.config, packing.folder)
-    monkeypatch.setattr(bundles.importlib.util, "find_spec", lambda _: None)
+def test_bundles_need_a_package(packing: Packing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(pytest.UsageError, match="--retarget-repro needs the package zstandard, which is not"):
         Bundles(packing.config, packing.folder)
 
@@ -289,7 +287,7 @@ def test_the_section_ends_before_others(job: Job) -> None:
     job.hooks.pytest_runtest_logreport(report(record()))
     hook = job.hooks.pytest_terminal_summary(job.terminal)
     next(hook)
-    EndOfFailures(job.hooks).pytest_terminal_summary()
+    job.hooks.pytest_after_failures()
     assert job.terminal.lines[-1] == "::endgroup::"
 
 

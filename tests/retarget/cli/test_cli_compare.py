@@ -116,22 +116,12 @@ class Pairs(CaseLoader):
         return [*judged, Case(name="free", function="f", inputs=inputs)]
 
 
-class Texts(CaseLoader):
-    kind = "texts"
-
-    def load(self, request):
-        return []
-
-    def check(self, request):
-        return []
-
-
 @hookimpl
 def retarget_compilers(): return [Compiler()]
 @hookimpl
 def retarget_drivers(): return [Driver()]
 @hookimpl
-def retarget_case_loaders(): return [Loader(), Texts(), Lists(), Pairs()]
+def retarget_case_loaders(): return [Loader(), Lists(), Pairs()]
 """
 
 CONFIGS = "\n".join(
@@ -143,7 +133,6 @@ CONFIGS = "\n".join(
         '[[target_config]]\nname = "gone"\ncompiler = "good"\nruntimes = ["away"]',
         '[[module_test_suite]]\nname = "toys"\nsrcs = ["*.toy"]\nkind = "toys"\ntargets = ["all", "gone"]',
         '[[module_test_suite]]\nname = "lists"\nsrcs = ["*.list"]\nkind = "lists"\ntargets = ["all"]',
-        '[[module_test_suite]]\nname = "texts"\nsrcs = ["*.text"]\nkind = "texts"\ntargets = ["all"]',
     ]
 )
 
@@ -153,7 +142,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("plain", "check", "opaque"):
         (tmp_path / f"{name}.toy").write_text(name)
     (tmp_path / "some.list").write_text("plainer other")
-    (tmp_path / "words.text").write_text("words")
     (tmp_path / "suite.toml").write_text(CONFIGS)
     (tmp_path / "toys_extension.py").write_text(EXTENSION)
     monkeypatch.chdir(tmp_path)
@@ -260,21 +248,13 @@ def test_a_side_that_fails_is_reported_as_such(project: Path, capsys: pytest.Cap
     [
         (("plain", "--configs", "good"), "found --configs good, expected two, such as: --configs llvm-cpu,vmvx"),
         (("plain", "--configs", "good,,off"), "found --configs good,,off, expected two"),
-        (
-            ("plain", "--configs", "good,of"),
-            "found config 'of'; did you mean 'off'? module plain runs as good/flat, good/bent, good/away, off/flat",
-        ),
         (("plian", "--configs", "good,off"), "found no file and no module 'plian' in .; did you mean 'plain'?"),
-        (
-            ("words", "--configs", "good,off"),
-            "module words is run nowhere: suite texts (kind texts) has compile targets",
-        ),
-        (("plain", "--configs", "good,good"), "found --configs good,good, which both mean plain_good_flat"),
         (
             ("some.list", "--configs", "good,off"),
             "some.list holds 2 modules; expected the name of one (plainer, other, …) and the folder that its suite "
             "is in",
         ),
+        (("plain", "--configs", "good,good"), "found --configs good,good, which both mean plain_good_flat"),
         (
             ("toys_extension.py", "--configs", "good,off"),
             "no suite declares the module toys_extension.py, and no matrix.toml at or above its folder has a "

@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from retarget.cli import main
@@ -169,6 +169,19 @@ def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RETARGET_CACHE_DIR", str(tmp_path / "cache"))
 
 
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> type[InProcess]:
+    """Let an engine take the place of the one that starts processes: a test changes what it compiles and runs."""
+
+    class Changed(InProcess):
+        pass
+
+    none = SimpleNamespace(of=lambda *_: ((), ""), close=lambda: None)
+    monkeypatch.setattr(toolchains, "ReferenceRuns", lambda _: none)
+    monkeypatch.setattr(toolchains, "Engine", Changed)
+    return Changed
+
+
 def compared(*arguments: str) -> int:
     return main(["compare", *arguments, "--retarget-extension", "tiny_extension"])
 
@@ -217,12 +230,10 @@ class InProcess:
         return SimpleNamespace(first=first if self.what == "values" else None)
 
 
+@pytest.mark.usefixtures("engine")
 def test_the_report_says_what_changed_and_by_how_much(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(toolchains, "Engine", InProcess)
-    none = SimpleNamespace(of=lambda *_: ((), ""), close=lambda: None)
-    monkeypatch.setattr(toolchains, "ReferenceRuns", lambda _: none)
     monkeypatch.setattr(toolchains, "is_recorded", lambda folder: any(folder.iterdir()))
     assert compared("--toolchains", "environment,new") == 1
     times = """\
@@ -242,21 +253,22 @@ def test_the_report_says_what_changed_and_by_how_much(
     ]
 
 
-def test_what_only_the_first_toolchain_can_run_is_no_success(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("step", "name"), [("run", "same_tiny_flat"), ("compile", "same_tiny")])
+def test_what_only_the_first_toolchain_can_do_is_no_success(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, engine: type[InProcess], step: str, name: str
 ) -> None:
-    class WithoutDriver(InProcess):
-        def run(self, target: RunTarget, artifact: Artifact, *, record: Path, **_: object) -> RunOutcome:
-            if target.runtime.toolchain is not None:
-                msg = "this build has no driver 'toy'"
-                raise UnavailableError(msg)
-            return super().run(target, artifact, record=record)
+    own: Any = getattr(InProcess, step)
 
-    monkeypatch.setattr(toolchains, "Engine", WithoutDriver)
-    none = SimpleNamespace(of=lambda *_: ((), ""), close=lambda: None)
-    monkeypatch.setattr(toolchains, "ReferenceRuns", lambda _: none)
-    assert compared("--toolchains", "environment,new", "-k", "same") == 1
-    said = "no longer run (1):\n  toys::same_tiny_flat  passed → skipped: this build has no driver 'toy'\n"
+    def without_tool(self: InProcess, target: Any, *given: Any, **known: Any) -> object:
+        config = target.runtime or target.compiler
+        if config.toolchain is not None and target.compiled.module.name == "same":
+            msg = f"this build cannot {step}"
+            raise UnavailableError(msg)
+        return own(self, target, *given, **known)
+
+    monkeypatch.setattr(engine, step, without_tool)
+    assert compared("--toolchains", "environment,new", "-k", "same or mended") == 1
+    said = f"no longer run (1):\n  toys::{name}  passed → skipped: this build cannot {step}\n"
     assert said in capsys.readouterr().out
 
 
@@ -323,40 +335,19 @@ def test_wrong_usage_says_what_was_expected(
 
 
 def test_a_case_that_fails_besides_those_that_failed_before_is_a_regression(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, engine: type[InProcess]
 ) -> None:
-    class WithCases(InProcess):
-        failing: ClassVar[set[str]] = set()
+    for after, status in (("a", 0), ("ab", 1)):
 
-        def run(self, target: RunTarget, artifact: Artifact, *, record: Path, **_: object) -> RunOutcome:
-            failing = {"a"} if target.runtime.toolchain is None else self.failing
+        def run(_: InProcess, target: RunTarget, *__: Any, after: str = after, **___: Any) -> RunOutcome:
+            failing = "a" if target.runtime.toolchain is None else after
             failure = Failure(stage=Stage.COMPARE, summary="values differ")
             cases = tuple(
                 CaseOutcome(name=name, seconds=0.1, failure=failure if name in failing else None) for name in "ab"
             )
             return RunOutcome(devices=(), cases=cases, failure=failure)
 
-    monkeypatch.setattr(toolchains, "Engine", WithCases)
-    none = SimpleNamespace(of=lambda *_: ((), ""), close=lambda: None)
-    monkeypatch.setattr(toolchains, "ReferenceRuns", lambda _: none)
-    for failing, status in (("a", 0), ("ab", 1)):
-        WithCases.failing = {*failing}
+        monkeypatch.setattr(engine, "run", run)
         assert compared("--toolchains", "environment,new", "-k", "same") == status
     said = "regressed (1):\n  toys::same_tiny_flat  compare: values differ → compare: values differ (b)\n"
-    assert said in capsys.readouterr().out
-
-
-def test_what_only_the_first_toolchain_can_compile_is_no_success(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class WithoutTool(InProcess):
-        def compile(self, target: CompileTarget) -> CompileOutcome:
-            if target.compiler.toolchain is not None and target.module.name == "same":
-                msg = "this build has no tinyc"
-                raise UnavailableError(msg)
-            return super().compile(target)
-
-    monkeypatch.setattr(toolchains, "Engine", WithoutTool)
-    assert compared("--toolchains", "environment,new", "-k", "same or mended", "-m", "compile") == 1
-    said = "no longer run (1):\n  toys::same_tiny  passed → skipped: this build has no tinyc\n"
     assert said in capsys.readouterr().out

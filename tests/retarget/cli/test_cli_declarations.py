@@ -624,13 +624,6 @@ def test_only_the_command_that_runs_is_imported(words: list[str], imported: list
     assert done.stdout.endswith(f"{[f'retarget.cli.{name}' for name in imported]}\n")
 
 
-def test_devices_and_cache_are_wired(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert run(capsys, "devices", "--help")[0] == 0
-    status, out, _ = run(capsys, "cache", "info", "--cache-dir", str(tmp_path / "store"))
-    assert status == 0
-    assert str(tmp_path / "store") in out
-
-
 @pytest.mark.slow
 def test_characters_that_the_output_does_not_have_are_escaped(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = '[[expectation]]\nmatch = "foo"\nwhen = "run"\nstage = "run"\nreason = "bedauerlich, für alle"\n'

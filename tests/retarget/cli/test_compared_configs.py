@@ -100,26 +100,6 @@ def test_where_a_side_has_no_outputs_the_test_of_the_module_says_more(cwd: Path,
     assert _status([failed, failed], None) == 1
 
 
-@pytest.mark.parametrize(
-    ("values", "differing", "said"),
-    [
-        (0, 0, "nothing to compare: no case returned or checked any value"),
-        (3, 0, "equal: 3 values of 1 case compared"),
-        (0, 1, "1 of 1 array differs; 0 values of 1 case compared"),
-    ],
-)
-def test_outputs_without_a_value_are_not_equal(values: int, differing: int, said: str) -> None:
-    target: Any = SimpleNamespace(
-        compile=SimpleNamespace(compiler=SimpleNamespace(name="c")), runtime=SimpleNamespace(name="r")
-    )
-    mismatch = Mismatch(summary="shape", report="shape") if differing else None
-    found = OutputDifference(case="c", place="result 0", mismatch=mismatch) if mismatch is not None else None
-    compared = OutputComparison(cases=1, arrays=1, values=values, differing=differing, first=found, worst=found)
-    ran = RunOutcome(devices=())
-    module: Any = SimpleNamespace(is_declared=True)
-    assert [*_report(module, [target] * 2, [ran] * 2, compared)][-1] == said
-
-
 MISMATCH = Mismatch(summary="1 differs", report="1 of 2 elements differ\nmax abs error 1")
 
 
@@ -135,6 +115,16 @@ def difference(place: str, ulp: int | None = None, report: str = MISMATCH.report
         (
             {"arrays": 2, "unmatched": (("g", "a/r"),)},
             ["not compared: case g, which a/r did not finish", "equal: 7 values of 1 case compared"],
+        ),
+        (
+            {
+                "values": 0,
+                "arrays": 1,
+                "differing": 1,
+                "first": difference("c", 0, ""),
+                "worst": difference("c", 0, ""),
+            },
+            ["first difference: f, c:", "  ", "1 of 1 array differs; 0 values of 1 case compared"],
         ),
         (
             {"arrays": 1, "differing": 1, "first": difference("check 2"), "worst": difference("check 2")},

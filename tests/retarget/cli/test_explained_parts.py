@@ -46,7 +46,7 @@ def origin(path: str) -> Origin:
 
 def explainer(*, engine: Any = None, registry: Any = None) -> Any:
     made = SimpleNamespace(artifact_checker=lambda _: None, **registry or {})
-    return _Explainer(registry=made, locations=Locations(), extensions=(), engine=engine)  # type: ignore[arg-type]
+    return _Explainer(registry=made, at=Locations().location, extensions=(), engine=engine)  # type: ignore[arg-type]
 
 
 def suite(**known: Any) -> Suite:
@@ -102,8 +102,7 @@ def test_what_is_not_there_is_said_with_what_it_was_looked_for_by(
 
 
 def parts_of(one: Suite, target: Any, through: Any = ()) -> list[tuple[str, str, str]]:
-    compiled = getattr(target, "compile", target)
-    return list(explainer()._parts(one, target, compiled, getattr(target, "runtime", None), through))
+    return list(explainer()._parts(one, target, through))
 
 
 def test_the_parts_of_a_run_are_named_with_their_places() -> None:

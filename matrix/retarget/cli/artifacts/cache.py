@@ -14,6 +14,8 @@ from retarget.session.cache.store import Store
 from retarget.support.errors import RetargetError
 from retarget.support.text import size_text
 
+_COUNTS = ("entries", "failures", "artifacts", "resolutions", "results", "binaries")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget cache`."""
@@ -64,12 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     figures = {
         "folder": str(folder),
         "chosen_by": choice.source,
-        "entries": info.entries,
-        "failures": info.failures,
-        "artifacts": info.artifacts,
-        "resolutions": info.resolutions,
-        "results": info.results,
-        "binaries": info.binaries,
+        **{name: getattr(info, name) for name in _COUNTS},
         "generated": {modules.path.name: modules.size for modules in info.generated},
         "leftovers": [str(path) for path in left],
         "size": info.size,
@@ -82,10 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         f"folder       {folder}\n"
         f"chosen by    {choice.source}{f' (not used by pytest: {choice.unused})' if choice.unused else ''}\n"
         f"compiles     {info.entries}, of which {info.failures} failed\n"
-        f"artifacts    {info.artifacts}\n"
-        f"resolutions  {info.resolutions}\n"
-        f"results      {info.results}\n"
-        f"binaries     {info.binaries}\n"
+        + "".join(f"{name:<13}{getattr(info, name)}\n" for name in _COUNTS[2:])
         + "".join(f"generated    {modules.path.name}: {size_text(modules.size)}\n" for modules in info.generated)
         + (f"leftovers    {len(left)} (files and folders of killed sessions, removed once a day)\n" if left else "")
         + f"size         {size_text(info.size)} of at most {size_text(info.max_bytes)}"

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from retarget.cli.support import add_path_arguments, add_toolchain_argument, read_declared, request_of
+from retarget.cli.support import add_path_arguments, add_toolchain_argument, read_declared
 from retarget.extension import Compiler, UnavailableError, overrides
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompileTarget
@@ -33,7 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
     """
     path = Path(arguments.artifact)
     registry = load_extensions(arguments.retarget_extension)
-    if path.exists() or path.is_symlink() or path.is_absolute() or path.suffix in _suffixes(registry):
+    suffixes = {compiler.artifact_suffix for compiler in registry.compilers.values()}
+    if path.exists() or path.is_symlink() or path.is_absolute() or path.suffix in suffixes:
         what = display_path(path)
         content = _read(path)
         shower = _shower(registry, arguments.compiler, path)
@@ -52,14 +53,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _read(path: Path) -> bytes:
-    if path.is_dir():
-        msg = f"found the folder {display_path(path)}, expected a file that --retarget-export wrote, or a compiler"
-        raise RetargetError(msg)
-    if path.exists() and not path.is_file():
-        msg = f"{display_path(path)} is no regular file; expected one that --retarget-export wrote, or a compiler"
-        raise RetargetError(msg)
-    if not path.exists():
-        msg = f"found no file {display_path(path)}, expected one that --retarget-export wrote, or a compiler"
+    if not path.is_file():
+        shown, expected = display_path(path), "that --retarget-export wrote, or a compiler"
+        if path.is_dir():
+            msg = f"found the folder {shown}, expected a file {expected}"
+        elif path.exists():
+            msg = f"{shown} is no regular file; expected one {expected}"
+        else:
+            msg = f"found no file {shown}, expected one {expected}"
         raise RetargetError(msg)
     try:
         return path.read_bytes()
@@ -75,7 +76,7 @@ def _target(arguments: argparse.Namespace) -> tuple[CompileTarget, Registry]:
     paths = list(arguments.path)
     if "::" in written and paths == ["."]:
         paths = [written]
-    declared = read_declared(request_of(arguments, paths))
+    declared = read_declared(arguments, paths)
     targets = [target for one in declared.suites for target in one.targets]
     found = [target for target in targets if target.name == name]
     if not found:
@@ -84,12 +85,12 @@ def _target(arguments: argparse.Namespace) -> tuple[CompileTarget, Registry]:
         msg = f"found no file {written!r}, and no target of that name in {where}{hint}"
         raise argparse.ArgumentError(None, msg)
     if len(found) > 1:
-        compiled = [target if isinstance(target, CompileTarget) else target.compile for target in found]
+        compiled = [target.compiled for target in found]
         suites = ", ".join(target.suite for target in compiled)
         msg = f"found {len(found)} targets {name!r}, of the suites {suites}; expected the node id of one"
         raise argparse.ArgumentError(None, msg)
     target = found[0]
-    return target if isinstance(target, CompileTarget) else target.compile, declared.registry
+    return target.compiled, declared.registry
 
 
 def _compiled(target: CompileTarget, arguments: argparse.Namespace, registry: Registry) -> bytes:
@@ -106,10 +107,6 @@ def _compiled(target: CompileTarget, arguments: argparse.Namespace, registry: Re
         msg = f"{target.name} does not compile: {summary}"
         raise RetargetError(msg)
     return Path(outcome.artifact.path).read_bytes()
-
-
-def _suffixes(registry: Registry) -> set[str]:
-    return {compiler.artifact_suffix for compiler in registry.compilers.values()}
 
 
 def _shower(registry: Registry, name: str, path: Path) -> Compiler:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from retarget.cli.support import print_note, read_declared, request_of
+from retarget.cli.support import print_note, read_declared
 from retarget.extension import Tolerance, UnavailableError, overrides
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Module, Origin, RunTarget, Suite, Target
@@ -128,7 +128,7 @@ def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found
             if file.is_file() and (found := _in(file, wanted, registry, arguments.retarget_toolchain)):
                 return _one(path, found)
         return [_undeclared(wanted, registry, arguments.retarget_toolchain)]
-    declared = read_declared(request_of(arguments, arguments.path))
+    declared = read_declared(arguments, arguments.path)
     found = [
         _Found(suite=one.suite, module=module, targets=_run_targets(one.targets, module))
         for one in declared.suites

@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
-from retarget.cli.support import read_declared, request_of
+from retarget.cli.support import read_declared
 from retarget.extension import UnavailableError, overrides
 from retarget.model import CompileTarget, Origin, RunTarget, Target, Toolchain
 from retarget.model.locations import SourceLocations
@@ -34,6 +34,7 @@ from retarget.support.text import counted, first_line, listed, strip_colour
 from retarget.targets.collected import Selection
 from retarget.worker.artifact import is_recorded
 
+_TargetT = TypeVar("_TargetT", bound=Target)
 ENVIRONMENT = "environment"
 """The name that stands for the installed toolchain."""
 
@@ -49,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         msg = f"found --toolchains {arguments.toolchains}, expected two, such as: --toolchains iree-3.12.0,environment"
         raise argparse.ArgumentError(None, msg)
     paths = [arguments.module, *(arguments.path if arguments.path != ["."] else ())] if arguments.module else ["."]
-    selection = read_declared(request_of(arguments, paths))
+    selection = read_declared(arguments, paths)
     before, after = (_named(selection, name) for name in names)
     targets = _distinct(selection)
     if not targets:
@@ -118,7 +119,7 @@ def _distinct(selection: Selection) -> list[tuple[Target, Sequence[Target]]]:
     for one in selection.suites:
         for selected in one.selected:
             for target in (selected.compile, selected) if isinstance(selected, RunTarget) else (selected,):
-                compiled = target.compile if isinstance(target, RunTarget) else target
+                compiled = target.compiled
                 compiler = registry.compilers.get(compiled.compiler.compiler)
                 if compiler is not None and overrides(compiler, "toolchain_environment"):
                     found.setdefault(_key(one.suite.name, target), (target, one.targets))
@@ -126,7 +127,7 @@ def _distinct(selection: Selection) -> list[tuple[Target, Sequence[Target]]]:
 
 
 def _key(suite: str, target: Target) -> object:
-    compiled = target.compile if isinstance(target, RunTarget) else target
+    compiled = target.compiled
     compiler = replace(compiled.compiler, name="", toolchain=None, tags=())
     runtime = replace(target.runtime, name="", toolchain=None, tags=()) if isinstance(target, RunTarget) else None
     return suite, compiled.module.name, compiler, compiled.flags, runtime
@@ -145,15 +146,19 @@ class _Side(Struct, kw_only=True):
     folder: Path
     builds: list[str] = field(default_factory=list)
 
+    def own(self, target: _TargetT) -> _TargetT:
+        """Return a target as this toolchain compiles and runs it."""
+        return with_toolchain(self.engine.registry, target, self.toolchain)
+
     def submit(self, target: Target) -> None:
         """Queue the compile of a target."""
         if isinstance(target, CompileTarget):
             with suppress(UnavailableError, RetargetError):  # said when its outcome is asked for
-                self.engine.submit([with_toolchain(self.engine.registry, target, self.toolchain)])
+                self.engine.submit([self.own(target)])
 
     def compiled(self, target: CompileTarget) -> CompileOutcome:
         """Compile. Raises `UnavailableError` and `RetargetError`."""
-        outcome = self.engine.compile(with_toolchain(self.engine.registry, target, self.toolchain))
+        outcome = self.engine.compile(self.own(target))
         self.builds += [outcome.build] if outcome.build else []
         return outcome
 
@@ -161,18 +166,17 @@ class _Side(Struct, kw_only=True):
         """Return how a compile target failed: the compile, or the check of its artifact if its kind has one."""
         if outcome.artifact is None or self.engine.registry.artifact_checker(target.kind) is None:
             return outcome.failure
-        return self.engine.check(with_toolchain(self.engine.registry, target, self.toolchain), outcome.artifact).failure
+        return self.engine.check(self.own(target), outcome.artifact).failure
 
     def ran(self, target: RunTarget, others: Sequence[Target], outcome: CompileOutcome) -> RunOutcome:
         """Run an artifact, and record its outputs. Raises `UnavailableError` and `RetargetError`."""
-        registry = self.engine.registry
         if outcome.artifact is None:
             msg = "its compile target fails"
             raise UnavailableError(msg)
-        own = with_toolchain(registry, target, self.toolchain)
+        own = self.own(target)
         module = target.compile.module
         same = [one for one in others if isinstance(one, RunTarget) and one.compile.module == module]
-        references = self.references.of(own, [with_toolchain(registry, one, self.toolchain) for one in same])
+        references = self.references.of(own, [self.own(one) for one in same])
         self.engine.devices(own.runtime)
         shutil.rmtree(self.folder, ignore_errors=True)
         record = None if own.runtime.run_under else self.folder
@@ -180,7 +184,7 @@ class _Side(Struct, kw_only=True):
 
 
 def _compared(sides: Sequence[_Side], target: Target, others: Sequence[Target]) -> Compared:
-    compiled = target.compile if isinstance(target, RunTarget) else target
+    compiled = target.compiled
     nothing = Compared(suite=compiled.suite, target=target.name)
     outcomes: list[CompileOutcome] = []
     failures: list[Failure | None] = []
@@ -356,10 +360,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
                     ],
                     "values": one.values,
                     "reason": one.reason,
-                    "artifacts": [
-                        {"digest": side.digest, "size": side.size, "seconds": side.seconds, "reused": side.reused}
-                        for side in one.artifacts or ()
-                    ],
+                    "artifacts": [asdict(side) for side in one.artifacts or ()],
                 }
                 for one in self.targets
             ],

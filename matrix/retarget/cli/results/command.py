@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from retarget.cli.results import show
+from retarget.cli.support import add_action
 from retarget.extension.registry import load_extensions
 from retarget.results.export.ctrf import ctrf
 from retarget.results.export.junit import junit
@@ -32,32 +33,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the actions."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="action")
     does = "write the results of all sessions to one file, sorted; sessions that say different things are an error"
-    merge = actions.add_parser("merge", help=does, description=f"{does}.")
+    merge = add_action(actions, "merge", _merge, does)
     show.add_paths(merge)
     merge.add_argument(
         "-o", dest="out", required=True, metavar="OUT", help="a file (*.jsonl) or folder; what it has stays"
     )
-    merge.set_defaults(act=_merge)
     show.add(actions)
     does = (
         "compare two sets of results; exit status 1 where a target is newly broken, no longer run, gone, or new and bad"
     )
-    diff = actions.add_parser("diff", help=does, description=f"{does}.")
+    diff = add_action(actions, "diff", _diff, does)
     diff.add_argument("before", metavar="A", help="folder or file of results: before")
     diff.add_argument("after", metavar="B", help="folder or file of results: after")
     show.add_selection(diff)
-    diff.set_defaults(act=_diff)
     does = "change expectations to what results show, as pytest --retarget-update-expectations does for its own"
     epilog = "of several results of a target on one device the last counts; where devices differ, rules say on(…)"
-    update = actions.add_parser("update", help=does, description=f"{does}; run it where pytest ran", epilog=epilog)
-    show.add_paths(update)
-    update.set_defaults(act=_update)
+    more = "; run it where pytest ran"
+    show.add_paths(add_action(actions, "update", _update, does, more=more, epilog=epilog))
     does = "write results in the format of other tools: CTRF, junit, pytest-benchmark, or Chrome's trace events"
-    export = actions.add_parser("export", help=does, description=f"{does}.")
+    export = add_action(actions, "export", _export, does)
     export.add_argument("as_format", choices=_FORMATS, metavar="|".join(_FORMATS), help="the format")
     show.add_paths(export)
     export.add_argument("-o", dest="out", required=True, metavar="FILE", help="the file to write")
-    export.set_defaults(act=_export)
 
 
 def _merge(arguments: argparse.Namespace) -> int:

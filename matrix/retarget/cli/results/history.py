@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from msgspec.structs import asdict
 
 from retarget.cli.results.show import add_paths, read_sessions
-from retarget.cli.support import text_table
+from retarget.cli.support import add_action, text_table
 from retarget.model.metrics import Metric, quantity_text
 from retarget.results.history import History, HistoryRun, add_run, read_history
 from retarget.results.merge import check_agreement
@@ -30,19 +30,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the actions."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="action")
     does = "add the results of one run, all its legs, to a history; adding them again changes nothing"
-    add = actions.add_parser("add", help=does, description=f"{does}.")
+    add = add_action(actions, "add", _add, does)
     add_paths(add)
     add.add_argument("--to", dest="place", required=True, metavar="FOLDER|URL", help="where the history is kept")
-    add.set_defaults(act=_add)
-    does = "list the runs, and what each broke and mended"
-    listing = actions.add_parser("list", help=does, description=f"{does}.")
-    _add_source(listing)
-    listing.set_defaults(act=_list)
+    _add_source(add_action(actions, "list", _list, "list the runs, and what each broke and mended"))
     does = "show a target over all runs: since when it is as it is, regressions, how often chance decided"
-    show = actions.add_parser("show", help=does, description=f"{does}.")
+    show = add_action(actions, "show", _show, does)
     show.add_argument("target", metavar="TARGET", help="its name, or its node id")
     _add_source(show)
-    show.set_defaults(act=_show)
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:

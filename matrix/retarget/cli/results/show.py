@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from retarget.cli.support import text_table
+from retarget.cli.support import add_action, text_table
 from retarget.results.files import SessionResults, faulty_sessions, latest_records, read_results, results_of
 from retarget.results.overview import by_config, by_outcome, failure_groups, state_of
 from retarget.results.record import BAD, INCOMPLETE, Outcome, TargetRecord
@@ -60,7 +60,7 @@ def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     does = (
         "count outcomes by config and failures by signature; exit status 1 where a target or case failed or was not run"
     )
-    parser = actions.add_parser("show", help=does, description=f"{does}.")
+    parser = add_action(actions, "show", _show, does)
     add_paths(parser)
     add_selection(parser)
     parser.add_argument(
@@ -71,7 +71,6 @@ def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         metavar="OUTCOME",
         help=f"list the targets with this outcome; may be repeated: {', '.join(Outcome)}",
     )
-    parser.set_defaults(act=_show)
 
 
 def _show(arguments: argparse.Namespace) -> int:
