@@ -55,13 +55,9 @@ class Cell(Struct, frozen=True, kw_only=True, order=True):
         return " ".join(astuple(self))
 
 
-_WORDS = {
-    "event": "event",
-    "runner": "runner",
-    "suite": "suite",
-    "compiler": "compiler config",
-    "runtime": "runtime config",
-}
+_WORDS = dict(
+    zip(Cell.__struct_fields__, ("event", "runner", "suite", "compiler config", "runtime config"), strict=True)
+)
 
 
 class _Entry(Struct, frozen=True):
@@ -149,11 +145,8 @@ def _changes(before: Mapping[Cell, _Entry], after: Mapping[Cell, _Entry]) -> Ite
             what = f"{abs(more)} {'added' if more > 0 else 'lost'}"
             yield was.line, f"{cell}: found {counted(was.targets, 'target')}, expected {now.targets}: {what}"
         elif now.digest != was.digest:
-            what = counted(was.targets, "target")
-            yield (
-                was.line,
-                f"{cell}: found {what} of the digest {was.digest}, expected {now.digest}: other names or tags",
-            )
+            what = f"{counted(was.targets, 'target')} of the digest {was.digest}"
+            yield was.line, f"{cell}: found {what}, expected {now.digest}: other names or tags"
 
 
 def _renamed(
@@ -219,22 +212,15 @@ def _why(placement: Placement, one: DeclaredTarget) -> str:
 def lock_of(config: CiConfig, coverage: Coverage) -> str:
     """Return the text of `ci.lock`."""
     cells: dict[Cell, list[tuple[str, tuple[str, ...]]]] = {}
-    for event, runner, name in _placed(coverage):
-        one = coverage.targets[name]
-        cell = Cell(
-            event=event, runner=runner, suite=one.suite.name, compiler=one.compiled.compiler.name, runtime=_runtime(one)
-        )
-        cells.setdefault(cell, []).append((name, one.target.tags))
-    return lock_text({runner.name: runner.labels for runner in config.runners}, cells)
-
-
-def _placed(coverage: Coverage) -> Iterator[tuple[str, str, str]]:
-    for event, runs in coverage.runs.items():
+    for event, runs in {**coverage.runs, NONE: dict.fromkeys(coverage.unrun, NONE)}.items():
         for name, runner in runs.items():
-            yield event, runner, name
-    for name in coverage.unrun:
-        yield NONE, NONE, name
-
-
-def _runtime(one: DeclaredTarget) -> str:
-    return one.target.runtime.name if isinstance(one.target, RunTarget) else NONE
+            one = coverage.targets[name]
+            cell = Cell(
+                event=event,
+                runner=runner,
+                suite=one.suite.name,
+                compiler=one.compiled.compiler.name,
+                runtime=one.target.runtime.name if isinstance(one.target, RunTarget) else NONE,
+            )
+            cells.setdefault(cell, []).append((name, one.target.tags))
+    return lock_text({runner.name: runner.labels for runner in config.runners}, cells)

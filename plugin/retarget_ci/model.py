@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import ClassVar
+from typing import TypeVar
 
 from msgspec import Struct
-from retarget.model import Origin, PartlyCompared
+from retarget.model import Origin
 from retarget.support import RetargetError, did_you_mean
 
 CI_FILE = "ci.toml"
 LOCK_FILE = "ci.lock"
 
 
-class Runner(PartlyCompared, frozen=True, kw_only=True, eq=False):
+class Runner(Struct, frozen=True, kw_only=True):
     """A kind of machine. `labels` are what the CI system finds one by.
 
     `builds` means that it compiles for the others. `drivers` are what it has devices of, each as often as it has
@@ -24,7 +25,6 @@ class Runner(PartlyCompared, frozen=True, kw_only=True, eq=False):
     `setup` are shell commands, `pytest` further arguments.
     """
 
-    uncompared: ClassVar = frozenset({"origin"})
     name: str
     labels: tuple[str, ...]
     os: str = "linux"
@@ -43,7 +43,7 @@ class Runner(PartlyCompared, frozen=True, kw_only=True, eq=False):
     origin: Origin
 
 
-class Event(PartlyCompared, frozen=True, kw_only=True, eq=False):
+class Event(Struct, frozen=True, kw_only=True):
     """An event that starts a run of the CI, and its selection.
 
     `on` are some of `pull_request`, `merge_queue`, `push` and `manual`; `branches` are globs over those that `push` and
@@ -53,7 +53,6 @@ class Event(PartlyCompared, frozen=True, kw_only=True, eq=False):
     shell commands of the job that verifies, with the folder of all results in `RETARGET_RESULTS`.
     """
 
-    uncompared: ClassVar = frozenset({"origin"})
     name: str
     on: tuple[str, ...] = ()
     branches: tuple[str, ...] = ()
@@ -67,10 +66,9 @@ class Event(PartlyCompared, frozen=True, kw_only=True, eq=False):
     origin: Origin
 
 
-class Waiver(PartlyCompared, frozen=True, kw_only=True, eq=False):
+class Waiver(Struct, frozen=True, kw_only=True):
     """Targets that need no runner, those that `select` selects and that no runner can take, up to and with `until`."""
 
-    uncompared: ClassVar = frozenset({"origin"})
     select: str
     reason: str
     issue: str = ""
@@ -114,18 +112,19 @@ class CiConfig(Struct, frozen=True, kw_only=True):
 
     def event(self, name: str) -> Event:
         """Return an event by its name. Raises `RetargetError` if there is none."""
-        found = next((event for event in self.events if event.name == name), None)
-        if found is None:
-            names = [event.name for event in self.events]
-            msg = f"found the unknown event {name!r}, expected one of {', '.join(names)}{did_you_mean(name, names)}"
-            raise RetargetError(msg)
-        return found
+        return _named(name, self.events, "event")
 
     def runner(self, name: str) -> Runner:
         """Return a runner by its name. Raises `RetargetError` if there is none."""
-        found = next((runner for runner in self.runners if runner.name == name), None)
-        if found is None:
-            names = [runner.name for runner in self.runners]
-            msg = f"found the unknown runner {name!r}, expected one of {', '.join(names)}{did_you_mean(name, names)}"
-            raise RetargetError(msg)
-        return found
+        return _named(name, self.runners, "runner")
+
+
+_Named = TypeVar("_Named", Runner, Event)
+
+
+def _named(name: str, among: Sequence[_Named], what: str) -> _Named:
+    known = {one.name: one for one in among}
+    if name not in known:
+        msg = f"found the unknown {what} {name!r}, expected one of {', '.join(known)}{did_you_mean(name, known)}"
+        raise RetargetError(msg)
+    return known[name]

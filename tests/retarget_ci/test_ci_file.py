@@ -105,7 +105,7 @@ until = 2031-01-31
                 setup=("make toolchains",),
                 env=(("B", "2"),),
                 pytest=("-vv",),
-                origin=Origin(file=file, key_path=""),
+                origin=Origin(file=file, key_path="runner[0]"),
             ),
         ),
         events=(
@@ -119,7 +119,7 @@ until = 2031-01-31
                 timeout=90.0,
                 only_changed=True,
                 pytest=("-x",),
-                origin=Origin(file=file, key_path=""),
+                origin=Origin(file=file, key_path="event[0]"),
             ),
         ),
         waivers=(
@@ -128,12 +128,10 @@ until = 2031-01-31
                 reason="no machine",
                 issue="https://example.org/7",
                 until=date(2031, 1, 31),
-                origin=Origin(file=file, key_path=""),
+                origin=Origin(file=file, key_path="waiver[0]"),
             ),
         ),
     )
-    assert config.runners[0].origin == Origin(file=file, key_path="runner[0]")
-    assert config.waivers[0].origin == Origin(file=file, key_path="waiver[0]")
 
 
 def test_all_errors_of_a_file_are_reported_at_once_with_line_key_and_nearest_name(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from retarget.model import Origin, name_error
@@ -123,16 +123,10 @@ class _Reader:
         self._environment(top.env, ())
         return CiConfig(
             file=self._file,
-            paths=tuple(top.paths),
-            paths_ignore=tuple(top.paths_ignore),
-            labels=tuple(top.labels),
-            setup=tuple(top.setup),
-            env=tuple(top.env.items()),
-            emit=tuple(dict.fromkeys(top.emit)),
-            history=top.history,
             runners=tuple(runners),
             events=tuple(events),
             waivers=tuple(waivers),
+            **_frozen(top, *_LISTS),
         )
 
     def _tables(self, model: type[_Table], key: str) -> Sequence[tuple[_Table, KeyPath]]:
@@ -170,24 +164,7 @@ class _Reader:
         if table.capacity > _MOST_LEGS:
             self._problem((*path, "capacity"), f"found {table.capacity}, expected at most {_MOST_LEGS} legs")
         self._environment(table.env, path)
-        return Runner(
-            name=table.name,
-            labels=tuple(table.labels),
-            os=table.os,
-            arch=table.arch,
-            builds=table.builds,
-            drivers=tuple(table.drivers),
-            devices=devices,
-            tools=tuple(table.tools),
-            hosts=tuple(table.hosts),
-            toolchains=tuple(table.toolchains),
-            capacity=table.capacity,
-            compiles=table.compiles,
-            setup=tuple(table.setup),
-            env=tuple(table.env.items()),
-            pytest=tuple(table.pytest),
-            origin=self._origin(path),
-        )
+        return Runner(origin=self._origin(path), **_frozen(table) | {"devices": devices})
 
     def _event(self, table: EventTable, path: KeyPath) -> Event:
         if not table.on and not table.schedule:
@@ -203,28 +180,19 @@ class _Reader:
                 expected = "expected five fields as cron has them, such as '0 3 * * *' for 03:00 UTC every day"
                 self._problem((*path, "schedule", at), f"found {cron!r}, {expected}")
         self._expression(table.select, path)
-        return Event(
-            name=table.name,
-            on=tuple(dict.fromkeys(table.on)),
-            branches=tuple(table.branches),
-            schedule=tuple(one.strip() for one in table.schedule),
-            select=table.select,
-            budget=self._duration(table.budget, (*path, "budget")),
-            timeout=None if table.timeout is None else self._duration(table.timeout, (*path, "timeout")),
-            only_changed=table.only_changed,
-            pytest=tuple(table.pytest),
-            verify=tuple(table.verify),
-            origin=self._origin(path),
-        )
+        read = {
+            "schedule": tuple(one.strip() for one in table.schedule),
+            "budget": self._duration(table.budget, (*path, "budget")),
+            "timeout": None if table.timeout is None else self._duration(table.timeout, (*path, "timeout")),
+        }
+        return Event(origin=self._origin(path), **_frozen(table) | read)
 
     def _waiver(self, table: WaiverTable, path: KeyPath) -> Waiver:
         self._expression(table.select, path)
         for key, text, what in (("select", table.select, "an expression"), ("reason", table.reason, "a reason")):
             if not text.strip():
                 self._problem((*path, key), f"found an empty text, expected {what}")
-        return Waiver(
-            select=table.select, reason=table.reason, issue=table.issue, until=table.until, origin=self._origin(path)
-        )
+        return Waiver(origin=self._origin(path), **_frozen(table))
 
     # ------------------------------------------------------------ values
 
@@ -275,6 +243,7 @@ class _Reader:
         return Origin(file=self._file, key_path=format_key_path(path))
 
 
+_LISTS = ("runner", "event", "waiver")
 _ANY_RUNNER = {"name": "any", "labels": ["any"]}
 _ANY_EVENT = {"name": "any", "budget": "1 h"}
 
@@ -286,6 +255,15 @@ def _valid(model: type[_Table], entry: object) -> _Table | None:
         return model.model_validate(known)
     except ValidationError:
         return None
+
+
+def _frozen(table: BaseModel, *others: str) -> dict[str, Any]:
+    """Return the values of a table but `others`: of a list a tuple, of a table of variables pairs."""
+    values = {name: value for name, value in table if name not in others}
+    return {
+        name: tuple(value.items() if isinstance(value, dict) else value) if isinstance(value, dict | list) else value
+        for name, value in values.items()
+    }
 
 
 def _texts(value: object) -> Sequence[str]:

@@ -9,7 +9,7 @@ from datetime import date
 from typing import Literal
 
 from msgspec import Struct, field
-from retarget.model import CompileTarget, SourceLocations, diagnostics_at
+from retarget.model import CompileTarget, SourceLocations, Target, diagnostics_at
 from retarget.results import Leg, Plan, Waived, digest_of_ids
 from retarget.session import Declared, DeclaredTarget, Selector, compile_selector, mark_terms
 from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean
@@ -29,19 +29,27 @@ class ByWords:
 
     def __call__(self, one: DeclaredTarget) -> bool:
         """Return whether it selects a target. The target must outlive this object."""
-        target = one.target
-        key = id(target.tags), id(one.compiled.compiler), id(getattr(target, "runtime", None))
-        if key not in self._known:
-            self._known[key] = self._selector(target)
-        return self._known[key]
+        if (words := _words(one)) not in self._known:
+            self._known[words] = self._selector(one.target)
+        return self._known[words]
+
+
+def kinds_of(targets: Iterable[DeclaredTarget]) -> Sequence[Target]:
+    """Return one of all targets that have the same words: to a selector they are alike."""
+    return [*{_words(one): one.target for one in targets}.values()]
+
+
+def _words(one: DeclaredTarget) -> tuple[int, ...]:
+    return id(one.target.tags), id(one.compiled.compiler), id(getattr(one.target, "runtime", None))
 
 
 def select(event: Event, targets: Sequence[DeclaredTarget]) -> list[DeclaredTarget]:
     """Return the targets that an event selects. Raises `DiagnosticsError` where it selects none, and for a word of its
     expression that no target has, also behind `not`."""
     found = list(filter(ByWords(compile_selector(event.select)), targets))
-    unknown = [term for term in mark_terms(event.select) if not any(map(ByWords(term.selector), targets))]
-    known = sorted({tag for one in targets for tag in one.target.tags}) if unknown else []
+    kinds = kinds_of(targets)
+    unknown = [term for term in mark_terms(event.select) if not any(map(term.selector, kinds))]
+    known = sorted({tag for kind in kinds for tag in kind.tags})
     messages = [
         f"none of the {len(targets)} targets has the tag {term.text!r}{did_you_mean(term.text, known)}"
         for term in unknown

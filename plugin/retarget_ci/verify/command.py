@@ -22,7 +22,6 @@ from retarget.session import (
     RuleSet,
     RulesInForce,
     RuleUsage,
-    Selector,
     collect_targets,
     compile_selector,
     mark_terms,
@@ -34,7 +33,7 @@ from retarget.support import Diagnostic, DiagnosticsError, Problem, RetargetErro
 from retarget_ci.emit.files import emitted_files, emitted_problems
 from retarget_ci.lock import Coverage, coverage_of, lock_of, lock_problems
 from retarget_ci.model import CI_FILE, LOCK_FILE, CiConfig, Event, Waiver
-from retarget_ci.planning.plan import ByWords
+from retarget_ci.planning.plan import ByWords, kinds_of
 from retarget_ci.schema import add_file_argument, declared_ci
 from retarget_ci.verify.results import verify_results
 
@@ -79,7 +78,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 def _verify_declared(arguments: argparse.Namespace) -> int:
     config, day = declared_ci(arguments), today()
     others: list[str] = []
-    diagnostics = [*file_problems(config, day), *emitted_problems(config)]
+    diagnostics = [*diagnostics_at(file_problems(config, day)), *emitted_problems(config)]
     done: list[str] = []
     try:
         declared = collect_targets(config.folder, config.paths, arguments.retarget_extension)
@@ -90,7 +89,7 @@ def _verify_declared(arguments: argparse.Namespace) -> int:
         others.append(str(error))
     else:
         diagnostics += declared_problems(config, declared, coverage, day)
-        diagnostics += budget_problems(config, coverage) if arguments.history else ()
+        diagnostics += diagnostics_at(budget_problems(config, coverage) if arguments.history else ())
         done = [
             *(f"note: {note}" for note in declared.notes),
             *_summary(config, coverage, skipped_by_rules(declared), day),
@@ -163,17 +162,8 @@ def declared_problems(config: CiConfig, declared: Declared, coverage: Coverage, 
     yield from lock_problems(config.folder, lock_of(config, coverage))
 
 
-def file_problems(config: CiConfig, day: date) -> Sequence[Diagnostic]:
-    """Return what is wrong with `ci.toml` by itself on `day`: labels of no runner, waivers that have ended."""
-    return diagnostics_at(_file_problems(config, day))
-
-
-def budget_problems(config: CiConfig, coverage: Coverage) -> Sequence[Diagnostic]:
-    """Return the events with a leg that is predicted to take longer than their budget."""
-    return diagnostics_at(_budget_problems(config, coverage))
-
-
-def _file_problems(config: CiConfig, day: date) -> Found:
+def file_problems(config: CiConfig, day: date) -> Found:
+    """Yield what is wrong with `ci.toml` by itself on `day`: labels of no runner, waivers that have ended."""
     used = {label for runner in config.runners for label in runner.labels}
     for at, label in enumerate(config.labels):
         if label not in used:
@@ -195,11 +185,11 @@ def _coverage_problems(config: CiConfig, coverage: Coverage, day: date) -> Found
             why = "no target needs what it has, or the runners before it take them all"
             message = f"found the runner {runner.name!r}, which no leg of any event uses: {why}; move or remove it"
             yield runner.origin, Problem(("name",), message)
-    kinds = _Kinds(coverage.targets.values())
+    kinds = kinds_of(coverage.targets.values())
     for event in config.events:
-        yield from kinds.unknown(event) or _empty(event, kinds, coverage)
+        yield from _unknown(event, kinds) or _empty(event, coverage)
     for waiver in config.waivers:
-        yield from kinds.unknown(waiver) or _vain(waiver, kinds, coverage)
+        yield from _unknown(waiver, kinds) or _vain(waiver, kinds, coverage)
     excused = waived(config, coverage, day)
     yield from _dead((name for name in coverage.unrun if name not in excused), coverage)
 
@@ -210,7 +200,7 @@ def waived(config: CiConfig, coverage: Coverage, day: date) -> Collection[str]:
     return {name for name in coverage.unrun if any(one(coverage.targets[name]) for one in selects)}
 
 
-def _budget_problems(config: CiConfig, coverage: Coverage) -> Found:
+def budget_problems(config: CiConfig, coverage: Coverage) -> Found:
     """Yield the events with a leg that is predicted to take longer than their budget."""
     for event in config.events:
         legs = coverage.plans[event.name].legs if event.name in coverage.plans else ()
@@ -257,30 +247,15 @@ def _rule_problems(declared: Declared) -> tuple[Diagnostic, ...]:
     return usage.diagnostics(files, whole=True)
 
 
-class _Kinds:
-    """The targets as expressions see them: those with the same words and configs are of one kind."""
-
-    def __init__(self, targets: Iterable[DeclaredTarget]) -> None:
-        kinds: dict[tuple[int, ...], Target] = {}
-        for one in targets:
-            target = one.target
-            key = id(target.tags), id(one.compiled.compiler), id(getattr(target, "runtime", None))
-            kinds.setdefault(key, target)
-        self._kinds = [*kinds.values()]
-
-    def any(self, selects: Selector) -> bool:
-        """Return whether a target is selected."""
-        return any(map(selects, self._kinds))
-
-    def unknown(self, of: Event | Waiver) -> list[tuple[Origin, Problem]]:
-        """Return the words of a selection that are true of no target."""
-        found = []
-        for term in mark_terms(of.select):
-            if not self.any(term.selector):
-                known = {word for kind in self._kinds for word in _words(kind, is_mark="(" in term.text)}
-                what = f"found {term.text!r} in column {term.column}, which no target has as a tag"
-                found.append((of.origin, Problem(("select",), f"{what}{did_you_mean(term.text, sorted(known))}")))
-        return found
+def _unknown(of: Event | Waiver, kinds: Sequence[Target]) -> list[tuple[Origin, Problem]]:
+    """Return the words of a selection that are true of no target."""
+    found = []
+    for term in mark_terms(of.select):
+        if not any(map(term.selector, kinds)):
+            known = {word for kind in kinds for word in _words(kind, is_mark="(" in term.text)}
+            what = f"found {term.text!r} in column {term.column}, which no target has as a tag"
+            found.append((of.origin, Problem(("select",), f"{what}{did_you_mean(term.text, sorted(known))}")))
+    return found
 
 
 def _words(kind: Target, *, is_mark: bool) -> Iterable[str]:
@@ -289,19 +264,18 @@ def _words(kind: Target, *, is_mark: bool) -> Iterable[str]:
     return (f"{name}({', '.join(f'{key}={value!r}' for key, value in fields)})" for name, fields in marks_of(kind))
 
 
-def _empty(event: Event, kinds: _Kinds, coverage: Coverage) -> Found:
+def _empty(event: Event, coverage: Coverage) -> Found:
     """Yield that an event runs nothing."""
     if not coverage.runs.get(event.name):
-        has_targets = kinds.any(compile_selector(event.select))
-        what = "selects only targets that no runner takes" if has_targets else "selects no target"
+        what = "selects only targets that no runner takes" if event.name in coverage.plans else "selects no target"
         yield event.origin, Problem(("select",), f"found {event.select!r}, which {what}: this event runs nothing")
 
 
-def _vain(waiver: Waiver, kinds: _Kinds, coverage: Coverage) -> Found:
+def _vain(waiver: Waiver, kinds: Sequence[Target], coverage: Coverage) -> Found:
     """Yield that a waiver waives nothing."""
-    selects = ByWords(compile_selector(waiver.select))
-    if not any(selects(coverage.targets[name]) for name in coverage.unrun):
-        what = "only targets that legs run" if kinds.any(compile_selector(waiver.select)) else "no target"
+    selects = compile_selector(waiver.select)
+    if not any(map(selects, kinds_of(coverage.targets[name] for name in coverage.unrun))):
+        what = "only targets that legs run" if any(map(selects, kinds)) else "no target"
         yield waiver.origin, Problem(("select",), f"found {waiver.select!r}, which selects {what}; remove this waiver")
 
 
