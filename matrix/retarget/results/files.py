@@ -14,6 +14,7 @@ import re
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeVar
@@ -324,18 +325,22 @@ class _Version(msgspec.Struct):
 def _lines(file: Path) -> Iterator[ResultsLine]:
     """Yield the lines of a file. A last one without its end is left out."""
     decoder = msgspec.json.Decoder(ResultsLine)
+    number = 0
     try:
         with _opened(file) as stream:
-            for number, line in enumerate(stream, 1):
-                if line.endswith(b"\n"):
-                    yield _decoded(decoder, file, number, line)
-                elif number == 1:
-                    raise RetargetError(_without_lines(file))
-            if not stream.tell():
-                raise RetargetError(_without_lines(file))
+            for number, line in enumerate(filter(_is_whole, stream), 1):
+                yield _decoded(decoder, file, number, line)
     except OSError as error:
         msg = f"cannot read {display_path(file)}: {error.strerror or error}"
         raise RetargetError(msg) from error
+    if not number:
+        why = "found no whole line, expected results; its session was killed at once: remove it"
+        msg = f"{display_path(file)}: {why}"
+        raise RetargetError(msg)
+
+
+def _is_whole(line: bytes) -> bool:
+    return line.endswith(b"\n")
 
 
 def _opened(file: Path) -> BinaryIO:
@@ -344,34 +349,23 @@ def _opened(file: Path) -> BinaryIO:
     return file.open("rb")
 
 
-def _without_lines(file: Path) -> str:
-    return f"{display_path(file)}: found no whole line, expected results; its session was killed at once: remove it"
-
-
 def _decoded(decoder: msgspec.json.Decoder[ResultsLine], file: Path, number: int, line: bytes) -> ResultsLine:
+    damaged = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+    version = VERSION
     try:
         found = decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RetargetError(_damaged(file, number, line, error)) from error
-    if isinstance(found, SessionStart) and found.version != VERSION:
-        raise RetargetError(_other_version(file, number, found.version))
-    return found
-
-
-def _damaged(file: Path, number: int, line: bytes, error: Exception) -> str:
-    where = f"{display_path(file)}:{number}"
-    try:
-        version = msgspec.json.decode(line, type=_Version).version
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        version = VERSION
-    if version != VERSION:
-        return _other_version(file, number, version)
-    return f"{where}: found a damaged line, expected a record of results: {error}"
-
-
-def _other_version(file: Path, number: int, version: int) -> str:
-    where, next_step = f"{display_path(file)}:{number}", "read them with the retarget that wrote them"
-    return f"{where}: found results of version {version}, expected {VERSION}; {next_step}"
+        if not isinstance(found, SessionStart) or found.version == VERSION:
+            return found
+        version = found.version
+    except damaged as error:
+        with suppress(*damaged):
+            version = msgspec.json.decode(line, type=_Version).version
+        if version == VERSION:
+            msg = f"{display_path(file)}:{number}: found a damaged line, expected a record of results: {error}"
+            raise RetargetError(msg) from error
+    next_step = "read them with the retarget that wrote them"
+    msg = f"{display_path(file)}:{number}: found results of version {version}, expected {VERSION}; {next_step}"
+    raise RetargetError(msg)
 
 
 def by_target(records: Iterable[TargetRecord]) -> dict[str, list[TargetRecord]]:

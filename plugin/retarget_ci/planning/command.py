@@ -10,9 +10,9 @@ from typing import Any
 
 from msgspec.structs import replace
 from retarget.cli import text_table
-from retarget.results import Plan, plan_text, read_history, target_durations, write_plan
+from retarget.results import Plan, read_history
 from retarget.session import collect_targets
-from retarget.support import counted, display_path, revision
+from retarget.support import counted, display_path, revision, write_files
 
 from retarget_ci.model import Event
 from retarget_ci.planning.plan import make_plan
@@ -49,7 +49,7 @@ def _plan(arguments: argparse.Namespace) -> int:
     if place := config.history_of(event) if arguments.history is None else arguments.history:
         place = place if "://" in place or arguments.history is not None else str(config.folder / place)
         history = read_history(place, if_any=arguments.history is None)
-        known = target_durations(history)
+        known = history.durations()
         sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in history.damaged)
     unchanged: frozenset[str] | None = None
     if arguments.since:
@@ -68,9 +68,9 @@ def _plan(arguments: argparse.Namespace) -> int:
     )
     plan = replace(plan, revision=revision(config.folder))
     if arguments.output is not None:
-        write_plan(plan, arguments.output)
+        write_files([(arguments.output, plan.text)], force=True)
     if arguments.format == "json":
-        sys.stdout.buffer.write(plan_text(plan))
+        sys.stdout.buffer.write(plan.text)
     else:
         sys.stdout.write(summary(plan, event))
         if arguments.output is not None:

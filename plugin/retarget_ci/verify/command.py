@@ -107,11 +107,11 @@ def _durations(history: str) -> Mapping[str, float]:
     """Return seconds by target id, as a history has them; none where none is given."""
     if not history:
         return {}
-    from retarget.results import read_history, target_durations
+    from retarget.results import read_history
 
     found = read_history(history)
     sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in found.damaged)
-    return target_durations(found)
+    return found.durations()
 
 
 def _summary(config: CiConfig, coverage: Coverage, skipped: Collection[str], day: date) -> Iterator[str]:

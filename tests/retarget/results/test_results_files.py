@@ -26,7 +26,7 @@ from retarget.results.files import (
     results_of,
 )
 from retarget.results.history import HistoryRun
-from retarget.results.plan import Leg, Plan, digest_of_ids, read_plan, write_plan
+from retarget.results.plan import Leg, Plan, digest_of_ids, read_plan
 from retarget.results.record import CompileRecord, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
 
@@ -157,7 +157,7 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
     ids = ("s.toml::s::a", "s.toml::s::b")
     leg = Leg(name="build-0", kind="build", runner="linux", ids=ids, digest=digest_of_ids(reversed(ids)))
     plan = Plan(event="pr", paths=("suites",), legs=(leg,))
-    write_plan(plan, tmp_path / "plan.json")
+    (tmp_path / "plan.json").write_bytes(plan.text)
     found = read_plan(tmp_path / "plan.json")
     assert found == plan
     assert found.digest == plan.digest
@@ -209,7 +209,7 @@ def test_another_file_is_no_plan(tmp_path: Path, text: str) -> None:
 def test_a_plan_that_was_changed_after_it_was_written_is_an_error(tmp_path: Path, change: dict[str, object]) -> None:
     leg = Leg(name="build-0", kind="build", runner="linux", ids=("a",), digest=digest_of_ids(["a"]))
     path = tmp_path / "plan.json"
-    write_plan(Plan(event="pr", paths=("suites",), legs=(leg,)), path)
+    path.write_bytes(Plan(event="pr", paths=("suites",), legs=(leg,)).text)
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(RetargetError, match="found a plan that was changed after it was written"):
         read_plan(path)
@@ -230,7 +230,7 @@ def test_a_file_without_a_whole_line_is_refused(tmp_path: Path, text: str) -> No
 
 def test_nothing_is_known_of_the_duration_of_a_leg_that_does_not_say_it(tmp_path: Path) -> None:
     leg = Leg(name="l", kind="build", runner="linux", ids=(), digest=digest_of_ids(()))
-    write_plan(Plan(event="pr", paths=(), legs=(leg,)), tmp_path / "plan.json")
+    (tmp_path / "plan.json").write_bytes(Plan(event="pr", paths=(), legs=(leg,)).text)
     (found,) = read_plan(tmp_path / "plan.json").legs
     assert found.seconds == 0
 
