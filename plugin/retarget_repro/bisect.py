@@ -28,7 +28,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from retarget.cli import print_note, whole_number
 from retarget.extension import Compiler, Driver, UnavailableError, overrides
-from retarget.model import Origin, RunTarget, Target, Toolchain
+from retarget.model import Origin, RunTarget, Toolchain
 from retarget.session import BY_HAND, Engine, cache_of_command, with_toolchain
 from retarget.support import UNFINISHED, RetargetError, did_you_mean, error_line, first_line, hold_lock
 
@@ -234,7 +234,9 @@ class Bisection(Struct, kw_only=True):
         except UnavailableError as error:
             return Tried(version=version, verdict=Verdict.SKIP, attempt=Attempt(unavailable=str(error)))
         toolchain = Toolchain(name=version, path=folder, origin=Origin(file=folder, key_path=""))
-        chosen = replace(self.chosen, target=self._moved(self.chosen.target, toolchain))
+        moved = {part: part in self.parts for part in _PARTS}
+        target = with_toolchain(self.chosen.registry, self.chosen.target, toolchain, **moved)
+        chosen = replace(self.chosen, target=target)
         extensions = self.arguments.retarget_extension
         with Engine(
             registry=chosen.registry,
@@ -254,10 +256,6 @@ class Bisection(Struct, kw_only=True):
         else:
             verdict, self.bad = Verdict.BAD, self.bad or found
         return Tried(version=version, verdict=verdict, attempt=found, folder=folder, commands=commands)
-
-    def _moved(self, target: Target, toolchain: Toolchain) -> Target:
-        moved = {part: part in self.parts for part in ("compiler", "runtime")}
-        return with_toolchain(self.chosen.registry, target, toolchain, **moved)
 
 
 def _does(tried: Tried) -> str:
@@ -338,7 +336,7 @@ class Releases(Struct, frozen=True, kw_only=True):
         if done.returncode or listed is None:
             msg = (
                 f"pip names no versions of {package}: {_why(done)}; expected an index that has it, "
-                f"as in `{_shown('index', 'versions', package)}`"
+                f"as in `{shlex.join(('python3', '-m', 'pip', 'index', 'versions', package))}`"
             )
             raise RetargetError(msg)
         return tuple(reversed(listed[1].split(", ")))
@@ -388,7 +386,3 @@ def _pip(*words: str) -> subprocess.CompletedProcess[str]:
 
 def _why(done: subprocess.CompletedProcess[str]) -> str:
     return error_line(done.stderr).removeprefix("ERROR: ") or first_line(done.stderr, f"exit status {done.returncode}")
-
-
-def _shown(*words: str) -> str:
-    return shlex.join(("python3", "-m", "pip", *words))

@@ -426,10 +426,12 @@ def test_variants_are_the_lines_with_a_name(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(subprocess, "run", run)
     source = _source(tmp_path)
-    found = reduce._smaller_variants(Words(), source, tmp_path, refused=["a", "b"], keep_types=True, env={"TOOLS": "x"})
+    has, found = reduce._smaller_variants(
+        Words(), source, tmp_path, refused=["a", "b"], keep_types=True, env={"TOOLS": "x"}
+    )
     assert asked == [(("shrink", str(source), str(tmp_path)), "a\nb", "x", os.environ["PATH"], 120)]
-    assert found.has == "3 words"
-    assert [(one.name, str(one.path)) for one in found.found] == [("without\ta", "/v/1"), ("printed", "/v/2")]
+    assert has == "3 words"
+    assert [(name, str(path)) for name, path in found] == [("without\ta", "/v/1"), ("printed", "/v/2")]
 
 
 def _source(folder: Path) -> Path:
