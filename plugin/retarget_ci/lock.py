@@ -200,13 +200,12 @@ def coverage_of(config: CiConfig, declared: Declared, *, durations: Mapping[str,
     targets = {one.id: one for one in declared.targets}
     run = set().union(*runs.values())
     placement = Placement(config, declared)
-    unrun = {name: _why(placement, one) for name, one in targets.items() if name not in run}
+    unrun = {
+        name: place.reason if isinstance(place := placement.of(one), Refused) else "no event selects them"
+        for name, one in targets.items()
+        if name not in run
+    }
     return Coverage(targets=targets, plans=plans, runs=runs, unrun=unrun)
-
-
-def _why(placement: Placement, one: DeclaredTarget) -> str:
-    place = placement.of(one)
-    return place.reason if isinstance(place, Refused) else "no event selects them"
 
 
 def lock_of(config: CiConfig, coverage: Coverage) -> str:

@@ -339,14 +339,14 @@ def _lines(file: Path) -> Iterator[ResultsLine]:
         raise RetargetError(msg)
 
 
-def _is_whole(line: bytes) -> bool:
-    return line.endswith(b"\n")
-
-
 def _opened(file: Path) -> BinaryIO:
     if what := irregular(file):  # a named pipe without a writer would be waited for without end
         raise OSError(errno.EINVAL, f"found {what}")
     return file.open("rb")
+
+
+def _is_whole(line: bytes) -> bool:
+    return line.endswith(b"\n")
 
 
 def _decoded(decoder: msgspec.json.Decoder[ResultsLine], file: Path, number: int, line: bytes) -> ResultsLine:

@@ -165,12 +165,7 @@ class TargetState(Struct, frozen=True, kw_only=True):
             return Standing.NOT_TRIED
         if self.line is None:
             return Standing.UNSEEN
-        return Standing.REACHED if self.rung >= self.top else Standing.BELOW
-
-    @property
-    def top(self) -> Rung:
-        """The rung that it can come to in one run."""
-        return self.target.top
+        return Standing.REACHED if self.rung >= self.target.top else Standing.BELOW
 
     @property
     def failure(self) -> State | None:

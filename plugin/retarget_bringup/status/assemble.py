@@ -50,7 +50,7 @@ def status_of(
     targets = [one for one in states if not one.id.startswith(DRIVER)]
     seen = [one for one in targets if one.standing in {Standing.REACHED, Standing.BELOW}]
     tried = [(one, rung) for one in targets if (rung := _rung(one)) is not None and not one.is_permanent]
-    blocking = blockers([one for one, rung in tried if rung < one.top and one.is_tried], root, sizes or {})
+    blocking = blockers([one for one, rung in tried if rung < one.target.top and one.is_tried], root, sizes or {})
     reached = sum(one.standing is Standing.REACHED for one in seen)
     excluded = _excluded(targets)
     steps = _steps(
@@ -69,8 +69,8 @@ def status_of(
         matches=reached,
         counted=len(seen),
         temporary=len(seen) - reached,
-        only_compiled=sum(one.top is rung is Rung.COMPILES for one, rung in tried),
-        rungs=_rungs([rung if rung < one.top else max(rung, Rung.MATCHES) for one, rung in tried]),
+        only_compiled=sum(one.target.top is rung is Rung.COMPILES for one, rung in tried),
+        rungs=_rungs([rung if rung < one.target.top else max(rung, Rung.MATCHES) for one, rung in tried]),
         drivers=drivers,
         excluded=excluded,
         blockers=blocking,

@@ -303,7 +303,9 @@ class Placement:
             return runner if isinstance(runner, Refused) else Place(runner=runner)
         groups = [*self._references(one, target)]
         compiled = [target.compile, *(other.compiled for group in groups for other in group)]
-        alone = not self._assigner.builds or any(map(self._stays, compiled))
+        # An artifact does not travel that is bound to its machine, or that no item of pytest's exports.
+        stays = (one.name != one.item or self._assigner.is_bound(one) for one in compiled)
+        alone = not self._assigner.builds or any(stays)
         references = tuple(tuple(_run(group)) for group in groups)
         runner = self._assigner.run(target, compiles=alone, references=references)
         if isinstance(runner, Refused):
@@ -316,10 +318,6 @@ class Placement:
             if isinstance(builder, Refused):
                 return builder
         return Place(runner=runner, needs=tuple(dict.fromkeys(other.compile_id for other in needed)))
-
-    def _stays(self, target: CompileTarget) -> bool:
-        """Whether an artifact does not travel: it is bound to its machine, or no item of pytest's exports it."""
-        return target.name != target.item or self._assigner.is_bound(target)
 
     def _takes(self, runner: Runner, other: DeclaredTarget) -> bool:
         return isinstance(other.target, RunTarget) and self._assigner.takes(runner, other.target)

@@ -12,9 +12,9 @@ from msgspec import Struct, field
 from retarget.model import CompileTarget, SourceLocations, Target, diagnostics_at
 from retarget.results import Leg, Plan, Waived, digest_of_ids
 from retarget.session import Declared, DeclaredTarget, Selector, compile_selector, mark_terms
-from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean
+from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean, listed
 
-from retarget_ci.model import CiConfig, Event, Waiver
+from retarget_ci.model import CiConfig, Event
 from retarget_ci.planning.assign import Place, Placement, Refused
 
 _SHOWN = 5
@@ -173,7 +173,10 @@ class _Planner:
             if valid:
                 ids.setdefault(valid[0], []).append(one.id)
             else:
-                ended = _ended([waivers[at][0] for at in serving])
+                ended = ""
+                for waiver in [waivers[at][0] for at in serving[:1]]:
+                    where = SourceLocations().location(waiver.origin)
+                    ended = f" (the waiver at {where} ended on {waiver.until.isoformat()})"
                 dead.setdefault(f"{why.reason}{ended}", []).append(one.id)
         if dead:
             raise RetargetError("\n".join(_dead(self._event, dead)))
@@ -238,20 +241,12 @@ class _Planner:
         return Unit(name=name, ids=tuple(one.id for one in items), seconds=seconds)
 
 
-def _ended(waivers: Sequence[Waiver]) -> str:
-    if not waivers:
-        return ""
-    where = SourceLocations().location(waivers[0].origin)
-    return f" (the waiver at {where} ended on {waivers[0].until.isoformat()})"
-
-
 def _dead(event: Event, dead: Mapping[str, Sequence[str]]) -> Iterator[str]:
     count = sum(map(len, dead.values()))
     verb = "has" if count == 1 else "have"
     yield f"{counted(count, 'target')} that event {event.name!r} selects {verb} no runner:"
     for reason, ids in dead.items():
-        more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
-        yield f"  {reason}: {', '.join(ids[:_SHOWN])}{more}"
+        yield f"  {reason}: {listed(ids, _SHOWN)}"
     yield "give a runner in ci.toml what they need, or say with a [[waiver]] why they may stay without one"
 
 

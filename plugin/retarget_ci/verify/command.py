@@ -28,7 +28,16 @@ from retarget.session import (
     marks_of,
     today,
 )
-from retarget.support import Diagnostic, DiagnosticsError, Problem, RetargetError, counted, did_you_mean, printable
+from retarget.support import (
+    Diagnostic,
+    DiagnosticsError,
+    Problem,
+    RetargetError,
+    counted,
+    did_you_mean,
+    listed,
+    printable,
+)
 
 from retarget_ci.emit.files import emitted_files, emitted_problems
 from retarget_ci.lock import Coverage, coverage_of, lock_of, lock_problems
@@ -145,9 +154,6 @@ def _verify_results(file: Path, results: Sequence[Path]) -> int:
     sys.stdout.write(f"verified {what}: {counted(targets, 'target')} with one result each{outcomes}\n")
     return 0
 
-
-_SHOWN = 3
-"""How many modules a dead cell names."""
 
 Found = Iterator[tuple[Origin, Problem]]
 
@@ -290,8 +296,7 @@ def _dead(names: Iterable[str], coverage: Coverage) -> Found:
     for (origin, compiler, runtime, why), modules in groups.items():
         what = counted(len(modules), "run target" if runtime else "compile target")
         where = f"{compiler!r} on {runtime!r}" if runtime else f"{compiler!r}"
-        more = f" and {len(modules) - _SHOWN} more" if len(modules) > _SHOWN else ""
-        found = f"found {what} of {where} that no leg of any event runs ({', '.join(modules[:_SHOWN])}{more}): {why}"
+        found = f"found {what} of {where} that no leg of any event runs ({listed(modules)}): {why}"
         expected = "expected a runner and an event that run them, or a [[waiver]] in ci.toml"
         yield origin, Problem((), f"{found}; {expected}")
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from retarget.support import RetargetError
 
 from retarget_cluster.jobs import Answer, decoded, perform
-from retarget_cluster.register import at_scheduler
+from retarget_cluster.register import expect_scheduler
 from retarget_cluster.security import dialled
 
 _T = TypeVar("_T")
@@ -85,8 +85,9 @@ class Link:
         """Title, id of the worker and time of beginning (monotonic) of each attempt that runs."""
         self._files: dict[str, Path] = {}
         self._taken: list[str] = []
+        self._giving: set[asyncio.Future[None]] = set()
         self._attempts: dict[str, tuple[asyncio.Future[Any], Sequence[str]]] = {}
-        asyncio.run(_expect_scheduler(address, security))  # Dask's client waits for ever for what does not speak
+        asyncio.run(expect_scheduler(address, security))  # Dask's client waits for ever for what does not speak
         silent = f"no scheduler answers at {address}; `retarget cluster start` starts one"
         try:
             self._client = Client(
@@ -235,7 +236,9 @@ class Link:
             case "declined":
                 self._settle(values[0], Declined(worker=values[1], reason=values[2]))
             case "want":
-                _keep(asyncio.ensure_future(self._give(*values)))
+                giving = asyncio.ensure_future(self._give(*values))
+                self._giving.add(giving)  # an event loop does not hold a task until it is done
+                giving.add_done_callback(self._giving.discard)
             case "workers":
                 await self._refresh()
 
@@ -326,20 +329,6 @@ class Link:
             if not settled.done():
                 settled.set_exception(GoneError(self.gone))
         self.changed.set()
-
-
-async def _expect_scheduler(address: str, security: Any) -> None:
-    async with at_scheduler(address, security):
-        pass
-
-
-_tasks: set[asyncio.Future[None]] = set()
-
-
-def _keep(task: asyncio.Future[None]) -> None:
-    """Hold a task until it is done: an event loop does not."""
-    _tasks.add(task)
-    task.add_done_callback(_tasks.discard)
 
 
 def _piece(path: Path, offset: int) -> bytes:

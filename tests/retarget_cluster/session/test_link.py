@@ -87,7 +87,7 @@ class Bench:
         self.link = Link.__new__(Link)
         self.link.address, self.link.id, self.link.gone = "tcp://1", "s", ""
         self.link.workers, self.link.running = (), {}
-        self.link._files, self.link._taken, self.link._attempts = {}, [], {}
+        self.link._files, self.link._taken, self.link._giving, self.link._attempts = {}, [], set(), {}
         client: Any = SimpleNamespace(scheduler=self.scheduler, submit=self._submit, close=lambda **_: None)
         self.link._client = client
         self.slept: list[float] = []
