@@ -100,7 +100,7 @@ def _triggers(event: Event) -> dict[str, Any]:
     if "push" in event.on:
         found["push"] = branches or {"branches": ["**"]}  # not tags
     if event.schedule:
-        found["schedule"] = [{"cron": cron} for cron in event.schedule]
+        found["schedule"] = [{"cron": cron.strip()} for cron in event.schedule]
     if "manual" in event.on:
         found["workflow_dispatch"] = {}
     return found

@@ -87,10 +87,10 @@ def summary(plan: Plan, event: Event) -> str:
     if plan.since:
         lines.append(f"{counted(plan.unchanged, 'target')} left out: the same in {plan.since}")
     lines += [f"waived until {one.until}: {counted(len(one.ids), 'target')} ({one.reason})" for one in plan.waived]
-    long = [leg for leg in plan.legs if leg.seconds > event.budget]
+    long = [leg for leg in plan.legs if leg.seconds > event.budget_seconds]
     lines += [
         f"warning: {leg.name} is predicted to take {_duration(leg.seconds)}, more than the budget of "
-        f"{_duration(event.budget)}; raise the capacity of runner {leg.runner!r} or the budget"
+        f"{_duration(event.budget_seconds)}; raise the capacity of runner {leg.runner!r} or the budget"
         for leg in long
     ]
     return "\n".join(lines) + "\n"

@@ -43,7 +43,7 @@ def _words(one: DeclaredTarget) -> tuple[int, ...]:
     return id(one.target.tags), id(one.compiled.compiler), id(getattr(one.target, "runtime", None))
 
 
-def select(event: Event, targets: Sequence[DeclaredTarget]) -> list[DeclaredTarget]:
+def select(config: CiConfig, event: Event, targets: Sequence[DeclaredTarget]) -> list[DeclaredTarget]:
     """Return the targets that an event selects. Raises `DiagnosticsError` where it selects none, and for a word of its
     expression that no target has, also behind `not`."""
     found = list(filter(ByWords(compile_selector(event.select)), targets))
@@ -58,7 +58,7 @@ def select(event: Event, targets: Sequence[DeclaredTarget]) -> list[DeclaredTarg
         messages = [f"selects none of the {counted(len(targets), 'target')}"]
     if messages:
         raise DiagnosticsError(
-            diagnostics_at((event.origin, Problem(("select",), f"{event.select!r}: {one}")) for one in messages)
+            diagnostics_at((config.origin(event), Problem(("select",), f"{event.select!r}: {one}")) for one in messages)
         )
     return found
 
@@ -81,7 +81,7 @@ def make_plan(
     `DiagnosticsError` for an event that selects nothing, and `RetargetError` where a target has neither a runner nor a
     waiver.
     """
-    chosen = select(event, declared.targets) if chosen is None else chosen
+    chosen = select(config, event, declared.targets) if chosen is None else chosen
     kept = chosen if unchanged is None else [one for one in chosen if one.id not in unchanged]
     planner = _Planner(config, event, declared, Durations(durations or {}, declared.targets))
     waived = planner.place(kept, today)
@@ -175,7 +175,7 @@ class _Planner:
             else:
                 ended = ""
                 for waiver in [waivers[at][0] for at in serving[:1]]:
-                    where = SourceLocations().location(waiver.origin)
+                    where = SourceLocations().location(self._config.origin(waiver))
                     ended = f" (the waiver at {where} ended on {waiver.until.isoformat()})"
                 dead.setdefault(f"{why.reason}{ended}", []).append(one.id)
         if dead:
@@ -200,7 +200,7 @@ class _Planner:
                 modules = self._pools.get((sort, runner.name), {})
                 compiles = runner.compiles
                 units = [unit for key, module in modules.items() for unit in self._units(key, module, compiles)]
-                cut = shards(units, budget=self._event.budget, capacity=runner.capacity) if units else ()
+                cut = shards(units, budget=self._event.budget_seconds, capacity=runner.capacity) if units else ()
                 for number, shard in enumerate(cut, 1):
                     ids = tuple(sorted(name for unit in shard for name in unit.ids))
                     name = f"{sort}-{runner.name}-{number}"
@@ -210,7 +210,7 @@ class _Planner:
                         name=name,
                         kind="build" if sort == "build" else "run",
                         runner=runner.name,
-                        labels=runner.labels,
+                        labels=tuple(runner.labels),
                         select=self._event.select,
                         ids=ids,
                         digest=digest_of_ids(ids),
@@ -221,7 +221,7 @@ class _Planner:
     def _units(self, key: tuple[str, str], module: _Module, compiles: int) -> Iterator[Unit]:
         """Yield the targets of a module together; each compile with its runs apart where they do not fit into a leg."""
         unit = self._unit("::".join(key), module.items, module.compiles, compiles)
-        if unit.seconds <= self._event.budget:
+        if unit.seconds <= self._event.budget_seconds:
             yield unit
             return
         parts: dict[str, list[DeclaredTarget]] = {}

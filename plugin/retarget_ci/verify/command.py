@@ -40,8 +40,9 @@ from retarget.support import (
 )
 
 from retarget_ci.emit.files import emitted_files, emitted_problems
+from retarget_ci.files import CI_FILE, LOCK_FILE
 from retarget_ci.lock import Coverage, coverage_of, lock_of, lock_problems
-from retarget_ci.model import CI_FILE, LOCK_FILE, CiConfig, Event, Waiver
+from retarget_ci.model import CiConfig, Event, Waiver
 from retarget_ci.planning.plan import ByWords, kinds_of
 from retarget_ci.schema import add_file_argument, declared_ci
 from retarget_ci.verify.results import verify_results
@@ -179,7 +180,7 @@ def file_problems(config: CiConfig, day: date) -> Found:
         if waiver.until < day:
             expected = "give its targets a runner, or decide anew how long they may do without"
             message = f"found {waiver.until}, which is past; this waives nothing any more: {expected} ({waiver.reason})"
-            yield waiver.origin, Problem(("until",), message)
+            yield config.origin(waiver), Problem(("until",), message)
 
 
 def _coverage_problems(config: CiConfig, coverage: Coverage, day: date) -> Found:
@@ -190,12 +191,12 @@ def _coverage_problems(config: CiConfig, coverage: Coverage, day: date) -> Found
         if runner.name not in used:
             why = "no target needs what it has, or the runners before it take them all"
             message = f"found the runner {runner.name!r}, which no leg of any event uses: {why}; move or remove it"
-            yield runner.origin, Problem(("name",), message)
+            yield config.origin(runner), Problem(("name",), message)
     kinds = kinds_of(coverage.targets.values())
     for event in config.events:
-        yield from _unknown(event, kinds) or _empty(event, coverage)
+        yield from _unknown(event, kinds, config) or _empty(event, coverage, config)
     for waiver in config.waivers:
-        yield from _unknown(waiver, kinds) or _vain(waiver, kinds, coverage)
+        yield from _unknown(waiver, kinds, config) or _vain(waiver, kinds, coverage, config)
     excused = waived(config, coverage, day)
     yield from _dead((name for name in coverage.unrun if name not in excused), coverage)
 
@@ -210,14 +211,14 @@ def budget_problems(config: CiConfig, coverage: Coverage) -> Found:
     """Yield the events with a leg that is predicted to take longer than their budget."""
     for event in config.events:
         legs = coverage.plans[event.name].legs if event.name in coverage.plans else ()
-        if over := [leg for leg in legs if leg.seconds > event.budget]:
+        if over := [leg for leg in legs if leg.seconds > event.budget_seconds]:
             worst = max(over, key=lambda leg: leg.seconds)
             capacity = config.runner(worst.runner).capacity
             how = f"runner {worst.runner!r} has a capacity of {counted(capacity, 'leg')}"
-            found = f"found a budget of {_minutes(event.budget)}, which {counted(len(over), 'leg')} exceed"
+            found = f"found a budget of {_minutes(event.budget_seconds)}, which {counted(len(over), 'leg')} exceed"
             longest = f"{worst.name!r} is predicted to take {_minutes(worst.seconds)}"
             expected = "expected a larger budget or capacity, or fewer targets in this event"
-            yield event.origin, Problem(("budget",), f"{found}: {longest}, and {how}; {expected}")
+            yield config.origin(event), Problem(("budget",), f"{found}: {longest}, and {how}; {expected}")
 
 
 def skipped_by_rules(declared: Declared) -> Collection[str]:
@@ -253,14 +254,14 @@ def _rule_problems(declared: Declared) -> tuple[Diagnostic, ...]:
     return usage.diagnostics(files, whole=True)
 
 
-def _unknown(of: Event | Waiver, kinds: Sequence[Target]) -> list[tuple[Origin, Problem]]:
+def _unknown(of: Event | Waiver, kinds: Sequence[Target], config: CiConfig) -> list[tuple[Origin, Problem]]:
     """Return the words of a selection that are true of no target."""
     found = []
     for term in mark_terms(of.select):
         if not any(map(term.selector, kinds)):
             known = {word for kind in kinds for word in _words(kind, is_mark="(" in term.text)}
             what = f"found {term.text!r} in column {term.column}, which no target has as a tag"
-            found.append((of.origin, Problem(("select",), f"{what}{did_you_mean(term.text, sorted(known))}")))
+            found.append((config.origin(of), Problem(("select",), f"{what}{did_you_mean(term.text, sorted(known))}")))
     return found
 
 
@@ -270,19 +271,25 @@ def _words(kind: Target, *, is_mark: bool) -> Iterable[str]:
     return (f"{name}({', '.join(f'{key}={value!r}' for key, value in fields)})" for name, fields in marks_of(kind))
 
 
-def _empty(event: Event, coverage: Coverage) -> Found:
+def _empty(event: Event, coverage: Coverage, config: CiConfig) -> Found:
     """Yield that an event runs nothing."""
     if not coverage.runs.get(event.name):
         what = "selects only targets that no runner takes" if event.name in coverage.plans else "selects no target"
-        yield event.origin, Problem(("select",), f"found {event.select!r}, which {what}: this event runs nothing")
+        yield (
+            config.origin(event),
+            Problem(("select",), f"found {event.select!r}, which {what}: this event runs nothing"),
+        )
 
 
-def _vain(waiver: Waiver, kinds: Sequence[Target], coverage: Coverage) -> Found:
+def _vain(waiver: Waiver, kinds: Sequence[Target], coverage: Coverage, config: CiConfig) -> Found:
     """Yield that a waiver waives nothing."""
     selects = compile_selector(waiver.select)
     if not any(map(selects, kinds_of(coverage.targets[name] for name in coverage.unrun))):
         what = "only targets that legs run" if any(map(selects, kinds)) else "no target"
-        yield waiver.origin, Problem(("select",), f"found {waiver.select!r}, which selects {what}; remove this waiver")
+        yield (
+            config.origin(waiver),
+            Problem(("select",), f"found {waiver.select!r}, which selects {what}; remove this waiver"),
+        )
 
 
 def _dead(names: Iterable[str], coverage: Coverage) -> Found:

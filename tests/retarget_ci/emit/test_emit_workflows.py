@@ -17,7 +17,7 @@ from retarget_ci.emit.files import emitted_files, emitted_problems, left_over_fi
 from retarget_ci.emit.gitlab import child_pipeline
 from retarget_ci.emit.jobs import jobs_of, legs_of_jobs
 from retarget_ci.files.read import read_ci
-from retarget_ci.model import CiConfig
+from retarget_ci.files.tables import CiConfig
 from ruamel.yaml import YAML
 
 CI = """

@@ -20,7 +20,7 @@ from retarget.session import load_extensions
 from retarget.support import RetargetError
 from retarget_repro import bisect
 from retarget_repro.attempt import Attempt, Chosen
-from retarget_repro.bisect import Bisection, Releases, Result, Tried, Verdict
+from retarget_repro.bisect import Bisection, Releases, Tried, Verdict
 
 NO_OP = Failure(stage=Stage.COMPILE, summary="error: no such op")
 GONE = Failure(stage=Stage.RUN, summary="INTERNAL; gone")
@@ -380,9 +380,7 @@ def test_the_arguments_have_defaults() -> None:
 def test_results_are_whole_without_commands() -> None:
     one = Tried(version="1", verdict=Verdict.GOOD, attempt=Attempt())
     two = Tried(version="2", verdict=Verdict.BAD, attempt=attempted("no-op"))
-    result = Result(target="t", parts={}, is_newer=True, good=one, bad=two, unknown=(), tried=(one, two))
-    assert result.json()["first"] == "2"
-    assert list(result.text())[-1] == "to reproduce this by hand:"
+    assert list(bisect._text(one, two, (), is_newer=True))[-1] == "to reproduce this by hand:"
 
 
 # ---------------------------------------------------------------- releases, with a pip that says what it is to say
