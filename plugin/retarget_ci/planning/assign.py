@@ -66,10 +66,8 @@ class Assigner:
 
     def is_bound(self, target: CompileTarget) -> bool:
         """Return `is_bound` of a target."""
-        key = (
-            id(target.flags),
-            id(target.compiler),
-        )  # the targets of a suite share them; kept, so that ids stay theirs
+        # The targets of a suite share them; they are kept, so that ids stay theirs.
+        key = id(target.flags), id(target.compiler)
         if key not in self._bound:
             self._bound[key] = (target.flags, target.compiler), is_bound(target)
         return self._bound[key][1]
@@ -286,10 +284,10 @@ class Placement:
         self._comparing = {
             kind: loader for kind, loader in declared.registry.case_loaders.items() if overrides(loader, "references")
         }
-        self._of_module: dict[tuple[str, str], list[DeclaredTarget]] = {}
+        self._of_module: dict[tuple[str, str], list[tuple[DeclaredTarget, RunTarget]]] = {}
         for one in declared.targets:
             if isinstance(one.target, RunTarget) and one.target.compile.kind in self._comparing:
-                self._of_module.setdefault((one.suite_id, one.compiled.module.name), []).append(one)
+                self._of_module.setdefault((one.suite_id, one.compiled.module.name), []).append((one, one.target))
 
     def of(self, one: DeclaredTarget) -> Place | Refused:
         """Return where a target goes, or why it goes nowhere.
@@ -302,27 +300,26 @@ class Placement:
             runner = self._assigner.build(target)
             return runner if isinstance(runner, Refused) else Place(runner=runner)
         groups = [*self._references(one, target)]
-        compiled = [target.compile, *(other.compiled for group in groups for other in group)]
+        compiled = [target.compile, *(run.compile for group in groups for _, run in group)]
         # An artifact does not travel that is bound to its machine, or that no item of pytest's exports.
         stays = (one.name != one.item or self._assigner.is_bound(one) for one in compiled)
         alone = not self._assigner.builds or any(stays)
-        references = tuple(tuple(_run(group)) for group in groups)
+        references = [[run for _, run in group] for group in groups]
         runner = self._assigner.run(target, compiles=alone, references=references)
         if isinstance(runner, Refused):
             return runner
         if alone:
             return Place(runner=runner, alone=True)
-        needed = [one, *(next(other for other in group if self._takes(runner, other)) for group in groups)]
+        needed = [one, *(next(other for other, run in group if self._assigner.takes(runner, run)) for group in groups)]
         for other in needed:
             builder = self._assigner.build(other.compiled)
             if isinstance(builder, Refused):
                 return builder
         return Place(runner=runner, needs=tuple(dict.fromkeys(other.compile_id for other in needed)))
 
-    def _takes(self, runner: Runner, other: DeclaredTarget) -> bool:
-        return isinstance(other.target, RunTarget) and self._assigner.takes(runner, other.target)
-
-    def _references(self, one: DeclaredTarget, target: RunTarget) -> Iterable[Sequence[DeclaredTarget]]:
+    def _references(
+        self, one: DeclaredTarget, target: RunTarget
+    ) -> Iterable[Sequence[tuple[DeclaredTarget, RunTarget]]]:
         """Yield, for each config that a target's cases are to agree with, the run targets that give its results."""
         loader = self._comparing.get(target.compile.kind)
         if loader is None:
@@ -330,9 +327,5 @@ class Placement:
         module, compiler = target.compile.module, target.compile.compiler.name
         others = self._of_module[one.suite_id, module.name]
         for name in loader.references(module, target.compile.folder, compiler):
-            if group := [other for other in others if other.compiled.compiler.name == name]:
+            if group := [(other, run) for other, run in others if run.compile.compiler.name == name]:
                 yield group
-
-
-def _run(group: Iterable[DeclaredTarget]) -> Iterable[RunTarget]:
-    return (one.target for one in group if isinstance(one.target, RunTarget))

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from retarget.support import RetargetError
 
 from retarget_cluster.jobs import Answer, decoded, perform
@@ -32,7 +32,8 @@ class GoneError(RetargetError):
 
 
 class Worker(Struct, frozen=True, kw_only=True):
-    """A worker as it advertises itself. `drivers` is None while it does not know which devices it has."""
+    """A worker as it advertises itself. `drivers` is None while it does not know which devices it has. `quarantined`
+    says why devices are."""
 
     id: str
     name: str
@@ -44,7 +45,7 @@ class Worker(Struct, frozen=True, kw_only=True):
     draining: bool
     probing: bool
     drivers: tuple[str, ...] | None
-    quarantined: tuple[str, ...]
+    quarantined: Mapping[str, str]
     resources: Mapping[str, float]
 
 
@@ -245,16 +246,7 @@ class Link:
     async def _refresh(self) -> None:
         """Learn which workers there are; attempts whose workers are all gone are given up after a while."""
         status = await asyncio.wait_for(self._scheduler.retarget_status(), _PATIENCE)
-        names = [field for field in Worker.__struct_fields__ if field not in {"drivers", "quarantined"}]
-        before = self.workers
-        self.workers = tuple(
-            Worker(
-                drivers=None if one["drivers"] is None else tuple(one["drivers"]),
-                quarantined=tuple(one["quarantined"].values()),
-                **{name: one[name] for name in names},
-            )
-            for one in status["workers"]
-        )
+        before, self.workers = self.workers, tuple(convert(one, Worker) for one in status["workers"])
         if before and not self.workers:
             self.without_workers = time.monotonic()
         present = {one.address for one in self.workers}

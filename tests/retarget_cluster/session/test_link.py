@@ -259,7 +259,7 @@ async def test_workers_are_those_that_the_scheduler_has(bench: Bench) -> None:
         draining=False,
         probing=False,
         drivers=("d",),
-        quarantined=("lost",),
+        quarantined={"gpu": "lost"},
         resources={"driver:d": 1},
     )
     assert (second.id, second.drivers) == ("id-b", None)
