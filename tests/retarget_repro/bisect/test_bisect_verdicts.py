@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -59,10 +60,10 @@ class Bench:
 
     def _engine(self, **given: Any) -> Any:
         self.engines.append(given)
-        return Open()
+        return nullcontext("open")
 
     def _attempt(self, engine: Any, of: Chosen) -> Attempt:
-        assert isinstance(engine, Open)
+        assert engine == "open"
         self.tried.append(of)
         toolchain = of.compiled.compiler.toolchain
         if toolchain is None and isinstance(of.target, RunTarget):
@@ -84,16 +85,6 @@ class Bench:
     def bisection(self, *words: str, of: Chosen | None = None, parts: Any = None) -> Bisection:
         store = Releases(packages=("p",), folder=Path("releases"), note=print)
         return Bisection(arguments=options(*words), chosen=of or chosen(), parts=parts or IREE, releases=store)
-
-
-class Open:
-    """An engine that is open while a block runs."""
-
-    def __enter__(self) -> Open:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
 
 @pytest.fixture
