@@ -230,8 +230,12 @@ class FailedTarget(Struct, frozen=True, kw_only=True):
         return "; ".join(filter(None, (f"{expected}: {rule.reason}", rule.issue)))
 
 
-def find_failure(engine: Engine, chosen: Chosen, *, attempts: int = 3) -> FailedTarget:
-    """Compile and run a target, up to `attempts` times until it fails, and return how it does.
+_RUNS = 3
+"""How often a target is run until it fails."""
+
+
+def find_failure(engine: Engine, chosen: Chosen) -> FailedTarget:
+    """Compile a target, and run it until it fails; return how it does.
 
     Raises `RetargetError` where it passes, where it cannot run here, and where its failure says nothing of it.
     """
@@ -241,7 +245,7 @@ def find_failure(engine: Engine, chosen: Chosen, *, attempts: int = 3) -> Failed
     if isinstance(chosen.target, RunTarget) and (host := chosen.target.runtime.host) is not None:
         msg = f"{chosen.id} runs on host {host.name!r}: what a bundle reproduces runs on the machine that opens it"
         raise RetargetError(msg)
-    for _ in range(attempts):
+    for _ in range(_RUNS):
         found = attempt(engine, chosen)
         if found.unavailable:
             msg = f"{chosen.id} cannot be tried here: {found.unavailable}"
@@ -250,7 +254,7 @@ def find_failure(engine: Engine, chosen: Chosen, *, attempts: int = 3) -> Failed
             return failed_target(chosen, found)
         if found.ran is None or not found.ran.devices:
             break  # nothing ran: it is the same each time
-    times = f" in {attempts} runs" if found.ran is not None and found.ran.devices else ""
+    times = f" in {_RUNS} runs" if found.ran is not None and found.ran.devices else ""
     msg = f"{chosen.id} passes{times}: there is no failure to pack"
     raise RetargetError(msg)
 

@@ -48,9 +48,7 @@ def _plan(arguments: argparse.Namespace) -> int:
     known = {}
     if place := config.history_of(event) if arguments.history is None else arguments.history:
         place = place if "://" in place or arguments.history is not None else str(config.folder / place)
-        history = read_history(place, if_any=arguments.history is None)
-        known = history.durations()
-        sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in history.damaged)
+        known = durations_in(place, if_any=arguments.history is None)
     unchanged: frozenset[str] | None = None
     if arguments.since:
         changes = changes_since(
@@ -76,6 +74,13 @@ def _plan(arguments: argparse.Namespace) -> int:
         if arguments.output is not None:
             sys.stdout.write(f"written to {display_path(arguments.output.absolute())}\n")
     return 0
+
+
+def durations_in(place: str, *, if_any: bool = False) -> dict[str, float]:
+    """Return seconds by target id, as the history in a place has them, which need not be there yet with `if_any`."""
+    history = read_history(place, if_any=if_any)
+    sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in history.damaged)
+    return history.durations()
 
 
 def summary(plan: Plan, event: Event) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ from retarget_ci.emit.files import emitted_files, emitted_problems
 from retarget_ci.files import CI_FILE, LOCK_FILE
 from retarget_ci.lock import Coverage, coverage_of, lock_of, lock_problems
 from retarget_ci.model import CiConfig, Event, Waiver
+from retarget_ci.planning.command import durations_in
 from retarget_ci.planning.plan import ByWords, kinds_of
 from retarget_ci.schema import add_file_argument, declared_ci
 from retarget_ci.verify.results import verify_results
@@ -92,7 +93,8 @@ def _verify_declared(arguments: argparse.Namespace) -> int:
     done: list[str] = []
     try:
         declared = collect_targets(config.folder, config.paths, arguments.retarget_extension)
-        coverage = coverage_of(config, declared, durations=_durations(arguments.history))
+        durations = durations_in(arguments.history) if arguments.history else {}
+        coverage = coverage_of(config, declared, durations=durations)
     except DiagnosticsError as error:
         diagnostics += error.diagnostics
     except RetargetError as error:
@@ -111,17 +113,6 @@ def _verify_declared(arguments: argparse.Namespace) -> int:
         return 1
     sys.stdout.writelines(f"{line}\n" for line in done)
     return 0
-
-
-def _durations(history: str) -> Mapping[str, float]:
-    """Return seconds by target id, as a history has them; none where none is given."""
-    if not history:
-        return {}
-    from retarget.results import read_history
-
-    found = read_history(history)
-    sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in found.damaged)
-    return found.durations()
 
 
 def _summary(config: CiConfig, coverage: Coverage, skipped: Collection[str], day: date) -> Iterator[str]:
