@@ -120,11 +120,6 @@ def seconds_of(record: TargetRecord) -> float:
     return record.compile.seconds if record.compile is not None else 0.0
 
 
-def _measured(record: TargetRecord) -> float:
-    """Return how long a target took in its session; 0 where it did not run."""
-    return 0.0 if record.reused is not None else seconds_of(record)
-
-
 def pack(sessions: Sequence[SessionResults]) -> tuple[HistoryRun, bytes]:
     """Return the run that sessions make together, and its file's content: the same for the same sessions in any order.
 
@@ -157,7 +152,7 @@ def pack(sessions: Sequence[SessionResults]) -> tuple[HistoryRun, bytes]:
             of=of,
             ids=list(states),
             states=[numbers[state] for state in states.values()],
-            milliseconds=[_milliseconds(_measured(found[name])) for name in states],
+            milliseconds=[_milliseconds(found[name]) for name in states],
             metrics=_metrics([found[name] for name in states]) or msgspec.UNSET,
         )
     )
@@ -178,7 +173,9 @@ def _each(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({text for text in texts if text}))
 
 
-def _milliseconds(seconds: float) -> int:
+def _milliseconds(record: TargetRecord) -> int:
+    """Return how long a target took in its session, at least 1; 0 where it did not run."""
+    seconds = 0.0 if record.reused is not None else seconds_of(record)
     return max(round(seconds * 1000), 1) if seconds > 0 else 0
 
 

@@ -217,9 +217,7 @@ def _claim(name: str, parts: Sequence[str], seen: dict[str, str]) -> None:
 def _fault(name: str) -> str:
     """Return what is wrong with an entry's name; empty where nothing is."""
     parts = name.split("/")
-    if name.startswith("/") or ":" in name or "\\" in name:
-        return "which may lead out of the folder"
-    if any(part in {"", ".", ".."} for part in parts):
+    if ":" in name or "\\" in name or any(part in {"", ".", ".."} for part in parts):
         return "which may lead out of the folder"
     if not name.isprintable() or any(part.endswith((" ", ".")) for part in parts):
         return "which not every file system takes"
