@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
-from retarget.results import Leg, Outcome, Plan, digest_of_ids, latest_records, read_results
+from retarget.results import Leg, Outcome, Plan, digest_of_ids, read_results
 
 Session = Callable[..., tuple[int, list[str]]]
 
@@ -209,7 +209,7 @@ def test_a_failure_that_another_plugin_makes_is_one_in_the_results(session: Sess
     status, _ = session("suites", "--retarget-results", "results", plugins=[FailsReports(when)])
     (found,) = read_results([Path("results")])
     assert status == 1
-    assert [(one.target, one.outcome, one.message) for one in latest_records(found.records).values()] == [
+    assert [(one.target, one.outcome, one.message) for one in found.latest.values()] == [
         ("one_vmvx", Outcome.ERROR, "a leak"),
         ("one_vmvx_sync", Outcome.ERROR, "a leak"),
     ]

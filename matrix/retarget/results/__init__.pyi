@@ -5,9 +5,7 @@ from retarget.results.files import ResultsLine as ResultsLine
 from retarget.results.files import ResultsWriter as ResultsWriter
 from retarget.results.files import SessionResults as SessionResults
 from retarget.results.files import attempts_of as attempts_of
-from retarget.results.files import by_target as by_target
 from retarget.results.files import faulty_sessions as faulty_sessions
-from retarget.results.files import latest_records as latest_records
 from retarget.results.files import new_session as new_session
 from retarget.results.files import read_results as read_results
 from retarget.results.files import results_of as results_of

@@ -199,6 +199,21 @@ class SessionResults(Struct, frozen=True, kw_only=True):
     files: tuple[Path, ...] = ()
 
     @property
+    def by_target(self) -> dict[str, list[TargetRecord]]:
+        """The records of each target by its id, its result last: the last attempt; an error of it, if it has one."""
+        found: dict[str, list[TargetRecord]] = {}
+        for record in self.records:
+            found.setdefault(record.nodeid, []).append(record)
+        for own in found.values():
+            own.sort(key=lambda one: (one.attempt, one.outcome is Outcome.ERROR))
+        return found
+
+    @property
+    def latest(self) -> dict[str, TargetRecord]:
+        """The result of each target, by its id."""
+        return {target: own[-1] for target, own in self.by_target.items()}
+
+    @property
     def is_complete(self) -> bool:
         """Whether the session came to its end, and all that it wrote is here."""
         return self.end is not None and self.end.records == len(self.records)
@@ -206,7 +221,7 @@ class SessionResults(Struct, frozen=True, kw_only=True):
     @property
     def lacking(self) -> int:
         """How many of the targets that were to run have no result."""
-        return max(self.start.selected - len(latest_records(self.records)), 0)
+        return max(self.start.selected - len(self.latest), 0)
 
     @property
     def failed_otherwise(self) -> bool:
@@ -216,7 +231,7 @@ class SessionResults(Struct, frozen=True, kw_only=True):
 
     @property
     def _has_failed(self) -> bool:
-        return any(record.outcome in BAD for record in latest_records(self.records).values())
+        return any(record.outcome in BAD for record in self.latest.values())
 
     @property
     def fault_cause(self) -> str:
@@ -368,28 +383,13 @@ def _decoded(decoder: msgspec.json.Decoder[ResultsLine], file: Path, number: int
     raise RetargetError(msg)
 
 
-def by_target(records: Iterable[TargetRecord]) -> dict[str, list[TargetRecord]]:
-    """Return the records of each target by its id, its result last: the last attempt; an error of it, if it has one."""
-    found: dict[str, list[TargetRecord]] = {}
-    for record in records:
-        found.setdefault(record.nodeid, []).append(record)
-    for own in found.values():
-        own.sort(key=lambda one: (one.attempt, one.outcome is Outcome.ERROR))
-    return found
-
-
-def latest_records(records: Iterable[TargetRecord]) -> dict[str, TargetRecord]:
-    """Return the result of each target, by its id."""
-    return {target: own[-1] for target, own in by_target(records).items()}
-
-
 def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetRecord]]:
     """Return the records of each target by its id, its result last: of several sessions those of the last that came to
     it, and to all of its cases. A session that skips a failed target does not say that it is mended, unless a rule or a
     requirement has it skipped."""
     found: dict[str, list[TargetRecord]] = {}
     for session in sessions:
-        for one, said in by_target(session.records).items():
+        for one, said in session.by_target.items():
             before = found.get(one)
             if before is None or not (
                 said[-1].outcome in INCOMPLETE or (_is_left_out(said[-1]) and before[-1].outcome in BAD)

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from retarget.results.files import RESULTS_SUFFIX, SessionResults, latest_records, read_results
+from retarget.results.files import RESULTS_SUFFIX, SessionResults, read_results
 from retarget.results.overview import state_of
 from retarget.results.record import BAD, INCOMPLETE, TargetRecord
 from retarget.support.errors import RetargetError, display_path
@@ -97,7 +97,7 @@ def check_agreement(sessions: Sequence[SessionResults]) -> None:
     claims: dict[str, tuple[SessionResults, TargetRecord]] = {}
     problems: dict[str, str] = {}
     for session in sessions:
-        for target, record in latest_records(session.records).items():
+        for target, record in session.latest.items():
             if record.outcome in INCOMPLETE:
                 continue
             other, first = claims.setdefault(target, (session, record))

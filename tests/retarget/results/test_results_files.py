@@ -19,7 +19,6 @@ from retarget.results.files import (
     ResultsWriter,
     SessionStart,
     json_schema,
-    latest_records,
     new_session,
     read_results,
     result_files,
@@ -56,7 +55,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     when = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(session.start.started))
     assert path.name == f"build-0-x-{when}-{session.start.session[:8]}.jsonl"
     assert [(one.attempt, one.outcome) for one in session.records] == [(1, Outcome.FAILED), (2, Outcome.FLAKY)]
-    assert latest_records(session.records)["s.toml::s::a"].attempt == 2
+    assert session.latest["s.toml::s::a"].attempt == 2
     assert [one.sentence for one in session.attributions] == ["It."]
     assert session.is_complete
     assert session.files == (path,)
@@ -70,7 +69,7 @@ def test_the_error_of_an_attempt_is_its_result_whatever_comes_first(tmp_path: Pa
             writer.write(record(session, outcome=outcome))
         writer.end(1)
     sessions = read_results([tmp_path])
-    for results in (results_of(sessions), latest_records(sessions[0].records)):
+    for results in (results_of(sessions), sessions[0].latest):
         assert results["s.toml::s::a"].outcome is Outcome.ERROR
 
 
