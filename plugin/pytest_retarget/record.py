@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from msgspec import convert
 from msgspec.structs import replace
-from retarget.results import BAD, Outcome, TargetRecord, from_plain
+from retarget.results import BAD, Outcome, TargetRecord
 from retarget.support import first_line
 
 RECORD = "retarget_record"
@@ -19,13 +20,13 @@ EARLIER = "retarget_earlier"
 
 def earlier_records(report: pytest.TestReport) -> Iterator[TargetRecord]:
     """Yield the records of the attempts before that of a report."""
-    yield from (from_plain(one) if isinstance(one, dict) else one for one in getattr(report, EARLIER, ()))
+    yield from (convert(one, TargetRecord) if isinstance(one, dict) else one for one in getattr(report, EARLIER, ()))
 
 
 def record_of(report: pytest.CollectReport | pytest.TestReport) -> TargetRecord | None:
     """Return the record that a report carries; None where it is not a target's, or says nothing yet."""
     if isinstance(plain := getattr(report, RECORD, None), dict):  # it came from a worker of xdist
-        setattr(report, RECORD, from_plain(plain))
+        setattr(report, RECORD, convert(plain, TargetRecord))
     found: TargetRecord | None = getattr(report, RECORD, None)
     # Another plugin made it a failure. "not run" is one already: of a required target, the report of it fails.
     if found is not None and report.failed and found.outcome not in BAD | {Outcome.NOT_RUN}:

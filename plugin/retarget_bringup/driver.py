@@ -156,30 +156,14 @@ def _print(lines: Iterable[str]) -> None:
 
 
 def _as_json(report: DriverReport) -> Mapping[str, Any]:
-    devices = [
-        {"uri": one.uri, "name": one.name, "driver_version": one.driver_version, "runtime": one.runtime}
-        for one in report.devices
-    ]
+    def said(one: object, *names: str) -> dict[str, Any]:
+        return {name: getattr(one, name) for name in names}
+
     checks = [
-        {
-            "check": one.check,
-            "proves": one.proves,
-            "state": one.state,
-            "rung": one.rung.word,
-            "detail": one.detail,
-            "text": one.text,
-            "seconds": round(one.seconds, 4),
-            "digest": one.digest,
-            "command": _command(one),
-        }
+        said(one, "check", "proves", "state", "detail", "text", "digest")
+        | {"rung": one.rung.word, "seconds": round(one.seconds, 4), "command": _command(one)}
         for one in report.outcomes
     ]
-    return {
-        "config": report.config,
-        "driver": report.driver,
-        "devices": devices,
-        "rung": report.rung.word,
-        "reason": report.reason,
-        "hint": report.hint,
-        "checks": checks,
-    }
+    devices = [said(one, "uri", "name", "driver_version", "runtime") for one in report.devices]
+    own = said(report, "config", "driver", "reason", "hint")
+    return own | {"rung": report.rung.word, "devices": devices, "checks": checks}

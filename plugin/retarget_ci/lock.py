@@ -25,7 +25,8 @@ from retarget.results import Plan
 from retarget.session import Declared, DeclaredTarget, compile_selector
 from retarget.support import Diagnostic, counted, read_regular
 
-from retarget_ci.model import LOCK_FILE, CiConfig, Waiver
+from retarget_ci.files import LOCK_FILE
+from retarget_ci.model import CiConfig
 from retarget_ci.planning.assign import Placement, Refused
 from retarget_ci.planning.plan import ByWords, make_plan
 
@@ -55,13 +56,9 @@ class Cell(Struct, frozen=True, kw_only=True, order=True):
         return " ".join(astuple(self))
 
 
-_WORDS = {
-    "event": "event",
-    "runner": "runner",
-    "suite": "suite",
-    "compiler": "compiler config",
-    "runtime": "runtime config",
-}
+_WORDS = dict(
+    zip(Cell.__struct_fields__, ("event", "runner", "suite", "compiler config", "runtime config"), strict=True)
+)
 
 
 class _Entry(Struct, frozen=True):
@@ -149,11 +146,8 @@ def _changes(before: Mapping[Cell, _Entry], after: Mapping[Cell, _Entry]) -> Ite
             what = f"{abs(more)} {'added' if more > 0 else 'lost'}"
             yield was.line, f"{cell}: found {counted(was.targets, 'target')}, expected {now.targets}: {what}"
         elif now.digest != was.digest:
-            what = counted(was.targets, "target")
-            yield (
-                was.line,
-                f"{cell}: found {what} of the digest {was.digest}, expected {now.digest}: other names or tags",
-            )
+            what = f"{counted(was.targets, 'target')} of the digest {was.digest}"
+            yield was.line, f"{cell}: found {what}, expected {now.digest}: other names or tags"
 
 
 def _renamed(
@@ -197,7 +191,9 @@ def coverage_of(config: CiConfig, declared: Declared, *, durations: Mapping[str,
     `durations` are seconds by target id, as a history knows them. Raises `RetargetError` for profiles of runners and
     case files that are invalid.
     """
-    anything = Waiver(select="", reason="", until=date.max, origin=config.origin())
+    from retarget_ci.files.tables import WaiverTable  # imports pydantic
+
+    anything = WaiverTable(select="", reason="", until=date.max)
     lenient = replace(config, waivers=(anything,))
     plans: dict[str, Plan] = {}
     for event in config.events:
@@ -207,34 +203,26 @@ def coverage_of(config: CiConfig, declared: Declared, *, durations: Mapping[str,
     targets = {one.id: one for one in declared.targets}
     run = set().union(*runs.values())
     placement = Placement(config, declared)
-    unrun = {name: _why(placement, one) for name, one in targets.items() if name not in run}
+    unrun = {
+        name: place.reason if isinstance(place := placement.of(one), Refused) else "no event selects them"
+        for name, one in targets.items()
+        if name not in run
+    }
     return Coverage(targets=targets, plans=plans, runs=runs, unrun=unrun)
-
-
-def _why(placement: Placement, one: DeclaredTarget) -> str:
-    place = placement.of(one)
-    return place.reason if isinstance(place, Refused) else "no event selects them"
 
 
 def lock_of(config: CiConfig, coverage: Coverage) -> str:
     """Return the text of `ci.lock`."""
     cells: dict[Cell, list[tuple[str, tuple[str, ...]]]] = {}
-    for event, runner, name in _placed(coverage):
-        one = coverage.targets[name]
-        cell = Cell(
-            event=event, runner=runner, suite=one.suite.name, compiler=one.compiled.compiler.name, runtime=_runtime(one)
-        )
-        cells.setdefault(cell, []).append((name, one.target.tags))
-    return lock_text({runner.name: runner.labels for runner in config.runners}, cells)
-
-
-def _placed(coverage: Coverage) -> Iterator[tuple[str, str, str]]:
-    for event, runs in coverage.runs.items():
+    for event, runs in {**coverage.runs, NONE: dict.fromkeys(coverage.unrun, NONE)}.items():
         for name, runner in runs.items():
-            yield event, runner, name
-    for name in coverage.unrun:
-        yield NONE, NONE, name
-
-
-def _runtime(one: DeclaredTarget) -> str:
-    return one.target.runtime.name if isinstance(one.target, RunTarget) else NONE
+            one = coverage.targets[name]
+            cell = Cell(
+                event=event,
+                runner=runner,
+                suite=one.suite.name,
+                compiler=one.compiled.compiler.name,
+                runtime=one.target.runtime.name if isinstance(one.target, RunTarget) else NONE,
+            )
+            cells.setdefault(cell, []).append((name, one.target.tags))
+    return lock_text({runner.name: runner.labels for runner in config.runners}, cells)

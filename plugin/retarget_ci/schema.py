@@ -9,7 +9,8 @@ from typing import Any
 
 from retarget.support import RetargetError
 
-from retarget_ci.model import CI_FILE, CiConfig
+from retarget_ci.files import CI_FILE
+from retarget_ci.model import CiConfig
 
 
 def add(subparsers: Any) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from retarget.cli import text_table
 from retarget.support import RetargetError
 
-from retarget_cluster.security import address_of, check_listener, dialled, expect_distributed, security_for
+from retarget_cluster.security import address_of, dialled, expect_distributed, security_at, security_for
 
 _PORT = 8786
 """That of `dask scheduler`."""
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     expect_distributed("retarget cluster")
     if arguments.action == "start":
         scheme = "tls" if arguments.tls else "tcp"
-        security = check_listener(scheme, arguments.host)
+        security = security_at(scheme, arguments.host, "scheduler")
         return asyncio.run(serve_scheduler(scheme, arguments.host, arguments.port, security, _announce))
     status = asyncio.run(_status(arguments.address))
     print(json.dumps(status, indent=2) if arguments.json else "\n".join(_lines(arguments.address, status)))

@@ -46,6 +46,12 @@ async def at_scheduler(address: str, security: Any) -> AsyncIterator[Any]:
         await scheduler.close_rpc()
 
 
+async def expect_scheduler(address: str, security: Any) -> None:
+    """See to it that a scheduler answers, and has the plugin. Raises as `at_scheduler` does."""
+    async with at_scheduler(address, security):
+        pass
+
+
 async def _register(scheduler: Any, address: str) -> None:
     """See to it that a scheduler has the plugin. `scheduler` is what calls its handlers. Raises `RetargetError` where
     it has that of another version, `OSError` where it does not answer."""

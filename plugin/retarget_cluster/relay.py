@@ -136,7 +136,9 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
                 done.state, done.result = "taken", b""
         known = self.sessions.setdefault(session, _Session())
         known.seen = time.time()
-        self._forget_sessions()
+        oldest = known.seen - _SESSION_SECONDS
+        for name in [name for name, one in self.sessions.items() if one.seen < oldest]:
+            self.leave(name)
         while known.events and known.events[0][0] <= after:
             known.events.popleft()
         if not known.events:
@@ -252,11 +254,6 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
     def _tell_all(self, *event: object) -> None:
         for session in self.sessions.values():
             session.tell(*event)
-
-    def _forget_sessions(self) -> None:
-        oldest = time.time() - _SESSION_SECONDS
-        for name in [name for name, one in self.sessions.items() if one.seen < oldest]:
-            self.leave(name)
 
     def _drop(self, attempt: str) -> None:
         self.kept -= len(self.attempts.pop(attempt).result)

@@ -71,7 +71,7 @@ def security_for(address: str, role: str) -> Any:
     """Return the `distributed.Security` for an address, which is that of a scheduler; `role` is client, scheduler or
     worker. Raises `RetargetError` for what is no address, is `tcp://` and not loopback, or lacks certificates."""
     scheme, _, place = address_of(address).partition("://")
-    return _security(scheme, place.rpartition(":")[0], role, address)
+    return security_at(scheme, place.rpartition(":")[0], role, address)
 
 
 def address_of(text: str) -> str:
@@ -93,11 +93,6 @@ def worker_host(address: str) -> str | None:
     anywhere."""
     found = _ADDRESS.fullmatch(address)
     return found["host"].strip("[]") if found is not None and found["scheme"] == "tcp" else None
-
-
-def check_listener(scheme: str, host: str) -> Any:
-    """Return the `distributed.Security` of a scheduler that listens at a host. Raises as `security_for` does."""
-    return _security(scheme, host, "scheduler", f"{scheme}://{host}")
 
 
 def new_certificate() -> str:
@@ -154,10 +149,12 @@ def _users_certificate() -> str:
     return text
 
 
-def _security(scheme: str, host: str, role: str, address: str) -> Any:
+def security_at(scheme: str, host: str, role: str, address: str = "") -> Any:
+    """Return that of one who listens at a host, or dials it at an `address`. Raises as `security_for` does."""
     import dask.config
     from distributed import Security
 
+    address = address or f"{scheme}://{host}"
     if scheme == "tcp":
         if not _is_loopback(host):
             msg = f"found {address}, which is not on this machine; between machines {_HOW}"
@@ -172,9 +169,6 @@ def _security(scheme: str, host: str, role: str, address: str) -> Any:
 
 
 def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
+    with suppress(ValueError):
+        return host == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
+    return False

@@ -27,7 +27,17 @@ from retarget.model import (
     observe,
     observe_all,
 )
-from retarget.session import Commands, Engine, ReferenceRuns, Registry, RuleSet, expected_text, named_extensions, today
+from retarget.session import (
+    Commands,
+    Engine,
+    ReferenceRuns,
+    Registry,
+    RuleSet,
+    TargetRules,
+    expected_text,
+    named_extensions,
+    today,
+)
 from retarget.support import RetargetError, counted, did_you_mean, display_path, first_line, strip_colour
 
 
@@ -48,6 +58,16 @@ class Chosen(Struct, frozen=True, kw_only=True):
     def compiled(self) -> CompileTarget:
         """The target that compiles the module: this one, or the one that it runs."""
         return self.target if isinstance(self.target, CompileTarget) else self.target.compile
+
+    @property
+    def checks(self) -> bool:
+        """Whether its kind runs nothing, and judges artifacts."""
+        return self.registry.artifact_checker(self.compiled.kind) is not None
+
+    @property
+    def rules(self) -> TargetRules:
+        """The rules for the target, as far as they are known without its devices."""
+        return RuleSet(self.suite.expectations, checks_artifacts=self.checks).rules_for(self.target)
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
@@ -137,8 +157,7 @@ def attempt(engine: Engine, chosen: Chosen) -> Attempt:
             )
         started = time.monotonic()
         run = _ran(engine, chosen, outcome.artifact)
-        judges = run.names or engine.registry.artifact_checker(chosen.compiled.kind) is not None
-        if judges and not run.cases and run.failure is None:
+        if (run.names or chosen.checks) and not run.cases and run.failure is None:
             which = f" of {', '.join(run.names)}" if run.names else ""
             return Attempt(unavailable=f"found no case{which} that --case selects and no rule skips")
     except (UnavailableError, RetargetError) as error:
@@ -157,18 +176,15 @@ def by_hand(engine: Engine, chosen: Chosen, found: Attempt, extensions: Sequence
     if isinstance(chosen.target, RunTarget):
         failed = [case for case in found.cases if case.failure is not None]
         return words.script(words.run(replace(chosen.target, compile=compiled), cases=failed))
-    checks = engine.registry.artifact_checker(compiled.kind) is not None
-    return words.script(words.check(compiled) if checks else words.compile(compiled))
+    return words.script(words.check(compiled) if chosen.checks else words.compile(compiled))
 
 
 def _ran(engine: Engine, chosen: Chosen, artifact: Artifact) -> RunOutcome:
     """Run an artifact, or judge it if its kind runs nothing. Raises `UnavailableError` and `RetargetError`."""
-    target = chosen.target
-    checks = engine.registry.artifact_checker(chosen.compiled.kind) is not None
-    rules = RuleSet(chosen.suite.expectations, checks_artifacts=checks).rules_for(target)
+    target, rules = chosen.target, chosen.rules
     skipping = rules.on(target, engine.traits(target) if rules.possible else ()).skipping(today())
     if not isinstance(target, RunTarget):
-        return engine.check(target, artifact, skipping=skipping) if checks else RunOutcome(devices=())
+        return engine.check(target, artifact, skipping=skipping) if chosen.checks else RunOutcome(devices=())
     engine.devices_of(target)
     with closing(ReferenceRuns(engine)) as runs:
         return engine.run(target, artifact, references=runs.of(target, chosen.others), skipping=skipping)
@@ -202,11 +218,8 @@ class FailedTarget(Struct, frozen=True, kw_only=True):
 
     def expectation(self) -> str:
         """Return what the rule in force says of the target, or of the case that failed; empty where there is none."""
-        target, suite = self.chosen.target, self.chosen.suite
-        checks = self.chosen.registry.artifact_checker(suite.kind) is not None
-        rules = RuleSet(suite.expectations, checks_artifacts=checks).rules_for(target)
         devices = self.ran.devices if self.ran is not None else self.compiled.devices
-        rules = rules.on(target, [device.traits for device in devices])
+        rules = self.chosen.rules.on(self.chosen.target, [device.traits for device in devices])
         rule = rules.of(self.case) or rules.whole
         if rule is None:
             return ""
@@ -214,8 +227,12 @@ class FailedTarget(Struct, frozen=True, kw_only=True):
         return "; ".join(filter(None, (f"{expected}: {rule.reason}", rule.issue)))
 
 
-def find_failure(engine: Engine, chosen: Chosen, *, attempts: int = 3) -> FailedTarget:
-    """Compile and run a target, up to `attempts` times until it fails, and return how it does.
+_RUNS = 3
+"""How often a target is run until it fails."""
+
+
+def find_failure(engine: Engine, chosen: Chosen) -> FailedTarget:
+    """Compile a target, and run it until it fails; return how it does.
 
     Raises `RetargetError` where it passes, where it cannot run here, and where its failure says nothing of it.
     """
@@ -225,7 +242,7 @@ def find_failure(engine: Engine, chosen: Chosen, *, attempts: int = 3) -> Failed
     if isinstance(chosen.target, RunTarget) and (host := chosen.target.runtime.host) is not None:
         msg = f"{chosen.id} runs on host {host.name!r}: what a bundle reproduces runs on the machine that opens it"
         raise RetargetError(msg)
-    for _ in range(attempts):
+    for _ in range(_RUNS):
         found = attempt(engine, chosen)
         if found.unavailable:
             msg = f"{chosen.id} cannot be tried here: {found.unavailable}"
@@ -234,7 +251,7 @@ def find_failure(engine: Engine, chosen: Chosen, *, attempts: int = 3) -> Failed
             return failed_target(chosen, found)
         if found.ran is None or not found.ran.devices:
             break  # nothing ran: it is the same each time
-    times = f" in {attempts} runs" if found.ran is not None and found.ran.devices else ""
+    times = f" in {_RUNS} runs" if found.ran is not None and found.ran.devices else ""
     msg = f"{chosen.id} passes{times}: there is no failure to pack"
     raise RetargetError(msg)
 

@@ -28,7 +28,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from retarget.cli import print_note, whole_number
 from retarget.extension import Compiler, Driver, UnavailableError, overrides
-from retarget.model import Origin, RunTarget, Target, Toolchain
+from retarget.model import Origin, RunTarget, Toolchain
 from retarget.session import BY_HAND, Engine, cache_of_command, with_toolchain
 from retarget.support import UNFINISHED, RetargetError, did_you_mean, error_line, first_line, hold_lock
 
@@ -75,21 +75,24 @@ def run(arguments: argparse.Namespace) -> int:
     moved = " and ".join(f"{' and '.join(packages)} ({part})" for part, packages in parts.items())
     bisection.say(f"{chosen.id}\n{len(versions)} releases of {moved} from {versions[0]} to {versions[-1]}")
     bisection.verify(versions[0], versions[-1])
-    good, bad = boundary(versions, bisection.judge)
-    result = Result(
-        target=chosen.id,
-        parts=parts,
-        is_newer=known.index(versions[0]) < known.index(versions[-1]),
-        good=bisection.tried[versions[good]],
-        bad=bisection.tried[versions[bad]],
-        unknown=tuple(bisection.tried[version] for version in versions[good + 1 : bad]),
-        tried=tuple(bisection.tried.values()),
-    )
+    last, first = boundary(versions, bisection.judge)
+    good, bad = bisection.tried[versions[last]], bisection.tried[versions[first]]
+    unknown = [bisection.tried[version] for version in versions[last + 1 : first]]
+    is_newer = known.index(versions[0]) < known.index(versions[-1])
     if arguments.json:
-        sys.stdout.write(json.dumps(result.json(), indent=2, ensure_ascii=False) + "\n")
+        result = {
+            "target": chosen.id,
+            "packages": parts,
+            "good": good.version,
+            "bad": bad.version,
+            "first": None if unknown else bad.version if is_newer else good.version,
+            "unknown": [one.version for one in unknown],
+            "tried": [one.json() for one in bisection.tried.values()],
+        }
+        sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
     else:
-        sys.stdout.write("\n".join(result.text()) + "\n")
-    return 1 if result.unknown else 0
+        sys.stdout.write("\n".join(_text(good, bad, unknown, is_newer=is_newer)) + "\n")
+    return 1 if unknown else 0
 
 
 def _parts(chosen: Chosen, only: str | None) -> dict[str, tuple[str, ...]]:
@@ -234,7 +237,9 @@ class Bisection(Struct, kw_only=True):
         except UnavailableError as error:
             return Tried(version=version, verdict=Verdict.SKIP, attempt=Attempt(unavailable=str(error)))
         toolchain = Toolchain(name=version, path=folder, origin=Origin(file=folder, key_path=""))
-        chosen = replace(self.chosen, target=self._moved(self.chosen.target, toolchain))
+        moved = {part: part in self.parts for part in _PARTS}
+        target = with_toolchain(self.chosen.registry, self.chosen.target, toolchain, **moved)
+        chosen = replace(self.chosen, target=target)
         extensions = self.arguments.retarget_extension
         with Engine(
             registry=chosen.registry,
@@ -255,54 +260,27 @@ class Bisection(Struct, kw_only=True):
             verdict, self.bad = Verdict.BAD, self.bad or found
         return Tried(version=version, verdict=verdict, attempt=found, folder=folder, commands=commands)
 
-    def _moved(self, target: Target, toolchain: Toolchain) -> Target:
-        moved = {part: part in self.parts for part in ("compiler", "runtime")}
-        return with_toolchain(self.chosen.registry, target, toolchain, **moved)
-
 
 def _does(tried: Tried) -> str:
     attempt = tried.attempt
     return "passes" if attempt.passed else f"fails ({attempt})" if attempt.failure else f"cannot be tried ({attempt})"
 
 
-class Result(Struct, frozen=True, kw_only=True):
-    """The last good version and the next one that is bad; `unknown` are those between. `is_newer`: the bad one is."""
-
-    target: str
-    parts: Mapping[str, Sequence[str]]
-    is_newer: bool
-    good: Tried
-    bad: Tried
-    unknown: Sequence[Tried]
-    tried: Sequence[Tried]
-
-    def text(self) -> Iterator[str]:
-        """Yield the lines below those of the versions."""
-        word, first, other = ("bad", self.bad, self.good) if self.is_newer else ("good", self.good, self.bad)
-        if self.unknown:
-            between = self.unknown if self.is_newer else self.unknown[::-1]
-            which = " or ".join(one.version for one in (*between, first))
-            yield f"the first {word} version is {which}: of the others it cannot be told"
-        else:
-            yield f"the first {word} version is {first.version}"
-        for one in (other, first):
-            yield f"  {one.version}: {one.attempt}"
-            yield from (f"    {build}" for build in one.attempt.builds)
-        yield BY_HAND
-        yield from (f"  {line}" for line in self.bad.commands)
-
-    def json(self) -> Mapping[str, Any]:
-        """Return all of it as plain data."""
-        first = self.bad if self.is_newer else self.good
-        return {
-            "target": self.target,
-            "packages": {part: list(packages) for part, packages in self.parts.items()},
-            "good": self.good.version,
-            "bad": self.bad.version,
-            "first": None if self.unknown else first.version,
-            "unknown": [one.version for one in self.unknown],
-            "tried": [one.json() for one in self.tried],
-        }
+def _text(good: Tried, bad: Tried, unknown: Sequence[Tried], *, is_newer: bool) -> Iterator[str]:
+    """Yield the lines below those of the versions: the last good one and the next one that is bad, which `is_newer` or
+    older; of the `unknown` ones between it cannot be told."""
+    word, first, other = ("bad", bad, good) if is_newer else ("good", good, bad)
+    if unknown:
+        between = unknown if is_newer else unknown[::-1]
+        which = " or ".join(one.version for one in (*between, first))
+        yield f"the first {word} version is {which}: of the others it cannot be told"
+    else:
+        yield f"the first {word} version is {first.version}"
+    for one in (other, first):
+        yield f"  {one.version}: {one.attempt}"
+        yield from (f"    {build}" for build in one.attempt.builds)
+    yield BY_HAND
+    yield from (f"  {line}" for line in bad.commands)
 
 
 RELEASES_FOLDER = "releases"
@@ -338,7 +316,7 @@ class Releases(Struct, frozen=True, kw_only=True):
         if done.returncode or listed is None:
             msg = (
                 f"pip names no versions of {package}: {_why(done)}; expected an index that has it, "
-                f"as in `{_shown('index', 'versions', package)}`"
+                f"as in `{shlex.join(('python3', '-m', 'pip', 'index', 'versions', package))}`"
             )
             raise RetargetError(msg)
         return tuple(reversed(listed[1].split(", ")))
@@ -388,7 +366,3 @@ def _pip(*words: str) -> subprocess.CompletedProcess[str]:
 
 def _why(done: subprocess.CompletedProcess[str]) -> str:
     return error_line(done.stderr).removeprefix("ERROR: ") or first_line(done.stderr, f"exit status {done.returncode}")
-
-
-def _shown(*words: str) -> str:
-    return shlex.join(("python3", "-m", "pip", *words))

@@ -65,14 +65,15 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = chosen_target(arguments)
     _expect_variables(chosen, arguments.without_env)
     output = arguments.output or Path(f"{chosen.target.name.replace('/', '-')}.tar.zst")
-    if not output.name.endswith(".tar.zst"):
-        raise argparse.ArgumentError(None, f"found -o {output}, expected a file that ends in .tar.zst")
-    if not output.parent.is_dir():
-        raise argparse.ArgumentError(None, f"-o {output}: found no folder {display_path(output.parent)}")
-    if output.is_dir():
-        raise argparse.ArgumentError(None, f"-o {output}: found a folder, expected a file")
-    if not os.access(output.parent, os.W_OK):
-        raise argparse.ArgumentError(None, f"-o {output}: the folder {display_path(output.parent)} is read-only")
+    above = display_path(output.parent)
+    for is_wrong, why in (
+        (not output.name.endswith(".tar.zst"), f"found -o {output}, expected a file that ends in .tar.zst"),
+        (not output.parent.is_dir(), f"-o {output}: found no folder {above}"),
+        (output.is_dir(), f"-o {output}: found a folder, expected a file"),
+        (not os.access(output.parent, os.W_OK), f"-o {output}: the folder {above} is read-only"),
+    ):
+        if is_wrong:
+            raise argparse.ArgumentError(None, why)
     with ScratchFolder("reduce") as scratch:
         cases = tuple(arguments.case)
         reduced = _reduced(arguments, chosen, scratch.path) if arguments.reduce else None

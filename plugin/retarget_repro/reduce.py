@@ -20,7 +20,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 from retarget.extension import Compiler, overrides
-from retarget.model import TIMEOUT, CompileTarget, RunTarget, Stage, Target
+from retarget.model import TIMEOUT, RunTarget, Stage, Target
 from retarget.session import COMPILE_TIMEOUT, Engine, extensions_environment, worker_environment
 from retarget.support import RetargetError, first_line
 
@@ -101,13 +101,13 @@ def reduce_failure(
     failing = next((case.name for case in found.cases if case.failure is not None), "")
     first_case = (failing,) if failing and len(found.cases) > 1 and work.fails(work.chosen, (failing,)) else ()
     before, after = work.shrink(first_case or cases)
-    target, smallest = chosen.target, work.chosen.compiled.module.path
+    smallest = work.chosen.compiled.module.path
     if work.steps:
         path = folder / chosen.compiled.module.path.with_suffix(smallest.suffix).name
         shutil.copyfile(smallest, path)
-        target = _with_module(target, path)
+        chosen = _with_module(chosen, path)
     return Reduced(
-        target=target,
+        target=chosen.target,
         cases=first_case,
         steps=tuple(work.steps),
         before=before,
@@ -162,25 +162,27 @@ class _Reduction(Struct, kw_only=True):
                 folder = self.folder / f"{number}"
                 folder.mkdir()
                 try:
-                    some = _smaller_variants(compiler, path, folder, refused=refused, keep_types=keep_types, env=env)
+                    contents, variants = _smaller_variants(
+                        compiler, path, folder, refused=refused, keep_types=keep_types, env=env
+                    )
                 except RetargetError as error:
                     self.why_not = f"; {error}"
                     break
-                has = f"{some.has}, {path.stat().st_size} bytes"
+                has = f"{contents}, {path.stat().st_size} bytes"
                 first = first or has
-                if not some.found and is_smaller:  # what was refused may go now
+                if not variants and is_smaller:  # what was refused may go now
                     refused, is_smaller = dict.fromkeys(self.steps[:1]), False
                     continue
                 if self.is_over:
                     break
-                if not some.found and is_tool_left:
+                if not variants and is_tool_left:
                     is_tool_left = False
                     if (smaller_path := self._by_tool(compiler, path, cases, engine, env)) is not None:
                         path, refused = smaller_path, dict.fromkeys(self.steps[:1])
                         continue
-                if not some.found:
+                if not variants:
                     break
-                if (smaller := self._smaller(some.found, cases, engine, refused)) is not None:
+                if (smaller := self._smaller(variants, cases, engine, refused)) is not None:
                     path, is_smaller = smaller, len(self.steps) > 1
                 if not self.steps:  # as the compiler prints it, it fails otherwise: so will all that is less
                     break
@@ -192,17 +194,22 @@ class _Reduction(Struct, kw_only=True):
         self, found: Sequence[_Variant], cases: Sequence[str], engine: Engine, refused: dict[str, None]
     ) -> Path | None:
         """Keep the first variant that fails, and return its file; None where none does. Each one tried is `refused`."""
-        for one in found if self.steps else found[:1]:
-            refused[one.name] = None
-            smaller = replace(self.chosen, target=_with_module(self.chosen.target, one.path))
-            if self.fails(smaller, cases, engine):
-                self.chosen = smaller
-                self.steps.append(one.name)
-                self.note(f"{one.name}: fails in the same way ({one.path.stat().st_size} bytes)")
-                return one.path
+        for name, path in found if self.steps else found[:1]:
+            refused[name] = None
+            if self._kept(name, path, cases, engine):
+                return path
             if self.is_over:
                 break
         return None
+
+    def _kept(self, step: str, path: Path, cases: Sequence[str], engine: Engine) -> bool:
+        """Take a smaller module if it fails. Return whether it does."""
+        smaller = _with_module(self.chosen, path)
+        if fails := self.fails(smaller, cases, engine):
+            self.chosen = smaller
+            self.steps.append(step)
+            self.note(f"{step}: fails in the same way ({path.stat().st_size} bytes)")
+        return fails
 
     def _by_tool(
         self, compiler: Compiler, path: Path, cases: Sequence[str], engine: Engine, env: Mapping[str, str]
@@ -214,24 +221,15 @@ class _Reduction(Struct, kw_only=True):
         if not command:
             return None
         self.note("the compiler's own tool reduces what is left")
-
-        def made(candidate: Path) -> Chosen:
-            return replace(self.chosen, target=_with_module(self.chosen.target, candidate))
-
         is_done = _reduce_by_tool(
             command,
             folder,
-            fails=lambda candidate: self.fails(made(candidate), cases, engine),
+            fails=lambda candidate: self.fails(_with_module(self.chosen, candidate), cases, engine),
             is_over=lambda: self.is_over,
             env=env,
         )
         is_less = is_done and output.is_file() and output.stat().st_size < path.stat().st_size
-        if not is_less or not self.fails(made(output), cases, engine):
-            return None
-        self.chosen = made(output)
-        self.steps.append("the compiler's own tool")
-        self.note(f"{self.steps[-1]}: fails in the same way ({output.stat().st_size} bytes)")
-        return output
+        return output if is_less and self._kept("the compiler's own tool", output, cases, engine) else None
 
     def _engine(self, cases: Sequence[str]) -> Engine:
         """Return an engine that keeps what candidates give apart, and waits for them as long as for the failure."""
@@ -249,11 +247,10 @@ class _Reduction(Struct, kw_only=True):
         )
 
 
-def _with_module(target: Target, path: Path) -> Target:
-    if isinstance(target, CompileTarget):
-        return replace(target, module=replace(target.module, path=path))
-    compiled = replace(target.compile, module=replace(target.compile.module, path=path))
-    return replace(target, compile=compiled)
+def _with_module(chosen: Chosen, path: Path) -> Chosen:
+    compiled = replace(chosen.compiled, module=replace(chosen.compiled.module, path=path))
+    target = replace(chosen.target, compile=compiled) if isinstance(chosen.target, RunTarget) else compiled
+    return replace(chosen, target=target)
 
 
 # ---------------------------------------------------------------- what the compiler has
@@ -304,18 +301,8 @@ _SECONDS = 120
 """How long a compiler may take to write variants."""
 
 
-class _Variant(Struct, frozen=True, kw_only=True):
-    """A module's file, and what was done to make it smaller."""
-
-    name: str
-    path: Path
-
-
-class _Variants(Struct, frozen=True, kw_only=True):
-    """Some variants of a module, and what the module has: `3 functions, 40 ops`."""
-
-    has: str
-    found: Sequence[_Variant]
+_Variant = tuple[str, Path]
+"""What was done to make a module smaller, and its file."""
 
 
 def _smaller_variants(
@@ -326,8 +313,9 @@ def _smaller_variants(
     refused: Iterable[str] = (),
     keep_types: bool,
     env: Mapping[str, str],
-) -> _Variants:
-    """Let a compiler write variants of a module to a folder, but those whose names are `refused`.
+) -> tuple[str, Sequence[_Variant]]:
+    """Let a compiler write variants of a module to a folder, but those whose names are `refused`; return them, and what
+    the module has: `3 functions, 40 ops`.
 
     Raises `RetargetError` where it fails, as for a module that does not parse.
     """
@@ -351,4 +339,4 @@ def _smaller_variants(
         msg = f"no smaller variants can be made: {first_line(done.stderr, f'exit status {done.returncode}')}"
         raise RetargetError(msg)
     written = [line.partition("\t") for line in lines]
-    return _Variants(has=has, found=[_Variant(name=name, path=Path(path)) for path, _, name in written if name])
+    return has, [(name, Path(path)) for path, _, name in written if name]

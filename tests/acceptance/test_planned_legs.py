@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pytest
 from acceptance_support import DOUBLES, Project, alone_and_xdist
-from retarget.results import Leg, Outcome, Plan, digest_of_ids, latest_records, read_results, write_plan
+from retarget.results import Leg, Outcome, Plan, digest_of_ids, read_results
 
 SUITE = "suites/suite.toml::twice::"
 PLAN = ("--retarget-plan", "plan.json")
@@ -20,7 +20,7 @@ def leg(name: str, kind: Literal["build", "run"], targets: Sequence[str], **more
 
 def plan(project: Project, *legs: Leg) -> Plan:
     planned = Plan(event="pr", paths=("suites",), legs=legs)
-    write_plan(planned, project.path / "plan.json")
+    (project.path / "plan.json").write_bytes(planned.text)
     return planned
 
 
@@ -61,7 +61,7 @@ def test_a_leg_runs_its_targets_alone_and_says_whose_they_are(project: Project, 
     assert (ran.start.leg, ran.start.plan, ran.start.selected) == ("run-0", digest, 2)
     assert {(one.leg, one.plan) for one in ran.records} == {("run-0", digest)}
     assert {file.name.partition("-2")[0] for one in (built, ran) for file in one.files} == {"build-0", "run-0"}
-    blocked = latest_records(ran.records)[f"{SUITE}b_dc_dr"]
+    blocked = ran.latest[f"{SUITE}b_dc_dr"]
     assert (blocked.outcome, blocked.blocked_by) == (Outcome.BLOCKED, f"{SUITE}b_dc")
     assert blocked.reason.startswith("blocked: it was not compiled where the artifacts come from: compile: error:")
 

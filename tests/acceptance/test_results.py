@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from acceptance_support import DOUBLES, Project, alone_and_xdist, expecting, matrix, suite
 from declaration_texts import compiler, runtime, target
-from retarget.results import Outcome, Result, SessionResults, TargetRecord, digest_of_ids, latest_records, read_results
+from retarget.results import Outcome, Result, SessionResults, TargetRecord, digest_of_ids, read_results
 from retarget.results.files import json_schema
 
 RESULTS = ("--retarget-results", "out")
@@ -38,7 +38,7 @@ def results_of(project: Project) -> SessionResults:
 
 
 def by_name(session: SessionResults) -> dict[str, TargetRecord]:
-    return {record.target: record for record in latest_records(session.records).values()}
+    return {record.target: record for record in session.latest.values()}
 
 
 @alone_and_xdist()

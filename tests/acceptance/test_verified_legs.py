@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from acceptance_support import DOUBLES, Project
 from msgspec.structs import replace
-from retarget.results import Leg, Plan, digest_of_ids, read_results, write_plan
+from retarget.results import Leg, Plan, digest_of_ids, read_results
 from retarget.support import RetargetError
 from retarget_ci.verify.results import verify_results
 
@@ -29,7 +29,7 @@ PLAN = Plan(
 
 def run(project: Project, name: str, *arguments: str, plan: Plan = PLAN) -> Path:
     """Run a leg; return its file of results."""
-    write_plan(plan, project.path / "plan.json")
+    (project.path / "plan.json").write_bytes(plan.text)
     folder = "--retarget-export" if name == "build-0" else "--retarget-artifacts"
     known = {*(project.path / "out").glob("*")}
     options = ("--retarget-plan=plan.json", "--retarget-results=out", f"{folder}=artifacts")

@@ -5,20 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from msgspec import convert, to_builtins
 from msgspec.structs import fields, replace
 from pytest_retarget.record import RECORD, record_of
 from retarget.model import Observation, Stage
-from retarget.results import (
-    CaseRecord,
-    DeviceRecord,
-    GoldenRecord,
-    Outcome,
-    Result,
-    TargetRecord,
-    from_plain,
-    properties,
-    to_plain,
-)
+from retarget.results import CaseRecord, DeviceRecord, GoldenRecord, Outcome, Result, TargetRecord, properties
 from retarget.results.record import CompileRecord, ReusedRecord, RunRecord, Sibling
 
 BARE = TargetRecord(file="f", suite="s", compiler="c")
@@ -89,7 +80,7 @@ FULL = TargetRecord(
 
 @pytest.mark.parametrize("record", [BARE, FULL, replace(FULL, observation=None, result=Result.UNKNOWN)])
 def test_a_record_survives_as_json(record: TargetRecord) -> None:
-    assert from_plain(json.loads(json.dumps(to_plain(record)))) == record
+    assert convert(json.loads(json.dumps(to_builtins(record))), TargetRecord) == record
 
 
 def test_each_field_is_tested_with_a_value_of_its_own() -> None:
@@ -105,13 +96,13 @@ def test_as_plain_data_it_holds_builtin_types_alone() -> None:
         inner = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else ()
         return {type(value)}.union(*map(types, inner))
 
-    assert types(to_plain(FULL)) == {dict, tuple, str, int, float, bool}
+    assert types(to_builtins(FULL)) == {dict, tuple, str, int, float, bool}
 
 
 def test_a_report_from_another_process_gives_the_record_again() -> None:
     report = pytest.CollectReport("f::s::m_c_r", "passed", None, [])
     assert record_of(report) is None
-    setattr(report, RECORD, to_plain(FULL))
+    setattr(report, RECORD, to_builtins(FULL))
     found = record_of(report)
     assert found == FULL
     assert record_of(report) is found

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
-from retarget.results import Leg, Outcome, Plan, digest_of_ids, latest_records, read_results, write_plan
+from retarget.results import Leg, Outcome, Plan, digest_of_ids, read_results
 
 Session = Callable[..., tuple[int, list[str]]]
 
@@ -118,7 +118,7 @@ def test_a_session_that_ends_early_says_under_a_title_that_no_expectations_were_
 
 def test_a_plan_without_a_leg_names_the_first_five_legs(session: Session) -> None:
     legs = tuple(Leg(name=f"l{at}", kind="run", runner="r", ids=(), digest=digest_of_ids(())) for at in range(7))
-    write_plan(Plan(event="e", paths=("suites",), legs=legs), Path("plan.json"))
+    Path("plan.json").write_bytes(Plan(event="e", paths=("suites",), legs=legs).text)
     status, printed = session("--retarget-plan", "plan.json", "suites")
     assert status == pytest.ExitCode.USAGE_ERROR
     expected = "expected the leg to run, one of l0, l1, l2, l3, l4 and 2 more"
@@ -209,7 +209,7 @@ def test_a_failure_that_another_plugin_makes_is_one_in_the_results(session: Sess
     status, _ = session("suites", "--retarget-results", "results", plugins=[FailsReports(when)])
     (found,) = read_results([Path("results")])
     assert status == 1
-    assert [(one.target, one.outcome, one.message) for one in latest_records(found.records).values()] == [
+    assert [(one.target, one.outcome, one.message) for one in found.latest.values()] == [
         ("one_vmvx", Outcome.ERROR, "a leak"),
         ("one_vmvx_sync", Outcome.ERROR, "a leak"),
     ]

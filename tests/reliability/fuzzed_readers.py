@@ -31,7 +31,6 @@ from retarget.results import (
     TargetRecord,
     digest_of_ids,
     new_session,
-    plan_text,
     read_history,
     read_plan,
     read_results,
@@ -305,7 +304,7 @@ def _results(folder: Path) -> list[Kind]:
         name="linux-0", kind="run", runner="linux", labels=("x",), ids=ids, digest=digest_of_ids(ids), seconds=2.0
     )
     plan = folder / "plan.json"
-    plan.write_bytes(plan_text(Plan(event="pr", paths=("suites",), select="not slow", legs=(leg,))))
+    plan.write_bytes(Plan(event="pr", paths=("suites",), select="not slow", legs=(leg,)).text)
 
     def results(path: Path) -> None:
         read = read_results([path])

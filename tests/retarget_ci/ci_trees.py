@@ -7,6 +7,7 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
+from retarget.model import diagnostics_at
 from retarget.session import (
     DeclarationLoader,
     Declared,
@@ -18,9 +19,10 @@ from retarget.session import (
 )
 from retarget.support import Diagnostic, DiagnosticsError, RetargetError
 from retarget_ci.emit.files import emitted_files, emitted_problems
+from retarget_ci.files import LOCK_FILE
 from retarget_ci.files.read import read_ci
+from retarget_ci.files.tables import CiConfig
 from retarget_ci.lock import coverage_of, lock_of
-from retarget_ci.model import LOCK_FILE, CiConfig
 from retarget_ci.verify.command import declared_problems, file_problems
 
 __all__ = ["DAY", "IREE", "declare", "emit", "found", "is_in_order", "problems", "write"]
@@ -65,7 +67,7 @@ def emit(folder: Path) -> None:
 def found(folder: Path) -> Iterator[Diagnostic]:
     """Yield what `retarget ci verify` finds in a tree, as soon as it is found. Raises `RetargetError`."""
     config = read_ci(folder / "ci.toml")
-    yield from file_problems(config, DAY)
+    yield from diagnostics_at(file_problems(config, DAY))
     declared = declare(config)
     yield from declared_problems(config, declared, coverage_of(config, declared), DAY)
     yield from emitted_problems(config)

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from retarget.model import Origin
 from retarget.support import DiagnosticsError, RetargetError
 from retarget_ci.files.read import ci_schema, find_ci, read_ci
-from retarget_ci.model import CiConfig, Event, Runner, Waiver
+from retarget_ci.files.tables import CiConfig, EventTable, RunnerTable, WaiverTable
 
 GOOD = """\
 labels = ["ubuntu-24.04", "gpu"]
@@ -89,51 +89,44 @@ until = 2031-01-31
         paths_ignore=("*.md", "*.rst"),
         labels=("ubuntu-24.04", "gpu"),
         setup=("pip install -e .",),
-        env=(("A", "1"),),
+        env={"A": "1"},
         emit=("github",),
         runners=(
-            Runner(
+            RunnerTable(
                 name="linux",
-                labels=("ubuntu-24.04", "gpu"),
+                labels=["ubuntu-24.04", "gpu"],
                 builds=True,
-                drivers=("local-task",),
-                devices=("vulkan-lavapipe", "cuda://GPU-1"),
-                tools=("qemu-aarch64",),
-                toolchains=("*",),
+                drivers=["local-task"],
+                devices=["vulkan-lavapipe", "cuda://GPU-1"],
+                tools=["qemu-aarch64"],
+                toolchains=["*"],
                 capacity=4,
                 compiles=2,
-                setup=("make toolchains",),
-                env=(("B", "2"),),
-                pytest=("-vv",),
-                origin=Origin(file=file, key_path=""),
+                setup=["make toolchains"],
+                env={"B": "2"},
+                pytest=["-vv"],
             ),
         ),
         events=(
-            Event(
+            EventTable(
                 name="nightly",
-                on=("push", "pull_request"),
-                branches=("main",),
-                schedule=("0 3 * * *",),
+                on=["push", "pull_request"],
+                branches=["main"],
+                schedule=["0 3 * * *"],
                 select="not slow",
-                budget=5400.0,
-                timeout=90.0,
+                budget="1 h 30 min",
+                timeout="90 s",
                 only_changed=True,
-                pytest=("-x",),
-                origin=Origin(file=file, key_path=""),
+                pytest=["-x"],
             ),
         ),
         waivers=(
-            Waiver(
-                select="cuda",
-                reason="no machine",
-                issue="https://example.org/7",
-                until=date(2031, 1, 31),
-                origin=Origin(file=file, key_path=""),
-            ),
+            WaiverTable(select="cuda", reason="no machine", issue="https://example.org/7", until=date(2031, 1, 31)),
         ),
     )
-    assert config.runners[0].origin == Origin(file=file, key_path="runner[0]")
-    assert config.waivers[0].origin == Origin(file=file, key_path="waiver[0]")
+    assert config.origin(config.runners[0]) == Origin(file=file, key_path="runner[0]")
+    assert config.origin(config.waivers[0]) == Origin(file=file, key_path="waiver[0]")
+    assert config.origin() == Origin(file=file, key_path="")
 
 
 def test_all_errors_of_a_file_are_reported_at_once_with_line_key_and_nearest_name(tmp_path: Path) -> None:
@@ -244,7 +237,7 @@ def test_a_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 
 def test_unknown_names_are_answered_with_the_nearest(tmp_path: Path) -> None:
     config = _read(tmp_path, GOOD)
-    assert config.event("pr").budget == 1200.0
+    assert config.event("pr").budget_seconds == 1200.0
     with pytest.raises(
         RetargetError, match=r"^found the unknown event 'prs', expected one of pr; did you mean 'pr'\?$"
     ):

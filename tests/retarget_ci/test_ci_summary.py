@@ -19,9 +19,7 @@ from retarget.results import (
     Waived,
     digest_of_ids,
     failure_groups,
-    latest_records,
     new_session,
-    write_plan,
 )
 from retarget.results.files import SessionStart
 from retarget_ci.summary import annotations_of, markdown
@@ -38,7 +36,7 @@ def record(name: str, *, outcome: Outcome = Outcome.PASSED, stage: str = "", sig
 
 
 def by_id(*records: TargetRecord) -> dict[str, TargetRecord]:
-    return latest_records(records)
+    return {one.nodeid: one for one in records}
 
 
 def plan_of(*ids: str) -> Plan:
@@ -130,7 +128,7 @@ def test_on_github_the_page_gets_the_text_and_the_log_the_annotations(
     with ResultsWriter(tmp_path / "results", start) as writer:
         writer.write(record("a", outcome=Outcome.FAILED, stage="run", signature="wrong", session=start.session))
         writer.end(1)
-    write_plan(plan_of("s/suite.toml::a"), tmp_path / "plan.json")
+    (tmp_path / "plan.json").write_bytes(plan_of("s/suite.toml::a").text)
     command = ["ci", "summary", "--results", str(tmp_path / "results"), "--plan", str(tmp_path / "plan.json")]
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
@@ -156,7 +154,7 @@ def test_of_a_run_without_any_results_all_that_is_planned_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
-    write_plan(plan_of("s/suite.toml::a"), tmp_path / "plan.json")
+    (tmp_path / "plan.json").write_bytes(plan_of("s/suite.toml::a").text)
     command = ["ci", "summary", "--results", str(tmp_path / "none")]
     assert main([*command, "--plan", str(tmp_path / "plan.json")]) == 0
     assert "0 of 1 planned target with a result.\n" in capsys.readouterr().out
@@ -169,7 +167,7 @@ def test_a_run_in_which_nothing_had_to_run_is_in_order(
 ) -> None:
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     plan, none = str(tmp_path / "plan.json"), str(tmp_path / "none")
-    write_plan(Plan(event="pr", paths=(".",), since="HEAD^1", unchanged=3), tmp_path / "plan.json")
+    (tmp_path / "plan.json").write_bytes(Plan(event="pr", paths=(".",), since="HEAD^1", unchanged=3).text)
     assert main(["ci", "verify", "--plan", plan, "--results", none]) == 0
     assert main(["report", none, "--plan", plan, "-o", str(tmp_path / "site")]) == 0
     capsys.readouterr()

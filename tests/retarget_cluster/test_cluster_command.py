@@ -114,7 +114,7 @@ def test_start_serves_and_prints_how_it_is_used(
         return 4
 
     monkeypatch.setattr(command, "serve_scheduler", served)
-    monkeypatch.setattr(command, "check_listener", lambda *known: known)
+    monkeypatch.setattr(command, "security_at", lambda *known: known[:2])
     arguments = argparse.Namespace(action="start", tls=tls, host="h", port=3)
     assert command.run(arguments) == 4
     out, err = capsys.readouterr()

@@ -22,9 +22,9 @@ from distributed.comm.core import FatalCommClosedError, connect, listen
 from retarget_cluster import command, register, security
 from retarget_cluster.extension import connect_to
 from retarget_cluster.security import (
-    check_listener,
     expect_distributed,
     new_certificate,
+    security_at,
     security_for,
     security_of,
     worker_host,
@@ -91,17 +91,17 @@ def test_a_user_without_a_home_is_told_to_set_the_variable(monkeypatch: pytest.M
     monkeypatch.delenv("XDG_CONFIG_HOME")
     monkeypatch.setattr("os.path.expanduser", lambda text: text)
     with pytest.raises(RetargetError, match="no home folder for the certificate of clusters; set XDG_CONFIG_HOME to"):
-        check_listener("tcp", "127.0.0.1")
+        security_at("tcp", "127.0.0.1", "scheduler")
 
 
 def test_the_certificate_of_a_user_is_written_once_and_anew_before_it_expires(config_home: Path) -> None:
     path = config_home / "retarget" / "cluster.pem"
     path.unlink()
-    found = {check_listener("tcp", "localhost").tls_ca_file for _ in range(2)}
+    found = {security_at("tcp", "localhost", "scheduler").tls_ca_file for _ in range(2)}
     assert (found, path.stat().st_mode & 0o777, len(list(path.parent.iterdir()))) == ({path.read_text()}, 0o600, 1)
     assert all(f"BEGIN {part}" in path.read_text() for part in ("CERTIFICATE", "PRIVATE KEY"))
     os.utime(path, (0, 0))
-    assert check_listener("tcp", "localhost").tls_ca_file not in found
+    assert security_at("tcp", "localhost", "scheduler").tls_ca_file not in found
 
 
 @pytest.mark.parametrize(("text", "mode"), [(None, 0o644), ("", 0o600)], ids=["others can read it", "empty"])
@@ -110,7 +110,7 @@ def test_a_file_that_is_no_private_certificate_is_refused(config_home: Path, tex
     path.write_text(path.read_text() if text is None else text)
     path.chmod(mode)
     with pytest.raises(RetargetError) as caught:
-        check_listener("tcp", "127.0.0.1")
+        security_at("tcp", "127.0.0.1", "scheduler")
     found = f"found {len(path.read_text())} characters, mode {mode:o}, user {path.stat().st_uid}; it is to be a file of"
     assert found in str(caught.value)
 
@@ -121,7 +121,7 @@ def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch: 
     with pytest.raises(
         RetargetError, match=r"cluster\.pem: cannot be used as the certificate of clusters: Not a directory;"
     ):
-        check_listener("tcp", "127.0.0.1")
+        security_at("tcp", "127.0.0.1", "scheduler")
 
 
 NO_ADDRESS = ["127.0.0.1:8786", "tcp://127.0.0.1", "tcp://127.0.0.1:0", "http://a:1", "tcp://a b:1"]
@@ -139,7 +139,7 @@ def test_other_machines_need_tls_and_what_is_no_address_is_refused(address: str)
 
 def test_tls_without_certificates_says_which_are_missing() -> None:
     with dask.config.set({"distributed.comm.tls.ca-file": "ca.pem"}), pytest.raises(RetargetError) as caught:
-        check_listener("tls", "ci.example.com")
+        security_at("tls", "ci.example.com", "scheduler")
     lacking = "distributed.comm.tls.scheduler.cert, distributed.comm.tls.scheduler.key"
     assert str(caught.value) == f"tls://ci.example.com: Dask's configuration does not say {lacking}; {HOW}"
 

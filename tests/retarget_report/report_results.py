@@ -20,7 +20,6 @@ from retarget.results import (
     Waived,
     digest_of_ids,
     new_session,
-    write_plan,
 )
 from retarget.results.files import SessionStart
 from retarget.results.record import CompileRecord, RunRecord
@@ -154,5 +153,5 @@ def write_leg_plan(path: Path, run: Sequence[str], waived: Sequence[str] = (), b
         if waived
         else (),
     )
-    write_plan(plan, path)
+    path.write_bytes(plan.text)
     return plan

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 from report_results import failed, node_id, record, some_records, write_leg_plan, write_results
 from retarget.cli import main
-from retarget.results import Outcome, Plan, write_plan
+from retarget.results import Outcome, Plan
 from retarget.support import RetargetError
 from retarget_report.read import read_report
 from retarget_report.site import as_script, write_site
@@ -208,6 +208,6 @@ def test_planned_targets_without_a_result_are_an_alarm_and_unplanned_ones_a_warn
 
 
 def test_the_page_says_what_a_plan_left_out(tmp_path: Path) -> None:
-    write_plan(Plan(event="pr", paths=(".",), since="HEAD^1", unchanged=1234), tmp_path / "plan.json")
+    (tmp_path / "plan.json").write_bytes(Plan(event="pr", paths=(".",), since="HEAD^1", unchanged=1234).text)
     index = write_site(read_report([tmp_path / "none"], [tmp_path / "plan.json"]), tmp_path / "site")
     assert "plan pr, 0 legs, 1,234 targets left out: the same in HEAD^1" in index.read_text()

@@ -223,25 +223,24 @@ def test_code_is_imported_from_the_toolchain_then_from_the_bundle(here: Path, mo
 
 
 def test_a_tool_is_that_of_the_toolchain_of_the_package_or_of_path(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    installed = repro._tool("iree-compile", "compiler", None)
+    installed = repro._iree_compile(None)
     assert installed.parts[-4:] == ("iree", "compiler", "_mlir_libs", "iree-compile")
-    assert repro._tool("iree-run-module", "runtime", None).parent.name == "_runtime_libs"
     with pytest.raises(CannotTell, match=f"found no iree-compile in {here}; pip install iree-base-compiler"):
-        repro._tool("iree-compile", "compiler", here)
+        repro._iree_compile(here)
     (here / "bin").mkdir()
     (here / "bin" / "iree-compile").touch()
-    assert repro._tool("iree-compile", "compiler", here) == here / "bin" / "iree-compile"
+    assert repro._iree_compile(here) == here / "bin" / "iree-compile"
     library = _package(here, "compiler") / "iree/compiler/_mlir_libs"
     library.mkdir()
     (library / "iree-compile").touch()
-    assert repro._tool("iree-compile", "compiler", here) == library / "iree-compile"
+    assert repro._iree_compile(here) == library / "iree-compile"
     monkeypatch.setattr(repro.importlib.util, "find_spec", lambda _: None)
     (here / "bin" / "iree-compile").chmod(0o755)
     monkeypatch.setenv("PATH", str(here / "bin"))
-    assert repro._tool("iree-compile", "compiler", None) == here / "bin" / "iree-compile"
+    assert repro._iree_compile(None) == here / "bin" / "iree-compile"
     monkeypatch.setenv("PATH", "")
     with pytest.raises(CannotTell, match="found no iree-compile in this environment; pip install iree-base-compiler"):
-        repro._tool("iree-compile", "compiler", None)
+        repro._iree_compile(None)
 
 
 # ---------------------------------------------------------------- the compile

@@ -77,12 +77,13 @@ class Engine:
 def chosen(*, runs: bool = True, **fields: Any) -> Chosen:
     known = {"name": "s", "folder": Path(), "modules": (), "kind": "check", "targets": (), "origin": ORIGIN}
     compiled = compile_target()
-    registry: Any = SimpleNamespace()
-    return Chosen(registry=registry, suite=Suite(**known | fields), target=run_target(compiled) if runs else compiled)
+    return Chosen(
+        registry=Engine().registry, suite=Suite(**known | fields), target=run_target(compiled) if runs else compiled
+    )
 
 
 def tried(engine: Any, of: Chosen | None = None) -> Attempt:
-    return attempt(engine, of or chosen())
+    return attempt(engine, replace(of or chosen(), registry=engine.registry))
 
 
 def ran(*cases: CaseOutcome, failure: Failure | None = None, names: tuple[str, ...] = ("f", "g")) -> RunOutcome:
@@ -187,7 +188,8 @@ def test_the_cases_that_failed_are_run_by_hand_from_what_was_generated(monkeypat
     found = Attempt(failure=GONE, cases=(PASSED, FAILED))
     assert by_hand(Engine(), chosen(), found, ()) == ("cd", "run", "generated.mlir", "g")
     engine: Any = Engine(checks=True)
-    assert by_hand(engine, chosen(runs=False), found, ["e"]) == ("cd", "check", "generated.mlir")
+    checked = replace(chosen(runs=False), registry=engine.registry)
+    assert by_hand(engine, checked, found, ["e"]) == ("cd", "check", "generated.mlir")
     assert by_hand(Engine(), chosen(runs=False), found, ()) == ("cd", "compile", "generated.mlir")
     assert said[0] == (True, [], Path.cwd())
     assert "e" in said[1][1]

@@ -9,7 +9,6 @@ from retarget.model.declared import Host as Host
 from retarget.model.declared import Module as Module
 from retarget.model.declared import ModuleOverride as ModuleOverride
 from retarget.model.declared import Origin as Origin
-from retarget.model.declared import PartlyCompared as PartlyCompared
 from retarget.model.declared import Requirement as Requirement
 from retarget.model.declared import RunTarget as RunTarget
 from retarget.model.declared import RuntimeConfig as RuntimeConfig

@@ -5,9 +5,7 @@ from retarget.results.files import ResultsLine as ResultsLine
 from retarget.results.files import ResultsWriter as ResultsWriter
 from retarget.results.files import SessionResults as SessionResults
 from retarget.results.files import attempts_of as attempts_of
-from retarget.results.files import by_target as by_target
 from retarget.results.files import faulty_sessions as faulty_sessions
-from retarget.results.files import latest_records as latest_records
 from retarget.results.files import new_session as new_session
 from retarget.results.files import read_results as read_results
 from retarget.results.files import results_of as results_of
@@ -15,7 +13,6 @@ from retarget.results.history import HISTORY_SUFFIX as HISTORY_SUFFIX
 from retarget.results.history import History as History
 from retarget.results.history import HistoryRun as HistoryRun
 from retarget.results.history import read_history as read_history
-from retarget.results.history import target_durations as target_durations
 from retarget.results.measurements import Measurement as Measurement
 from retarget.results.measurements import baseline_of as baseline_of
 from retarget.results.measurements import measurements_of as measurements_of
@@ -29,9 +26,7 @@ from retarget.results.plan import Leg as Leg
 from retarget.results.plan import Plan as Plan
 from retarget.results.plan import Waived as Waived
 from retarget.results.plan import digest_of_ids as digest_of_ids
-from retarget.results.plan import plan_text as plan_text
 from retarget.results.plan import read_plan as read_plan
-from retarget.results.plan import write_plan as write_plan
 from retarget.results.record import BAD as BAD
 from retarget.results.record import GOOD as GOOD
 from retarget.results.record import INCOMPLETE as INCOMPLETE
@@ -41,7 +36,5 @@ from retarget.results.record import GoldenRecord as GoldenRecord
 from retarget.results.record import Outcome as Outcome
 from retarget.results.record import Result as Result
 from retarget.results.record import TargetRecord as TargetRecord
-from retarget.results.record import from_plain as from_plain
-from retarget.results.record import to_plain as to_plain
 from retarget.results.rule_update import RuleUpdate as RuleUpdate
 from retarget.results.timeline import timeline_of as timeline_of

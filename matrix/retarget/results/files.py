@@ -14,6 +14,7 @@ import re
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeVar
@@ -198,6 +199,21 @@ class SessionResults(Struct, frozen=True, kw_only=True):
     files: tuple[Path, ...] = ()
 
     @property
+    def by_target(self) -> dict[str, list[TargetRecord]]:
+        """The records of each target by its id, its result last: the last attempt; an error of it, if it has one."""
+        found: dict[str, list[TargetRecord]] = {}
+        for record in self.records:
+            found.setdefault(record.nodeid, []).append(record)
+        for own in found.values():
+            own.sort(key=lambda one: (one.attempt, one.outcome is Outcome.ERROR))
+        return found
+
+    @property
+    def latest(self) -> dict[str, TargetRecord]:
+        """The result of each target, by its id."""
+        return {target: own[-1] for target, own in self.by_target.items()}
+
+    @property
     def is_complete(self) -> bool:
         """Whether the session came to its end, and all that it wrote is here."""
         return self.end is not None and self.end.records == len(self.records)
@@ -205,7 +221,7 @@ class SessionResults(Struct, frozen=True, kw_only=True):
     @property
     def lacking(self) -> int:
         """How many of the targets that were to run have no result."""
-        return max(self.start.selected - len(latest_records(self.records)), 0)
+        return max(self.start.selected - len(self.latest), 0)
 
     @property
     def failed_otherwise(self) -> bool:
@@ -215,7 +231,7 @@ class SessionResults(Struct, frozen=True, kw_only=True):
 
     @property
     def _has_failed(self) -> bool:
-        return any(record.outcome in BAD for record in latest_records(self.records).values())
+        return any(record.outcome in BAD for record in self.latest.values())
 
     @property
     def fault_cause(self) -> str:
@@ -324,18 +340,18 @@ class _Version(msgspec.Struct):
 def _lines(file: Path) -> Iterator[ResultsLine]:
     """Yield the lines of a file. A last one without its end is left out."""
     decoder = msgspec.json.Decoder(ResultsLine)
+    number = 0
     try:
         with _opened(file) as stream:
-            for number, line in enumerate(stream, 1):
-                if line.endswith(b"\n"):
-                    yield _decoded(decoder, file, number, line)
-                elif number == 1:
-                    raise RetargetError(_without_lines(file))
-            if not stream.tell():
-                raise RetargetError(_without_lines(file))
+            for number, line in enumerate(filter(_is_whole, stream), 1):
+                yield _decoded(decoder, file, number, line)
     except OSError as error:
         msg = f"cannot read {display_path(file)}: {error.strerror or error}"
         raise RetargetError(msg) from error
+    if not number:
+        why = "found no whole line, expected results; its session was killed at once: remove it"
+        msg = f"{display_path(file)}: {why}"
+        raise RetargetError(msg)
 
 
 def _opened(file: Path) -> BinaryIO:
@@ -344,49 +360,27 @@ def _opened(file: Path) -> BinaryIO:
     return file.open("rb")
 
 
-def _without_lines(file: Path) -> str:
-    return f"{display_path(file)}: found no whole line, expected results; its session was killed at once: remove it"
+def _is_whole(line: bytes) -> bool:
+    return line.endswith(b"\n")
 
 
 def _decoded(decoder: msgspec.json.Decoder[ResultsLine], file: Path, number: int, line: bytes) -> ResultsLine:
+    damaged = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+    version = VERSION
     try:
         found = decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RetargetError(_damaged(file, number, line, error)) from error
-    if isinstance(found, SessionStart) and found.version != VERSION:
-        raise RetargetError(_other_version(file, number, found.version))
-    return found
-
-
-def _damaged(file: Path, number: int, line: bytes, error: Exception) -> str:
-    where = f"{display_path(file)}:{number}"
-    try:
-        version = msgspec.json.decode(line, type=_Version).version
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        version = VERSION
-    if version != VERSION:
-        return _other_version(file, number, version)
-    return f"{where}: found a damaged line, expected a record of results: {error}"
-
-
-def _other_version(file: Path, number: int, version: int) -> str:
-    where, next_step = f"{display_path(file)}:{number}", "read them with the retarget that wrote them"
-    return f"{where}: found results of version {version}, expected {VERSION}; {next_step}"
-
-
-def by_target(records: Iterable[TargetRecord]) -> dict[str, list[TargetRecord]]:
-    """Return the records of each target by its id, its result last: the last attempt; an error of it, if it has one."""
-    found: dict[str, list[TargetRecord]] = {}
-    for record in records:
-        found.setdefault(record.nodeid, []).append(record)
-    for own in found.values():
-        own.sort(key=lambda one: (one.attempt, one.outcome is Outcome.ERROR))
-    return found
-
-
-def latest_records(records: Iterable[TargetRecord]) -> dict[str, TargetRecord]:
-    """Return the result of each target, by its id."""
-    return {target: own[-1] for target, own in by_target(records).items()}
+        if not isinstance(found, SessionStart) or found.version == VERSION:
+            return found
+        version = found.version
+    except damaged as error:
+        with suppress(*damaged):
+            version = msgspec.json.decode(line, type=_Version).version
+        if version == VERSION:
+            msg = f"{display_path(file)}:{number}: found a damaged line, expected a record of results: {error}"
+            raise RetargetError(msg) from error
+    next_step = "read them with the retarget that wrote them"
+    msg = f"{display_path(file)}:{number}: found results of version {version}, expected {VERSION}; {next_step}"
+    raise RetargetError(msg)
 
 
 def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetRecord]]:
@@ -395,7 +389,7 @@ def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetReco
     requirement has it skipped."""
     found: dict[str, list[TargetRecord]] = {}
     for session in sessions:
-        for one, said in by_target(session.records).items():
+        for one, said in session.by_target.items():
             before = found.get(one)
             if before is None or not (
                 said[-1].outcome in INCOMPLETE or (_is_left_out(said[-1]) and before[-1].outcome in BAD)

@@ -20,7 +20,7 @@ import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from msgspec import Struct, field
@@ -104,6 +104,12 @@ class History(Struct, frozen=True, kw_only=True):
         known = zip(self.ids, self.cells[run], strict=True)
         return {name: state for name, number in known if (state := self.states[number]) is not None}
 
+    def durations(self, *, last: int = 5) -> dict[str, float]:
+        """Return how long each target takes, in seconds: the median of its `last` runs in which that is known."""
+        rows = zip(*reversed(self.milliseconds), strict=True)
+        known = ((name, [taken for taken in row if taken][:last]) for name, row in zip(self.ids, rows, strict=False))
+        return {name: statistics.median(times) / 1000 for name, times in known if times}
+
 
 def seconds_of(record: TargetRecord) -> float:
     """Return how long a target took by itself: the compile of a compile target (also where it was reused), the run of a
@@ -112,11 +118,6 @@ def seconds_of(record: TargetRecord) -> float:
         run = record.run
         return run.load_seconds + run.run_seconds + run.compare_seconds if run is not None else 0.0
     return record.compile.seconds if record.compile is not None else 0.0
-
-
-def _measured(record: TargetRecord) -> float:
-    """Return how long a target took in its session; 0 where it did not run."""
-    return 0.0 if record.reused is not None else seconds_of(record)
 
 
 def pack(sessions: Sequence[SessionResults]) -> tuple[HistoryRun, bytes]:
@@ -151,7 +152,7 @@ def pack(sessions: Sequence[SessionResults]) -> tuple[HistoryRun, bytes]:
             of=of,
             ids=list(states),
             states=[numbers[state] for state in states.values()],
-            milliseconds=[_milliseconds(_measured(found[name])) for name in states],
+            milliseconds=[_milliseconds(found[name]) for name in states],
             metrics=_metrics([found[name] for name in states]) or msgspec.UNSET,
         )
     )
@@ -172,7 +173,9 @@ def _each(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({text for text in texts if text}))
 
 
-def _milliseconds(seconds: float) -> int:
+def _milliseconds(record: TargetRecord) -> int:
+    """Return how long a target took in its session, at least 1; 0 where it did not run."""
+    seconds = 0.0 if record.reused is not None else seconds_of(record)
     return max(round(seconds * 1000), 1) if seconds > 0 else 0
 
 
@@ -191,7 +194,7 @@ def unpack(files: Iterable[tuple[str, str, bytes | str]]) -> History:
     for name, where, content in files:
         try:
             file = _decoded(content)
-        except _DamagedError as error:
+        except RetargetError as error:
             damaged.append(f"{where}: {error}")
             continue
         if file.ids != ids:  # most runs have the targets of the one before
@@ -225,10 +228,6 @@ def unpack(files: Iterable[tuple[str, str, bytes | str]]) -> History:
 _Columns = tuple[HistoryRun, "array[int]", "array[int]", Mapping[str, Mapping[str, float]]]
 
 
-class _DamagedError(Exception):
-    """Why a file is left out."""
-
-
 def _decompressed(content: bytes) -> bytes:
     """Return what is packed in a file. Raises `OSError`, `EOFError` and `zlib.error` for a damaged one."""
     most = _LARGEST + _RATIO * len(content)
@@ -242,33 +241,32 @@ def _decompressed(content: bytes) -> bytes:
 
 def _decoded(content: bytes | str) -> _File:
     if isinstance(content, str):
-        raise _DamagedError(content)
+        raise RetargetError(content)
     data = b""
     try:
         data = _decompressed(content)
         file = msgspec.json.decode(data, type=_File)
     except (OSError, EOFError, zlib.error, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         msg = f"found a damaged file, expected a run of `retarget history add`: {error}"
-        raise _DamagedError(_other_version(data) or msg) from error
+        raise RetargetError(_other_version(data) or msg) from error
     if file.version != VERSION:
-        raise _DamagedError(_other_version(data))
-    if not len(file.ids) == len(file.states) == len(file.milliseconds):
-        msg = "found a damaged file: its columns do not have one row per target"
-        raise _DamagedError(msg)
-    if any(map(operator.ge, file.ids, file.ids[1:])):
-        msg = "found a damaged file: its targets are not sorted, or not each there once"
-        raise _DamagedError(msg)
-    if min(file.states, default=0) < 0 or max(file.states, default=-1) >= len(file.of):
-        msg = "found a damaged file: it has no such state as a target's"
-        raise _DamagedError(msg)
-    if min(file.milliseconds, default=0) < 0 or max(file.milliseconds, default=0) >= 2**32:
-        msg = "found a damaged file: a target's duration is impossible"
-        raise _DamagedError(msg)
+        raise RetargetError(_other_version(data))
     places = [place for values in (file.metrics or {}).values() for place, _ in values]
-    if min(places, default=0) < 0 or max(places, default=-1) >= len(file.ids):
-        msg = "found a damaged file: a metric is of no such target"
-        raise _DamagedError(msg)
+    faults = {
+        "its columns do not have one row per target": not len(file.ids) == len(file.states) == len(file.milliseconds),
+        "its targets are not sorted, or not each there once": any(map(operator.ge, file.ids, file.ids[1:])),
+        "it has no such state as a target's": not _are_below(len(file.of), file.states),
+        "a target's duration is impossible": not _are_below(2**32, file.milliseconds),
+        "a metric is of no such target": not _are_below(len(file.ids), places),
+    }
+    for fault in (what for what, is_so in faults.items() if is_so):
+        msg = f"found a damaged file: {fault}"
+        raise RetargetError(msg)
     return file
+
+
+def _are_below(limit: int, numbers: Sequence[int]) -> bool:
+    return min(numbers, default=0) >= 0 and max(numbers, default=-1) < limit
 
 
 def _other_version(data: bytes) -> str:
@@ -303,17 +301,6 @@ def _column(places: Sequence[int], values: Iterable[int], count: int) -> array[i
 
 def _zeros(count: int) -> array[int]:
     return array("I", bytes(array("I").itemsize * count))
-
-
-def target_durations(history: History, *, last: int = 5) -> dict[str, float]:
-    """Return how long each target takes, in seconds: the median of its `last` runs in which that is known."""
-    found: dict[str, float] = {}
-    rows = zip(*reversed(history.milliseconds), strict=True)
-    for name, row in zip(history.ids, rows, strict=False):
-        known = [taken for taken in row if taken][:last]
-        if known:
-            found[name] = statistics.median(known) / 1000
-    return found
 
 
 def add_run(sessions: Sequence[SessionResults], place: str) -> tuple[HistoryRun, bool]:
@@ -360,7 +347,7 @@ def read_history(place: str, *, last: int = 0, now: Sequence[SessionResults] = (
     return unpack([*_read(folder, until[-last:]), (run.name, "", content)])
 
 
-def _read(folder: _Folder, names: Sequence[str]) -> Iterator[tuple[str, str, bytes | str]]:
+def _read(folder: _Local | _Remote, names: Sequence[str]) -> Iterator[tuple[str, str, bytes | str]]:
     for name in names:
         content: bytes | str
         try:
@@ -375,19 +362,9 @@ def _why(error: Exception) -> str:
     return str(strerror or error or type(error).__name__)
 
 
-class _Folder(Protocol):
+class _Local:
     """Names of files, without folders; none where the folder is not there yet."""
 
-    def names(self) -> list[str]: ...
-
-    def read(self, name: str) -> bytes: ...
-
-    def write(self, name: str, content: bytes) -> None: ...
-
-    def shown(self, name: str) -> str: ...
-
-
-class _Local:
     def __init__(self, path: Path) -> None:
         self._path = path
 
@@ -408,6 +385,8 @@ class _Local:
 
 
 class _Remote:
+    """The same behind a URL."""
+
     def __init__(self, url: str) -> None:
         try:
             import fsspec
@@ -441,7 +420,7 @@ class _Remote:
         return f"{self._url}/{name}"
 
 
-def _opened(place: str) -> _Folder:
+def _opened(place: str) -> _Local | _Remote:
     if not place:
         msg = "found an empty text, expected the folder or URL of a history"
         raise RetargetError(msg)

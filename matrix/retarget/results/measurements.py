@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from retarget.model.metrics import Metric
-from retarget.results.files import SessionResults, latest_records
+from retarget.results.files import SessionResults
 from retarget.results.record import CaseRecord, Outcome, TargetRecord
 
 MeasurementKey = tuple[str, Metric, str]
@@ -104,7 +104,7 @@ def baseline_of(
     """
     found: dict[MeasurementKey, list[tuple[tuple[str, ...], Measurement]]] = {}
     for session in filter(_is_benchmark, sessions):
-        for target, record in latest_records(session.records).items():
+        for target, record in session.latest.items():
             if record.outcome not in _GOOD or (choose is not None and not choose(record)):
                 continue
             for one in measurements_of(record):

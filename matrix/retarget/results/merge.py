@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from retarget.results.files import RESULTS_SUFFIX, SessionResults, latest_records, read_results
-from retarget.results.overview import State, state_of
+from retarget.results.files import RESULTS_SUFFIX, SessionResults, read_results
+from retarget.results.overview import state_of
 from retarget.results.record import BAD, INCOMPLETE, TargetRecord
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
@@ -97,7 +97,7 @@ def check_agreement(sessions: Sequence[SessionResults]) -> None:
     claims: dict[str, tuple[SessionResults, TargetRecord]] = {}
     problems: dict[str, str] = {}
     for session in sessions:
-        for target, record in latest_records(session.records).items():
+        for target, record in session.latest.items():
             if record.outcome in INCOMPLETE:
                 continue
             other, first = claims.setdefault(target, (session, record))
@@ -115,20 +115,18 @@ def check_agreement(sessions: Sequence[SessionResults]) -> None:
 
 
 def _differences(one: TargetRecord, two: TargetRecord) -> Iterator[str]:
-    for (what, first), (_, second) in zip(_claim(one), _claim(two), strict=True):
+    states = state_of(one), state_of(two)
+    if states[0] != states[1]:
+        yield f"{states[0]} and {states[1]}"
+    for (what, first), (_, second) in zip(_digests(one), _digests(two), strict=True):
         if first != second:
-            yield f"{what}{_shown(first)} and {_shown(second)}"
+            yield f"{what} {first[:_DIGITS] or 'none'} and {second[:_DIGITS] or 'none'}"
 
 
-def _claim(record: TargetRecord) -> Iterator[tuple[str, State | str]]:
-    yield "", state_of(record)
-    yield "artifact ", record.compile.artifact if record.compile is not None else ""
-    yield "compile key ", record.compile.key if record.compile is not None else ""
-    yield "case digest ", record.case_digest
-
-
-def _shown(said: State | str) -> str:
-    return str(said) if isinstance(said, State) else said[:_DIGITS] or "none"
+def _digests(record: TargetRecord) -> Iterator[tuple[str, str]]:
+    yield "artifact", record.compile.artifact if record.compile is not None else ""
+    yield "compile key", record.compile.key if record.compile is not None else ""
+    yield "case digest", record.case_digest
 
 
 def _named(session: SessionResults) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import read_regular, write_files
+from retarget.support.files import read_regular
 
 VERSION = 1
 """The version of plan files, incremented when a field changes its meaning."""
@@ -79,6 +79,11 @@ class Plan(_Part, frozen=True, kw_only=True, omit_defaults=False):  # the versio
         del content["revision"]
         return hashlib.sha256(msgspec.json.encode(content)).hexdigest()
 
+    @property
+    def text(self) -> bytes:
+        """The plan as JSON, with its digest."""
+        return msgspec.json.format(msgspec.json.encode({"digest": self.digest} | msgspec.to_builtins(self))) + b"\n"
+
     def leg(self, name: str) -> Leg | None:
         """Return a leg by its name; None where there is none."""
         return next((leg for leg in self.legs if leg.name == name), None)
@@ -87,16 +92,6 @@ class Plan(_Part, frozen=True, kw_only=True, omit_defaults=False):  # the versio
 def digest_of_ids(ids: Iterable[str]) -> str:
     """Return the SHA-256 (hex) of target ids, sorted, a line each; what is no Unicode in them as `\\udcff`."""
     return hashlib.sha256("".join(f"{one}\n" for one in sorted(ids)).encode(errors="backslashreplace")).hexdigest()
-
-
-def plan_text(plan: Plan) -> bytes:
-    """Return a plan as JSON, with its digest."""
-    return msgspec.json.format(msgspec.json.encode({"digest": plan.digest} | msgspec.to_builtins(plan))) + b"\n"
-
-
-def write_plan(plan: Plan, path: Path) -> None:
-    """Write a plan as JSON. Raises `RetargetError` if the file cannot be written."""
-    write_files([(path, plan_text(plan))], force=True)
 
 
 def read_plan(path: Path) -> Plan:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -339,13 +339,3 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     def chance(self) -> str:
         """The result of an intermittent target."""
         return "not compiled" if self.result is Result.UNKNOWN else observed_text(self.observation)
-
-
-def to_plain(record: TargetRecord) -> Any:
-    """Return a record as builtin types: dicts, lists, texts and numbers. It crosses xdist's channel so."""
-    return msgspec.to_builtins(record)
-
-
-def from_plain(plain: Any) -> TargetRecord:
-    """The inverse of `to_plain`."""
-    return msgspec.convert(plain, TargetRecord)

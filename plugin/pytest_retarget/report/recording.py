@@ -11,8 +11,9 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 from msgspec.structs import replace
-from retarget.results import CaseRecord, Outcome, TargetRecord, properties, to_plain
+from retarget.results import CaseRecord, Outcome, TargetRecord, properties
 from retarget.session import AsExpected, Skip, SkipKind, finish, trial_outcome
 
 from pytest_retarget.internals import SubtestContext, junit_log
@@ -63,9 +64,9 @@ class Recorder:
         """Hand the record on as builtin types, which cross xdist's channel."""
         data = yield
         if data is not None and isinstance(record := getattr(report, RECORD, None), TargetRecord):
-            data[RECORD] = to_plain(record)
+            data[RECORD] = to_builtins(record)
             if earlier := getattr(report, EARLIER, ()):
-                data[EARLIER] = [to_plain(one) for one in earlier]
+                data[EARLIER] = [to_builtins(one) for one in earlier]
         return data
 
 

@@ -74,14 +74,22 @@ class Raised(Struct, frozen=True, kw_only=True):
     changes: Counter[str]
 
 
+_Moved = tuple[TargetState, Line, Rung]
+"""A target that is not on the rung of its line."""
+
+
+def _moved(states: Iterable[TargetState]) -> list[_Moved]:
+    known = [(one, one.line, one.rung) for one in states if one.line is not None and one.rung is not None]
+    return [(one, line, rung) for one, line, rung in known if not holds(one, line)]
+
+
 def check(
     settings: Settings, ladder: Ladder, states: Sequence[TargetState], *, elsewhere: Set[str] = frozenset()
 ) -> Checked:
     """Return what of a ladder does not hold. `elsewhere` are the targets that ran on a device that the ladder was not
     recorded on: those without a line may not be possible there."""
     name = display_path(ladder.file)
-    moved = [(one, one.line, one.rung) for one in states if one.line is not None and one.rung is not None]
-    moved = [one for one in moved if not holds(*one[:2])]
+    moved = _moved(states)
     higher = [one for one in moved if one[2] > one[1].rung]
     without = [one for one in states if one.standing is Standing.UNSEEN]
     new = [one.id for one in without if one.id not in elsewhere]
@@ -106,7 +114,11 @@ def check(
             *(f"{name}:{one.line.number}: {one.id} cannot be any more: {one.reason}" for one in permanent if one.line),
         ),
         notes=(
-            *(_lowered(line) for line in ladder.lines if line.lowered_from is not None),
+            *(
+                f"lowered: {line.target}, {line.lowered_from.word} → {line.rung.word}: {line.reason}"
+                for line in ladder.lines
+                if line.lowered_from is not None
+            ),
             *_by_reason(
                 "not tried",
                 [one for one in states if one.standing is Standing.NOT_TRIED and not (one.is_stale or one.is_lost)],
@@ -169,11 +181,6 @@ def _disagreements(states: Iterable[TargetState], ladder: str) -> Iterator[str]:
         yield f"{where}: {says}; {at} says {one.line.rung.word}: expected that both agree"
 
 
-def _lowered(line: Line) -> str:
-    before = line.lowered_from.word if line.lowered_from is not None else ""
-    return f"lowered: {line.target}, {before} → {line.rung.word}: {line.reason}"
-
-
 def _nothing_judged(states: Sequence[TargetState]) -> Iterator[str]:
     """Yield that no target was held against its line: checks of drivers alone judge no target."""
     targets = [one for one in states if not one.id.startswith(DRIVER)]
@@ -183,10 +190,6 @@ def _nothing_judged(states: Sequence[TargetState]) -> Iterator[str]:
         why = f": {shown(reasons[0][0], _LONGEST)}" if reasons else ""
         expected = f"expected results of {counted(len(targets), 'target')} that it has lines of"
         yield f"found no target that was tried and is in the ladder, {expected}{why}"
-
-
-_Moved = tuple[TargetState, Line, Rung]
-"""A target that is not on the rung of its line."""
 
 
 def _lower(found: Sequence[_Moved], name: str, ladder: str) -> Iterator[str]:
@@ -296,22 +299,18 @@ def lowered(ladder: Ladder, states: Sequence[TargetState], target: str, reason: 
 
     Raises `RetargetError` where nothing that it names fell.
     """
-    found = {one.id: one for one in states if one.id == target or fnmatchcase(one.id, target)}
+    found = [one for one in states if one.id == target or fnmatchcase(one.id, target)]
     lines: dict[str, Line] = {line.target: line for line in ladder.lines}
-    changes: Counter[str] = Counter()
-    for name, one in found.items():
-        line = one.line
-        if line is not None and one.rung is not None and one.rung < line.rung and not holds(one, line):
-            before = line.lowered_from or line.rung
-            now = replace(line, rung=one.rung, digest=one.target.digest, lowered_from=before, reason=reason)
-            lines[name] = now
-            changes["lowered"] += 1
-    if not changes:
+    fell = [(one, line, rung) for one, line, rung in _moved(found) if rung < line.rung]
+    for one, line, rung in fell:
+        before = line.lowered_from or line.rung
+        lines[one.id] = replace(line, rung=rung, digest=one.target.digest, lowered_from=before, reason=reason)
+    if not fell:
         what = "is on its line, or was not tried" if found else "is no target of the ladder"
         hint = "" if found else did_you_mean(target, [one.id for one in states])
         msg = f"--lower: found {target!r}, which {what}; expected a target that `--check` says is lower{hint}"
         raise RetargetError(msg)
-    return Raised(lines=tuple(lines.values()), changes=changes)
+    return Raised(lines=tuple(lines.values()), changes=Counter(lowered=len(fell)))
 
 
 def summary(name: str, states: Sequence[TargetState]) -> str:

@@ -27,13 +27,8 @@ from retarget_bringup.ladder.states import DRIVER, LadderTarget
 _STAGES = {CheckState.CRASHED: "crash", CheckState.TIMED_OUT: "timeout"}
 
 
-def records_of(report: DriverReport) -> list[TargetRecord]:
-    """Return the outcomes of a driver's checks as records."""
-    devices = tuple(map(DeviceRecord.of, report.devices))
-    return [_record(one, report, devices) for one in report.outcomes]
-
-
-def _record(one: DriverCheckOutcome, report: DriverReport, devices: tuple[DeviceRecord, ...]) -> TargetRecord:
+def _record(one: DriverCheckOutcome, report: DriverReport) -> TargetRecord:
+    """Return the outcome of a driver's check as a record."""
     is_tried = one.state not in {CheckState.NOT_APPLICABLE, CheckState.NOT_TRIED}
     # A driver that does not get as far as a check is below it; one that is not on this machine says nothing.
     is_here = is_tried or (one.state is CheckState.NOT_TRIED and one.rung > Rung.NONE)
@@ -56,14 +51,14 @@ def _record(one: DriverCheckOutcome, report: DriverReport, devices: tuple[Device
         unavailable=not is_here and one.state is CheckState.NOT_TRIED,
         unsuitable=one.state is CheckState.NOT_APPLICABLE,
         text=one.text,
-        devices=devices,
+        devices=tuple(map(DeviceRecord.of, report.devices)),
         trial_digest=one.digest,
     )
 
 
 def write_checks(folder: Path, reports: Iterable[DriverReport]) -> None:
     """Write the outcomes of checks into a folder of results. Raises `RetargetError` where that fails."""
-    records = [record for report in reports for record in records_of(report)]
+    records = [_record(one, report) for report in reports for one in report.outcomes]
     start = new_session(selected=len(records), digest=digest_of_ids(one.nodeid for one in records))
     with ResultsWriter(folder, start) as writer:
         for record in records:

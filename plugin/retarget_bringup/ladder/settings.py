@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -29,11 +30,8 @@ FOLDER = "bringup"
 """The folder of all ladders of a project. Its parent is the project's root, to which paths and ids are relative."""
 
 
-class _Table(BaseModel):
+class _SettingsTable(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class _SettingsTable(_Table):
     paths: list[str] = ["."]
     select: str
     reference: str = ""
@@ -116,15 +114,8 @@ def read_settings(file: Path) -> Settings:
         raise DiagnosticsError(diagnostics_of(file, text, problems)) from None
     if found := [*_problems(file, table)]:
         raise DiagnosticsError(diagnostics_of(file, text, found))
-    return Settings(
-        file=file,
-        paths=tuple(table.paths),
-        select=table.select,
-        reference=table.reference,
-        stable=table.stable,
-        drivers=tuple(table.drivers),
-        text=text,
-    )
+    known: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in table}
+    return Settings(file=file, text=text, **known)
 
 
 def _problems(file: Path, table: _SettingsTable) -> Iterator[Problem]:

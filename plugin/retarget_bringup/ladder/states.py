@@ -27,7 +27,6 @@ from retarget.results import (
     SessionResults,
     State,
     TargetRecord,
-    by_target,
     state_of,
 )
 from retarget.session import (
@@ -165,12 +164,7 @@ class TargetState(Struct, frozen=True, kw_only=True):
             return Standing.NOT_TRIED
         if self.line is None:
             return Standing.UNSEEN
-        return Standing.REACHED if self.rung >= self.top else Standing.BELOW
-
-    @property
-    def top(self) -> Rung:
-        """The rung that it can come to in one run."""
-        return self.target.top
+        return Standing.REACHED if self.rung >= self.target.top else Standing.BELOW
 
     @property
     def failure(self) -> State | None:
@@ -248,7 +242,7 @@ def states(
     that all match make it stable, those apart in which it was unchanged (`--retarget-changed`).
     """
     lines = ladder.line_of({one.id: one.digest for one in targets})
-    by_id = [by_target(session.records) for session in sessions]
+    by_id = [session.by_target for session in sessions]
     last = {name: records[-1] for session in by_id for name, records in session.items()}
     targets = [one.on(last[one.id]) if one.id in last else one for one in targets]
     starts = {one.start.session: one.start for one in sessions}

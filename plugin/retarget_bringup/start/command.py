@@ -78,15 +78,15 @@ def _run(arguments: argparse.Namespace) -> int:
         raise argparse.ArgumentError(None, msg)
     registry = load_extensions(arguments.retarget_extension)
     configs = _configs(arguments, root, registry)
-    package = dict(_package_files(name, root)) if arguments.extension else {}
-    files: dict[Path, str | bytes] = {**package, **dict(_files(name, root, configs))}
+    folder = root / f"retarget-{name.replace('+', '-')}" if arguments.extension else None
+    files: dict[Path, str | bytes] = dict(_package_files(name, folder)) if folder is not None else {}
+    files |= _files(name, root, configs)
     if taken := [path for path in files if os.path.lexists(path)]:
         msg = f"found {display_path(taken[0])}, which is not overwritten; choose another NAME, or remove what is there"
         raise RetargetError(msg)
     write_files([*files.items()])
     if not configs.paths:
         DeclarationLoader(registry).load_suite_file(root / "bringup" / name / SUITE_FILE)
-    folder = _package_folder(name, root) if package else None
     sys.stdout.write("\n".join(_report(name, root, configs, folder)) + "\n")
     return 0
 
@@ -138,23 +138,18 @@ def _filled(template: Path, words: Mapping[str, str]) -> str:
     return Template(template.read_text(encoding="utf-8")).substitute(words)
 
 
-def _package_folder(name: str, root: Path) -> Path:
-    """Return the folder of the package."""
-    return root / f"retarget-{name.replace('+', '-')}"
-
-
-def _package_files(name: str, root: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the files of the package, with their texts."""
+def _package_files(name: str, folder: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the files of the package in a folder, with their texts."""
     module = f"retarget_{re.sub(r'[^a-z0-9]+', '_', name.lower())}"
     classes = "".join(word[:1].upper() + word[1:] for word in re.split(r"[^A-Za-z0-9]+", name))
     words = {
         "name": name,
-        "package": _package_folder(name, root).name,
+        "package": folder.name,
         "module": module,
         "class": f"The{classes}" if classes[:1].isdigit() else classes,
     }
     for path in sorted((_TEMPLATES / "package").iterdir()):
-        at = _package_folder(name, root) / ("" if path.suffix == ".toml" else module)
+        at = folder / ("" if path.suffix == ".toml" else module)
         yield at / path.name.removesuffix(".tmpl"), Template(path.read_text(encoding="utf-8")).substitute(words)
 
 

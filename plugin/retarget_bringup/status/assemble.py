@@ -8,7 +8,6 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
-from msgspec import Struct
 from msgspec.structs import replace
 from retarget.extension import ModuleSize
 from retarget.model import Rung
@@ -51,14 +50,14 @@ def status_of(
     targets = [one for one in states if not one.id.startswith(DRIVER)]
     seen = [one for one in targets if one.standing in {Standing.REACHED, Standing.BELOW}]
     tried = [(one, rung) for one in targets if (rung := _rung(one)) is not None and not one.is_permanent]
-    blocking = blockers([one for one, rung in tried if rung < one.top and one.is_tried], root, sizes or {})
+    blocking = blockers([one for one, rung in tried if rung < one.target.top and one.is_tried], root, sizes or {})
     reached = sum(one.standing is Standing.REACHED for one in seen)
     excluded = _excluded(targets)
-    situation = Situation(
-        name=name,
-        drivers=drivers,
-        blockers=blocking,
-        moved=moved,
+    steps = _steps(
+        name,
+        drivers,
+        blocking,
+        moved,
         unstable=sum(rung is Rung.MATCHES for _, rung in tried),
         stable_runs=stable_runs,
         is_raised=is_raised,
@@ -70,14 +69,14 @@ def status_of(
         matches=reached,
         counted=len(seen),
         temporary=len(seen) - reached,
-        only_compiled=sum(one.top is rung is Rung.COMPILES for one, rung in tried),
-        rungs=_rungs([rung if rung < one.top else max(rung, Rung.MATCHES) for one, rung in tried]),
+        only_compiled=sum(one.target.top is rung is Rung.COMPILES for one, rung in tried),
+        rungs=_rungs([rung if rung < one.target.top else max(rung, Rung.MATCHES) for one, rung in tried]),
         drivers=drivers,
         excluded=excluded,
         blockers=blocking,
         moved=moved,
         log=tuple(log),
-        next=situation.next,
+        next=next(steps),
     )
 
 
@@ -139,65 +138,60 @@ _LACKS = {
 }
 
 
-class Situation(Struct, frozen=True, kw_only=True):
-    """Where a bring-up stands. `unstable` targets match and are not stable, which takes `stable_runs` runs. The ladder
-    `is_raised` where it says all that was found. `missing` is why the rest was not tried, empty where all was."""
+def _steps(
+    name: str,
+    drivers: Sequence[DriverStatus],
+    blockers: Sequence[Blocker],
+    moved: Moves,
+    *,
+    unstable: int,
+    stable_runs: int,
+    is_raised: bool,
+    missing: str,
+) -> Iterator[Next]:
+    """Yield the next steps: a driver, as nothing runs without; what fell; the blocker that frees the most; a driver
+    that is not here, as modules compile without; runs that show what is stable; the ladder.
 
-    name: str
-    drivers: Sequence[DriverStatus]
-    blockers: Sequence[Blocker]
-    moved: Moves
-    unstable: int
-    stable_runs: int
-    is_raised: bool
-    missing: str
+    `unstable` targets match and are not stable, which takes `stable_runs` runs. The ladder `is_raised` where it says
+    all that was found. `missing` is why the rest was not tried, empty where all was.
+    """
+    own = f"retarget bringup {shlex.quote(name)}"
+    yield from _mended([one for one in drivers if one.rung != Rung.NONE.word])
+    fallen = {move.target for move in moved.down}
+    counts = [len(fallen.intersection(one.targets)) for one in blockers]
+    if any(counts):
+        since = moved.revision or "the ladder"
+        why = f"{counted(max(counts), 'target')} fell by it since {since}, and a ladder only rises"
+        yield _mend(blockers[counts.index(max(counts))], why)
+    for first in blockers[:1]:
+        as_many = sum(one.frees == first.frees for one in blockers) > 1
+        most = "as many as any other does, in the smallest module" if as_many else "more than any other does"
+        rest = f", {most}" if len(blockers) > 1 else ", and no other is below matches"
+        yield _mend(first, f"it frees {counted(first.frees, 'target')}{rest}")
+    yield from _mended([one for one in drivers if one.rung == Rung.NONE.word])
+    if unstable:
+        yield Next(
+            what=f"run what matches again: {counted(unstable, 'target')} not stable yet",
+            why=f"all that was tried matches; stable takes {stable_runs} runs",
+            command=f"{own} --runs {stable_runs}",
+        )
+    if not is_raised:
+        why = "what was found is not in it yet"
+        yield Next(what="raise the ladder, and commit it", why=why, command=f"{own} --raise")
+    if missing:
+        yield Next(what="run the rest where it can run", why=missing)
+    yield Next(what="add modules", why="all targets are stable, and the ladder says so")
 
-    @property
-    def next(self) -> Next:
-        """The next steps: a driver, as nothing runs without; what fell; the blocker that frees the most; a driver that
-        is not here, as modules compile without; runs that show what is stable; the ladder."""
-        return next(self._steps())
 
-    def _steps(self) -> Iterator[Next]:
-        own = f"retarget bringup {shlex.quote(self.name)}"
-        yield from self._of_drivers([one for one in self.drivers if one.rung != Rung.NONE.word])
-        yield from self._of_blockers()
-        yield from self._of_drivers([one for one in self.drivers if one.rung == Rung.NONE.word])
-        if self.unstable:
+def _mended(drivers: Iterable[DriverStatus]) -> Iterator[Next]:
+    for driver in drivers:
+        if lacks := _LACKS.get(driver.rung):
+            first = f", first {driver.failed[0].name}: {driver.failed[0].message}" if driver.failed else ""
             yield Next(
-                what=f"run what matches again: {counted(self.unstable, 'target')} not stable yet",
-                why=f"all that was tried matches; stable takes {self.stable_runs} runs",
-                command=f"{own} --runs {self.stable_runs}",
+                what=f"mend the driver {driver.name}, which {lacks}{first}",
+                why="nothing runs without its driver",
+                command=f"retarget bringup driver {shlex.quote(driver.name)}",
             )
-        if not self.is_raised:
-            why = "what was found is not in it yet"
-            yield Next(what="raise the ladder, and commit it", why=why, command=f"{own} --raise")
-        if self.missing:
-            yield Next(what="run the rest where it can run", why=self.missing)
-        yield Next(what="add modules", why="all targets are stable, and the ladder says so")
-
-    def _of_drivers(self, drivers: Sequence[DriverStatus]) -> Iterator[Next]:
-        for driver in drivers:
-            if lacks := _LACKS.get(driver.rung):
-                first = f", first {driver.failed[0].name}: {driver.failed[0].message}" if driver.failed else ""
-                yield Next(
-                    what=f"mend the driver {driver.name}, which {lacks}{first}",
-                    why="nothing runs without its driver",
-                    command=f"retarget bringup driver {shlex.quote(driver.name)}",
-                )
-
-    def _of_blockers(self) -> Iterator[Next]:
-        fallen = {move.target for move in self.moved.down}
-        counts = [len(fallen.intersection(one.targets)) for one in self.blockers]
-        if any(counts):
-            since = self.moved.revision or "the ladder"
-            why = f"{counted(max(counts), 'target')} fell by it since {since}, and a ladder only rises"
-            yield _mend(self.blockers[counts.index(max(counts))], why)
-        for first in self.blockers[:1]:
-            as_many = sum(one.frees == first.frees for one in self.blockers) > 1
-            most = "as many as any other does, in the smallest module" if as_many else "more than any other does"
-            rest = f", {most}" if len(self.blockers) > 1 else ", and no other is below matches"
-            yield _mend(first, f"it frees {counted(first.frees, 'target')}{rest}")
 
 
 def _mend(blocker: Blocker, why: str) -> Next:

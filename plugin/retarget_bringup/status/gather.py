@@ -100,7 +100,9 @@ def read_found(
 def _sizes(found: Iterable[TargetState], declared: Declared, engine: Engine) -> Mapping[str, ModuleSize]:
     """Measure the modules of targets that are stuck, those with the smallest files: by the ids of the targets."""
     stuck = {
-        one.id for one in found if one.is_tried and one.rung is not None and one.rung < one.top and not one.is_permanent
+        one.id
+        for one in found
+        if one.is_tried and one.rung is not None and one.rung < one.target.top and not one.is_permanent
     }
     modules = {one.id: one.compiled for one in declared.targets if one.id in stuck}
     smallest = sorted(modules.values(), key=lambda one: (_bytes(one), module_key(one)))

@@ -16,8 +16,8 @@ from retarget.support import DiagnosticsError, did_you_mean, display_path, write
 from retarget_ci.emit.files import SYSTEMS, emitted_files, emitted_problems, left_over_files
 from retarget_ci.emit.gitlab import child_pipeline
 from retarget_ci.emit.jobs import jobs_of, legs_of_jobs
+from retarget_ci.files import LOCK_FILE
 from retarget_ci.lock import coverage_of, lock_of, lock_problems
-from retarget_ci.model import LOCK_FILE
 from retarget_ci.schema import add_file_argument, declared_ci
 
 

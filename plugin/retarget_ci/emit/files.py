@@ -9,8 +9,9 @@ from retarget.support import Diagnostic
 
 from retarget_ci.emit.github import github_workflow
 from retarget_ci.emit.gitlab import gitlab_pipeline
+from retarget_ci.files import CI_FILE
 from retarget_ci.lock import text_problems, written
-from retarget_ci.model import CI_FILE, CiConfig, Event
+from retarget_ci.model import CiConfig, Event
 
 SYSTEMS = ("github", "gitlab")
 

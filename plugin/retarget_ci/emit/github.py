@@ -47,7 +47,7 @@ def github_workflow(config: CiConfig, event: Event, header: str) -> str:
     return _template().render(
         actions=_ACTIONS,
         builders=[runner for runner in config.runners if runner.builds],
-        builds=list(jobs.builds),
+        builds=jobs["build"],
         cache_key=_CACHE_KEY,
         commands=_block,
         config=config,
@@ -60,7 +60,7 @@ def github_workflow(config: CiConfig, event: Event, header: str) -> str:
         leg_minutes=leg_minutes(event),
         minutes=_MINUTES,
         python=_PYTHON,
-        runs=list(jobs.runs),
+        runs=jobs["run"],
         since=_SINCE if event.only_changed else "",
         text=_text,
         triggers=_triggers(event),
@@ -100,7 +100,7 @@ def _triggers(event: Event) -> dict[str, Any]:
     if "push" in event.on:
         found["push"] = branches or {"branches": ["**"]}  # not tags
     if event.schedule:
-        found["schedule"] = [{"cron": cron} for cron in event.schedule]
+        found["schedule"] = [{"cron": cron.strip()} for cron in event.schedule]
     if "manual" in event.on:
         found["workflow_dispatch"] = {}
     return found

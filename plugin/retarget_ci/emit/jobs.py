@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
 from retarget.results import Leg, Plan
 from retarget.support import RetargetError
 
@@ -20,33 +19,26 @@ _LONGEST = 6 * 60 * 60.0
 """Seconds; GitHub's own limit of a job, written where an event has no timeout."""
 
 
-class Jobs(Struct, frozen=True, kw_only=True):
-    """Names of the matrix jobs that build, and of those that run."""
-
-    builds: tuple[str, ...]
-    runs: tuple[str, ...]
-
-
-def jobs_of(config: CiConfig) -> Jobs:
-    """Return the jobs that hold as many legs as the runners have capacity for.
+def jobs_of(config: CiConfig) -> dict[str, list[str]]:
+    """Return the matrix jobs that hold as many legs as the runners have capacity for, by the kind of their legs.
 
     A runner has that many legs of a sort: those that compile, those that run, those that do both.
     """
-    return Jobs(
-        builds=_names("build", sum(runner.capacity for runner in config.runners if runner.builds)),
-        runs=_names("run", 2 * sum(runner.capacity for runner in config.runners)),
-    )
+    legs = {
+        "build": sum(runner.capacity for runner in config.runners if runner.builds),
+        "run": 2 * sum(runner.capacity for runner in config.runners),
+    }
+    numbers = {kind: -(-count // MATRIX_LIMIT) for kind, count in legs.items()}
+    return {
+        kind: [kind] if number == 1 else [f"{kind}-{one}" for one in range(1, number + 1)]
+        for kind, number in numbers.items()
+    }
 
 
-def _names(kind: str, legs: int) -> tuple[str, ...]:
-    number = -(-legs // MATRIX_LIMIT)
-    return (kind,) if number == 1 else tuple(f"{kind}-{one}" for one in range(1, number + 1))
-
-
-def legs_of_jobs(plan: Plan, jobs: Jobs) -> dict[str, Sequence[Leg]]:
+def legs_of_jobs(plan: Plan, jobs: Mapping[str, Sequence[str]]) -> dict[str, Sequence[Leg]]:
     """Deal the legs of a plan to the jobs. Raises `RetargetError` if they do not hold them."""
     dealt: dict[str, Sequence[Leg]] = {}
-    for kind, names in (("build", jobs.builds), ("run", jobs.runs)):
+    for kind, names in jobs.items():
         legs = [leg for leg in plan.legs if leg.kind == kind]
         if len(legs) > MATRIX_LIMIT * len(names):
             room = f"the workflow has room for {MATRIX_LIMIT * len(names)}"
@@ -65,4 +57,6 @@ def home_of(config: CiConfig) -> Runner:
 
 def leg_minutes(event: Event) -> int:
     """Return when a leg is stopped, in whole minutes."""
-    return max(1, -int(-(event.timeout or _LONGEST) // 60))
+    from retarget_ci.files.tables import seconds_of  # imports pydantic
+
+    return max(1, -int(-(seconds_of(event.timeout) if event.timeout else _LONGEST) // 60))

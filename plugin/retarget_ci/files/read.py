@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
-from retarget.model import Origin, name_error
+from retarget.model import name_error
 from retarget.profiles import located_profile, reference_error
 from retarget.session import (
     HOST_ARCHITECTURES,
@@ -33,13 +33,10 @@ from retarget.support import (
     read_toml,
 )
 
-from retarget_ci.files.tables import CiFileTable, EventTable, RunnerTable, WaiverTable
-from retarget_ci.model import CI_FILE, CiConfig, Event, Runner, Waiver
+from retarget_ci.files import CI_FILE
+from retarget_ci.files.tables import CiConfig, CiFileTable, EventTable, RunnerTable, WaiverTable, seconds_of
 
-_UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
-_DURATION = re.compile(r"\s*(?:\d+(?:\.\d+)?\s*(?:s|min|h)\s*)+")
-_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|h)")
-_LONGEST = 35 * 24 * _UNITS["h"]
+_LONGEST = 35 * 24 * 60 * 60
 """Seconds; how long GitHub lets a run take."""
 
 _MOST_LEGS = 10_000
@@ -74,15 +71,20 @@ def read_ci(file: Path) -> CiConfig:
     if unreadable:
         raise DiagnosticsError(unreadable)
     problems: list[Problem] = []
+    table = None
     try:
-        CiFileTable.model_validate(data)
+        table = CiFileTable.model_validate(data)
     except ValidationError as error:
         problems += schema_problems(error, data, model=CiFileTable)
-    reader = _Reader(file, data, problems)
-    config = reader.config()
-    if problems or config is None:
+    _Reader(file, data, problems).check()
+    if problems or table is None:
         raise DiagnosticsError(diagnostics_of(file, text, problems))
-    return config
+    devices = ([located_profile(file, device) for device in runner.devices] for runner in table.runner)
+    located = [runner.model_copy(update={"devices": own}) for runner, own in zip(table.runner, devices, strict=True)]
+    of_tables = {"runners": located, "events": table.event, "waivers": table.waiver}
+    values = of_tables | {name: value for name, value in table if name not in {"runner", "event", "waiver"}}
+    known: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in values.items()}
+    return CiConfig(file=file, **known)
 
 
 def ci_schema() -> str:
@@ -99,41 +101,31 @@ class _Reader:
         self._data = data
         self._problems = problems
 
-    def config(self) -> CiConfig | None:
-        """Return what the file says, None where that is not known; problems are noted."""
+    def check(self) -> None:
+        """Note what is wrong with the values of tables that are well-formed."""
         top = _valid(CiFileTable, {**self._data, "runner": [_ANY_RUNNER], "event": [_ANY_EVENT], "waiver": []})
         labels = _texts(self._data.get("labels"))
-        runners = [self._runner(table, path, labels) for table, path in self._tables(RunnerTable, "runner")]
-        events = [self._event(table, path) for table, path in self._tables(EventTable, "event")]
-        waivers = [self._waiver(table, path) for table, path in self._tables(WaiverTable, "waiver")]
+        for runner, path in self._tables(RunnerTable, "runner"):
+            self._runner(runner, path, labels)
+        for event, path in self._tables(EventTable, "event"):
+            self._event(event, path)
+        for waiver, path in self._tables(WaiverTable, "waiver"):
+            self._waiver(waiver, path)
         if top is None:
-            return None
+            return
         for at, label in enumerate(top.labels):
             if not label.strip() or not label.isprintable() or "${{" in label:
                 expected = "expected the label of a machine: printable text, and no expression"
                 self._problem(("labels", at), f"found {label[:_SHOWN]!r}, {expected}")
         self._twice(top.labels, [("labels", at) for at in range(len(top.labels))])
-        for at, path in enumerate(top.paths):
-            self._path(path, ("paths", at))
+        for at, text in enumerate(top.paths):
+            self._path(text, ("paths", at))
         for at, pattern in enumerate(top.paths_ignore):
             if not pattern.strip():
                 self._problem(("paths_ignore", at), f"found {pattern!r}, expected a file, a folder or a pattern")
         if "://" not in top.history:
             self._is_below(top.history, ("history",))
         self._environment(top.env, ())
-        return CiConfig(
-            file=self._file,
-            paths=tuple(top.paths),
-            paths_ignore=tuple(top.paths_ignore),
-            labels=tuple(top.labels),
-            setup=tuple(top.setup),
-            env=tuple(top.env.items()),
-            emit=tuple(dict.fromkeys(top.emit)),
-            history=top.history,
-            runners=tuple(runners),
-            events=tuple(events),
-            waivers=tuple(waivers),
-        )
 
     def _tables(self, model: type[_Table], key: str) -> Sequence[tuple[_Table, KeyPath]]:
         """Return the tables of a sort that are well-formed. What is wrong with the others is noted already."""
@@ -150,7 +142,7 @@ class _Reader:
         self._twice([name for name, _ in names], [path for _, path in names])
         return found
 
-    def _runner(self, table: RunnerTable, path: KeyPath, labels: Sequence[str]) -> Runner:
+    def _runner(self, table: RunnerTable, path: KeyPath, labels: Sequence[str]) -> None:
         for at, label in enumerate(table.labels):
             if label not in labels:
                 expected = f"expected one of the labels of this project ({', '.join(labels)})"
@@ -158,8 +150,7 @@ class _Reader:
         for key, word, known in (("os", table.os, HOST_SYSTEMS), ("arch", table.arch, HOST_ARCHITECTURES)):
             if message := word_error(word, known):
                 self._problem((*path, key), message)
-        devices = tuple(located_profile(self._file, device) for device in table.devices)
-        for at, device in enumerate(devices):
+        for at, device in enumerate(located_profile(self._file, one) for one in table.devices):
             if "://" in device and not device.startswith("host:"):
                 continue
             if device == "host" or device.startswith("host:"):
@@ -170,26 +161,8 @@ class _Reader:
         if table.capacity > _MOST_LEGS:
             self._problem((*path, "capacity"), f"found {table.capacity}, expected at most {_MOST_LEGS} legs")
         self._environment(table.env, path)
-        return Runner(
-            name=table.name,
-            labels=tuple(table.labels),
-            os=table.os,
-            arch=table.arch,
-            builds=table.builds,
-            drivers=tuple(table.drivers),
-            devices=devices,
-            tools=tuple(table.tools),
-            hosts=tuple(table.hosts),
-            toolchains=tuple(table.toolchains),
-            capacity=table.capacity,
-            compiles=table.compiles,
-            setup=tuple(table.setup),
-            env=tuple(table.env.items()),
-            pytest=tuple(table.pytest),
-            origin=self._origin(path),
-        )
 
-    def _event(self, table: EventTable, path: KeyPath) -> Event:
+    def _event(self, table: EventTable, path: KeyPath) -> None:
         if not table.on and not table.schedule:
             self._problem(
                 path, 'found neither on nor schedule, expected what starts the event, such as on = ["manual"]'
@@ -203,39 +176,18 @@ class _Reader:
                 expected = "expected five fields as cron has them, such as '0 3 * * *' for 03:00 UTC every day"
                 self._problem((*path, "schedule", at), f"found {cron!r}, {expected}")
         self._expression(table.select, path)
-        return Event(
-            name=table.name,
-            on=tuple(dict.fromkeys(table.on)),
-            branches=tuple(table.branches),
-            schedule=tuple(one.strip() for one in table.schedule),
-            select=table.select,
-            budget=self._duration(table.budget, (*path, "budget")),
-            timeout=None if table.timeout is None else self._duration(table.timeout, (*path, "timeout")),
-            only_changed=table.only_changed,
-            pytest=tuple(table.pytest),
-            verify=tuple(table.verify),
-            origin=self._origin(path),
-        )
+        for key, duration in (("budget", table.budget), ("timeout", table.timeout)):
+            if duration is not None and not 0 < seconds_of(duration) <= _LONGEST:
+                expected = "expected a duration above 0 and up to 35 days, such as '20 min' or '1 h 30 min'"
+                self._problem((*path, key), f"found {duration[:_SHOWN]!r}, {expected}")
 
-    def _waiver(self, table: WaiverTable, path: KeyPath) -> Waiver:
+    def _waiver(self, table: WaiverTable, path: KeyPath) -> None:
         self._expression(table.select, path)
         for key, text, what in (("select", table.select, "an expression"), ("reason", table.reason, "a reason")):
             if not text.strip():
                 self._problem((*path, key), f"found an empty text, expected {what}")
-        return Waiver(
-            select=table.select, reason=table.reason, issue=table.issue, until=table.until, origin=self._origin(path)
-        )
 
     # ------------------------------------------------------------ values
-
-    def _duration(self, text: str, path: KeyPath) -> float:
-        """Return seconds."""
-        parts = _PART.findall(text) if _DURATION.fullmatch(text) else []
-        seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
-        if not 0 < seconds <= _LONGEST:
-            expected = "expected a duration above 0 and up to 35 days, such as '20 min' or '1 h 30 min'"
-            self._problem(path, f"found {text[:_SHOWN]!r}, {expected}")
-        return seconds
 
     def _expression(self, text: str, path: KeyPath) -> None:
         try:
@@ -270,9 +222,6 @@ class _Reader:
 
     def _problem(self, path: KeyPath, message: str) -> None:
         self._problems.append(Problem(path, message))
-
-    def _origin(self, path: KeyPath) -> Origin:
-        return Origin(file=self._file, key_path=format_key_path(path))
 
 
 _ANY_RUNNER = {"name": "any", "labels": ["any"]}

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Literal
+from pathlib import Path
+from typing import Literal, TypeVar
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
+from retarget.model import Origin
 from retarget.session import Glob
+from retarget.support import RetargetError, did_you_mean
+
+_UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+_DURATION = re.compile(r"\s*(?:\d+(?:\.\d+)?\s*(?:s|min|h)\s*)+")
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|h)")
+
+
+def seconds_of(text: str) -> float:
+    """Return the seconds of a duration such as `1 h 30 min`; 0 for what is none."""
+    parts = _PART.findall(text) if _DURATION.fullmatch(text) else []
+    return sum(float(number) * _UNITS[unit] for number, unit in parts)
 
 
 class _Table(BaseModel):
@@ -102,6 +118,11 @@ class EventTable(_Table):
     """Further shell commands of the job that verifies. `RETARGET_RESULTS` is the folder with the results of all
     legs; a command that fails fails the job."""
 
+    @property
+    def budget_seconds(self) -> float:
+        """The budget in seconds."""
+        return seconds_of(self.budget)
+
 
 class WaiverTable(_Table):
     """Targets that may stay without a runner for some time. A target that a runner can take is run all the same."""
@@ -154,3 +175,59 @@ class CiFileTable(_Table):
 
     waiver: list[WaiverTable] = Field(default=[])
     """Targets that may stay without a runner."""
+
+
+class CiConfig(Struct, frozen=True, kw_only=True):
+    """A `ci.toml`. `paths` are what pytest is given, relative to the folder of `file`, which is pytest's root folder.
+    `paths_ignore` are pathspecs of git, relative to it, of files that no target depends on.
+
+    `labels` are all labels that machines of this project have. `setup` are the shell commands of every leg, before the
+    runner's own. `emit` are the CI systems that workflows are written for. `history` is a folder or a URL,
+    empty for none.
+    """
+
+    file: Path
+    paths: tuple[str, ...]
+    paths_ignore: tuple[str, ...] = ()
+    labels: tuple[str, ...]
+    setup: tuple[str, ...] = ()
+    env: Mapping[str, str] = {}
+    emit: tuple[str, ...] = ()
+    history: str = ""
+    runners: tuple[RunnerTable, ...]
+    events: tuple[EventTable, ...]
+    waivers: tuple[WaiverTable, ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the file."""
+        return self.file.parent
+
+    def origin(self, of: _Table | None = None) -> Origin:
+        """Return the location of one of its tables, or of the file as a whole; keys are steps below it."""
+        tables = {"runner": self.runners, "event": self.events, "waiver": self.waivers}
+        paths = (f"{key}[{at}]" for key, found in tables.items() for at, one in enumerate(found) if one is of)
+        return Origin(file=self.file, key_path=next(paths, ""))
+
+    def history_of(self, event: EventTable) -> str:
+        """Return where an event has its history: a folder relative to that of the file, or a URL; empty for nowhere."""
+        return f"{self.history.rstrip('/')}/{event.name}" if self.history else ""
+
+    def event(self, name: str) -> EventTable:
+        """Return an event by its name. Raises `RetargetError` if there is none."""
+        return _named(name, self.events, "event")
+
+    def runner(self, name: str) -> RunnerTable:
+        """Return a runner by its name. Raises `RetargetError` if there is none."""
+        return _named(name, self.runners, "runner")
+
+
+_Named = TypeVar("_Named", RunnerTable, EventTable)
+
+
+def _named(name: str, among: Sequence[_Named], what: str) -> _Named:
+    known = {one.name: one for one in among}
+    if name not in known:
+        msg = f"found the unknown {what} {name!r}, expected one of {', '.join(known)}{did_you_mean(name, known)}"
+        raise RetargetError(msg)
+    return known[name]

@@ -42,19 +42,10 @@ _HOST = re.compile(r"(?:^|[=,])host(?:[:,]|$)")
 
 
 class Refused(Struct, frozen=True, kw_only=True):
-    """No runner takes a target: `reason` says why that does not which comes nearest."""
+    """Why a runner does not take a target. The one with the greatest `step` came nearest, and is why none does."""
 
-    reason: str
-
-
-class _No(Struct, frozen=True, kw_only=True):
-    """Why a runner does not take a target. Of several runners, the one with the greatest `step` came nearest."""
-
-    step: int
-    reason: str
-
-
-_TakesNothing = Refused(reason="there is no runner")
+    step: int = -1
+    reason: str = "there is no runner"
 
 
 def is_bound(target: CompileTarget) -> bool:
@@ -75,10 +66,8 @@ class Assigner:
 
     def is_bound(self, target: CompileTarget) -> bool:
         """Return `is_bound` of a target."""
-        key = (
-            id(target.flags),
-            id(target.compiler),
-        )  # the targets of a suite share them; kept, so that ids stay theirs
+        # The targets of a suite share them; they are kept, so that ids stay theirs.
+        key = id(target.flags), id(target.compiler)
         if key not in self._bound:
             self._bound[key] = (target.flags, target.compiler), is_bound(target)
         return self._bound[key][1]
@@ -95,7 +84,7 @@ class Assigner:
         kept = (target.runtime, target.requires, target.compile.compiler, references)
         key = (*_run_key(target), id(target.compile.compiler), compiles, others)
 
-        def refusal(machine: _Machine) -> _No | None:
+        def refusal(machine: _Machine) -> Refused | None:
             if no := machine.refuses_run(target):
                 return no
             if compiles and (no := machine.refuses_compile(target.compile.compiler)):
@@ -105,7 +94,7 @@ class Assigner:
                 if all(reasons):
                     said = next((one.reason for one in reasons if one), "nothing runs it")
                     config = group[0].compile.compiler.name if group else "a config without run targets"
-                    return _No(step=_LAST, reason=f"its cases are to agree with {config!r}, and {said}")
+                    return Refused(step=_LAST, reason=f"its cases are to agree with {config!r}, and {said}")
             return None
 
         return self._first(key, kept, refusal)
@@ -114,9 +103,9 @@ class Assigner:
         """Return the runner that compiles a target for others, or why there is none."""
         config = target.compiler
 
-        def refusal(machine: _Machine) -> _No | None:
+        def refusal(machine: _Machine) -> Refused | None:
             if self.builds and not machine.runner.builds:
-                return _No(step=_BUILDS, reason=f"runner {machine.runner.name!r} has no builds = true")
+                return Refused(step=_BUILDS, reason=f"runner {machine.runner.name!r} has no builds = true")
             return machine.refuses_compile(config)
 
         return self._first(("build", id(config)), config, refusal)
@@ -127,19 +116,17 @@ class Assigner:
         return machine.refuses_run(target) is None
 
     def _first(
-        self, key: tuple[object, ...], kept: object, refusal: Callable[[_Machine], _No | None]
+        self, key: tuple[object, ...], kept: object, refusal: Callable[[_Machine], Refused | None]
     ) -> Runner | Refused:
         if key not in self._answers:
-            nearest: _No | None = None
-            found: Runner | Refused = _TakesNothing
+            nearest = Refused()
+            found: Runner | Refused | None = None
             for machine in self._machines:
-                no = refusal(machine)
-                if no is None:
+                if (no := refusal(machine)) is None:
                     found = machine.runner
                     break
-                if nearest is None or no.step > nearest.step:
-                    nearest, found = no, Refused(reason=no.reason)
-            self._answers[key] = kept, found
+                nearest = max(nearest, no, key=lambda one: one.step)
+            self._answers[key] = kept, found or nearest
         return self._answers[key][1]
 
 
@@ -170,7 +157,7 @@ class _Machine(Struct, frozen=True, kw_only=True):
 
     # ------------------------------------------------------------ what is refused
 
-    def refuses_compile(self, config: CompilerConfig) -> _No | None:
+    def refuses_compile(self, config: CompilerConfig) -> Refused | None:
         if no := self._lacks_toolchain(config.toolchain):
             return no
         for reference in config.target_from:
@@ -179,7 +166,7 @@ class _Machine(Struct, frozen=True, kw_only=True):
                 return no
         return None
 
-    def refuses_run(self, target: RunTarget) -> _No | None:
+    def refuses_run(self, target: RunTarget) -> Refused | None:
         runtime = target.runtime
         if runtime.host is not None:  # which has the devices and what runs there
             return self._lacks_host(runtime.host) or self._lacks_toolchain(runtime.toolchain)
@@ -195,24 +182,24 @@ class _Machine(Struct, frozen=True, kw_only=True):
                 return no
         return self._lacks_devices(runtime) or self._lacks_capability(target)
 
-    def _lacks_host(self, host: Host) -> _No | None:
+    def _lacks_host(self, host: Host) -> Refused | None:
         has = self.runner.hosts
         if any(fnmatch.fnmatchcase(host.name, one) for one in has):
             return None
         return self._no(_HOST_NAME, f"has no {host.name!r} in hosts{did_you_mean(host.name, has)}")
 
-    def _lacks_toolchain(self, toolchain: Toolchain | None) -> _No | None:
+    def _lacks_toolchain(self, toolchain: Toolchain | None) -> Refused | None:
         has = self.runner.toolchains
         if toolchain is None or any(fnmatch.fnmatchcase(toolchain.name, one) for one in has):
             return None
         return self._no(_TOOLCHAIN, f"has no toolchain {toolchain.name!r}{did_you_mean(toolchain.name, has)}")
 
-    def _lacks_driver(self, driver: str) -> _No | None:
+    def _lacks_driver(self, driver: str) -> Refused | None:
         if driver in self.drivers:
             return None
         return self._no(_DRIVER, f"has no driver {driver!r}{did_you_mean(driver, self.drivers)}")
 
-    def _lacks_devices(self, runtime: RuntimeConfig) -> _No | None:
+    def _lacks_devices(self, runtime: RuntimeConfig) -> Refused | None:
         wanted = [_device(device, runtime.driver) for device in runtime.devices]
         for driver, which in wanted:
             count = self.drivers[driver]
@@ -231,7 +218,7 @@ class _Machine(Struct, frozen=True, kw_only=True):
             return self._no(_PROFILE, f"has {has}, and the profile {Path(runtime.profile).stem!r} is wanted")
         return None
 
-    def _lacks_capability(self, target: RunTarget) -> _No | None:
+    def _lacks_capability(self, target: RunTarget) -> Refused | None:
         runtime = target.runtime
         if not target.requires:
             return None
@@ -259,8 +246,8 @@ class _Machine(Struct, frozen=True, kw_only=True):
     def _own(self, driver: str) -> Sequence[Profile]:
         return [profile for profile in self.profiles if is_of_family(driver, [profile.driver])]
 
-    def _no(self, step: int, reason: str) -> _No:
-        return _No(step=step, reason=f"runner {self.runner.name!r} {reason}")
+    def _no(self, step: int, reason: str) -> Refused:
+        return Refused(step=step, reason=f"runner {self.runner.name!r} {reason}")
 
 
 def _profile_file(runtime: RuntimeConfig) -> Path:
@@ -297,10 +284,10 @@ class Placement:
         self._comparing = {
             kind: loader for kind, loader in declared.registry.case_loaders.items() if overrides(loader, "references")
         }
-        self._of_module: dict[tuple[str, str], list[DeclaredTarget]] = {}
+        self._of_module: dict[tuple[str, str], list[tuple[DeclaredTarget, RunTarget]]] = {}
         for one in declared.targets:
             if isinstance(one.target, RunTarget) and one.target.compile.kind in self._comparing:
-                self._of_module.setdefault((one.suite_id, one.compiled.module.name), []).append(one)
+                self._of_module.setdefault((one.suite_id, one.compiled.module.name), []).append((one, one.target))
 
     def of(self, one: DeclaredTarget) -> Place | Refused:
         """Return where a target goes, or why it goes nowhere.
@@ -313,29 +300,26 @@ class Placement:
             runner = self._assigner.build(target)
             return runner if isinstance(runner, Refused) else Place(runner=runner)
         groups = [*self._references(one, target)]
-        compiled = [target.compile, *(other.compiled for group in groups for other in group)]
-        alone = not self._assigner.builds or any(map(self._stays, compiled))
-        references = tuple(tuple(_run(group)) for group in groups)
+        compiled = [target.compile, *(run.compile for group in groups for _, run in group)]
+        # An artifact does not travel that is bound to its machine, or that no item of pytest's exports.
+        stays = (one.name != one.item or self._assigner.is_bound(one) for one in compiled)
+        alone = not self._assigner.builds or any(stays)
+        references = [[run for _, run in group] for group in groups]
         runner = self._assigner.run(target, compiles=alone, references=references)
         if isinstance(runner, Refused):
             return runner
         if alone:
             return Place(runner=runner, alone=True)
-        needed = [one, *(next(other for other in group if self._takes(runner, other)) for group in groups)]
+        needed = [one, *(next(other for other, run in group if self._assigner.takes(runner, run)) for group in groups)]
         for other in needed:
             builder = self._assigner.build(other.compiled)
             if isinstance(builder, Refused):
                 return builder
         return Place(runner=runner, needs=tuple(dict.fromkeys(other.compile_id for other in needed)))
 
-    def _stays(self, target: CompileTarget) -> bool:
-        """Whether an artifact does not travel: it is bound to its machine, or no item of pytest's exports it."""
-        return target.name != target.item or self._assigner.is_bound(target)
-
-    def _takes(self, runner: Runner, other: DeclaredTarget) -> bool:
-        return isinstance(other.target, RunTarget) and self._assigner.takes(runner, other.target)
-
-    def _references(self, one: DeclaredTarget, target: RunTarget) -> Iterable[Sequence[DeclaredTarget]]:
+    def _references(
+        self, one: DeclaredTarget, target: RunTarget
+    ) -> Iterable[Sequence[tuple[DeclaredTarget, RunTarget]]]:
         """Yield, for each config that a target's cases are to agree with, the run targets that give its results."""
         loader = self._comparing.get(target.compile.kind)
         if loader is None:
@@ -343,9 +327,5 @@ class Placement:
         module, compiler = target.compile.module, target.compile.compiler.name
         others = self._of_module[one.suite_id, module.name]
         for name in loader.references(module, target.compile.folder, compiler):
-            if group := [other for other in others if other.compiled.compiler.name == name]:
+            if group := [(other, run) for other, run in others if run.compile.compiler.name == name]:
                 yield group
-
-
-def _run(group: Iterable[DeclaredTarget]) -> Iterable[RunTarget]:
-    return (one.target for one in group if isinstance(one.target, RunTarget))

@@ -10,9 +10,9 @@ from typing import Any
 
 from msgspec.structs import replace
 from retarget.cli import text_table
-from retarget.results import Plan, plan_text, read_history, target_durations, write_plan
+from retarget.results import Plan, read_history
 from retarget.session import collect_targets
-from retarget.support import counted, display_path, revision
+from retarget.support import counted, display_path, revision, write_files
 
 from retarget_ci.model import Event
 from retarget_ci.planning.plan import make_plan
@@ -48,9 +48,7 @@ def _plan(arguments: argparse.Namespace) -> int:
     known = {}
     if place := config.history_of(event) if arguments.history is None else arguments.history:
         place = place if "://" in place or arguments.history is not None else str(config.folder / place)
-        history = read_history(place, if_any=arguments.history is None)
-        known = target_durations(history)
-        sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in history.damaged)
+        known = durations_in(place, if_any=arguments.history is None)
     unchanged: frozenset[str] | None = None
     if arguments.since:
         changes = changes_since(
@@ -68,14 +66,21 @@ def _plan(arguments: argparse.Namespace) -> int:
     )
     plan = replace(plan, revision=revision(config.folder))
     if arguments.output is not None:
-        write_plan(plan, arguments.output)
+        write_files([(arguments.output, plan.text)], force=True)
     if arguments.format == "json":
-        sys.stdout.buffer.write(plan_text(plan))
+        sys.stdout.buffer.write(plan.text)
     else:
         sys.stdout.write(summary(plan, event))
         if arguments.output is not None:
             sys.stdout.write(f"written to {display_path(arguments.output.absolute())}\n")
     return 0
+
+
+def durations_in(place: str, *, if_any: bool = False) -> dict[str, float]:
+    """Return seconds by target id, as the history in a place has them, which need not be there yet with `if_any`."""
+    history = read_history(place, if_any=if_any)
+    sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in history.damaged)
+    return history.durations()
 
 
 def summary(plan: Plan, event: Event) -> str:
@@ -87,10 +92,10 @@ def summary(plan: Plan, event: Event) -> str:
     if plan.since:
         lines.append(f"{counted(plan.unchanged, 'target')} left out: the same in {plan.since}")
     lines += [f"waived until {one.until}: {counted(len(one.ids), 'target')} ({one.reason})" for one in plan.waived]
-    long = [leg for leg in plan.legs if leg.seconds > event.budget]
+    long = [leg for leg in plan.legs if leg.seconds > event.budget_seconds]
     lines += [
         f"warning: {leg.name} is predicted to take {_duration(leg.seconds)}, more than the budget of "
-        f"{_duration(event.budget)}; raise the capacity of runner {leg.runner!r} or the budget"
+        f"{_duration(event.budget_seconds)}; raise the capacity of runner {leg.runner!r} or the budget"
         for leg in long
     ]
     return "\n".join(lines) + "\n"

@@ -9,12 +9,12 @@ from datetime import date
 from typing import Literal
 
 from msgspec import Struct, field
-from retarget.model import CompileTarget, SourceLocations, diagnostics_at
+from retarget.model import CompileTarget, SourceLocations, Target, diagnostics_at
 from retarget.results import Leg, Plan, Waived, digest_of_ids
 from retarget.session import Declared, DeclaredTarget, Selector, compile_selector, mark_terms
-from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean
+from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean, listed
 
-from retarget_ci.model import CiConfig, Event, Waiver
+from retarget_ci.model import CiConfig, Event
 from retarget_ci.planning.assign import Place, Placement, Refused
 
 _SHOWN = 5
@@ -29,19 +29,27 @@ class ByWords:
 
     def __call__(self, one: DeclaredTarget) -> bool:
         """Return whether it selects a target. The target must outlive this object."""
-        target = one.target
-        key = id(target.tags), id(one.compiled.compiler), id(getattr(target, "runtime", None))
-        if key not in self._known:
-            self._known[key] = self._selector(target)
-        return self._known[key]
+        if (words := _words(one)) not in self._known:
+            self._known[words] = self._selector(one.target)
+        return self._known[words]
 
 
-def select(event: Event, targets: Sequence[DeclaredTarget]) -> list[DeclaredTarget]:
+def kinds_of(targets: Iterable[DeclaredTarget]) -> Sequence[Target]:
+    """Return one of all targets that have the same words: to a selector they are alike."""
+    return [*{_words(one): one.target for one in targets}.values()]
+
+
+def _words(one: DeclaredTarget) -> tuple[int, ...]:
+    return id(one.target.tags), id(one.compiled.compiler), id(getattr(one.target, "runtime", None))
+
+
+def select(config: CiConfig, event: Event, targets: Sequence[DeclaredTarget]) -> list[DeclaredTarget]:
     """Return the targets that an event selects. Raises `DiagnosticsError` where it selects none, and for a word of its
     expression that no target has, also behind `not`."""
     found = list(filter(ByWords(compile_selector(event.select)), targets))
-    unknown = [term for term in mark_terms(event.select) if not any(map(ByWords(term.selector), targets))]
-    known = sorted({tag for one in targets for tag in one.target.tags}) if unknown else []
+    kinds = kinds_of(targets)
+    unknown = [term for term in mark_terms(event.select) if not any(map(term.selector, kinds))]
+    known = sorted({tag for kind in kinds for tag in kind.tags})
     messages = [
         f"none of the {len(targets)} targets has the tag {term.text!r}{did_you_mean(term.text, known)}"
         for term in unknown
@@ -50,7 +58,7 @@ def select(event: Event, targets: Sequence[DeclaredTarget]) -> list[DeclaredTarg
         messages = [f"selects none of the {counted(len(targets), 'target')}"]
     if messages:
         raise DiagnosticsError(
-            diagnostics_at((event.origin, Problem(("select",), f"{event.select!r}: {one}")) for one in messages)
+            diagnostics_at((config.origin(event), Problem(("select",), f"{event.select!r}: {one}")) for one in messages)
         )
     return found
 
@@ -73,7 +81,7 @@ def make_plan(
     `DiagnosticsError` for an event that selects nothing, and `RetargetError` where a target has neither a runner nor a
     waiver.
     """
-    chosen = select(event, declared.targets) if chosen is None else chosen
+    chosen = select(config, event, declared.targets) if chosen is None else chosen
     kept = chosen if unchanged is None else [one for one in chosen if one.id not in unchanged]
     planner = _Planner(config, event, declared, Durations(durations or {}, declared.targets))
     waived = planner.place(kept, today)
@@ -165,7 +173,10 @@ class _Planner:
             if valid:
                 ids.setdefault(valid[0], []).append(one.id)
             else:
-                ended = _ended([waivers[at][0] for at in serving])
+                ended = ""
+                for waiver in [waivers[at][0] for at in serving[:1]]:
+                    where = SourceLocations().location(self._config.origin(waiver))
+                    ended = f" (the waiver at {where} ended on {waiver.until.isoformat()})"
                 dead.setdefault(f"{why.reason}{ended}", []).append(one.id)
         if dead:
             raise RetargetError("\n".join(_dead(self._event, dead)))
@@ -189,7 +200,7 @@ class _Planner:
                 modules = self._pools.get((sort, runner.name), {})
                 compiles = runner.compiles
                 units = [unit for key, module in modules.items() for unit in self._units(key, module, compiles)]
-                cut = shards(units, budget=self._event.budget, capacity=runner.capacity) if units else ()
+                cut = shards(units, budget=self._event.budget_seconds, capacity=runner.capacity) if units else ()
                 for number, shard in enumerate(cut, 1):
                     ids = tuple(sorted(name for unit in shard for name in unit.ids))
                     name = f"{sort}-{runner.name}-{number}"
@@ -199,7 +210,7 @@ class _Planner:
                         name=name,
                         kind="build" if sort == "build" else "run",
                         runner=runner.name,
-                        labels=runner.labels,
+                        labels=tuple(runner.labels),
                         select=self._event.select,
                         ids=ids,
                         digest=digest_of_ids(ids),
@@ -210,7 +221,7 @@ class _Planner:
     def _units(self, key: tuple[str, str], module: _Module, compiles: int) -> Iterator[Unit]:
         """Yield the targets of a module together; each compile with its runs apart where they do not fit into a leg."""
         unit = self._unit("::".join(key), module.items, module.compiles, compiles)
-        if unit.seconds <= self._event.budget:
+        if unit.seconds <= self._event.budget_seconds:
             yield unit
             return
         parts: dict[str, list[DeclaredTarget]] = {}
@@ -230,20 +241,12 @@ class _Planner:
         return Unit(name=name, ids=tuple(one.id for one in items), seconds=seconds)
 
 
-def _ended(waivers: Sequence[Waiver]) -> str:
-    if not waivers:
-        return ""
-    where = SourceLocations().location(waivers[0].origin)
-    return f" (the waiver at {where} ended on {waivers[0].until.isoformat()})"
-
-
 def _dead(event: Event, dead: Mapping[str, Sequence[str]]) -> Iterator[str]:
     count = sum(map(len, dead.values()))
     verb = "has" if count == 1 else "have"
     yield f"{counted(count, 'target')} that event {event.name!r} selects {verb} no runner:"
     for reason, ids in dead.items():
-        more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
-        yield f"  {reason}: {', '.join(ids[:_SHOWN])}{more}"
+        yield f"  {reason}: {listed(ids, _SHOWN)}"
     yield "give a runner in ci.toml what they need, or say with a [[waiver]] why they may stay without one"
 
 

@@ -23,7 +23,7 @@ from retarget.results import HISTORY_SUFFIX
 from retarget.session import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.support import RetargetError, counted, first_line, read_toml
 
-from retarget_ci.model import CI_FILE, LOCK_FILE
+from retarget_ci.files import CI_FILE, LOCK_FILE
 from retarget_ci.planning.fingerprints import Fingerprints
 
 _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TREE"})

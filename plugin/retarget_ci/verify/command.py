@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -22,19 +22,29 @@ from retarget.session import (
     RuleSet,
     RulesInForce,
     RuleUsage,
-    Selector,
     collect_targets,
     compile_selector,
     mark_terms,
     marks_of,
     today,
 )
-from retarget.support import Diagnostic, DiagnosticsError, Problem, RetargetError, counted, did_you_mean, printable
+from retarget.support import (
+    Diagnostic,
+    DiagnosticsError,
+    Problem,
+    RetargetError,
+    counted,
+    did_you_mean,
+    listed,
+    printable,
+)
 
 from retarget_ci.emit.files import emitted_files, emitted_problems
+from retarget_ci.files import CI_FILE, LOCK_FILE
 from retarget_ci.lock import Coverage, coverage_of, lock_of, lock_problems
-from retarget_ci.model import CI_FILE, LOCK_FILE, CiConfig, Event, Waiver
-from retarget_ci.planning.plan import ByWords
+from retarget_ci.model import CiConfig, Event, Waiver
+from retarget_ci.planning.command import durations_in
+from retarget_ci.planning.plan import ByWords, kinds_of
 from retarget_ci.schema import add_file_argument, declared_ci
 from retarget_ci.verify.results import verify_results
 
@@ -79,18 +89,19 @@ def _verify(arguments: argparse.Namespace) -> int:
 def _verify_declared(arguments: argparse.Namespace) -> int:
     config, day = declared_ci(arguments), today()
     others: list[str] = []
-    diagnostics = [*file_problems(config, day), *emitted_problems(config)]
+    diagnostics = [*diagnostics_at(file_problems(config, day)), *emitted_problems(config)]
     done: list[str] = []
     try:
         declared = collect_targets(config.folder, config.paths, arguments.retarget_extension)
-        coverage = coverage_of(config, declared, durations=_durations(arguments.history))
+        durations = durations_in(arguments.history) if arguments.history else {}
+        coverage = coverage_of(config, declared, durations=durations)
     except DiagnosticsError as error:
         diagnostics += error.diagnostics
     except RetargetError as error:
         others.append(str(error))
     else:
         diagnostics += declared_problems(config, declared, coverage, day)
-        diagnostics += budget_problems(config, coverage) if arguments.history else ()
+        diagnostics += diagnostics_at(budget_problems(config, coverage) if arguments.history else ())
         done = [
             *(f"note: {note}" for note in declared.notes),
             *_summary(config, coverage, skipped_by_rules(declared), day),
@@ -102,17 +113,6 @@ def _verify_declared(arguments: argparse.Namespace) -> int:
         return 1
     sys.stdout.writelines(f"{line}\n" for line in done)
     return 0
-
-
-def _durations(history: str) -> Mapping[str, float]:
-    """Return seconds by target id, as a history has them; none where none is given."""
-    if not history:
-        return {}
-    from retarget.results import read_history, target_durations
-
-    found = read_history(history)
-    sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in found.damaged)
-    return target_durations(found)
 
 
 def _summary(config: CiConfig, coverage: Coverage, skipped: Collection[str], day: date) -> Iterator[str]:
@@ -147,9 +147,6 @@ def _verify_results(file: Path, results: Sequence[Path]) -> int:
     return 0
 
 
-_SHOWN = 3
-"""How many modules a dead cell names."""
-
 Found = Iterator[tuple[Origin, Problem]]
 
 
@@ -163,17 +160,8 @@ def declared_problems(config: CiConfig, declared: Declared, coverage: Coverage, 
     yield from lock_problems(config.folder, lock_of(config, coverage))
 
 
-def file_problems(config: CiConfig, day: date) -> Sequence[Diagnostic]:
-    """Return what is wrong with `ci.toml` by itself on `day`: labels of no runner, waivers that have ended."""
-    return diagnostics_at(_file_problems(config, day))
-
-
-def budget_problems(config: CiConfig, coverage: Coverage) -> Sequence[Diagnostic]:
-    """Return the events with a leg that is predicted to take longer than their budget."""
-    return diagnostics_at(_budget_problems(config, coverage))
-
-
-def _file_problems(config: CiConfig, day: date) -> Found:
+def file_problems(config: CiConfig, day: date) -> Found:
+    """Yield what is wrong with `ci.toml` by itself on `day`: labels of no runner, waivers that have ended."""
     used = {label for runner in config.runners for label in runner.labels}
     for at, label in enumerate(config.labels):
         if label not in used:
@@ -183,7 +171,7 @@ def _file_problems(config: CiConfig, day: date) -> Found:
         if waiver.until < day:
             expected = "give its targets a runner, or decide anew how long they may do without"
             message = f"found {waiver.until}, which is past; this waives nothing any more: {expected} ({waiver.reason})"
-            yield waiver.origin, Problem(("until",), message)
+            yield config.origin(waiver), Problem(("until",), message)
 
 
 def _coverage_problems(config: CiConfig, coverage: Coverage, day: date) -> Found:
@@ -194,12 +182,12 @@ def _coverage_problems(config: CiConfig, coverage: Coverage, day: date) -> Found
         if runner.name not in used:
             why = "no target needs what it has, or the runners before it take them all"
             message = f"found the runner {runner.name!r}, which no leg of any event uses: {why}; move or remove it"
-            yield runner.origin, Problem(("name",), message)
-    kinds = _Kinds(coverage.targets.values())
+            yield config.origin(runner), Problem(("name",), message)
+    kinds = kinds_of(coverage.targets.values())
     for event in config.events:
-        yield from kinds.unknown(event) or _empty(event, kinds, coverage)
+        yield from _unknown(event, kinds, config) or _empty(event, coverage, config)
     for waiver in config.waivers:
-        yield from kinds.unknown(waiver) or _vain(waiver, kinds, coverage)
+        yield from _unknown(waiver, kinds, config) or _vain(waiver, kinds, coverage, config)
     excused = waived(config, coverage, day)
     yield from _dead((name for name in coverage.unrun if name not in excused), coverage)
 
@@ -210,18 +198,18 @@ def waived(config: CiConfig, coverage: Coverage, day: date) -> Collection[str]:
     return {name for name in coverage.unrun if any(one(coverage.targets[name]) for one in selects)}
 
 
-def _budget_problems(config: CiConfig, coverage: Coverage) -> Found:
+def budget_problems(config: CiConfig, coverage: Coverage) -> Found:
     """Yield the events with a leg that is predicted to take longer than their budget."""
     for event in config.events:
         legs = coverage.plans[event.name].legs if event.name in coverage.plans else ()
-        if over := [leg for leg in legs if leg.seconds > event.budget]:
+        if over := [leg for leg in legs if leg.seconds > event.budget_seconds]:
             worst = max(over, key=lambda leg: leg.seconds)
             capacity = config.runner(worst.runner).capacity
             how = f"runner {worst.runner!r} has a capacity of {counted(capacity, 'leg')}"
-            found = f"found a budget of {_minutes(event.budget)}, which {counted(len(over), 'leg')} exceed"
+            found = f"found a budget of {_minutes(event.budget_seconds)}, which {counted(len(over), 'leg')} exceed"
             longest = f"{worst.name!r} is predicted to take {_minutes(worst.seconds)}"
             expected = "expected a larger budget or capacity, or fewer targets in this event"
-            yield event.origin, Problem(("budget",), f"{found}: {longest}, and {how}; {expected}")
+            yield config.origin(event), Problem(("budget",), f"{found}: {longest}, and {how}; {expected}")
 
 
 def skipped_by_rules(declared: Declared) -> Collection[str]:
@@ -257,30 +245,15 @@ def _rule_problems(declared: Declared) -> tuple[Diagnostic, ...]:
     return usage.diagnostics(files, whole=True)
 
 
-class _Kinds:
-    """The targets as expressions see them: those with the same words and configs are of one kind."""
-
-    def __init__(self, targets: Iterable[DeclaredTarget]) -> None:
-        kinds: dict[tuple[int, ...], Target] = {}
-        for one in targets:
-            target = one.target
-            key = id(target.tags), id(one.compiled.compiler), id(getattr(target, "runtime", None))
-            kinds.setdefault(key, target)
-        self._kinds = [*kinds.values()]
-
-    def any(self, selects: Selector) -> bool:
-        """Return whether a target is selected."""
-        return any(map(selects, self._kinds))
-
-    def unknown(self, of: Event | Waiver) -> list[tuple[Origin, Problem]]:
-        """Return the words of a selection that are true of no target."""
-        found = []
-        for term in mark_terms(of.select):
-            if not self.any(term.selector):
-                known = {word for kind in self._kinds for word in _words(kind, is_mark="(" in term.text)}
-                what = f"found {term.text!r} in column {term.column}, which no target has as a tag"
-                found.append((of.origin, Problem(("select",), f"{what}{did_you_mean(term.text, sorted(known))}")))
-        return found
+def _unknown(of: Event | Waiver, kinds: Sequence[Target], config: CiConfig) -> list[tuple[Origin, Problem]]:
+    """Return the words of a selection that are true of no target."""
+    found = []
+    for term in mark_terms(of.select):
+        if not any(map(term.selector, kinds)):
+            known = {word for kind in kinds for word in _words(kind, is_mark="(" in term.text)}
+            what = f"found {term.text!r} in column {term.column}, which no target has as a tag"
+            found.append((config.origin(of), Problem(("select",), f"{what}{did_you_mean(term.text, sorted(known))}")))
+    return found
 
 
 def _words(kind: Target, *, is_mark: bool) -> Iterable[str]:
@@ -289,20 +262,25 @@ def _words(kind: Target, *, is_mark: bool) -> Iterable[str]:
     return (f"{name}({', '.join(f'{key}={value!r}' for key, value in fields)})" for name, fields in marks_of(kind))
 
 
-def _empty(event: Event, kinds: _Kinds, coverage: Coverage) -> Found:
+def _empty(event: Event, coverage: Coverage, config: CiConfig) -> Found:
     """Yield that an event runs nothing."""
     if not coverage.runs.get(event.name):
-        has_targets = kinds.any(compile_selector(event.select))
-        what = "selects only targets that no runner takes" if has_targets else "selects no target"
-        yield event.origin, Problem(("select",), f"found {event.select!r}, which {what}: this event runs nothing")
+        what = "selects only targets that no runner takes" if event.name in coverage.plans else "selects no target"
+        yield (
+            config.origin(event),
+            Problem(("select",), f"found {event.select!r}, which {what}: this event runs nothing"),
+        )
 
 
-def _vain(waiver: Waiver, kinds: _Kinds, coverage: Coverage) -> Found:
+def _vain(waiver: Waiver, kinds: Sequence[Target], coverage: Coverage, config: CiConfig) -> Found:
     """Yield that a waiver waives nothing."""
-    selects = ByWords(compile_selector(waiver.select))
-    if not any(selects(coverage.targets[name]) for name in coverage.unrun):
-        what = "only targets that legs run" if kinds.any(compile_selector(waiver.select)) else "no target"
-        yield waiver.origin, Problem(("select",), f"found {waiver.select!r}, which selects {what}; remove this waiver")
+    selects = compile_selector(waiver.select)
+    if not any(map(selects, kinds_of(coverage.targets[name] for name in coverage.unrun))):
+        what = "only targets that legs run" if any(map(selects, kinds)) else "no target"
+        yield (
+            config.origin(waiver),
+            Problem(("select",), f"found {waiver.select!r}, which selects {what}; remove this waiver"),
+        )
 
 
 def _dead(names: Iterable[str], coverage: Coverage) -> Found:
@@ -316,8 +294,7 @@ def _dead(names: Iterable[str], coverage: Coverage) -> Found:
     for (origin, compiler, runtime, why), modules in groups.items():
         what = counted(len(modules), "run target" if runtime else "compile target")
         where = f"{compiler!r} on {runtime!r}" if runtime else f"{compiler!r}"
-        more = f" and {len(modules) - _SHOWN} more" if len(modules) > _SHOWN else ""
-        found = f"found {what} of {where} that no leg of any event runs ({', '.join(modules[:_SHOWN])}{more}): {why}"
+        found = f"found {what} of {where} that no leg of any event runs ({listed(modules)}): {why}"
         expected = "expected a runner and an event that run them, or a [[waiver]] in ci.toml"
         yield origin, Problem((), f"{found}; {expected}")
 

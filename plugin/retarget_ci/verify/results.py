@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
-from retarget.results import BAD, Leg, Outcome, Plan, SessionResults, TargetRecord, latest_records
+from retarget.results import BAD, Leg, Outcome, Plan, SessionResults, TargetRecord
 from retarget.session import observed_text
 from retarget.support import counted, did_you_mean, display_path, first_line, listed, short_revision, shown
 
@@ -78,7 +78,7 @@ class _Results:
             for leg, of_leg in self._sessions.items()
             for session in of_leg
             if session.start.plan == self._digest
-            for one, record in latest_records(session.records).items()
+            for one, record in session.latest.items()
             if self._leg_of.get(one) == leg
         }
 
@@ -150,9 +150,7 @@ class _Results:
             yield _listing(f"{where}: found results of {counted(len(which), 'target')}, {what}", which)
         yield from _other_sources(session, self._digest)
         yield from _twice(session)
-        yield from self._without_verdict(
-            leg, [one for one in latest_records(session.records).values() if one.nodeid in planned]
-        )
+        yield from self._without_verdict(leg, [one for one in session.latest.values() if one.nodeid in planned])
 
     def _without_verdict(self, leg: Leg, records: Iterable[TargetRecord]) -> Iterator[str]:
         """Yield why targets have no verdict although their leg was to give one, each reason once."""

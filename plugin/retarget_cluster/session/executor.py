@@ -206,7 +206,7 @@ class ClusterExecutor:
     @property
     def notes(self) -> tuple[str, ...]:
         """Lost workers, quarantined devices, and why something was compiled by the session itself."""
-        quarantined = (f"{one.name}: {reason}" for one in self._workers for reason in one.quarantined)
+        quarantined = (f"{one.name}: {reason}" for one in self._workers for reason in one.quarantined.values())
         return tuple(dict.fromkeys((*self._notes, *quarantined)))
 
     # ---------------------------------------------------------------- compiles

@@ -11,11 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from retarget.support import RetargetError
 
 from retarget_cluster.jobs import Answer, decoded, perform
-from retarget_cluster.register import at_scheduler
+from retarget_cluster.register import expect_scheduler
 from retarget_cluster.security import dialled
 
 _T = TypeVar("_T")
@@ -32,7 +32,8 @@ class GoneError(RetargetError):
 
 
 class Worker(Struct, frozen=True, kw_only=True):
-    """A worker as it advertises itself. `drivers` is None while it does not know which devices it has."""
+    """A worker as it advertises itself. `drivers` is None while it does not know which devices it has. `quarantined`
+    says why devices are."""
 
     id: str
     name: str
@@ -44,7 +45,7 @@ class Worker(Struct, frozen=True, kw_only=True):
     draining: bool
     probing: bool
     drivers: tuple[str, ...] | None
-    quarantined: tuple[str, ...]
+    quarantined: Mapping[str, str]
     resources: Mapping[str, float]
 
 
@@ -85,8 +86,9 @@ class Link:
         """Title, id of the worker and time of beginning (monotonic) of each attempt that runs."""
         self._files: dict[str, Path] = {}
         self._taken: list[str] = []
+        self._giving: set[asyncio.Future[None]] = set()
         self._attempts: dict[str, tuple[asyncio.Future[Any], Sequence[str]]] = {}
-        asyncio.run(_expect_scheduler(address, security))  # Dask's client waits for ever for what does not speak
+        asyncio.run(expect_scheduler(address, security))  # Dask's client waits for ever for what does not speak
         silent = f"no scheduler answers at {address}; `retarget cluster start` starts one"
         try:
             self._client = Client(
@@ -235,23 +237,16 @@ class Link:
             case "declined":
                 self._settle(values[0], Declined(worker=values[1], reason=values[2]))
             case "want":
-                _keep(asyncio.ensure_future(self._give(*values)))
+                giving = asyncio.ensure_future(self._give(*values))
+                self._giving.add(giving)  # an event loop does not hold a task until it is done
+                giving.add_done_callback(self._giving.discard)
             case "workers":
                 await self._refresh()
 
     async def _refresh(self) -> None:
         """Learn which workers there are; attempts whose workers are all gone are given up after a while."""
         status = await asyncio.wait_for(self._scheduler.retarget_status(), _PATIENCE)
-        names = [field for field in Worker.__struct_fields__ if field not in {"drivers", "quarantined"}]
-        before = self.workers
-        self.workers = tuple(
-            Worker(
-                drivers=None if one["drivers"] is None else tuple(one["drivers"]),
-                quarantined=tuple(one["quarantined"].values()),
-                **{name: one[name] for name in names},
-            )
-            for one in status["workers"]
-        )
+        before, self.workers = self.workers, tuple(convert(one, Worker) for one in status["workers"])
         if before and not self.workers:
             self.without_workers = time.monotonic()
         present = {one.address for one in self.workers}
@@ -326,20 +321,6 @@ class Link:
             if not settled.done():
                 settled.set_exception(GoneError(self.gone))
         self.changed.set()
-
-
-async def _expect_scheduler(address: str, security: Any) -> None:
-    async with at_scheduler(address, security):
-        pass
-
-
-_tasks: set[asyncio.Future[None]] = set()
-
-
-def _keep(task: asyncio.Future[None]) -> None:
-    """Hold a task until it is done: an event loop does not."""
-    _tasks.add(task)
-    task.add_done_callback(_tasks.discard)
 
 
 def _piece(path: Path, offset: int) -> bytes:

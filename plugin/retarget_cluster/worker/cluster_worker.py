@@ -34,7 +34,7 @@ from retarget.session import (
 from retarget.support import RetargetError, ScratchFolder
 
 from retarget_cluster.jobs import Answer, AskBuild, AskCode, AskDevices, Failed, Job, compiles_at_hand, decoded, encoded
-from retarget_cluster.register import SilentError, at_scheduler
+from retarget_cluster.register import SilentError, expect_scheduler
 from retarget_cluster.security import dialled, worker_host
 from retarget_cluster.worker.content import Content, translated
 from retarget_cluster.worker.engine import LocalEngine
@@ -107,8 +107,7 @@ class ClusterWorker:
         deadline = time.monotonic() + self._options.patience
         while not self._ended.is_set():
             try:
-                async with at_scheduler(self._options.address, security):  # an error, if certificates do not fit
-                    pass
+                await expect_scheduler(self._options.address, security)  # an error, if certificates do not fit
                 worker = await Worker(
                     dialled(self._options.address),
                     name=f"{self._options.name}-{uuid.uuid4().hex[:8]}",

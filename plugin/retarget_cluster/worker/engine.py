@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import CompilerConfig, DeviceInfo, RunOutcome, RuntimeConfig
@@ -23,17 +22,12 @@ from retarget.session import (
     load_extensions,
     worker_environment,
 )
-from retarget.support import RetargetError, ScratchFolder, code_judging, read_regular
+from retarget.support import RetargetError, ScratchFolder, code_judging, files_below, read_regular
 from retarget.worker import CompiledModule, Refused, Spawner
 
 from retarget_cluster.jobs import AskBuild, AskCode
 
 _ConfigT = TypeVar("_ConfigT", CompilerConfig, RuntimeConfig)
-
-
-class _Service(Struct):
-    service: RunService
-    opened: set[RuntimeConfig] = field(default_factory=set)
 
 
 class LocalEngine:
@@ -51,8 +45,9 @@ class LocalEngine:
         self._pool = CompilePool(spawner=self._spawner, extensions=self._extensions, max_idle=2 * cores)
         self._builds: dict[AskBuild, str] = {}
         self._opened: dict[RuntimeConfig, tuple[DeviceInfo, ...]] = {}
-        self._idle: list[_Service] = []
-        self._all: list[_Service] = []
+        self._idle: list[RunService] = []
+        self._services: dict[RunService, set[RuntimeConfig]] = {}
+        """All of them, with what each has opened."""
         self._lock = threading.Lock()
         self._asking = threading.Lock()
 
@@ -111,21 +106,22 @@ class LocalEngine:
         target = replace(message.target, runtime=runtime, timeout=job.timeout)
         with ScratchFolder("cluster-run") as scratch, self._lent(runtime) as service:
             before = len(service.notes)
-            record = scratch.path / "record" if message.record is not None else None
+            folder = scratch.path / "record"
+            record = folder if message.record is not None else None
             outcome = service.run(replace(message, target=target, record=record))
-            recorded = tuple(_files(scratch.path / "record"))
+            recorded = tuple((name, read_regular(folder / name)) for name in sorted(files_below(folder)))
             return outcome, recorded, service.notes[before:]
 
     def kill(self) -> None:
         """Kill all worker processes."""
         self._spawner.kill()
-        for one in self._all:
-            one.service.kill()
+        for one in self._services:
+            one.kill()
 
     def close(self) -> None:
         """End all worker processes. Nothing may run any more."""
-        for one in self._all:
-            one.service.close()
+        for one in self._services:
+            one.close()
         self._pool.close()
         self._spawner.close()
 
@@ -133,19 +129,16 @@ class LocalEngine:
     def _lent(self, runtime: RuntimeConfig) -> Iterator[RunService]:
         """Lend a run service to one thread: one that has the devices open, if there is one."""
         with self._lock:
-            found = next((one for one in self._idle if runtime in one.opened), None)
+            found = next((one for one in self._idle if runtime in self._services[one]), None)
             found = found or next(iter(self._idle), None)
             if found is not None:
                 self._idle.remove(found)
             else:
                 environment = partial(worker_environment, self.registry)
-                found = _Service(
-                    RunService(extensions=self._extensions, default_timeout=RUN_TIMEOUT, environment=environment)
-                )
-                self._all.append(found)
-            found.opened.add(runtime)
+                found = RunService(extensions=self._extensions, default_timeout=RUN_TIMEOUT, environment=environment)
+            self._services.setdefault(found, set()).add(runtime)
         try:
-            yield found.service
+            yield found
         finally:
             with self._lock:
                 self._idle.append(found)
@@ -160,9 +153,3 @@ class LocalEngine:
 
 def _shown(names: Sequence[str]) -> str:
     return f"{names[0]} and {len(names) - 1} more" if len(names) > 2 else " and ".join(names)
-
-
-def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
-    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
-        if path.is_file():
-            yield path.relative_to(folder).as_posix(), read_regular(path)

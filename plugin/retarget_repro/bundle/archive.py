@@ -21,7 +21,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Protocol
 
 import msgspec
-from msgspec import Struct
 from retarget.support import RetargetError, display_path, install_hint, irregular, replacing, shown
 
 from retarget_repro.bundle.format import Bundle, Digest, Reproduced, read_bundle, write_json
@@ -218,9 +217,7 @@ def _claim(name: str, parts: Sequence[str], seen: dict[str, str]) -> None:
 def _fault(name: str) -> str:
     """Return what is wrong with an entry's name; empty where nothing is."""
     parts = name.split("/")
-    if name.startswith("/") or ":" in name or "\\" in name:
-        return "which may lead out of the folder"
-    if any(part in {"", ".", ".."} for part in parts):
+    if ":" in name or "\\" in name or any(part in {"", ".", ".."} for part in parts):
         return "which may lead out of the folder"
     if not name.isprintable() or any(part.endswith((" ", ".")) for part in parts):
         return "which not every file system takes"
@@ -280,22 +277,9 @@ _GOOD, _BAD, _CANNOT_TELL = 0, 1, 125
 _HIDDEN = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
 
 
-class Attempt(Struct, frozen=True, kw_only=True):
-    """The output of one run of a `repro.py`. `status` is its exit status: 0, 1 or 125. `text` is all that it
-    printed."""
-
-    status: int
-    text: str
-
-    @property
-    def line(self) -> str:
-        """The verdict in one line: `bad: compare: values differ`."""
-        lines = [line for line in self.text.splitlines() if line.startswith(("good: ", "bad: ", "cannot tell: "))]
-        return lines[-1] if lines else f"exit status {self.status}: {self.text.strip().rpartition(chr(10))[2]}"
-
-
-def attempt(folder: Path, arguments: Sequence[str] = (), *, hidden: Collection[str] = ()) -> Attempt:
+def attempt(folder: Path, arguments: Sequence[str] = (), *, hidden: Collection[str] = ()) -> tuple[int, str]:
     """Run the `repro.py` of an unpacked bundle once, with its code, without `hidden` variables and those of Python.
+    Return its exit status, 0, 1 or 125, and its verdict in one line: `bad: compare: values differ`.
 
     Where the toolchain is `retarget`, its packages are found as this process finds them. Raises `RetargetError`.
     """
@@ -313,7 +297,9 @@ def attempt(folder: Path, arguments: Sequence[str] = (), *, hidden: Collection[s
     status = done.returncode if done.returncode in {_GOOD, _BAD} else _CANNOT_TELL
     if status == _BAD and not any(line.startswith("bad: ") for line in done.stdout.splitlines()):
         status = _CANNOT_TELL  # Python's own status for an exception
-    return Attempt(status=status, text=done.stdout + done.stderr)
+    text = done.stdout + done.stderr
+    lines = [line for line in text.splitlines() if line.startswith(("good: ", "bad: ", "cannot tell: "))]
+    return status, lines[-1] if lines else f"exit status {status}: {text.strip().rpartition(chr(10))[2]}"
 
 
 def default_runs(stage: str) -> int:
@@ -330,5 +316,5 @@ def reproduce(folder: Path, *, runs: int, toolchain: Path | None = None, hidden:
     """
     arguments = [] if toolchain is None else [f"--toolchain={toolchain.absolute()}"]
     made = [attempt(folder, arguments, hidden=hidden) for _ in range(runs)]
-    others = dict.fromkeys(one.line for one in made if one.status != _BAD)
-    return Reproduced(runs=runs, same=sum(one.status == _BAD for one in made), others=tuple(others))
+    others = dict.fromkeys(line for status, line in made if status != _BAD)
+    return Reproduced(runs=runs, same=sum(status == _BAD for status, _ in made), others=tuple(others))

@@ -210,7 +210,7 @@ def _compile(step: Mapping[str, Any], options: argparse.Namespace, artifact: Pat
             summary = f"{source.name}: the ONNX importer refused the model: {said}"
             return [Failure(stage=Stage.COMPILE, summary=summary)]
         source = imported
-    tool = _tool("iree-compile", "compiler", options.toolchain)
+    tool = _iree_compile(options.toolchain)
     print(f"compiling with {tool}", flush=True)
     name = f"./{source.name}" if source.name.startswith("-") else source.name  # else it would be an option
     argv = [str(tool), name, *_here(step["flags"]), "-o", str(artifact)]
@@ -235,20 +235,20 @@ def _here(words: Sequence[str]) -> list[str]:
     return [word.replace("{bundle}", str(HERE)) for word in words]
 
 
-def _tool(name: str, part: str, toolchain: Path | None) -> Path:
-    """Return a tool of a toolchain, of the installed package, or on PATH."""
-    packages = _packages(toolchain, part) if toolchain is not None else []
+def _iree_compile(toolchain: Path | None) -> Path:
+    """Return the compiler of a toolchain, of the installed package, or on PATH."""
+    name = "iree-compile"
+    packages = _packages(toolchain, "compiler") if toolchain is not None else []
     if toolchain is None and (found := importlib.util.find_spec("iree")) is not None:
         packages = [Path(place).parent for place in found.submodule_search_locations or ()]
-    inside = "compiler/_mlir_libs" if part == "compiler" else "_runtime_libs"
-    places = [package / "iree" / inside for package in packages]
+    places = [package / "iree" / "compiler" / "_mlir_libs" for package in packages]
     places += [] if toolchain is None else [toolchain.absolute() / place for place in _PLACES]
     for place in places:
         if (place / name).is_file():
             return place / name
     on_path = shutil.which(name) if toolchain is None else None
     if on_path is None:
-        raise CannotTell(f"found no {name} in {toolchain or 'this environment'}; pip install iree-base-{part}")
+        raise CannotTell(f"found no {name} in {toolchain or 'this environment'}; pip install iree-base-compiler")
     return Path(on_path)
 
 

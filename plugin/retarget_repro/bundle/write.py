@@ -127,6 +127,29 @@ def fill(
     folder.mkdir(parents=True)
     compile_target = engine.generated(failed.chosen.compiled)
     toolchain = _kind_of_toolchain(failed, engine)
+    compiled = _compile_step(folder, failed, compile_target, engine, toolchain=toolchain, without_env=without_env)
+    artifact, ran, target = failed.compiled.artifact, failed.ran, failed.chosen.target
+    builds, name, run, check = [failed.compiled.build], "", None, None
+    if artifact is not None:
+        name = f"artifact{Path(artifact.path).suffix}"
+        shutil.copyfile(artifact.path, folder / name)
+    if artifact is not None and ran is not None and isinstance(target, RunTarget):
+        run = _run_step(folder, target, ran.devices, without_env)
+        for number, info in enumerate(ran.devices):
+            profile = profile_text(profile_of_device(info, info.runtime or info.driver))
+            (folder / f"device{number}.toml").write_text(profile)
+        builds += [info.runtime for info in ran.devices]
+        with closing(ReferenceRuns(engine)) as runs:
+            references = runs.of(target, failed.chosen.others)
+            engine.export_cases(target, artifact, folder / "cases", references=references, only=cases)
+    elif ran is not None and isinstance(target, CompileTarget):
+        check = CheckStep(
+            kind=compile_target.kind,
+            module=compile_target.module.name,
+            compiler=compile_target.compiler.name,
+            tags=compile_target.tags,
+            known_compilers=compile_target.known_compilers,
+        )
     bundle = Bundle(
         target=failed.chosen.id,
         toolchain=toolchain,
@@ -139,36 +162,15 @@ def fill(
         ),
         expectation=failed.expectation(),
         reproduced=Reproduced(runs=0, same=0),
-        compile=_compile_step(folder, failed, compile_target, engine, toolchain=toolchain, without_env=without_env),
+        compile=compiled,
+        artifact=name,
+        run=run,
+        check=check,
         machine=f"{platform.platform()}, Python {platform.python_version()}",
+        builds=tuple(dict.fromkeys(filter(None, builds))),
         packages=tuple(_packages(_toolchain(failed))),
     )
-    artifact, ran = failed.compiled.artifact, failed.ran
-    builds = [failed.compiled.build]
-    if artifact is not None:
-        name = f"artifact{Path(artifact.path).suffix}"
-        shutil.copyfile(artifact.path, folder / name)
-        bundle = msgspec.structs.replace(bundle, artifact=name)
-    if artifact is not None and ran is not None and isinstance(failed.chosen.target, RunTarget):
-        run = _run_step(folder, failed.chosen.target, ran.devices, without_env)
-        for number, info in enumerate(ran.devices):
-            profile = profile_text(profile_of_device(info, info.runtime or info.driver))
-            (folder / f"device{number}.toml").write_text(profile)
-        builds += [info.runtime for info in ran.devices]
-        _write_cases(folder, failed, engine, cases)
-        bundle = msgspec.structs.replace(bundle, run=run)
-    elif ran is not None and isinstance(failed.chosen.target, CompileTarget):
-        check = CheckStep(
-            kind=compile_target.kind,
-            module=compile_target.module.name,
-            compiler=compile_target.compiler.name,
-            tags=compile_target.tags,
-            known_compilers=compile_target.known_compilers,
-        )
-        bundle = msgspec.structs.replace(bundle, check=check)
-    bundle = msgspec.structs.replace(
-        bundle, builds=tuple(dict.fromkeys(filter(None, builds))), commands=tuple(_commands(folder, bundle))
-    )
+    bundle = msgspec.structs.replace(bundle, commands=tuple(_commands(folder, bundle)))
     shutil.copyfile(Path(__file__).with_name("repro.py"), folder / "repro.py")
     if toolchain == "iree":
         copy_library(folder / "lib")
@@ -341,15 +343,6 @@ def _is_text(path: Path) -> bool:
         return path.is_file() and path.read_text("utf-8") is not None
     except (OSError, UnicodeDecodeError):
         return False
-
-
-def _write_cases(folder: Path, failed: FailedTarget, engine: Engine, cases: Sequence[str]) -> None:
-    target, artifact = failed.chosen.target, failed.compiled.artifact
-    if artifact is None or not isinstance(target, RunTarget):
-        return
-    with closing(ReferenceRuns(engine)) as runs:
-        references = runs.of(target, failed.chosen.others)
-        engine.export_cases(target, artifact, folder / "cases", references=references, only=cases)
 
 
 # ---------------------------------------------------------------- what else is in it

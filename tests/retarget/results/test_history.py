@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from retarget.results.history import HISTORY_SUFFIX, History, add_run, pack, read_history, target_durations, unpack
+from retarget.results.history import HISTORY_SUFFIX, History, add_run, pack, read_history, unpack
 from retarget.results.overview import Change, State, change_of, state_of
 from retarget.results.record import CaseRecord, Outcome, ReusedRecord, TimesRecord
 from retarget.results.timeline import Regression, changes_between, timeline_of, timelines
@@ -278,20 +278,20 @@ def test_a_duration_is_the_median_of_the_last_runs_in_which_the_target_ran() -> 
         for day, time in enumerate(times)
     ]
     found = unpack([(run.name, "", content) for run, content in packed])
-    assert target_durations(found) == {"c": 0.001, "t": 3.0}
-    assert target_durations(found, last=1) == {"c": 0.001, "t": 8.0}
+    assert found.durations() == {"c": 0.001, "t": 3.0}
+    assert found.durations(last=1) == {"c": 0.001, "t": 8.0}
 
 
 def test_a_result_of_an_earlier_run_has_no_duration() -> None:
     again = replace(passed("t", 5.0), unchanged=True, reused=ReusedRecord(host="there", ended=1.0))
     packed, content = pack([session("a", again)])
-    assert target_durations(unpack([(packed.name, "", content)])) == {}
+    assert unpack([(packed.name, "", content)]).durations() == {}
 
 
 def test_a_target_that_never_ran_has_no_duration() -> None:
     packed, content = pack([session("a", passed("t", 0.0, outcome=Outcome.SKIPPED))])
-    assert target_durations(unpack([(packed.name, "", content)])) == {}
-    assert target_durations(History()) == {}
+    assert unpack([(packed.name, "", content)]).durations() == {}
+    assert History().durations() == {}
 
 
 # Timelines

@@ -19,14 +19,13 @@ from retarget.results.files import (
     ResultsWriter,
     SessionStart,
     json_schema,
-    latest_records,
     new_session,
     read_results,
     result_files,
     results_of,
 )
 from retarget.results.history import HistoryRun
-from retarget.results.plan import Leg, Plan, digest_of_ids, read_plan, write_plan
+from retarget.results.plan import Leg, Plan, digest_of_ids, read_plan
 from retarget.results.record import CompileRecord, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
 
@@ -56,7 +55,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     when = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(session.start.started))
     assert path.name == f"build-0-x-{when}-{session.start.session[:8]}.jsonl"
     assert [(one.attempt, one.outcome) for one in session.records] == [(1, Outcome.FAILED), (2, Outcome.FLAKY)]
-    assert latest_records(session.records)["s.toml::s::a"].attempt == 2
+    assert session.latest["s.toml::s::a"].attempt == 2
     assert [one.sentence for one in session.attributions] == ["It."]
     assert session.is_complete
     assert session.files == (path,)
@@ -70,7 +69,7 @@ def test_the_error_of_an_attempt_is_its_result_whatever_comes_first(tmp_path: Pa
             writer.write(record(session, outcome=outcome))
         writer.end(1)
     sessions = read_results([tmp_path])
-    for results in (results_of(sessions), latest_records(sessions[0].records)):
+    for results in (results_of(sessions), sessions[0].latest):
         assert results["s.toml::s::a"].outcome is Outcome.ERROR
 
 
@@ -157,7 +156,7 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
     ids = ("s.toml::s::a", "s.toml::s::b")
     leg = Leg(name="build-0", kind="build", runner="linux", ids=ids, digest=digest_of_ids(reversed(ids)))
     plan = Plan(event="pr", paths=("suites",), legs=(leg,))
-    write_plan(plan, tmp_path / "plan.json")
+    (tmp_path / "plan.json").write_bytes(plan.text)
     found = read_plan(tmp_path / "plan.json")
     assert found == plan
     assert found.digest == plan.digest
@@ -209,7 +208,7 @@ def test_another_file_is_no_plan(tmp_path: Path, text: str) -> None:
 def test_a_plan_that_was_changed_after_it_was_written_is_an_error(tmp_path: Path, change: dict[str, object]) -> None:
     leg = Leg(name="build-0", kind="build", runner="linux", ids=("a",), digest=digest_of_ids(["a"]))
     path = tmp_path / "plan.json"
-    write_plan(Plan(event="pr", paths=("suites",), legs=(leg,)), path)
+    path.write_bytes(Plan(event="pr", paths=("suites",), legs=(leg,)).text)
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(RetargetError, match="found a plan that was changed after it was written"):
         read_plan(path)
@@ -230,7 +229,7 @@ def test_a_file_without_a_whole_line_is_refused(tmp_path: Path, text: str) -> No
 
 def test_nothing_is_known_of_the_duration_of_a_leg_that_does_not_say_it(tmp_path: Path) -> None:
     leg = Leg(name="l", kind="build", runner="linux", ids=(), digest=digest_of_ids(()))
-    write_plan(Plan(event="pr", paths=(), legs=(leg,)), tmp_path / "plan.json")
+    (tmp_path / "plan.json").write_bytes(Plan(event="pr", paths=(), legs=(leg,)).text)
     (found,) = read_plan(tmp_path / "plan.json").legs
     assert found.seconds == 0
 

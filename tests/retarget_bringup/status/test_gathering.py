@@ -134,7 +134,8 @@ def test_the_smallest_modules_of_targets_that_are_stuck_are_measured(
         return replace(compile_target(name, "gpu"), module=Module(name=name, path=path))
 
     def stuck(name: str, rung: Rung | None, **known: Any) -> Any:
-        values = {"id": f"s.toml::ops::{name}_gpu", "is_tried": True, "rung": rung, "top": Rung.MATCHES}
+        above = SimpleNamespace(top=Rung.MATCHES)
+        values = {"id": f"s.toml::ops::{name}_gpu", "is_tried": True, "rung": rung, "target": above}
         return SimpleNamespace(**values | {"is_permanent": False} | known)
 
     monkeypatch.setattr(gather, "module_sizes", sizes)

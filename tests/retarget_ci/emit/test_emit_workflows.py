@@ -11,13 +11,13 @@ import check_jsonschema
 import pytest
 from click.testing import CliRunner
 from retarget.cli import main
-from retarget.results import Leg, Plan, write_plan
+from retarget.results import Leg, Plan
 from retarget.support import DiagnosticsError, RetargetError
 from retarget_ci.emit.files import emitted_files, emitted_problems, left_over_files
 from retarget_ci.emit.gitlab import child_pipeline
 from retarget_ci.emit.jobs import jobs_of, legs_of_jobs
 from retarget_ci.files.read import read_ci
-from retarget_ci.model import CiConfig
+from retarget_ci.files.tables import CiConfig
 from ruamel.yaml import YAML
 
 CI = """
@@ -264,8 +264,10 @@ def test_a_history_outside_the_repository_is_an_error(tmp_path: Path) -> None:
 def test_more_legs_than_a_matrix_holds_are_several_jobs(tmp_path: Path) -> None:
     config = config_of(tmp_path, CI.replace("capacity = 4", "capacity = 300"))
     jobs = jobs_of(config)
-    assert jobs.builds == ("build-1", "build-2")
-    assert jobs.runs == ("run-1", "run-2", "run-3")  # 301 that run, 301 that compile and run
+    assert jobs == {
+        "build": ["build-1", "build-2"],
+        "run": ["run-1", "run-2", "run-3"],
+    }  # 301 that run, 301 that compile and run
     legs = tuple(leg(f"r{number}") for number in range(300))
     dealt = legs_of_jobs(Plan(event="pr", paths=(".",), legs=legs), jobs)
     assert {name: len(of) for name, of in dealt.items()} == {
@@ -384,7 +386,7 @@ def test_legs_of_a_plan_for_people_and_for_github(
 ) -> None:
     config_of(tmp_path)
     monkeypatch.chdir(tmp_path)
-    write_plan(Plan(event="pr", paths=(".",), legs=(leg("b", kind="build"),)), tmp_path / "plan.json")
+    (tmp_path / "plan.json").write_bytes(Plan(event="pr", paths=(".",), legs=(leg("b", kind="build"),)).text)
     assert main(["ci", "legs", "plan.json"]) == 0
     assert capsys.readouterr().out.splitlines()[1] == "b    build  linux   1        0 s"
     assert main(["ci", "legs", "plan.json", "--format", "github"]) == 0

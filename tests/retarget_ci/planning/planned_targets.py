@@ -11,7 +11,7 @@ from model_targets import ORIGIN, run_target
 from msgspec.structs import replace
 from retarget.model import CompilerConfig, CompileTarget, Module, RunTarget, Suite, Target
 from retarget.session import Declared, DeclaredTarget, Registry, load_extensions
-from retarget_ci.model import CiConfig, Event, Runner, Waiver
+from retarget_ci.files.tables import CiConfig, EventTable, RunnerTable, WaiverTable
 
 __all__ = ["CPU", "HOST", "VULKAN", "ci", "declared", "ids", "registry", "runner", "waiver"]
 
@@ -28,13 +28,18 @@ def registry() -> Registry:
     return load_extensions(())
 
 
-def runner(name: str, **fields: Any) -> Runner:
-    return Runner(name=name, labels=(name,), origin=ORIGIN, **fields)
+def lists(fields: dict[str, Any]) -> dict[str, Any]:
+    """Values as a file has them."""
+    return {name: [*value] if isinstance(value, tuple) else value for name, value in fields.items()}
 
 
-def ci(*runners: Runner, waivers: Sequence[Waiver] = (), **event: Any) -> tuple[CiConfig, Event]:
+def runner(name: str, **fields: Any) -> RunnerTable:
+    return RunnerTable(name=name, labels=[name], **lists(fields))
+
+
+def ci(*runners: RunnerTable, waivers: Sequence[WaiverTable] = (), **event: Any) -> tuple[CiConfig, EventTable]:
     """A `ci.toml` with one event, `pr`."""
-    found = Event(**({"name": "pr", "on": ("push",), "budget": 60.0, "origin": ORIGIN} | event))
+    found = EventTable(**lists({"name": "pr", "on": ("push",), "budget": "60 s"} | event))
     config = CiConfig(
         file=Path("ci.toml").absolute(),
         paths=("s",),
@@ -46,8 +51,8 @@ def ci(*runners: Runner, waivers: Sequence[Waiver] = (), **event: Any) -> tuple[
     return config, found
 
 
-def waiver(select: str, until: date) -> Waiver:
-    return Waiver(select=select, reason="no machine", until=until, origin=ORIGIN)
+def waiver(select: str, until: date) -> WaiverTable:
+    return WaiverTable(select=select, reason="no machine", until=until)
 
 
 def declared(

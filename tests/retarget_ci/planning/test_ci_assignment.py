@@ -8,17 +8,19 @@ from typing import Any
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
-from retarget.model import CompilerConfig, Host, Origin, Requirement, RunTarget, Toolchain
+from retarget.model import CompilerConfig, Host, Requirement, RunTarget, Toolchain
 from retarget.support import RetargetError
-from retarget_ci.model import Runner
+from retarget_ci.files.tables import RunnerTable
 from retarget_ci.planning.assign import Assigner, Refused, is_bound
 
 _HOST = Host(name="pixel-5", kind="adb", origin=ORIGIN)
 _TOOLCHAIN = Toolchain(name="iree-3.12", path=Path("build"), origin=ORIGIN)
 
 
-def _runner(name: str = "a", **fields: Any) -> Runner:
-    return Runner(name=name, labels=("x",), origin=Origin(file=Path("ci.toml"), key_path="runner[0]"), **fields)
+def _runner(name: str = "a", **fields: Any) -> RunnerTable:
+    return RunnerTable(
+        name=name, labels=["x"], **{key: [*one] if isinstance(one, tuple) else one for key, one in fields.items()}
+    )
 
 
 def _run(driver: str = "vulkan", *, requires: tuple[str, ...] = (), **fields: Any) -> RunTarget:
@@ -117,7 +119,7 @@ def test_a_compile_target_goes_to_the_first_runner_that_builds_and_has_its_toolc
     found = Assigner(runners).build(target)
     assert isinstance(found, Refused)
     assert found.reason == "runner 'plain' has no toolchain 'iree-3.12'"
-    runners[2] = replace(runners[2], toolchains=("iree-3.12",))
+    runners[2] = _runner("full", builds=True, toolchains=("iree-3.12",))
     assert Assigner(runners).build(target) is runners[2]
     assert Assigner(runners[:1]).build(target) is runners[0], "where no runner builds, any does"
 

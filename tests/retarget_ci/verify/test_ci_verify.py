@@ -11,7 +11,6 @@ from mlir_modules import GOOD
 from msgspec.structs import replace
 from planned_results import BUILD, PLAN, RUN, records_of, write_leg
 from retarget.cli import main
-from retarget.results import write_plan
 from retarget_ci.files.read import read_ci
 from retarget_ci.verify.command import skipped_by_rules
 
@@ -19,7 +18,7 @@ from retarget_ci.verify.command import skipped_by_rules
 @pytest.fixture(autouse=True)
 def _planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    write_plan(PLAN, Path("plan.json"))
+    Path("plan.json").write_bytes(PLAN.text)
     write_leg(Path("results"), BUILD)
 
 
@@ -41,7 +40,7 @@ def test_results_of_earlier_runs_are_counted_apart(capsys: pytest.CaptureFixture
 
 
 def test_a_change_that_concerns_no_target_has_no_results_and_is_in_order(capsys: pytest.CaptureFixture[str]) -> None:
-    write_plan(replace(PLAN, legs=()), Path("empty.json"))
+    Path("empty.json").write_bytes(replace(PLAN, legs=()).text)
     assert main(["ci", "verify", "--plan", "empty.json", "--results", "none"]) == 0
     printed = capsys.readouterr().out
     assert printed == "verified the plan of the event 'pr' (0 legs): 0 targets with one result each\n"

@@ -36,7 +36,7 @@ DIGEST = "0" * 64
 def worker(name: str, **fields: Any) -> Worker:
     known = {"id": f"id-{name}", "name": name, "address": f"tcp://{name}", "host": f"host-{name}", "cores": 4}
     known |= {"system": "linux", "architecture": "x86_64", "draining": False, "probing": False, "drivers": None}
-    return Worker(**{**known, "quarantined": (), "resources": {}, **fields})
+    return Worker(**{**known, "quarantined": {}, "resources": {}, **fields})
 
 
 class Link:
@@ -495,7 +495,7 @@ def test_what_workers_do_is_named_the_longest_first(
 
 
 def test_platforms_and_quarantines_are_those_of_the_workers() -> None:
-    link = Link(worker("a"), worker("b", system="darwin", architecture="arm64", quarantined=("gpu is lost",)))
+    link = Link(worker("a"), worker("b", system="darwin", architecture="arm64", quarantined={"gpu": "gpu is lost"}))
     executor = executor_of(link)
     assert executor.platforms == {("linux", "x86_64"), ("darwin", "arm64")}
     assert executor.notes == ("b: gpu is lost",)

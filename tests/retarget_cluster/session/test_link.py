@@ -87,7 +87,7 @@ class Bench:
         self.link = Link.__new__(Link)
         self.link.address, self.link.id, self.link.gone = "tcp://1", "s", ""
         self.link.workers, self.link.running = (), {}
-        self.link._files, self.link._taken, self.link._attempts = {}, [], {}
+        self.link._files, self.link._taken, self.link._giving, self.link._attempts = {}, [], set(), {}
         client: Any = SimpleNamespace(scheduler=self.scheduler, submit=self._submit, close=lambda **_: None)
         self.link._client = client
         self.slept: list[float] = []
@@ -259,7 +259,7 @@ async def test_workers_are_those_that_the_scheduler_has(bench: Bench) -> None:
         draining=False,
         probing=False,
         drivers=("d",),
-        quarantined=("lost",),
+        quarantined={"gpu": "lost"},
         resources={"driver:d": 1},
     )
     assert (second.id, second.drivers) == ("id-b", None)

@@ -15,7 +15,7 @@ from retarget.support import RetargetError
 from retarget.worker.messages import RunModule
 from retarget_cluster.jobs import AskBuild, AskCode
 from retarget_cluster.worker import engine as module
-from retarget_cluster.worker.engine import LocalEngine, _files
+from retarget_cluster.worker.engine import LocalEngine
 
 
 class Service:
@@ -168,9 +168,9 @@ def test_a_service_that_has_the_devices_open_is_lent_and_two_at_a_time_are_two(e
         assert again is first
     third = runtime("three")
     with engine._lent(third) as again:
-        assert len(engine._all) == 2
+        assert len(engine._services) == 2
         with engine._lent(third):
-            assert len(engine._all) == 2
+            assert len(engine._services) == 2
     assert len(engine._idle) == 2
 
 
@@ -184,7 +184,7 @@ def test_a_run_returns_what_it_recorded_and_which_devices_were_lost(engine: Loca
     outcome, recorded, notes = engine.run(job)
     assert (outcome, notes) == ("outcome", ("it was lost",))  # type: ignore[comparison-overlap]
     assert recorded == ((("a", b"1"), ("deep/b", b"2")) if record else ())
-    service: Any = engine._all[0].service
+    service: Any = next(iter(engine._services))
     (asked,) = service.asked
     assert (asked.target.timeout, asked.target.runtime.toolchain.path) == (9.0, Path("/here"))
     assert replace(asked, target=target, record=record) == message
@@ -192,14 +192,10 @@ def test_a_run_returns_what_it_recorded_and_which_devices_were_lost(engine: Loca
 
 def test_all_processes_end_with_the_engine(engine: LocalEngine) -> None:
     engine.devices(runtime("one"))
-    service: Any = engine._all[0].service
+    service: Any = next(iter(engine._services))
     service.asked.clear()
     engine.kill()
     engine.close()
     pool: Any = engine._pool
     spawner: Any = engine._spawner
     assert (service.asked, pool.asked, spawner.ended) == (["killed", "closed"], ["closed"], ["killed", "closed"])
-
-
-def test_files_of_a_folder_that_is_not_there_are_none(tmp_path: Path) -> None:
-    assert list(_files(tmp_path / "none")) == []

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -41,13 +40,11 @@ class Dask:
         self.now = 0.0
         self.advertised = 0
 
-    @asynccontextmanager
-    async def at_scheduler(self, address: str, _: object) -> AsyncIterator[None]:
+    async def expect_scheduler(self, address: str, _: object) -> None:
         assert address == OPTIONS.address
         if self.errors:
             self.now += 5.0
             raise self.errors.pop(0)
-        yield
 
     def worker(self, address: str, **given: Any) -> Any:
         self.made.append({"address": address, **given})
@@ -82,7 +79,7 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[ClusterWorker]:
 def served(worker: ClusterWorker, monkeypatch: pytest.MonkeyPatch, *ends: str, errors: Any = ()) -> Dask:
     dask = Dask(worker, list(ends), list(errors))
     monkeypatch.setattr("distributed.Worker", dask.worker)
-    monkeypatch.setattr(cluster_worker, "at_scheduler", dask.at_scheduler)
+    monkeypatch.setattr(cluster_worker, "expect_scheduler", dask.expect_scheduler)
     monkeypatch.setattr(cluster_worker, "_AGAIN", 0)
     monkeypatch.setattr(cluster_worker, "time", SimpleNamespace(monotonic=lambda: dask.now))
     monkeypatch.setattr(worker, "_advertise", dask.advertise)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -97,7 +98,7 @@ class Bench:
 
     def engine(self, **given: Any) -> Any:
         self.engines.append(given)
-        return Open(given)
+        return nullcontext(SimpleNamespace(given=given))
 
     def attempt(self, _: Any, chosen: Chosen) -> Attempt:
         self.now += 1
@@ -116,19 +117,6 @@ class Bench:
         is_less = len(less) < len(words) and given["fails"](folder / "candidate")
         Path(command[2]).write_text(self.left(less if is_less else words))
         return True
-
-
-class Open:
-    """An engine that is open while a block runs."""
-
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        self.given = given
-
-    def __enter__(self) -> Open:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
 
 @pytest.fixture
@@ -426,10 +414,12 @@ def test_variants_are_the_lines_with_a_name(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(subprocess, "run", run)
     source = _source(tmp_path)
-    found = reduce._smaller_variants(Words(), source, tmp_path, refused=["a", "b"], keep_types=True, env={"TOOLS": "x"})
+    has, found = reduce._smaller_variants(
+        Words(), source, tmp_path, refused=["a", "b"], keep_types=True, env={"TOOLS": "x"}
+    )
     assert asked == [(("shrink", str(source), str(tmp_path)), "a\nb", "x", os.environ["PATH"], 120)]
-    assert found.has == "3 words"
-    assert [(one.name, str(one.path)) for one in found.found] == [("without\ta", "/v/1"), ("printed", "/v/2")]
+    assert has == "3 words"
+    assert [(name, str(path)) for name, path in found] == [("without\ta", "/v/1"), ("printed", "/v/2")]
 
 
 def _source(folder: Path) -> Path:

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from retarget.cli.support import add_action, text_table
-from retarget.results.files import SessionResults, faulty_sessions, latest_records, read_results, results_of
+from retarget.results.files import SessionResults, faulty_sessions, read_results, results_of
 from retarget.results.overview import by_config, by_outcome, failure_groups, state_of
 from retarget.results.record import BAD, INCOMPLETE, Outcome, TargetRecord
 from retarget.support.errors import did_you_mean, display_path
@@ -121,7 +121,7 @@ def _text(
     if listed:
         yield ""
         yield from (f"{shown(record.nodeid)}: {shown(str(state_of(record)))}" for record in listed)
-    twice = sum(len(latest_records(session.records)) for session in sessions) - len(results_of(sessions))
+    twice = sum(len(session.latest) for session in sessions) - len(results_of(sessions))
     if twice:
         yield ""
         yield f"{counted(twice, 'result')} of earlier sessions left out: of a target the last session counts"

@@ -21,14 +21,13 @@ _GROUPS = ("compile workers", "devices", "waiting for a device")
 
 class Span(Struct, frozen=True, kw_only=True):
     """A stretch of a session, in seconds since 1970, UTC. `group` is one of compile workers, devices and waiting for a
-    device; `lane` is what is busy: a worker, or a device's physical id. `worker` is the number of a compile worker."""
+    device; `lane` is what is busy: a worker, or a device's physical id."""
 
     group: str
     lane: str
     started: float
     seconds: float
     name: str
-    worker: int = 0
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -37,26 +36,20 @@ def spans(session: SessionResults) -> Iterator[Span]:
 
     Reused results, and targets that did not run, have no span.
     """
-    compiles: dict[tuple[str, int, float], Span] = {}
+    compiles: set[tuple[str, int, float]] = set()
     for record in session.records:
-        for span in _compile(record):
-            if compiles.setdefault((record.process, span.worker, span.started), span) is span:
-                yield span
+        done = record.compile
+        if done is not None and done.started and (key := (record.process, done.worker, done.started)) not in compiles:
+            compiles.add(key)
+            yield Span(
+                group=_GROUPS[0],
+                lane=f"{record.process} worker {done.worker}".strip(),
+                started=done.started,
+                seconds=done.seconds,
+                name=f"{record.module}_{record.compiler}" if record.module else record.target,
+                details={"key": done.key, "build": done.build},
+            )
         yield from _run(record)
-
-
-def _compile(record: TargetRecord) -> Iterator[Span]:
-    if (done := record.compile) is not None and done.started:
-        name = f"{record.module}_{record.compiler}" if record.module else record.target
-        yield Span(
-            group=_GROUPS[0],
-            lane=f"{record.process} worker {done.worker}".strip(),
-            worker=done.worker,
-            started=done.started,
-            seconds=done.seconds,
-            name=name,
-            details={"key": done.key, "build": done.build},
-        )
 
 
 def _run(record: TargetRecord) -> Iterator[Span]:
