@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from generator.support import Array, Module, module, pattern, source, type_of
+from generator.support import Array, Module, module, source, type_of
 
 F32 = np.float32
 I32 = np.int32
-
-
-def _x(*shape: int) -> Array:
-    return pattern(shape, seed=3, modulus=1009, shift=0)
 
 
 def _fresh(name: str, value: Array) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from generator.support import Module, exactly, module
-from generator.support.products import matmul
+from generator.support.products import matmul, product
 from generator.support.reference import conv2d
 
 
@@ -28,15 +28,7 @@ def _odd_bytes(m: Module) -> None:
     m.elementwise("five_of_i16", "arith.addi %a, %a", y * 2, y)
     a = m.input("a", (35, 70), "i8", seed=3, modulus=251, shift=125)
     b = m.input("b", (70, 30), "i8", seed=8, modulus=251, shift=125)
-    m.function(
-        "matmul_i8_35x70x30",
-        """
-        %a, %b = @a, @b
-        %init = filled 0 : tensor<35x30xi32>
-        %c = linalg.matmul ins(%a, %b : tensor<35x70xi8>, tensor<70x30xi8>) outs(%init : tensor<35x30xi32>) -> tensor<35x30xi32>
-        """,
-        {"%c": exactly(a @ b, np.int32)},
-    )
+    product(m, "matmul_i8_35x70x30", "matmul", {"a": "a", "b": "b"}, exactly(a @ b, np.int32))
 
 
 @module("quantised/quantized-matmul")

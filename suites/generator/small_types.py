@@ -5,7 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
-from generator.support import Approximate, Array, Module, applied, module
+from generator.support import Approximate, Array, Module, applied, each, module
 from generator.support.arrays import NAMES, type_of
 
 _DTYPES = {name: np.dtype(getattr(ml_dtypes, dtype)) for dtype, name in NAMES.items() if hasattr(ml_dtypes, dtype)}
@@ -19,8 +19,7 @@ def _same(value: Array) -> Approximate:
 # ---------------------------------------------------------------- integers
 
 
-@module("small-types/i4", "i4")
-@module("small-types/i2", "i2")
+@each("small-types/{0}", "i4", "i2")
 def _integers(m: Module, element: str) -> None:
     dtype, bits = _DTYPES[element], int(element[1:])
     m.about = (
@@ -182,27 +181,13 @@ def _packed_booleans(m: Module) -> None:
 _FROM = (0.0, 1.0, -1.5, 0.5, 6.0, -4.0, 0.3, 1.0625, 1.1875, 2.5, 3.5, -0.07, 5.0, 0.01, 2.9, -3.1)
 
 
-@module("small-types/f8E4M3FN", "f8E4M3FN")
-@module("small-types/f8E4M3FNUZ", "f8E4M3FNUZ")
-@module("small-types/f8E5M2", "f8E5M2")
-@module("small-types/f8E5M2FNUZ", "f8E5M2FNUZ")
-@module("small-types/f8E8M0FNU", "f8E8M0FNU")
-def _passed(m: Module, element: str) -> None:
-    _floats(m, element, is_passed=True)
+_PASSED = ("f8E4M3FN", "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ", "f8E8M0FNU")
+"""The types that IREE's runtime knows, so that a check can look at them."""
 
 
-@module("small-types/f8E4M3", "f8E4M3")
-@module("small-types/f8E3M4", "f8E3M4")
-@module("small-types/f8E4M3B11FNUZ", "f8E4M3B11FNUZ")
-@module("small-types/f4E2M1FN", "f4E2M1FN")
-@module("small-types/f6E2M3FN", "f6E2M3FN")
-@module("small-types/f6E3M2FN", "f6E3M2FN")
-def _inside(m: Module, element: str) -> None:
-    _floats(m, element, is_passed=False)
-
-
-def _floats(m: Module, element: str, *, is_passed: bool) -> None:
-    """Fill a module of a float type. `is_passed`: IREE's runtime knows it, so that a check can look at it."""
+@each("small-types/{0}", *_PASSED, "f8E4M3", "f8E3M4", "f8E4M3B11FNUZ", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN")
+def _floats(m: Module, element: str) -> None:
+    is_passed = element in _PASSED
     dtype, bits = _DTYPES[element], int(element[1])
     stays = (
         "" if is_passed else " IREE 3.13 has it inside a module only: it comes from bytes and leaves as f32 or bytes."

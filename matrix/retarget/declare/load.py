@@ -46,16 +46,13 @@ class DeclarationLoader:
         self._store = store
         self._redirected = toolchains or {}
         self._visible: dict[Path, FileDeclarations] = {}
-        self._matrix_files: list[Path] = []
+        self.matrix_files: list[Path] = []
+        """The `matrix.toml` and `expectations.toml` files read so far, in the order read."""
         self._suites: dict[str, Path] = {}
         self._scopes: list[Scope] = []
-        self._expectations: list[Expectation] = []
-        self._goldens: list[Golden] = []
-
-    @property
-    def matrix_files(self) -> tuple[Path, ...]:
-        """The `matrix.toml` and `expectations.toml` files read so far, in the order read."""
-        return tuple(self._matrix_files)
+        self.expectations: list[Expectation] = []
+        self.goldens: list[Golden] = []
+        """All rules of the files read so far."""
 
     @property
     def compiler_configs(self) -> tuple[CompilerConfig, ...]:
@@ -82,16 +79,6 @@ class DeclarationLoader:
                 )
                 msg = f"--retarget-toolchain: {error}"
                 raise RetargetError(msg)
-
-    @property
-    def expectations(self) -> tuple[Expectation, ...]:
-        """All rules of the files read so far."""
-        return tuple(self._expectations)
-
-    @property
-    def goldens(self) -> tuple[Golden, ...]:
-        """All golden rules of the files read so far."""
-        return tuple(self._goldens)
 
     def read_matrix_file(self, path: Path) -> tuple[Diagnostic, ...]:
         """Return all errors of a `matrix.toml` or `expectations.toml`, of the one beside it and of those above."""
@@ -135,10 +122,10 @@ class DeclarationLoader:
 
         visible: FileDeclarations | None = None
         if os.path.lexists(folder / MATRIX_FILE):
-            self._matrix_files.append(folder / MATRIX_FILE)
+            self.matrix_files.append(folder / MATRIX_FILE)
             visible = self._read(folder / MATRIX_FILE, MATRIX_FILE, above)
         if os.path.lexists(folder / EXPECTATIONS_FILE):
-            self._matrix_files.append(folder / EXPECTATIONS_FILE)
+            self.matrix_files.append(folder / EXPECTATIONS_FILE)
             beside = visible or above(False)
             visible = self._read(folder / EXPECTATIONS_FILE, EXPECTATIONS_FILE, lambda _: beside)
         return visible or above(False)
@@ -152,8 +139,8 @@ class DeclarationLoader:
         outer = above(tables.root)
         found = self._resolved(tables, role, outer.scope)
         self._scopes.append(found.scope)
-        self._expectations += found.expectations
-        self._goldens += found.goldens
+        self.expectations += found.expectations
+        self.goldens += found.goldens
         rules, goldens = (*outer.expectations, *found.expectations), (*outer.goldens, *found.goldens)
         suites = tuple(replace(suite, expectations=rules, goldens=goldens) for suite in found.suites)
         diagnostics = (*outer.diagnostics, *found.diagnostics)

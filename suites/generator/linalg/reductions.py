@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from generator.support import Approximate, Module, exactly, module, type_of
+from generator.support import Approximate, Module, exactly, module
+from generator.support.products import reduction
 from generator.support.reference import softmax
 
 F32 = np.float32
 INF = np.inf
-
-
-REDUCE = """
-%x = @x
-%init = filled start = $start : $ot
-%out = linalg.reduce { arith.$op } ins(%x : $it) outs(%init : $ot) dimensions = [$axes]
-"""
 
 
 @module("linalg/reduce-sum", "sum", "addf", "0.0")
@@ -27,17 +21,10 @@ def _reductions(m: Module, kind: str, op: str, start: str) -> None:
         f"Numbers: NumPy's {kind} in float64; small integers, so f32 is exact in any order."
     )
     x = m.input("x", (9, 34, 47), seed=3, modulus=1009, shift=504)
-    for name, axes in (
-        ("last", (2,)),
-        ("middle", (1,)),
-        ("first", (0,)),
-        ("outer_two", (0, 1)),
-        ("inner_two", (1, 2)),
-        ("all", (0, 1, 2)),
-    ):
+    along = {"last": (2,), "middle": (1,), "first": (0,), "outer_two": (0, 1), "inner_two": (1, 2), "all": (0, 1, 2)}
+    for name, axes in along.items():
         out = exactly(np.asarray({"sum": np.sum, "max": np.max, "min": np.min}[kind](x, axis=axes)), F32)
-        m.function(f"along_{name}", REDUCE, {"%out": out}, it=type_of(x.astype(F32)), ot=type_of(out), op=op, start=start,
-                   axes=", ".join(map(str, axes)))  # fmt: skip
+        reduction(m, f"along_{name}", op, start, out, ", ".join(map(str, axes)))
 
 
 @module("linalg/reduce-long")
@@ -47,13 +34,9 @@ def _reduce_long(m: Module) -> None:
     """
     x = m.input("x", (1, 2503), seed=3, modulus=13, shift=6)
     y = m.input("y", (301, 3), seed=4, modulus=1009, shift=504)
-    for name, op, start, values, reduce in (
-        ("row_sum", "addf", "0.0", x, np.sum), ("row_max", "maximumf", "0xFF800000", x, np.max),
-        ("short_sums", "addf", "0.0", y, np.sum), ("short_max", "maximumf", "0xFF800000", y, np.max),
-    ):  # fmt: skip
-        out = exactly(reduce(values, axis=1), F32)
-        m.function(name, REDUCE.replace("@x", "@x" if values is x else "@y"), {"%out": out},
-                   it=type_of(values.astype(F32)), ot=type_of(out), op=op, start=start, axes="1")  # fmt: skip
+    for called, values, names in (("x", x, ("row_sum", "row_max")), ("y", y, ("short_sums", "short_max"))):
+        reduction(m, names[0], "addf", "0.0", exactly(values.sum(axis=1), F32), called=called)
+        reduction(m, names[1], "maximumf", "0xFF800000", exactly(values.max(axis=1), F32), called=called)
 
 
 @module("linalg/argmax")

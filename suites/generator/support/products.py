@@ -7,8 +7,6 @@ import numpy as np
 from generator.support.arrays import Array, exactly, type_of
 from generator.support.module import Module
 
-__all__ = ["convolution", "matmul", "product"]
-
 _EXACT_BELOW = {"f16": 2**11, "bf16": 2**8, "f32": 2**24, "f64": 2**53, "i32": 2**31, "i64": 2**53}
 _DTYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64}
 
@@ -41,6 +39,22 @@ def product(
         zero="0" if want.dtype.kind == "i" else "0.0",
         out=type_of(want),
     )
+
+
+def reduction(  # noqa: PLR0917
+    m: Module, name: str, op: str, start: object, want: Array, axes: str = "1", called: str = "x"
+) -> None:
+    """Add a function that reduces an input along axes, beginning with `start`."""
+    m.function(
+        name,
+        """
+        %x = @$called
+        %init = filled start = $start : $ot
+        %out = linalg.reduce { arith.$op } ins(%x : $it) outs(%init : $ot) dimensions = [$axes]
+        """,
+        {"%out": want},
+        called=called, start=start, op=op, it=m.inputs[called], ot=type_of(want), axes=axes,
+    )  # fmt: skip
 
 
 def convolution(  # noqa: PLR0917

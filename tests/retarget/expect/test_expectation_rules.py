@@ -622,5 +622,5 @@ def test_a_project_without_expectations_reads_no_file_of_them(write: Write) -> N
     write({})
     loader = DeclarationLoader()
     loader.load_suite_file(Path("suites/suite.toml"))
-    assert loader.expectations == ()
+    assert loader.expectations == []
     assert [path.name for path in loader.matrix_files] == ["matrix.toml"]

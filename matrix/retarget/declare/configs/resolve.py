@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from retarget.declare.configs.devices import (
     compile_device_problems,
@@ -37,20 +37,18 @@ from retarget.support.toml import KeyPath, Problem, format_key_path, parse_key_p
 from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, SYSTEM_ALIASES, word_error
 
 if TYPE_CHECKING:
-    from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, RuntimeConfigTable
+    from retarget.declare.schema.tables import CompilerConfigTable, RuntimeConfigTable
     from retarget.extension.registry import Registry
 
-_ConfigT = TypeVar("_ConfigT", bound=Toolchain | Host | CompilerConfig | RuntimeConfig | TargetConfig)
 _InheritableT = TypeVar("_InheritableT", bound=CompilerConfig | RuntimeConfig)
 _InheritableTableT = TypeVar("_InheritableTableT", bound="CompilerConfigTable | RuntimeConfigTable")
-_TableT = TypeVar("_TableT", bound="ConfigTable")
 
 _REPORTED = 20
 """How many configs of one product declaration have their own message: looking for near names takes time for each."""
 
 
 def extend_scope(
-    above: Scope, tables: FileTables, registry: Registry | None = None, redirected: Redirections | None = None
+    above: Scope, tables: FileTables, registry: Registry | None, redirected: Redirections
 ) -> tuple[Scope, tuple[Problem, ...]]:
     """Return what a file can see (its own configs and those above it) and what is wrong with its own.
 
@@ -58,7 +56,7 @@ def extend_scope(
     `redirected` says where some toolchains are in this session.
     """
     problems: list[Problem] = []
-    toolchains = toolchains_of(above.toolchains, tables, redirected or {}, problems)
+    toolchains = toolchains_of(above.toolchains, tables, redirected, problems)
     hosts = hosts_of(above.hosts, tables, problems)
     compilers = _inheritable(
         above.compilers,
@@ -144,9 +142,7 @@ def _inheritable(
         diagnostics = ()
         if {"devices", "distinct"} & entry.table.model_fields_set:
             diagnostics = tuple(check_devices(table, entry.path))
-        if not diagnostics and not (
-            main_driver(table) if _is_runtime(table) else cast("CompilerConfigTable", table).compiler
-        ):
+        if not diagnostics and not (main_driver(cast("Any", table)) if tool == "driver" else getattr(table, tool)):
             message = f"found no {tool}, expected its name here or by extends"
             diagnostics = (Problem((*entry.path, tool), message),)
         origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
@@ -165,18 +161,12 @@ def _inheritable(
 
 def _located(table: _InheritableTableT, file: Path) -> _InheritableTableT:
     """Return a table whose profile files have absolute paths: one that extends it may be in another folder."""
-    if _is_runtime(table):
-        located_here: dict[str, object] = {"profile": located_profile(file, table.profile)} if table.profile else {}
-    else:
-        profiles = cast("CompilerConfigTable", table).target_from
-        located_here = {"target_from": [located_profile(file, one) for one in profiles]} if profiles else {}
-    if not located_here:
-        return table
-    return cast("_InheritableTableT", table.model_copy(update=located_here))
-
-
-def _is_runtime(table: CompilerConfigTable | RuntimeConfigTable) -> TypeGuard[RuntimeConfigTable]:
-    return hasattr(table, "driver")
+    located: dict[str, object] = {}
+    if profile := getattr(table, "profile", None):
+        located["profile"] = located_profile(file, profile)
+    if profiles := getattr(table, "target_from", ()):
+        located["target_from"] = [located_profile(file, one) for one in profiles]
+    return cast("_InheritableTableT", table.model_copy(update=located)) if located else table
 
 
 def _inherited(own: _InheritableTableT, base: CompilerConfigTable | RuntimeConfigTable) -> _InheritableTableT:
