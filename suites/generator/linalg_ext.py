@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from generator.support import Array, Module, module, source, type_of
+from generator.support.arrays import NAMES
 
 F32 = np.float32
 I32 = np.int32
@@ -26,22 +27,25 @@ def _sort(m: Module) -> None:
     keys = ((np.arange(40) * 27 + 11) % 41).astype(I32)
     values = (np.arange(40) * 10).astype(I32)
     order = np.argsort(keys)
-    m.function(
-        "up", "$x" + _sorted("tensor<40xi32>", "arith.cmpi slt", "i32"), {"%out": np.sort(keys)}, x=_fresh("x", keys)
-    )
-    m.function(
-        "down",
-        "$x" + _sorted("tensor<40xf32>", "arith.cmpf ogt", "f32"),
-        {"%out": np.sort(keys.astype(F32))[::-1]},
-        x=_fresh("x", keys.astype(F32)),
-    )
-    rows = keys.reshape(5, 8)
-    m.function(
-        "along_rows",
-        "$x" + _sorted("tensor<5x8xi32>", "arith.cmpi slt", "i32", 1),
-        {"%out": np.sort(rows, axis=1)},
-        x=_fresh("x", rows),
-    )
+    floats, rows = keys.astype(F32), keys.reshape(5, 8)
+    for name, x, compare, dimension, want in (
+        ("up", keys, "arith.cmpi slt", 0, np.sort(keys)),
+        ("down", floats, "arith.cmpf ogt", 0, np.sort(floats)[::-1]),
+        ("along_rows", rows, "arith.cmpi slt", 1, np.sort(rows, axis=1)),
+    ):
+        m.function(
+            name,
+            """
+            $x
+                    %out = iree_linalg_ext.sort dimension($dimension) outs(%x : $kind) {
+                    ^bb0(%a: $element, %b: $element):
+                      %first = $compare, %a, %b : $element
+                      iree_linalg_ext.yield %first : i1
+                    } -> $kind
+            """,
+            {"%out": want},
+            x=_fresh("x", x), dimension=dimension, kind=type_of(x), element=NAMES[x.dtype.name], compare=compare,
+        )  # fmt: skip
     m.function(
         "keys_with_values",
         """
@@ -56,16 +60,6 @@ def _sort(m: Module) -> None:
         {"%out#0": keys[order], "%out#1": values[order]},
         k=_fresh("k", keys), v=_fresh("v", values),
     )  # fmt: skip
-
-
-def _sorted(kind: str, compare: str, element: str, dimension: int = 0) -> str:
-    return f"""
-        %out = iree_linalg_ext.sort dimension({dimension}) outs(%x : {kind}) {{
-        ^bb0(%a: {element}, %b: {element}):
-          %first = {compare}, %a, %b : {element}
-          iree_linalg_ext.yield %first : i1
-        }} -> {kind}
-        """
 
 
 @module("linalg-ext/scatter")
@@ -131,17 +125,8 @@ def _scan(m: Module) -> None:
         ("running_product", small, np.array(1, I32), "true", "muli", np.cumprod(small, dtype=I32)),
         ("columns", table, np.zeros(6, I32), "true", "addi", np.cumsum(table, axis=0, dtype=I32)),
     ):
-        m.function(
-            name,
-            template,
-            {"%out#0": want},
-            x=values,
-            start=start,
-            t=type_of(values),
-            st=type_of(start),
-            inclusive=inclusive,
-            op=op,
-        )
+        kinds = {"t": type_of(values), "st": type_of(start)}
+        m.function(name, template, {"%out#0": want}, x=values, start=start, inclusive=inclusive, op=op, **kinds)
 
 
 @module("linalg-ext/topk")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from generator.support import Module, exactly, module
-from generator.support.products import matmul, product
+from generator.support.products import convolution, matmul, product
 from generator.support.reference import conv2d
 
 
@@ -59,22 +59,13 @@ def _conv(m: Module) -> None:
     """
     image = m.input("image", (1, 9, 10, 4), "i8", seed=3, modulus=251, shift=125)
     kernel = m.input("kernel", (3, 3, 4, 6), "i8", seed=8, modulus=251, shift=125)
-    head = """
-        %image, %kernel = @image, @kernel
-        %init = filled 0 : tensor<1x7x8x6xi32>
-        """
-    m.function(
-        "i8_to_i32",
-        head
-        + """%out = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
-          ins(%image, %kernel : tensor<1x9x10x4xi8>, tensor<3x3x4x6xi8>) outs(%init : tensor<1x7x8x6xi32>) -> tensor<1x7x8x6xi32>
-        """,
-        {"%out": exactly(conv2d(image, kernel), np.int32)},
-    )
+    convolution(m, "i8_to_i32", "conv_2d_nhwc_hwcf", exactly(conv2d(image, kernel), np.int32))
     m.function(
         "zero_points_minus_5_and_9",
-        head
-        + """%zi = util.unfoldable_constant -5 : i32
+        """
+        %image, %kernel = @image, @kernel
+        %init = filled 0 : tensor<1x7x8x6xi32>
+        %zi = util.unfoldable_constant -5 : i32
         %zk = util.unfoldable_constant 9 : i32
         %out = linalg.conv_2d_nhwc_hwcf_q {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
           ins(%image, %kernel, %zi, %zk : tensor<1x9x10x4xi8>, tensor<3x3x4x6xi8>, i32, i32) outs(%init : tensor<1x7x8x6xi32>) -> tensor<1x7x8x6xi32>

@@ -54,16 +54,8 @@ def _conv1d(m: Module) -> None:
     signal = m.input("signal", (2, 37, 3), seed=1)
     kernel = m.input("kernel", (5, 3, 4), seed=2, modulus=7, shift=3)
     views = np.stack([signal[:, w : w + 33, :] for w in range(5)], axis=2)
-    m.function(
-        "conv_1d_nwc_wcf",
-        """
-        %signal, %kernel = @signal, @kernel
-        %init = filled 0.0 : tensor<2x33x4xf32>
-        %out = linalg.conv_1d_nwc_wcf {dilations = dense<1> : tensor<1xi64>, strides = dense<1> : tensor<1xi64>}
-          ins(%signal, %kernel : tensor<2x37x3xf32>, tensor<5x3x4xf32>) outs(%init : tensor<2x33x4xf32>) -> tensor<2x33x4xf32>
-        """,
-        {"%out": exactly(np.einsum("nxwc,wcf->nxf", views, kernel), F32)},
-    )
+    want = exactly(np.einsum("nxwc,wcf->nxf", views, kernel), F32)
+    convolution(m, "conv_1d_nwc_wcf", "conv_1d_nwc_wcf", want, "signal", axes=1)
     line = m.input("line", (64,), seed=3)
     taps = np.array([0.25, 0.5, 0.25])
     m.function(

@@ -285,20 +285,11 @@ def _elementwise(m: Module) -> None:
         %x, %y = @x, @y
         %empty = tensor.empty() : tensor<13x67xf32>
         """
-    kinds = {"add": "add", "sub": "sub", "mul": "mul", "max": "max_signed", "min": "min_signed"}
-    for op, want in (
-        ("add", x + y),
-        ("sub", x - y),
-        ("mul", x * y),
-        ("max", np.maximum(x, y)),
-        ("min", np.minimum(x, y)),
-    ):
-        m.function(
-            f"named_{op}",
-            head
-            + f"%out = linalg.elementwise <{kinds[op]}> ins(%x, %y : {kind}, {kind}) outs(%empty : {kind}) -> {kind}",
-            {"%out": exactly(want, F32)},
-        )
+    exact = {"add": x + y, "sub": x - y, "mul": x * y, "max_signed": np.maximum(x, y), "min_signed": np.minimum(x, y)}
+    for op, want in exact.items():
+        applied_to = f"<{op}> ins(%x, %y : {kind}, {kind}) outs(%empty : {kind}) -> {kind}"
+        named = f"named_{op.removesuffix('_signed')}"
+        m.function(named, head + f"%out = linalg.elementwise {applied_to}", {"%out": exactly(want, F32)})
     twos = 2.0 ** (np.arange(13 * 67).reshape(13, 67) % 5 - 2)
     m.function("named_div", head + f"%two = $twos\n        %out = linalg.elementwise <div> ins(%x, %two : {kind}, {kind}) outs(%empty : {kind}) -> {kind}",
                {"%out": exactly(x / twos, F32)}, twos=twos.astype(F32))  # fmt: skip

@@ -67,10 +67,13 @@ def convolution(  # noqa: PLR0917
     *,
     stride: int = 1,
     dilation: int = 1,
+    axes: int = 2,
 ) -> None:
-    """Add a two-dimensional convolution of inputs."""
-    attributes = f"{{dilations = dense<{dilation}> : tensor<2xi64>, strides = dense<{stride}> : tensor<2xi64>}}\n  "
-    product(m, name, op, {"image": image, "kernel": kernel}, want, result="out", attributes=attributes)
+    """Add a convolution of inputs."""
+    kind = f"tensor<{axes}xi64>"
+    attributes = f"{{dilations = dense<{dilation}> : {kind}, strides = dense<{stride}> : {kind}}}\n  "
+    operands = {("signal" if axes == 1 else "image"): image, "kernel": kernel}
+    product(m, name, op, operands, want, result="out", attributes=attributes)
 
 
 def matmul(  # noqa: PLR0917
