@@ -122,14 +122,14 @@ _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
 
 
 def json_schema() -> str:
-    """Return the JSON Schema of the files as text."""
-    schema = constrained(model_schema(DeclarationFile))
-    return json.dumps({"$schema": _DIALECT, "title": "retarget declarations", **schema}, indent=2) + "\n"
+    """Return the JSON Schema of the files as text, with what the loader requires beyond the types of keys."""
+    schema = model_schema(DeclarationFile)
+    tables = {name: _merged(table, _TABLES.get(name, {})) for name, table in schema["$defs"].items()}
+    return schema_text("retarget declarations", {**schema, "$defs": tables})
 
 
-def kind_schema(kind: str, schema: Mapping[str, object]) -> str:
-    """Return the JSON Schema of a kind's files as text."""
-    title = f"files of the kind {kind}"
+def schema_text(title: str, schema: Mapping[str, object]) -> str:
+    """Return a JSON Schema as text."""
     return json.dumps({"$schema": _DIALECT, "title": title, **schema}, indent=2) + "\n"
 
 
@@ -281,12 +281,6 @@ _FIRST, _FURTHER = "[A-Za-z0-9]", "[A-Za-z0-9._+-]"
 _TAG = r"[\w:+\-.\[\]\\/]"
 _NOT_RESERVED = {"not": {"enum": sorted(RESERVED_WORDS)}}
 _WRITTEN = {"pattern": r"\S"}
-
-
-def constrained(schema: Schema) -> Schema:
-    """Return the JSON Schema of the declaration files with what the loader requires in addition."""
-    tables = {name: _merged(table, _TABLES.get(name, {})) for name, table in schema["$defs"].items()}
-    return {**schema, "$defs": tables}
 
 
 def _merged(schema: Schema, more: Schema) -> Schema:
