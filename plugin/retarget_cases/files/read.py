@@ -144,7 +144,7 @@ def parameter_files(path: Path, folder: Path, *, of_model: bool = False) -> Sequ
     found: list[tuple[str, Path]] = []
     for scope, written, key_path in file.parameters:
         try:
-            found.append((scope, files.large_path(written)))
+            found.append((scope, files.path(written, is_large=True)))
         except RetargetError as error:
             raise file.diagnostic(key_path, str(error)) from error
     return found

@@ -307,7 +307,9 @@ def _parameters_in(path: Path, folder: Path) -> dict[str, tuple[Location, dict[P
     for parameters in file.parameters:
         location = parameters.path.location
         try:
-            given.setdefault(parameters.scope, (location, {}))[1][files.large_path(parameters.path.text)] = None
+            given.setdefault(parameters.scope, (location, {}))[1][files.path(parameters.path.text, is_large=True)] = (
+                None
+            )
         except RetargetError as error:
             diagnostics.append(location.diagnostic(str(error)))
     if diagnostics:
