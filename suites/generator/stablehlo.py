@@ -78,8 +78,7 @@ def _reduce(m: Module) -> None:
         m.function(name, f"""%x = @x
         %start = stablehlo.constant dense<{start}> : tensor<f32>
         %out = stablehlo.reduce(%x init: %start) applies stablehlo.{op} across dimensions = [{dims}] : (tensor<7x12x15xf32>, tensor<f32>) -> {type_of(out)}""", {"%out": out})  # fmt: skip
-    m.function("product", """%x = $x
-        %start = stablehlo.constant dense<1.0> : tensor<f32>
+    m.function("product", """%start = stablehlo.constant dense<1.0> : tensor<f32>
         %out = stablehlo.reduce(%x init: %start) applies stablehlo.multiply across dimensions = [1] : (tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>""",
                {"%out": exactly(small.prod(axis=1), F32)}, x=small.astype(F32))  # fmt: skip
 
@@ -130,8 +129,7 @@ def _gather(m: Module) -> None:
     places, updates = np.array([[2], [5], [2]]), np.array([100, 200, 300], I32)
     added = line * 3
     np.add.at(added, places[:, 0], updates)
-    m.function("scatter_adds", """%line = $line
-        %three = stablehlo.constant dense<3> : tensor<8xi32>
+    m.function("scatter_adds", """%three = stablehlo.constant dense<3> : tensor<8xi32>
         %base = stablehlo.multiply %line, %three : tensor<8xi32>
         %places = $places
         %updates = $updates
