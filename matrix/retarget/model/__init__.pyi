@@ -1,10 +1,3 @@
-from typing import TYPE_CHECKING
-
-from retarget.model.calls import Check as Check
-from retarget.model.calls import CheckSink as CheckSink
-from retarget.model.calls import DriverError as DriverError
-from retarget.model.calls import FunctionInfo as FunctionInfo
-from retarget.model.calls import Tolerance as Tolerance
 from retarget.model.declared import CompilerConfig as CompilerConfig
 from retarget.model.declared import CompileTarget as CompileTarget
 from retarget.model.declared import Expectation as Expectation
@@ -65,6 +58,3 @@ from retarget.model.signatures import TIMEOUT as TIMEOUT
 from retarget.model.signatures import normalise as normalise
 from retarget.model.signatures import observe as observe
 from retarget.model.signatures import observe_all as observe_all
-
-if TYPE_CHECKING:
-    from retarget.model.calls import Array as Array

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from retarget.arrays import dtype_of, kind_of, resigned
-from retarget.model import ELEMENT_TYPES, DriverError, mlir_name, parse_type
+from retarget.extension import DriverError
+from retarget.model import ELEMENT_TYPES, mlir_name, parse_type
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from retarget.model import Array
+    from retarget.extension import Array
 
 _BOOLEAN = 0x13000008  # a byte each
 _NUMERICAL_TYPES = {"i": 0x10, "si": 0x11, "ui": 0x12, "f": 0x21, "bf": 0x22}

@@ -9,7 +9,8 @@ from typing import Any
 
 import iree.runtime as rt
 from iree.runtime import version
-from retarget.model import DriverError, FunctionInfo, split_types
+from retarget.extension import DriverError, FunctionInfo
+from retarget.model import split_types
 from retarget.support import did_you_mean
 
 from retarget_iree.noise import RUNTIME_ERRORS, clean_status

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import iree.runtime as rt
-from retarget.model import DriverError
+from retarget.extension import DriverError
 from retarget.support import display_path
 
 from retarget_iree.noise import RUNTIME_ERRORS, clean_status

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import iree.runtime as rt
 import numpy as np
 from retarget.arrays import pack, unpack
-from retarget.extension import Device, Program
-from retarget.model import Check, CheckSink, DeviceInfo, DriverError
+from retarget.extension import Check, CheckSink, Device, DriverError, Program
+from retarget.model import DeviceInfo
 
 from retarget_iree.noise import RUNTIME_ERRORS, clean_status
 from retarget_iree.runtime.elements import as_declared, dtype_of_code, element_type_of, scalar_argument, scalar_result
@@ -28,7 +28,7 @@ from retarget_iree.runtime.parameters import parameter_indices, parameters_hint
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from retarget.model import Array
+    from retarget.extension import Array
 
     from retarget_iree.runtime.transfers import IreeTransfers
 
