@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
 from retarget.declare.axes import Combination, combinations, fill, placeholders
 from retarget.declare.schema.errors import schema_problems
 from retarget.declare.schema.kept import SORTS, Declared, FileTables
-from retarget.declare.schema.tables import ConfigTable, DeclarationFile
+from retarget.declare.schema.tables import ConfigTable, DeclarationFile, table_of
 from retarget.support.errors import Diagnostic, did_you_mean
 from retarget.support.toml import KeyPath, Problem
 
@@ -51,11 +51,10 @@ class _TablesOfKind:
         self.tables: list[Declared[Any]] = []
         self.invalid: set[str] = set()
         self.is_hiding = False
-        (model,) = get_args(DeclarationFile.model_fields[kind].annotation)
         entries = data.get(kind, [])
         for index, entry in enumerate(entries if isinstance(entries, list) else [entries]):
             try:
-                self.tables.append(Declared(path=(kind, index), table=_validated(model, entry)))
+                self.tables.append(Declared(path=(kind, index), table=_validated(table_of(kind), entry)))
             except ValidationError:
                 name = entry.get("name") if isinstance(entry, dict) and "axes" not in entry else None
                 self.is_hiding = self.is_hiding or not isinstance(name, str)

@@ -21,14 +21,8 @@ from retarget.declare.schema.tables import (
     ConfigTable,
     DeclarationFile,
     DeviceTable,
-    ExpectationTable,
-    GoldenTable,
-    HostTable,
     ModuleTable,
-    ModuleTestSuiteTable,
-    RuntimeConfigTable,
-    TargetConfigTable,
-    ToolchainTable,
+    table_of,
 )
 from retarget.model.devices import DEVICE_TYPES
 from retarget.model.names import RESERVED_WORDS
@@ -38,18 +32,11 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 _INTRODUCTION = Path(__file__).with_name("introduction.md")
 
-_SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
-    ("[[toolchain]]", ToolchainTable),
-    ("[[host]]", HostTable),
-    ("[[compiler_config]]", CompilerConfigTable),
-    ("[[runtime_config]]", RuntimeConfigTable),
-    ("devices of [[runtime_config]]", DeviceTable),
-    ("[[target_config]]", TargetConfigTable),
-    ("[[module_test_suite]]", ModuleTestSuiteTable),
-    ("[[module_test_suite.module]]", ModuleTable),
-    ("[[expectation]]", ExpectationTable),
-    ("[[golden]]", GoldenTable),
-)
+_NESTED: Mapping[str, tuple[str, type[BaseModel]]] = {
+    "runtime_config": ("devices of [[runtime_config]]", DeviceTable),
+    "module_test_suite": ("[[module_test_suite.module]]", ModuleTable),
+}
+"""The tables in others that have a section of their own, below that of the other."""
 
 
 def json_schema() -> str:
@@ -121,15 +108,13 @@ def reference() -> str:
     schema = json.loads(json_schema())
     common = tuple(ConfigTable.model_fields)
     a_config = schema["$defs"][CompilerConfigTable.__name__]["properties"]
-    lines = [
-        _INTRODUCTION.read_text(encoding="utf-8"),
-        "## Top of a file",
-        "",
-        *_keys({"root": schema["properties"]["root"]}, ()),
-    ]
+    root = _keys({"root": schema["properties"]["root"]}, ())
+    lines = [_INTRODUCTION.read_text(encoding="utf-8"), "## Top of a file", "", *root]
     lines += ["## Keys of all three sorts of config", ""]
     lines += _keys({key: a_config[key] for key in common}, ("name",))
-    for header, model in _SECTIONS:
+    kinds = [kind for kind in DeclarationFile.model_fields if kind != "root"]
+    own = {kind: (f"[[{kind}]]", table_of(kind)) for kind in kinds}
+    for header, model in (section for kind in kinds for section in (own[kind], _NESTED.get(kind)) if section):
         table = schema["$defs"][model.__name__]
         is_config = issubclass(model, ConfigTable)
         properties = {key: value for key, value in table["properties"].items() if not (is_config and key in common)}

@@ -8,7 +8,7 @@ their descriptions. What the text means (names, inheritance, products, files) is
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
@@ -465,3 +465,9 @@ class DeclarationFile(_Table):
 
     golden: list[GoldenTable] = Field(default=[])
     """What benchmarks must not exceed. In all three files."""
+
+
+def table_of(kind: str) -> type[BaseModel]:
+    """Return the model of the tables under a key of a file."""
+    model: type[BaseModel] = get_args(DeclarationFile.model_fields[kind].annotation)[0]
+    return model
