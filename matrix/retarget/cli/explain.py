@@ -261,7 +261,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
             compiler=compiled.compiler,
             backends=compiled.backends,
             runtime=runtime,
-            driver=self.registry.driver_tags(runtime) if runtime is not None else (),
+            driver=self.registry.derived_tags(runtime) if runtime is not None else (),
             targets=through,
             module=[
                 tag for index in active_overrides(suite, compiled.module.name) for tag in suite.overrides[index].tags

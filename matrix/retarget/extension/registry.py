@@ -180,25 +180,17 @@ class Registry(Struct, frozen=True, kw_only=True):
             f"load; expected one with compiler = {' or '.join(map(repr, fit)) or 'one that writes ' + loaded[0]}"
         )
 
-    def compiler_tags(self, config: CompilerConfig) -> tuple[str, ...]:
-        """Return the words that the config's compiler derives from it; none if there is no such compiler.
+    def derived_tags(self, config: CompilerConfig | RuntimeConfig) -> tuple[str, ...]:
+        """Return the words that the config's compiler or driver derives from it; none if there is no such one.
 
         Raises `RetargetError` for a word that cannot be used in `-m`.
         """
-        compiler = self.compilers.get(config.compiler)
-        return () if compiler is None else self._checked(config, "compiler", config.compiler, compiler.tags(config))
-
-    def driver_tags(self, config: RuntimeConfig) -> tuple[str, ...]:
-        """Return the words that the config's driver derives from it; none if there is no such driver.
-
-        Raises `RetargetError` for a word that cannot be used in `-m`.
-        """
-        driver = self.drivers.get(config.driver)
-        return () if driver is None else self._checked(config, "driver", config.driver, driver.tags(config))
-
-    def _checked(
-        self, config: CompilerConfig | RuntimeConfig, word: str, name: str, tags: Sequence[str]
-    ) -> tuple[str, ...]:
+        product: Any
+        if isinstance(config, CompilerConfig):
+            word, name, product = "compiler", config.compiler, self.compilers.get(config.compiler)
+        else:
+            word, name, product = "driver", config.driver, self.drivers.get(config.driver)
+        tags: Sequence[str] = () if product is None else product.tags(config)
         for tag in tags:
             if diagnostic := tag_error(tag):
                 extension = self.origins.get((word, name), "?")
