@@ -25,6 +25,7 @@ from retarget.declare.configs.named import (
     word_problems,
 )
 from retarget.declare.schema.kept import Declared, FileTables
+from retarget.declare.schema.values import fields_of
 from retarget.declare.scope import Names, Redirections, Scope, find_named, unknown_name
 from retarget.extension import CompilerError, overrides
 from retarget.model import CompilerConfig, Host, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
@@ -227,7 +228,7 @@ def _compiler_problems(
 def _compiler(
     names: Names[Toolchain], table: CompilerConfigTable, flag_origins: tuple[Origin, ...], origin: Origin
 ) -> CompilerConfig:
-    values = table.values_for(CompilerConfig) | {"toolchain": names.configs.get(table.toolchain or "")}
+    values = fields_of(table, CompilerConfig) | {"toolchain": names.configs.get(table.toolchain or "")}
     return CompilerConfig(**values, flag_origins=flag_origins, origin=origin)
 
 
@@ -278,7 +279,7 @@ def _runtime(
     flag_origins: tuple[Origin, ...],
     origin: Origin,
 ) -> RuntimeConfig:
-    values = table.values_for(RuntimeConfig) | {"toolchain": names.configs.get(table.toolchain or "")}
+    values = fields_of(table, RuntimeConfig) | {"toolchain": names.configs.get(table.toolchain or "")}
     values["host"] = hosts.configs.get(table.host or "")
     values["host_os"] = tuple(dict.fromkeys(_systems(table)))
     path = parse_key_path(origin.key_path)

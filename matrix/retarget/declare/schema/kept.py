@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from msgspec import Struct, field
 
-from retarget.declare.schema.values import frozen_values
 from retarget.support.errors import Diagnostic, RetargetError
 from retarget.support.toml import KeyPath, Problem
 
@@ -109,10 +108,6 @@ class CachedTable:
     def model_copy(self, *, update: Mapping[str, Any]) -> CachedTable:
         """Return the table with other values."""
         return CachedTable({**self._values, **update}, self.model_fields_set | update.keys())
-
-    def values_for(self, frozen: type) -> dict[str, Any]:
-        """Return the values of the keys that a dataclass has fields for too, with tuples for arrays and tables."""
-        return frozen_values(self, self._values, frozen)
 
 
 def text_key(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from retarget.declare.schema.values import METRICS, OUTCOMES, STAGES, frozen_values
+from retarget.declare.schema.values import METRICS, OUTCOMES, STAGES
 
 
 def _listed(value: object) -> object:
@@ -52,10 +52,6 @@ Exclusion = Annotated[
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    def values_for(self, frozen: type) -> dict[str, Any]:
-        """Return the values of the keys that a dataclass has fields for too, with tuples for arrays and tables."""
-        return frozen_values(self, type(self).model_fields, frozen)
 
 
 class ConfigTable(_Table):
