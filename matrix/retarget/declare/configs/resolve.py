@@ -112,12 +112,9 @@ def _inheritable(
     """
     tool = {"compiler_config": "compiler", "runtime_config": "driver"}[above.sort]
     good, bad = new_names(above, declared, config_name_error, problems)
-    unsound: set[str] = set()
-    for declaration in declared:
-        diagnostics = tuple(check(declaration))
-        problems.extend(diagnostics)
-        if diagnostics:
-            unsound.add(declaration.table.name)
+    found = [(one.table.name, tuple(check(one))) for one in declared]
+    problems += [problem for _, own in found for problem in own]
+    unsound = {name for name, own in found if own}
     is_complete = above.is_complete and above.sort not in tables.hiding
     bases = {name: entry.table.extends for name, entry in good.items() if entry.table.extends is not None}
     in_order, cyclic = _bases_first(good, bases, problems)
@@ -140,7 +137,7 @@ def _inheritable(
             continue
         own = _located(entry.table, tables.file)
         table = own if base is None else _inherited(own, complete[base])
-        diagnostics = ()
+        diagnostics: tuple[Problem, ...] = ()
         if {"devices", "distinct"} & entry.table.model_fields_set:
             diagnostics = tuple(check_devices(table, entry.path))
         if not diagnostics and not (main_driver(cast("Any", table)) if tool == "driver" else getattr(table, tool)):
