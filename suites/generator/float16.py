@@ -49,15 +49,12 @@ def _reduce(m: Module) -> None:
     x = m.input("x", (12, 40), "f16", seed=3)
     reduction(m, "sums", "addf", "0.0", exactly(x.sum(axis=1), F16))
     reduction(m, "maxima", "maximumf", "0xFC00", exactly(x.max(axis=1), F16))
-    m.function(
-        "softmax",
-        """
+    body = """
         %x = @x
         %empty = tensor.empty() : tensor<12x40xf16>
         %out = linalg.softmax dimension(1) ins(%x : tensor<12x40xf16>) outs(%empty : tensor<12x40xf16>) -> tensor<12x40xf16>
-        """,
-        {"%out": Approximate(value=softmax(x, 1).astype(F16), atol=1e-3, rtol=5e-3)},
-    )
+        """
+    m.function("softmax", body, {"%out": Approximate(value=softmax(x, 1).astype(F16), atol=1e-3, rtol=5e-3)})
 
 
 @module("float16/conv2d")

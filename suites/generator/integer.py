@@ -134,18 +134,14 @@ def _logic(m: Module) -> None:
                {"%out": np.where(x, a, b)}, m=x, a=a, b=b)  # fmt: skip
     rows = np.array([[True] * 5, [False] * 5, [True, False, True, True, True], [False, False, False, True, False]])
     for name, op, start, want in (("all", "andi", "true", rows.all(axis=1)), ("any", "ori", "false", rows.any(axis=1))):
-        m.function(
-            f"{name}_along_rows",
-            """
+        body = """
             %x = $x
             %start = arith.constant $start
             %empty = tensor.empty() : tensor<4xi1>
             %init = linalg.fill ins(%start : i1) outs(%empty : tensor<4xi1>) -> tensor<4xi1>
             %out = linalg.reduce { arith.$op } ins(%x : tensor<4x5xi1>) outs(%init : tensor<4xi1>) dimensions = [1]
-            """,
-            {"%out": want},
-            x=rows, op=op, start=start,
-        )  # fmt: skip
+            """
+        m.function(f"{name}_along_rows", body, {"%out": want}, x=rows, op=op, start=start)
 
 
 @module("integer/casts")
@@ -188,9 +184,7 @@ def _saturate(m: Module) -> None:
     x = np.array([127, -128, 100, -100, 5, 0, 64, -1], np.int8)
     y = np.array([1, -1, 100, -100, -7, 0, 63, 127], np.int8)
     for name, op, want in (("add", "addi", x.astype(np.int32) + y), ("subtract", "subi", x.astype(np.int32) - y)):
-        m.function(
-            name,
-            """
+        body = """
             %x = $x
             %y = $y
             %empty = tensor.empty() : tensor<8xi8>
@@ -207,10 +201,8 @@ def _saturate(m: Module) -> None:
               %r = arith.trunci %within : i32 to i8
               linalg.yield %r : i8
             } -> tensor<8xi8>
-            """,
-            {"%out": np.clip(want, -128, 127).astype(np.int8)},
-            x=x, y=y, op=op,
-        )  # fmt: skip
+            """
+        m.function(name, body, {"%out": np.clip(want, -128, 127).astype(np.int8)}, x=x, y=y, op=op)
 
 
 @module("integer/extended-i32")

@@ -33,22 +33,17 @@ def _sort(m: Module) -> None:
         ("down", floats, "arith.cmpf ogt", 0, np.sort(floats)[::-1]),
         ("along_rows", rows, "arith.cmpi slt", 1, np.sort(rows, axis=1)),
     ):
-        m.function(
-            name,
-            """
+        body = """
             $x
                     %out = iree_linalg_ext.sort dimension($dimension) outs(%x : $kind) {
                     ^bb0(%a: $element, %b: $element):
                       %first = $compare, %a, %b : $element
                       iree_linalg_ext.yield %first : i1
                     } -> $kind
-            """,
-            {"%out": want},
-            x=_fresh("x", x), dimension=dimension, kind=type_of(x), element=NAMES[x.dtype.name], compare=compare,
-        )  # fmt: skip
-    m.function(
-        "keys_with_values",
-        """
+            """
+        m.function(name, body, {"%out": want},
+                   x=_fresh("x", x), dimension=dimension, kind=type_of(x), element=NAMES[x.dtype.name], compare=compare)  # fmt: skip
+    body = """
         $k
         $v
         %out:2 = iree_linalg_ext.sort dimension(0) outs(%k, %v : tensor<40xi32>, tensor<40xi32>) {
@@ -56,10 +51,9 @@ def _sort(m: Module) -> None:
           %first = arith.cmpi slt, %a, %b : i32
           iree_linalg_ext.yield %first : i1
         } -> tensor<40xi32>, tensor<40xi32>
-        """,
-        {"%out#0": keys[order], "%out#1": values[order]},
-        k=_fresh("k", keys), v=_fresh("v", values),
-    )  # fmt: skip
+        """
+    m.function("keys_with_values", body, {"%out#0": keys[order], "%out#1": values[order]},
+               k=_fresh("k", keys), v=_fresh("v", values))  # fmt: skip
 
 
 @module("linalg-ext/scatter")
@@ -136,9 +130,7 @@ def _topk(m: Module) -> None:
     """
     x = ((np.arange(4 * 19).reshape(4, 19) * 31 + 7) % 79).astype(F32)
     order = np.argsort(-x, axis=1)[:, :3]
-    m.function(
-        "three_of_nineteen",
-        """
+    body = """
         %x = $x
         %lowest = arith.constant 0xFF800000 : f32
         %zero = arith.constant 0 : i32
@@ -151,7 +143,7 @@ def _topk(m: Module) -> None:
           %greater = arith.cmpf ogt, %a, %b : f32
           iree_linalg_ext.yield %greater : i1
         } -> tensor<4x3xf32>, tensor<4x3xi32>
-        """,
-        {"%out#0": np.take_along_axis(x, order, axis=1), "%out#1": order.astype(I32)},
-        x=x,
+        """
+    m.function(
+        "three_of_nineteen", body, {"%out#0": np.take_along_axis(x, order, axis=1), "%out#1": order.astype(I32)}, x=x
     )

@@ -43,15 +43,11 @@ def _integers(m: Module, element: str) -> None:
     m.elementwise("maximum", "arith.maxsi %a, %b", np.maximum(x, y).astype(dtype), small, other)
     m.elementwise("less", f"arith.cmpi slt, %a, %b : {element}", x < y, small, other)
     rows = np.resize(every, (4, 8)).astype(dtype)
-    m.function(
-        "transpose",
-        f"""
+    body = f"""
         %empty = tensor.empty() : {type_of(rows.T)}
         %out = linalg.transpose ins(%x : {type_of(rows)}) outs(%empty : {type_of(rows.T)}) permutation = [1, 0]
-        """,
-        {"%out": np.ascontiguousarray(rows.T)},
-        x=rows,
-    )
+        """
+    m.function("transpose", body, {"%out": np.ascontiguousarray(rows.T)}, x=rows)
     bytes_ = (np.arange(16) * 17 + 3).astype(np.uint8).view(np.int8)
     per_byte = 8 // bits
     raw = bytes_.view(np.uint8)[:, None] >> np.arange(0, 8, bits, dtype=np.uint8)
@@ -77,9 +73,7 @@ def _matmul(m: Module) -> None:
     weights = (np.arange(16 * 8).reshape(16, 8) * 5 % 16 - 8).astype(ml_dtypes.int4)
     numbers = weights.astype(np.float64)
     scales = (2.0 ** (np.arange(8) % 4 - 3)).astype(np.float32)
-    m.function(
-        "weight_only",
-        """
+    body = """
         %zero = arith.constant 0.0 : f32
         %room = tensor.empty() : tensor<16x8xf32>
         %wide = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
@@ -92,23 +86,21 @@ def _matmul(m: Module) -> None:
         %empty = tensor.empty() : tensor<6x8xf32>
         %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<6x8xf32>) -> tensor<6x8xf32>
         %c = linalg.matmul ins(%x, %wide : tensor<6x16xf32>, tensor<16x8xf32>) outs(%init : tensor<6x8xf32>) -> tensor<6x8xf32>
-        """,
+        """
+    m.function(
+        "weight_only",
+        body,
         {"%c": (x.astype(np.float64) @ (numbers * scales)).astype(np.float32)},
         x=x,
         w=weights,
         scales=scales,
     )
     left = (np.arange(6 * 16).reshape(6, 16) * 3 % 16 - 8).astype(ml_dtypes.int4)
-    m.function(
-        "accumulated_in_i32",
-        """
+    body = """
         %init = filled 0 : tensor<6x8xi32>
         %c = linalg.matmul ins(%a, %b : tensor<6x16xi4>, tensor<16x8xi4>) outs(%init : tensor<6x8xi32>) -> tensor<6x8xi32>
-        """,
-        {"%c": left.astype(np.int32) @ weights.astype(np.int32)},
-        a=left,
-        b=weights,
-    )
+        """
+    m.function("accumulated_in_i32", body, {"%c": left.astype(np.int32) @ weights.astype(np.int32)}, a=left, b=weights)
 
 
 @module("small-types/i4-odd")
@@ -126,17 +118,13 @@ def _dynamic(m: Module) -> None:
     Numbers: as written.
     """
     x = np.array([1, -2, 3, -8, 7, 0, -1, 5], ml_dtypes.int4)
-    m.function(
-        "extend_the_first_four",
-        """
+    body = """
         %count = util.unfoldable_constant 4 : index
         %first = tensor.extract_slice %x[0] [%count] [1] : tensor<8xi4> to tensor<?xi4>
         %wide = arith.extsi %first : tensor<?xi4> to tensor<?xi32>
         %out = tensor.cast %wide : tensor<?xi32> to tensor<4xi32>
-        """,
-        {"%out": x[:4].astype(np.int32)},
-        x=x,
-    )
+        """
+    m.function("extend_the_first_four", body, {"%out": x[:4].astype(np.int32)}, x=x)
 
 
 @module("small-types/i1")
@@ -156,9 +144,7 @@ def _packed_booleans(m: Module) -> None:
     """
     left, right = np.array([0x55, 0x0F], np.uint8).view(np.int8), np.array([0x33, 0xFE], np.uint8).view(np.int8)
     packed = "tensor<16xi1, #iree_encoding.packed_storage>"
-    m.function(
-        "exclusive_or",
-        f"""
+    body = f"""
         %a = flow.tensor.bitcast %left : tensor<2xi8> -> {packed}
         %b = flow.tensor.bitcast %right : tensor<2xi8> -> {packed}
         %empty = tensor.empty() : {packed}
@@ -169,11 +155,8 @@ def _packed_booleans(m: Module) -> None:
           linalg.yield %r : i1
         }} -> {packed}
         %out = flow.tensor.bitcast %c : {packed} -> tensor<2xi8>
-        """,
-        {"%out": left ^ right},
-        left=left,
-        right=right,
-    )
+        """
+    m.function("exclusive_or", body, {"%out": left ^ right}, left=left, right=right)
 
 
 # ---------------------------------------------------------------- floats
