@@ -18,8 +18,6 @@ from generator import modules
 from generator.archives import archives
 from generator.transformer import models
 
-__all__ = ["main"]
-
 
 def main(arguments: list[str]) -> int:
     """Write or check every generated file; return the exit status."""

@@ -11,8 +11,6 @@ import numpy as np
 
 from generator.support import Array
 
-__all__ = ["archives"]
-
 _ALIGNMENT = 64
 
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from generator.support import Approximate, Array, Module, exactly, module, pattern
+from generator.support import Approximate, Module, exactly, module
 from generator.support.reference import softmax
 
 F32 = np.float32
 I32 = np.int32
-
-
-def _x(*shape: int) -> Array:
-    return pattern(shape, seed=3, modulus=1009, shift=0)
 
 
 def _hide(name: str, static: str, dynamic: str) -> str:

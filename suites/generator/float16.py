@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from generator.support import Approximate, Module, applied, exactly, module
-from generator.support.products import convolution, matmul
+from generator.support.products import convolution, matmul, reduction
 from generator.support.reference import conv2d, softmax
 
 F16 = np.float16
@@ -47,30 +47,14 @@ def _reduce(m: Module) -> None:
     Numbers: NumPy in float64; partial sums stay below 2048 and are exact in f16. Softmax within rtol 5e-3, atol 1e-3: exp and a sum in f16 (2^-11 each).
     """
     x = m.input("x", (12, 40), "f16", seed=3)
-    for name, op, start, want in (
-        ("sums", "addf", "0.0", x.sum(axis=1)),
-        ("maxima", "maximumf", "0xFC00", x.max(axis=1)),
-    ):
-        m.function(
-            name,
-            """
-            %x = @x
-            %init = filled start = $start : tensor<12xf16>
-            %out = linalg.reduce { arith.$op } ins(%x : tensor<12x40xf16>) outs(%init : tensor<12xf16>) dimensions = [1]
-            """,
-            {"%out": exactly(want, F16)},
-            op=op,
-            start=start,
-        )
-    m.function(
-        "softmax",
-        """
+    reduction(m, "sums", "addf", "0.0", exactly(x.sum(axis=1), F16))
+    reduction(m, "maxima", "maximumf", "0xFC00", exactly(x.max(axis=1), F16))
+    body = """
         %x = @x
         %empty = tensor.empty() : tensor<12x40xf16>
         %out = linalg.softmax dimension(1) ins(%x : tensor<12x40xf16>) outs(%empty : tensor<12x40xf16>) -> tensor<12x40xf16>
-        """,
-        {"%out": Approximate(value=softmax(x, 1).astype(F16), atol=1e-3, rtol=5e-3)},
-    )
+        """
+    m.function("softmax", body, {"%out": Approximate(value=softmax(x, 1).astype(F16), atol=1e-3, rtol=5e-3)})
 
 
 @module("float16/conv2d")

@@ -37,17 +37,14 @@ def _matmul(m: Module) -> None:
     """
     a = 2**25 + (np.arange(9 * 17).reshape(9, 17) * 7) % 23
     b = (np.arange(17 * 11).reshape(17, 11) * 5) % 13 - 6
-    m.function(
-        "matmul_9x17x11",
-        """
+    body = """
         %a = $a
         %b = $b
         %init = filled 0.0 : tensor<9x11xf64>
         %c = linalg.matmul ins(%a, %b : tensor<9x17xf64>, tensor<17x11xf64>) outs(%init : tensor<9x11xf64>) -> tensor<9x11xf64>
-        """,
-        {"%c": exactly(a @ b, np.float64)},
-        a=a.astype(np.float64), b=b.astype(np.float64),
-    )  # fmt: skip
+        """
+    m.function("matmul_9x17x11", body, {"%c": exactly(a @ b, np.float64)},
+               a=a.astype(np.float64), b=b.astype(np.float64))  # fmt: skip
 
 
 @module("float64/math")
@@ -67,15 +64,11 @@ def _reduce(m: Module) -> None:
     """
     small: Array = pattern((9, 31), seed=3)
     for name, axis, size in (("rows", 1, 9), ("columns", 0, 31)):
-        m.function(
-            name,
-            """
+        body = """
             %x = $x
             %start = util.unfoldable_constant 1099511627776.0 : f64
             %empty = tensor.empty() : tensor<${size}xf64>
             %init = linalg.fill ins(%start : f64) outs(%empty : tensor<${size}xf64>) -> tensor<${size}xf64>
             %out = linalg.reduce { arith.addf } ins(%x : tensor<9x31xf64>) outs(%init : tensor<${size}xf64>) dimensions = [$axis]
-            """,
-            {"%out": small.sum(axis=axis) + 2.0**40},
-            size=size, axis=axis, x=small,
-        )  # fmt: skip
+            """
+        m.function(name, body, {"%out": small.sum(axis=axis) + 2.0**40}, size=size, axis=axis, x=small)

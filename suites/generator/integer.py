@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from generator.support import Array, Module, Writer, exactly, module
-from generator.support.products import matmul
+from generator.support import Array, Module, each, exactly, module
+from generator.support.products import matmul, reduction
 
 
 def _binary_cases(m: Module, x: Array, y: Array, **cases: Array) -> None:
@@ -28,22 +26,10 @@ def _operands(width: int) -> tuple[Array, Array, np.dtype]:
     return x, y, np.dtype(f"uint{width}")
 
 
-def _each_width(path: str) -> Callable[[Callable[[Module, int], None]], Writer]:
-    """Mark a function that fills one module for each width of integers, which its docstring calls {width}."""
-
-    def mark(fill: Callable[[Module, int], None]) -> Writer:
-        writer = Writer(fill=fill)
-        for width in (64, 32, 16, 8):
-            writer = module(f"{path}-i{width}", width, about=(fill.__doc__ or "").format(width=width))(writer)
-        return writer
-
-    return mark
-
-
-@_each_width("integer/wrap")
+@each("integer/wrap-i{0}", 64, 32, 16, 8)
 def _wrap(m: Module, width: int) -> None:
-    """i{width} addition, subtraction and multiplication on values that overflow and wrap; signed and unsigned minima and maxima.
-    Numbers: NumPy's int{width} and uint{width} arithmetic.
+    """i{0} addition, subtraction and multiplication on values that overflow and wrap; signed and unsigned minima and maxima.
+    Numbers: NumPy's int{0} and uint{0} arithmetic.
     """
     x, y, unsigned = _operands(width)
     with np.errstate(over="ignore"):
@@ -53,10 +39,10 @@ def _wrap(m: Module, width: int) -> None:
     _binary_cases(m, x, y, minui=np.minimum(u, v).view(x.dtype), maxui=np.maximum(u, v).view(x.dtype))
 
 
-@_each_width("integer/divide")
+@each("integer/divide-i{0}", 64, 32, 16, 8)
 def _divide(m: Module, width: int) -> None:
-    """i{width} division and remainder, signed (towards zero) and unsigned. Division by zero and lowest / -1 are undefined and left out.
-    Numbers: the sign times the quotient of the absolute values in Python integers; NumPy's uint{width} division.
+    """i{0} division and remainder, signed (towards zero) and unsigned. Division by zero and lowest / -1 are undefined and left out.
+    Numbers: the sign times the quotient of the absolute values in Python integers; NumPy's uint{0} division.
     """
     dtype, unsigned = np.dtype(f"int{width}"), np.dtype(f"uint{width}")
     high = np.iinfo(dtype).max
@@ -148,18 +134,14 @@ def _logic(m: Module) -> None:
                {"%out": np.where(x, a, b)}, m=x, a=a, b=b)  # fmt: skip
     rows = np.array([[True] * 5, [False] * 5, [True, False, True, True, True], [False, False, False, True, False]])
     for name, op, start, want in (("all", "andi", "true", rows.all(axis=1)), ("any", "ori", "false", rows.any(axis=1))):
-        m.function(
-            f"{name}_along_rows",
-            """
+        body = """
             %x = $x
             %start = arith.constant $start
             %empty = tensor.empty() : tensor<4xi1>
             %init = linalg.fill ins(%start : i1) outs(%empty : tensor<4xi1>) -> tensor<4xi1>
             %out = linalg.reduce { arith.$op } ins(%x : tensor<4x5xi1>) outs(%init : tensor<4xi1>) dimensions = [1]
-            """,
-            {"%out": want},
-            x=rows, op=op, start=start,
-        )  # fmt: skip
+            """
+        m.function(f"{name}_along_rows", body, {"%out": want}, x=rows, op=op, start=start)
 
 
 @module("integer/casts")
@@ -202,9 +184,7 @@ def _saturate(m: Module) -> None:
     x = np.array([127, -128, 100, -100, 5, 0, 64, -1], np.int8)
     y = np.array([1, -1, 100, -100, -7, 0, 63, 127], np.int8)
     for name, op, want in (("add", "addi", x.astype(np.int32) + y), ("subtract", "subi", x.astype(np.int32) - y)):
-        m.function(
-            name,
-            """
+        body = """
             %x = $x
             %y = $y
             %empty = tensor.empty() : tensor<8xi8>
@@ -221,10 +201,8 @@ def _saturate(m: Module) -> None:
               %r = arith.trunci %within : i32 to i8
               linalg.yield %r : i8
             } -> tensor<8xi8>
-            """,
-            {"%out": np.clip(want, -128, 127).astype(np.int8)},
-            x=x, y=y, op=op,
-        )  # fmt: skip
+            """
+        m.function(name, body, {"%out": np.clip(want, -128, 127).astype(np.int8)}, x=x, y=y, op=op)
 
 
 @module("integer/extended-i32")
@@ -262,16 +240,7 @@ def _reductions(m: Module) -> None:
         ("andi", -1, np.bitwise_and.reduce(x, axis=1)), ("ori", 0, np.bitwise_or.reduce(x, axis=1)), ("xori", 0, np.bitwise_xor.reduce(x, axis=1)),
     )  # fmt: skip
     for op, start, want in cases:
-        m.function(
-            f"{op}_along_rows",
-            """
-            %x = @x
-            %init = filled start = $start : tensor<23xi32>
-            %out = linalg.reduce { arith.$op } ins(%x : tensor<23x71xi32>) outs(%init : tensor<23xi32>) dimensions = [1]
-            """,
-            {"%out": want},
-            op=op, start=start,
-        )  # fmt: skip
+        reduction(m, f"{op}_along_rows", op, start, want)
 
 
 @module("integer/matmul-i32", "i32", (21, 35, 18), about="linalg.matmul in i32, at sizes that no tile divides.\nNumbers: NumPy's matmul in int64, exact.")  # fmt: skip

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from generator.support import Array, Module, module, pattern, source, type_of
+from generator.support import Array, Module, module, source, type_of
+from generator.support.arrays import NAMES
 
 F32 = np.float32
 I32 = np.int32
-
-
-def _x(*shape: int) -> Array:
-    return pattern(shape, seed=3, modulus=1009, shift=0)
 
 
 def _fresh(name: str, value: Array) -> str:
@@ -30,25 +27,23 @@ def _sort(m: Module) -> None:
     keys = ((np.arange(40) * 27 + 11) % 41).astype(I32)
     values = (np.arange(40) * 10).astype(I32)
     order = np.argsort(keys)
-    m.function(
-        "up", "$x" + _sorted("tensor<40xi32>", "arith.cmpi slt", "i32"), {"%out": np.sort(keys)}, x=_fresh("x", keys)
-    )
-    m.function(
-        "down",
-        "$x" + _sorted("tensor<40xf32>", "arith.cmpf ogt", "f32"),
-        {"%out": np.sort(keys.astype(F32))[::-1]},
-        x=_fresh("x", keys.astype(F32)),
-    )
-    rows = keys.reshape(5, 8)
-    m.function(
-        "along_rows",
-        "$x" + _sorted("tensor<5x8xi32>", "arith.cmpi slt", "i32", 1),
-        {"%out": np.sort(rows, axis=1)},
-        x=_fresh("x", rows),
-    )
-    m.function(
-        "keys_with_values",
-        """
+    floats, rows = keys.astype(F32), keys.reshape(5, 8)
+    for name, x, compare, dimension, want in (
+        ("up", keys, "arith.cmpi slt", 0, np.sort(keys)),
+        ("down", floats, "arith.cmpf ogt", 0, np.sort(floats)[::-1]),
+        ("along_rows", rows, "arith.cmpi slt", 1, np.sort(rows, axis=1)),
+    ):
+        body = """
+            $x
+                    %out = iree_linalg_ext.sort dimension($dimension) outs(%x : $kind) {
+                    ^bb0(%a: $element, %b: $element):
+                      %first = $compare, %a, %b : $element
+                      iree_linalg_ext.yield %first : i1
+                    } -> $kind
+            """
+        m.function(name, body, {"%out": want},
+                   x=_fresh("x", x), dimension=dimension, kind=type_of(x), element=NAMES[x.dtype.name], compare=compare)  # fmt: skip
+    body = """
         $k
         $v
         %out:2 = iree_linalg_ext.sort dimension(0) outs(%k, %v : tensor<40xi32>, tensor<40xi32>) {
@@ -56,20 +51,9 @@ def _sort(m: Module) -> None:
           %first = arith.cmpi slt, %a, %b : i32
           iree_linalg_ext.yield %first : i1
         } -> tensor<40xi32>, tensor<40xi32>
-        """,
-        {"%out#0": keys[order], "%out#1": values[order]},
-        k=_fresh("k", keys), v=_fresh("v", values),
-    )  # fmt: skip
-
-
-def _sorted(kind: str, compare: str, element: str, dimension: int = 0) -> str:
-    return f"""
-        %out = iree_linalg_ext.sort dimension({dimension}) outs(%x : {kind}) {{
-        ^bb0(%a: {element}, %b: {element}):
-          %first = {compare}, %a, %b : {element}
-          iree_linalg_ext.yield %first : i1
-        }} -> {kind}
         """
+    m.function("keys_with_values", body, {"%out#0": keys[order], "%out#1": values[order]},
+               k=_fresh("k", keys), v=_fresh("v", values))  # fmt: skip
 
 
 @module("linalg-ext/scatter")
@@ -135,17 +119,8 @@ def _scan(m: Module) -> None:
         ("running_product", small, np.array(1, I32), "true", "muli", np.cumprod(small, dtype=I32)),
         ("columns", table, np.zeros(6, I32), "true", "addi", np.cumsum(table, axis=0, dtype=I32)),
     ):
-        m.function(
-            name,
-            template,
-            {"%out#0": want},
-            x=values,
-            start=start,
-            t=type_of(values),
-            st=type_of(start),
-            inclusive=inclusive,
-            op=op,
-        )
+        kinds = {"t": type_of(values), "st": type_of(start)}
+        m.function(name, template, {"%out#0": want}, x=values, start=start, inclusive=inclusive, op=op, **kinds)
 
 
 @module("linalg-ext/topk")
@@ -155,9 +130,7 @@ def _topk(m: Module) -> None:
     """
     x = ((np.arange(4 * 19).reshape(4, 19) * 31 + 7) % 79).astype(F32)
     order = np.argsort(-x, axis=1)[:, :3]
-    m.function(
-        "three_of_nineteen",
-        """
+    body = """
         %x = $x
         %lowest = arith.constant 0xFF800000 : f32
         %zero = arith.constant 0 : i32
@@ -170,7 +143,7 @@ def _topk(m: Module) -> None:
           %greater = arith.cmpf ogt, %a, %b : f32
           iree_linalg_ext.yield %greater : i1
         } -> tensor<4x3xf32>, tensor<4x3xi32>
-        """,
-        {"%out#0": np.take_along_axis(x, order, axis=1), "%out#1": order.astype(I32)},
-        x=x,
+        """
+    m.function(
+        "three_of_nineteen", body, {"%out#0": np.take_along_axis(x, order, axis=1), "%out#1": order.astype(I32)}, x=x
     )

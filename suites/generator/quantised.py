@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from generator.support import Module, exactly, module
-from generator.support.products import matmul
+from generator.support.products import convolution, matmul, product
 from generator.support.reference import conv2d
 
 
@@ -28,15 +28,7 @@ def _odd_bytes(m: Module) -> None:
     m.elementwise("five_of_i16", "arith.addi %a, %a", y * 2, y)
     a = m.input("a", (35, 70), "i8", seed=3, modulus=251, shift=125)
     b = m.input("b", (70, 30), "i8", seed=8, modulus=251, shift=125)
-    m.function(
-        "matmul_i8_35x70x30",
-        """
-        %a, %b = @a, @b
-        %init = filled 0 : tensor<35x30xi32>
-        %c = linalg.matmul ins(%a, %b : tensor<35x70xi8>, tensor<70x30xi8>) outs(%init : tensor<35x30xi32>) -> tensor<35x30xi32>
-        """,
-        {"%c": exactly(a @ b, np.int32)},
-    )
+    product(m, "matmul_i8_35x70x30", "matmul", {"a": "a", "b": "b"}, exactly(a @ b, np.int32))
 
 
 @module("quantised/quantized-matmul")
@@ -47,17 +39,14 @@ def _quantized_matmul(m: Module) -> None:
     a = m.input("a", (20, 44), "i8", seed=3, modulus=251, shift=125)
     b = m.input("b", (44, 26), "i8", seed=8, modulus=251, shift=125)
     want = ((a - 7) @ (b + 12)).astype(np.int32)
-    m.function(
-        "zero_points_7_and_minus_12",
-        """
+    body = """
         %a, %b = @a, @b
         %za = util.unfoldable_constant 7 : i32
         %zb = util.unfoldable_constant -12 : i32
         %init = filled 0 : tensor<20x26xi32>
         %c = linalg.quantized_matmul ins(%a, %b, %za, %zb : tensor<20x44xi8>, tensor<44x26xi8>, i32, i32) outs(%init : tensor<20x26xi32>) -> tensor<20x26xi32>
-        """,
-        {"%c": want},
-    )
+        """
+    m.function("zero_points_7_and_minus_12", body, {"%c": want})
 
 
 @module("quantised/conv2d-i8")
@@ -67,28 +56,16 @@ def _conv(m: Module) -> None:
     """
     image = m.input("image", (1, 9, 10, 4), "i8", seed=3, modulus=251, shift=125)
     kernel = m.input("kernel", (3, 3, 4, 6), "i8", seed=8, modulus=251, shift=125)
-    head = """
+    convolution(m, "i8_to_i32", "conv_2d_nhwc_hwcf", exactly(conv2d(image, kernel), np.int32))
+    body = """
         %image, %kernel = @image, @kernel
         %init = filled 0 : tensor<1x7x8x6xi32>
-        """
-    m.function(
-        "i8_to_i32",
-        head
-        + """%out = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
-          ins(%image, %kernel : tensor<1x9x10x4xi8>, tensor<3x3x4x6xi8>) outs(%init : tensor<1x7x8x6xi32>) -> tensor<1x7x8x6xi32>
-        """,
-        {"%out": exactly(conv2d(image, kernel), np.int32)},
-    )
-    m.function(
-        "zero_points_minus_5_and_9",
-        head
-        + """%zi = util.unfoldable_constant -5 : i32
+        %zi = util.unfoldable_constant -5 : i32
         %zk = util.unfoldable_constant 9 : i32
         %out = linalg.conv_2d_nhwc_hwcf_q {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
           ins(%image, %kernel, %zi, %zk : tensor<1x9x10x4xi8>, tensor<3x3x4x6xi8>, i32, i32) outs(%init : tensor<1x7x8x6xi32>) -> tensor<1x7x8x6xi32>
-        """,
-        {"%out": exactly(conv2d(image + 5, kernel - 9), np.int32)},
-    )
+        """
+    m.function("zero_points_minus_5_and_9", body, {"%out": exactly(conv2d(image + 5, kernel - 9), np.int32)})
 
 
 @module("quantised/requantise")
@@ -103,9 +80,7 @@ def _requantise(m: Module) -> None:
         msg = "requantise: the product leaves i32"
         raise ValueError(msg)
     want = np.clip(((c * 77 + 2**13) >> 14) + 3, -128, 127).astype(np.int8)
-    m.function(
-        "matmul_then_requantise",
-        """
+    body = """
         %a, %b = @a, @b
         %zero = arith.constant 0 : i32
         %factor = arith.constant 77 : i32
@@ -130,9 +105,8 @@ def _requantise(m: Module) -> None:
           %r = arith.trunci %within : i32 to i8
           linalg.yield %r : i8
         } -> tensor<16x22xi8>
-        """,
-        {"%out": want},
-    )
+        """
+    m.function("matmul_then_requantise", body, {"%out": want})
 
 
 @module("quantised/dequantise", False)
@@ -146,9 +120,7 @@ def _dequantise(m: Module, fused: bool) -> None:
     x = m.input("x", (7, 40), seed=3)
     w = m.input("w", (40, 18), "i8", seed=8, modulus=101, shift=50)
     scales = 2.0 ** (np.arange(18) % 4 - 3)
-    m.function(
-        "weight_only",
-        """
+    body = """
         %x, %w = @x, @w
         %scales = $scales
         %point = arith.constant 4 : i32
@@ -167,7 +139,10 @@ def _dequantise(m: Module, fused: bool) -> None:
         %empty = tensor.empty() : tensor<7x18xf32>
         %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<7x18xf32>) -> tensor<7x18xf32>
         %c = linalg.matmul ins(%x, $weights : tensor<7x40xf32>, tensor<40x18xf32>) outs(%init : tensor<7x18xf32>) -> tensor<7x18xf32>
-        """,
+        """
+    m.function(
+        "weight_only",
+        body,
         {"%c": exactly(x @ ((w - 4) * scales), np.float32)},
         scales=scales.astype(np.float32),
         kept="// no barrier here" if fused else "%kept = util.optimization_barrier %weights : tensor<40x18xf32>",

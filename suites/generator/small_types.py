@@ -5,7 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
-from generator.support import Approximate, Array, Module, applied, module
+from generator.support import Approximate, Array, Module, applied, each, module
 from generator.support.arrays import NAMES, type_of
 
 _DTYPES = {name: np.dtype(getattr(ml_dtypes, dtype)) for dtype, name in NAMES.items() if hasattr(ml_dtypes, dtype)}
@@ -19,8 +19,7 @@ def _same(value: Array) -> Approximate:
 # ---------------------------------------------------------------- integers
 
 
-@module("small-types/i4", "i4")
-@module("small-types/i2", "i2")
+@each("small-types/{0}", "i4", "i2")
 def _integers(m: Module, element: str) -> None:
     dtype, bits = _DTYPES[element], int(element[1:])
     m.about = (
@@ -44,15 +43,11 @@ def _integers(m: Module, element: str) -> None:
     m.elementwise("maximum", "arith.maxsi %a, %b", np.maximum(x, y).astype(dtype), small, other)
     m.elementwise("less", f"arith.cmpi slt, %a, %b : {element}", x < y, small, other)
     rows = np.resize(every, (4, 8)).astype(dtype)
-    m.function(
-        "transpose",
-        f"""
+    body = f"""
         %empty = tensor.empty() : {type_of(rows.T)}
         %out = linalg.transpose ins(%x : {type_of(rows)}) outs(%empty : {type_of(rows.T)}) permutation = [1, 0]
-        """,
-        {"%out": np.ascontiguousarray(rows.T)},
-        x=rows,
-    )
+        """
+    m.function("transpose", body, {"%out": np.ascontiguousarray(rows.T)}, x=rows)
     bytes_ = (np.arange(16) * 17 + 3).astype(np.uint8).view(np.int8)
     per_byte = 8 // bits
     raw = bytes_.view(np.uint8)[:, None] >> np.arange(0, 8, bits, dtype=np.uint8)
@@ -78,9 +73,7 @@ def _matmul(m: Module) -> None:
     weights = (np.arange(16 * 8).reshape(16, 8) * 5 % 16 - 8).astype(ml_dtypes.int4)
     numbers = weights.astype(np.float64)
     scales = (2.0 ** (np.arange(8) % 4 - 3)).astype(np.float32)
-    m.function(
-        "weight_only",
-        """
+    body = """
         %zero = arith.constant 0.0 : f32
         %room = tensor.empty() : tensor<16x8xf32>
         %wide = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
@@ -93,23 +86,21 @@ def _matmul(m: Module) -> None:
         %empty = tensor.empty() : tensor<6x8xf32>
         %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<6x8xf32>) -> tensor<6x8xf32>
         %c = linalg.matmul ins(%x, %wide : tensor<6x16xf32>, tensor<16x8xf32>) outs(%init : tensor<6x8xf32>) -> tensor<6x8xf32>
-        """,
+        """
+    m.function(
+        "weight_only",
+        body,
         {"%c": (x.astype(np.float64) @ (numbers * scales)).astype(np.float32)},
         x=x,
         w=weights,
         scales=scales,
     )
     left = (np.arange(6 * 16).reshape(6, 16) * 3 % 16 - 8).astype(ml_dtypes.int4)
-    m.function(
-        "accumulated_in_i32",
-        """
+    body = """
         %init = filled 0 : tensor<6x8xi32>
         %c = linalg.matmul ins(%a, %b : tensor<6x16xi4>, tensor<16x8xi4>) outs(%init : tensor<6x8xi32>) -> tensor<6x8xi32>
-        """,
-        {"%c": left.astype(np.int32) @ weights.astype(np.int32)},
-        a=left,
-        b=weights,
-    )
+        """
+    m.function("accumulated_in_i32", body, {"%c": left.astype(np.int32) @ weights.astype(np.int32)}, a=left, b=weights)
 
 
 @module("small-types/i4-odd")
@@ -127,17 +118,13 @@ def _dynamic(m: Module) -> None:
     Numbers: as written.
     """
     x = np.array([1, -2, 3, -8, 7, 0, -1, 5], ml_dtypes.int4)
-    m.function(
-        "extend_the_first_four",
-        """
+    body = """
         %count = util.unfoldable_constant 4 : index
         %first = tensor.extract_slice %x[0] [%count] [1] : tensor<8xi4> to tensor<?xi4>
         %wide = arith.extsi %first : tensor<?xi4> to tensor<?xi32>
         %out = tensor.cast %wide : tensor<?xi32> to tensor<4xi32>
-        """,
-        {"%out": x[:4].astype(np.int32)},
-        x=x,
-    )
+        """
+    m.function("extend_the_first_four", body, {"%out": x[:4].astype(np.int32)}, x=x)
 
 
 @module("small-types/i1")
@@ -157,9 +144,7 @@ def _packed_booleans(m: Module) -> None:
     """
     left, right = np.array([0x55, 0x0F], np.uint8).view(np.int8), np.array([0x33, 0xFE], np.uint8).view(np.int8)
     packed = "tensor<16xi1, #iree_encoding.packed_storage>"
-    m.function(
-        "exclusive_or",
-        f"""
+    body = f"""
         %a = flow.tensor.bitcast %left : tensor<2xi8> -> {packed}
         %b = flow.tensor.bitcast %right : tensor<2xi8> -> {packed}
         %empty = tensor.empty() : {packed}
@@ -170,11 +155,8 @@ def _packed_booleans(m: Module) -> None:
           linalg.yield %r : i1
         }} -> {packed}
         %out = flow.tensor.bitcast %c : {packed} -> tensor<2xi8>
-        """,
-        {"%out": left ^ right},
-        left=left,
-        right=right,
-    )
+        """
+    m.function("exclusive_or", body, {"%out": left ^ right}, left=left, right=right)
 
 
 # ---------------------------------------------------------------- floats
@@ -182,27 +164,13 @@ def _packed_booleans(m: Module) -> None:
 _FROM = (0.0, 1.0, -1.5, 0.5, 6.0, -4.0, 0.3, 1.0625, 1.1875, 2.5, 3.5, -0.07, 5.0, 0.01, 2.9, -3.1)
 
 
-@module("small-types/f8E4M3FN", "f8E4M3FN")
-@module("small-types/f8E4M3FNUZ", "f8E4M3FNUZ")
-@module("small-types/f8E5M2", "f8E5M2")
-@module("small-types/f8E5M2FNUZ", "f8E5M2FNUZ")
-@module("small-types/f8E8M0FNU", "f8E8M0FNU")
-def _passed(m: Module, element: str) -> None:
-    _floats(m, element, is_passed=True)
+_PASSED = ("f8E4M3FN", "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ", "f8E8M0FNU")
+"""The types that IREE's runtime knows, so that a check can look at them."""
 
 
-@module("small-types/f8E4M3", "f8E4M3")
-@module("small-types/f8E3M4", "f8E3M4")
-@module("small-types/f8E4M3B11FNUZ", "f8E4M3B11FNUZ")
-@module("small-types/f4E2M1FN", "f4E2M1FN")
-@module("small-types/f6E2M3FN", "f6E2M3FN")
-@module("small-types/f6E3M2FN", "f6E3M2FN")
-def _inside(m: Module, element: str) -> None:
-    _floats(m, element, is_passed=False)
-
-
-def _floats(m: Module, element: str, *, is_passed: bool) -> None:
-    """Fill a module of a float type. `is_passed`: IREE's runtime knows it, so that a check can look at it."""
+@each("small-types/{0}", *_PASSED, "f8E4M3", "f8E3M4", "f8E4M3B11FNUZ", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN")
+def _floats(m: Module, element: str) -> None:
+    is_passed = element in _PASSED
     dtype, bits = _DTYPES[element], int(element[1])
     stays = (
         "" if is_passed else " IREE 3.13 has it inside a module only: it comes from bytes and leaves as f32 or bytes."

@@ -28,10 +28,11 @@ def _dot(m: Module) -> None:
         xt, yt = (type_of(shapes[n].astype(F32)) for n in (x, y))
         out = exactly(want, F32)
         batches = f"lhs_batching_dimensions = [{batch}], rhs_batching_dimensions = [{batch}], " if batch else ""
-        m.function(name, f"""%x = call @{x}() : () -> {xt}
+        body = f"""%x = call @{x}() : () -> {xt}
         %y = call @{y}() : () -> {yt}
         %out = "stablehlo.dot_general"(%x, %y) {{dot_dimension_numbers = #stablehlo.dot<{batches}lhs_contracting_dimensions = [{lhs}], rhs_contracting_dimensions = [{rhs}]>}}
-          : ({xt}, {yt}) -> {type_of(out)}""", {"%out": out})  # fmt: skip
+          : ({xt}, {yt}) -> {type_of(out)}"""
+        m.function(name, body, {"%out": out})
 
 
 @module("stablehlo/convolution")
@@ -43,14 +44,13 @@ def _conv(m: Module) -> None:
     kernel = m.input("kernel", (3, 3, 3, 4), seed=8, modulus=7, shift=3)
     for name, pad, stride in (("padded", 1, 1), ("stride_two", 0, 2)):
         out = exactly(conv2d(np.pad(image, ((0, 0), (pad, pad), (pad, pad), (0, 0))), kernel, stride), F32)
-        m.function(name, f"""%image = @image
+        body = f"""%image = @image
         %kernel = @kernel
         %out = stablehlo.convolution(%image, %kernel) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
           window = {{stride = [{stride}, {stride}], pad = [[{pad}, {pad}], [{pad}, {pad}]]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}
-          : (tensor<1x9x11x3xf32>, tensor<3x3x3x4xf32>) -> {type_of(out)}""", {"%out": out})  # fmt: skip
-    m.function(
-        "max_pooling",
-        """
+          : (tensor<1x9x11x3xf32>, tensor<3x3x3x4xf32>) -> {type_of(out)}"""
+        m.function(name, body, {"%out": out})
+    body = """
         %image = @image
         %lowest = stablehlo.constant dense<0xFF800000> : tensor<f32>
         %out = "stablehlo.reduce_window"(%image, %lowest) ({
@@ -58,9 +58,8 @@ def _conv(m: Module) -> None:
           %r = stablehlo.maximum %a, %b : tensor<f32>
           stablehlo.return %r : tensor<f32>
         }) {window_dimensions = array<i64: 1, 3, 3, 1>, window_strides = array<i64: 1, 2, 2, 1>} : (tensor<1x9x11x3xf32>, tensor<f32>) -> tensor<1x4x5x3xf32>
-        """,
-        {"%out": exactly(pool(image, (3, 3), "max", 2), F32)},
-    )
+        """
+    m.function("max_pooling", body, {"%out": exactly(pool(image, (3, 3), "max", 2), F32)})
 
 
 @module("stablehlo/reduce")
@@ -75,11 +74,11 @@ def _reduce(m: Module) -> None:
         ("max", "maximum", "0xFF800000", "0, 2", x.max(axis=(0, 2))),
     ):
         out = exactly(want, F32)
-        m.function(name, f"""%x = @x
+        body = f"""%x = @x
         %start = stablehlo.constant dense<{start}> : tensor<f32>
-        %out = stablehlo.reduce(%x init: %start) applies stablehlo.{op} across dimensions = [{dims}] : (tensor<7x12x15xf32>, tensor<f32>) -> {type_of(out)}""", {"%out": out})  # fmt: skip
-    m.function("product", """%x = $x
-        %start = stablehlo.constant dense<1.0> : tensor<f32>
+        %out = stablehlo.reduce(%x init: %start) applies stablehlo.{op} across dimensions = [{dims}] : (tensor<7x12x15xf32>, tensor<f32>) -> {type_of(out)}"""
+        m.function(name, body, {"%out": out})
+    m.function("product", """%start = stablehlo.constant dense<1.0> : tensor<f32>
         %out = stablehlo.reduce(%x init: %start) applies stablehlo.multiply across dimensions = [1] : (tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>""",
                {"%out": exactly(small.prod(axis=1), F32)}, x=small.astype(F32))  # fmt: skip
 
@@ -114,11 +113,11 @@ def _gather(m: Module) -> None:
     """
     table = m.input("table", (10, 6), seed=3, modulus=1009, shift=0)
     rows = np.array([9, 0, 4, 4, 7])
-    m.function("rows", """%table = @table
+    body = """%table = @table
         %rows = $rows
         %out = "stablehlo.gather"(%table, %rows) {dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
-          slice_sizes = array<i64: 1, 6>, indices_are_sorted = false} : (tensor<10x6xf32>, tensor<5xi32>) -> tensor<5x6xf32>""",
-               {"%out": exactly(table[rows], F32)}, rows=rows.astype(I32))  # fmt: skip
+          slice_sizes = array<i64: 1, 6>, indices_are_sorted = false} : (tensor<10x6xf32>, tensor<5xi32>) -> tensor<5x6xf32>"""
+    m.function("rows", body, {"%out": exactly(table[rows], F32)}, rows=rows.astype(I32))
     line = np.arange(8, dtype=I32) * 11
     start = "%start = util.unfoldable_constant dense<7> : tensor<i32>\n        "
     m.function("dynamic_slice", start + "%out = stablehlo.dynamic_slice %line, %start, sizes = [4] : (tensor<8xi32>, tensor<i32>) -> tensor<4xi32>",
@@ -130,8 +129,7 @@ def _gather(m: Module) -> None:
     places, updates = np.array([[2], [5], [2]]), np.array([100, 200, 300], I32)
     added = line * 3
     np.add.at(added, places[:, 0], updates)
-    m.function("scatter_adds", """%line = $line
-        %three = stablehlo.constant dense<3> : tensor<8xi32>
+    body = """%three = stablehlo.constant dense<3> : tensor<8xi32>
         %base = stablehlo.multiply %line, %three : tensor<8xi32>
         %places = $places
         %updates = $updates
@@ -140,8 +138,8 @@ def _gather(m: Module) -> None:
           %sum = stablehlo.add %old, %update : tensor<i32>
           stablehlo.return %sum : tensor<i32>
         }) {scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, indices_are_sorted = false, unique_indices = false}
-          : (tensor<8xi32>, tensor<3x1xi32>, tensor<3xi32>) -> tensor<8xi32>""",
-               {"%out": added}, line=line, places=places.astype(I32), updates=updates)  # fmt: skip
+          : (tensor<8xi32>, tensor<3x1xi32>, tensor<3xi32>) -> tensor<8xi32>"""
+    m.function("scatter_adds", body, {"%out": added}, line=line, places=places.astype(I32), updates=updates)
 
 
 @module("stablehlo/control-flow")
@@ -149,9 +147,7 @@ def _control(m: Module) -> None:
     """stablehlo.while, stablehlo.if, stablehlo.case and select by compare.
     Numbers by hand: 1 doubled until it is at least 1000 is 1024; the branch taken decides the rest.
     """
-    m.function(
-        "while_doubles",
-        """
+    body = """
         %start = util.unfoldable_constant dense<1> : tensor<i32>
         %limit = stablehlo.constant dense<1000> : tensor<i32>
         %out = stablehlo.while(%value = %start) : tensor<i32>
@@ -162,12 +158,9 @@ def _control(m: Module) -> None:
           %next = stablehlo.add %value, %value : tensor<i32>
           stablehlo.return %next : tensor<i32>
         }
-        """,
-        {"%out": np.array(1024, I32)},
-    )
-    m.function(
-        "if_takes_the_second",
         """
+    m.function("while_doubles", body, {"%out": np.array(1024, I32)})
+    body = """
         %condition = util.unfoldable_constant dense<false> : tensor<i1>
         %x = util.unfoldable_constant dense<[1.0, 2.0]> : tensor<2xf32>
         %out = "stablehlo.if"(%condition) ({
@@ -177,19 +170,15 @@ def _control(m: Module) -> None:
           %b = stablehlo.negate %x : tensor<2xf32>
           stablehlo.return %b : tensor<2xf32>
         }) : (tensor<i1>) -> tensor<2xf32>
-        """,
-        {"%out": np.array([-1.0, -2.0], F32)},
-    )
-    m.function(
-        "select_by_compare",
         """
+    m.function("if_takes_the_second", body, {"%out": np.array([-1.0, -2.0], F32)})
+    body = """
         %x = util.unfoldable_constant dense<[1, -5, 7, 0]> : tensor<4xi32>
         %y = util.unfoldable_constant dense<[2, -6, 7, -1]> : tensor<4xi32>
         %mask = stablehlo.compare GE, %x, %y : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi1>
         %out = stablehlo.select %mask, %x, %y : tensor<4xi1>, tensor<4xi32>
-        """,
-        {"%out": np.array([2, -5, 7, 0], I32)},
-    )
+        """
+    m.function("select_by_compare", body, {"%out": np.array([2, -5, 7, 0], I32)})
 
 
 @module("stablehlo/math")

@@ -45,9 +45,9 @@ def _graphs(m: Module, *cases: tuple[str, str, tuple[Array, ...], Array | Approx
         m.function(name, "\n".join(lines), {"%out": expected}, attributes=f"attributes {{{ONNX}}} ")
 
 
-def _op(name: str, result: str, inputs: tuple[Array, ...], out: Array, attributes: str = "") -> str:
+def _op(name: str, inputs: tuple[Array, ...], out: Array, attributes: str = "") -> str:
     operands = ", ".join(f"%in{i}" for i in range(len(inputs)))
-    return f'{result} = torch.operator "onnx.{name}"({operands}) {attributes} : ({", ".join(_torch(v) for v in inputs)}) -> {_torch(out)}'
+    return f'%out = torch.operator "onnx.{name}"({operands}) {attributes} : ({", ".join(_torch(v) for v in inputs)}) -> {_torch(out)}'
 
 
 A = ((np.arange(42) * 5) % 11 - 5).reshape(6, 7).astype(F32)
@@ -70,9 +70,9 @@ def _elementwise(m: Module) -> None:
     Numbers: NumPy, exact in f32.
     """
     _graphs(m,
-        ("add", _op("Add", "%out", (PRODUCT, BIAS), PRODUCT), (PRODUCT, BIAS), PRODUCT + BIAS),
-        ("mul", _op("Mul", "%out", (A, A), A), (A, A), A * A),
-        ("relu", _op("Relu", "%out", (A,), A), (A,), np.maximum(A, 0)),
+        ("add", _op("Add", (PRODUCT, BIAS), PRODUCT), (PRODUCT, BIAS), PRODUCT + BIAS),
+        ("mul", _op("Mul", (A, A), A), (A, A), A * A),
+        ("relu", _op("Relu", (A,), A), (A,), np.maximum(A, 0)),
         ("where_greater", f'%mask = torch.operator "onnx.Greater"(%in0, %in1) : ({_torch(A)}, {_torch(A)}) -> !torch.vtensor<[6,7],i1>\n'
          f'%out = torch.operator "onnx.Where"(%mask, %in0, %in1) : (!torch.vtensor<[6,7],i1>, {_torch(A)}, {_torch(A)}) -> {_torch(A)}', (A, A[::-1].copy()), np.maximum(A, A[::-1])),
     )  # fmt: skip
@@ -84,8 +84,8 @@ def _gemm(m: Module) -> None:
     Numbers: NumPy's matmul of small integers, exact in f32.
     """
     _graphs(m,
-        ("matmul", _op("MatMul", "%out", (A, B), PRODUCT), (A, B), PRODUCT),
-        ("gemm", _op("Gemm", "%out", (A, B.T, BIAS), PRODUCT, "{torch.onnx.alpha = 1.0 : f32, torch.onnx.beta = 1.0 : f32, torch.onnx.transB = 1 : si64}"), (A, B.T.copy(), BIAS), PRODUCT + BIAS),
+        ("matmul", _op("MatMul", (A, B), PRODUCT), (A, B), PRODUCT),
+        ("gemm", _op("Gemm", (A, B.T, BIAS), PRODUCT, "{torch.onnx.alpha = 1.0 : f32, torch.onnx.beta = 1.0 : f32, torch.onnx.transB = 1 : si64}"), (A, B.T.copy(), BIAS), PRODUCT + BIAS),
     )  # fmt: skip
 
 
@@ -95,8 +95,8 @@ def _conv(m: Module) -> None:
     Numbers: NumPy, the sum or maximum over shifted views; exact in f32.
     """
     _graphs(m,
-        ("conv", _op("Conv", "%out", (IMAGE, KERNEL), CONVOLVED, "{torch.onnx.kernel_shape = [3 : si64, 3 : si64], torch.onnx.pads = [1 : si64, 1 : si64, 1 : si64, 1 : si64]}"), (IMAGE, KERNEL), CONVOLVED),
-        ("max_pool", _op("MaxPool", "%out", (IMAGE,), POOLED, "{torch.onnx.kernel_shape = [2 : si64, 2 : si64], torch.onnx.strides = [2 : si64, 2 : si64]}"), (IMAGE,), POOLED),
+        ("conv", _op("Conv", (IMAGE, KERNEL), CONVOLVED, "{torch.onnx.kernel_shape = [3 : si64, 3 : si64], torch.onnx.pads = [1 : si64, 1 : si64, 1 : si64, 1 : si64]}"), (IMAGE, KERNEL), CONVOLVED),
+        ("max_pool", _op("MaxPool", (IMAGE,), POOLED, "{torch.onnx.kernel_shape = [2 : si64, 2 : si64], torch.onnx.strides = [2 : si64, 2 : si64]}"), (IMAGE,), POOLED),
     )  # fmt: skip
 
 
@@ -106,9 +106,9 @@ def _softmax_reduce(m: Module) -> None:
     Numbers: NumPy in float64. rtol 2e-5, atol 1e-6: exp and a sum in f32.
     """
     _graphs(m,
-        ("softmax", _op("Softmax", "%out", (A,), SOFT, ONE), (A,), Approximate(value=SOFT, atol=1e-6, rtol=2e-5)),
-        ("argmax", _op("ArgMax", "%out", (A,), A.argmax(axis=1), "{torch.onnx.axis = 1 : si64, torch.onnx.keepdims = 0 : si64}"), (A,), A.argmax(axis=1).astype(np.int64)),
-        ("sigmoid", _op("Sigmoid", "%out", (A,), A), (A,), Approximate(value=(1 / (1 + np.exp(-A.astype(np.float64)))).astype(F32), atol=1e-6, rtol=2e-5)),
+        ("softmax", _op("Softmax", (A,), SOFT, ONE), (A,), Approximate(value=SOFT, atol=1e-6, rtol=2e-5)),
+        ("argmax", _op("ArgMax", (A,), A.argmax(axis=1), "{torch.onnx.axis = 1 : si64, torch.onnx.keepdims = 0 : si64}"), (A,), A.argmax(axis=1).astype(np.int64)),
+        ("sigmoid", _op("Sigmoid", (A,), A), (A,), Approximate(value=(1 / (1 + np.exp(-A.astype(np.float64)))).astype(F32), atol=1e-6, rtol=2e-5)),
     )  # fmt: skip
 
 
@@ -118,8 +118,8 @@ def _layout(m: Module) -> None:
     Numbers: NumPy; values are only moved.
     """
     _graphs(m,
-        ("transpose", _op("Transpose", "%out", (IMAGE,), IMAGE.transpose(0, 2, 3, 1), "{torch.onnx.perm = [0 : si64, 2 : si64, 3 : si64, 1 : si64]}"), (IMAGE,), IMAGE.transpose(0, 2, 3, 1).copy()),
-        ("concat", _op("Concat", "%out", (A, A), np.concatenate([A, A], 1), ONE), (A, A), np.concatenate([A, A], 1)),
-        ("gather", _op("Gather", "%out", (A, ROWS), A[ROWS], "{torch.onnx.axis = 0 : si64}"), (A, ROWS), A[ROWS]),
-        ("flatten", _op("Flatten", "%out", (IMAGE,), IMAGE.reshape(1, -1), ONE), (IMAGE,), IMAGE.reshape(1, -1)),
+        ("transpose", _op("Transpose", (IMAGE,), IMAGE.transpose(0, 2, 3, 1), "{torch.onnx.perm = [0 : si64, 2 : si64, 3 : si64, 1 : si64]}"), (IMAGE,), IMAGE.transpose(0, 2, 3, 1).copy()),
+        ("concat", _op("Concat", (A, A), np.concatenate([A, A], 1), ONE), (A, A), np.concatenate([A, A], 1)),
+        ("gather", _op("Gather", (A, ROWS), A[ROWS], "{torch.onnx.axis = 0 : si64}"), (A, ROWS), A[ROWS]),
+        ("flatten", _op("Flatten", (IMAGE,), IMAGE.reshape(1, -1), ONE), (IMAGE,), IMAGE.reshape(1, -1)),
     )  # fmt: skip

@@ -92,26 +92,20 @@ def _matmul(m: Module) -> None:
     b = m.input("b", (2, 17, 13), seed=8)
     qa = m.input("qa", (1, 12, 20), "i8", seed=3, modulus=251, shift=125)
     qb = m.input("qb", (1, 20, 8), "i8", seed=8, modulus=251, shift=125)
-    m.function(
-        "f32",
-        """
+    body = """
         %a, %b = @a, @b
         %za = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
         %zb = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
         %out = tosa.matmul %a, %b, %za, %zb : (tensor<2x11x17xf32>, tensor<2x17x13xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x11x13xf32>
-        """,
-        {"%out": exactly(a @ b, F32)},
-    )
-    m.function(
-        "i8",
         """
+    m.function("f32", body, {"%out": exactly(a @ b, F32)})
+    body = """
         %a, %b = @qa, @qb
         %za = "tosa.const"() {values = dense<3> : tensor<1xi8>} : () -> tensor<1xi8>
         %zb = "tosa.const"() {values = dense<-7> : tensor<1xi8>} : () -> tensor<1xi8>
         %out = tosa.matmul %a, %b, %za, %zb : (tensor<1x12x20xi8>, tensor<1x20x8xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x12x8xi32>
-        """,
-        {"%out": exactly((qa - 3) @ (qb + 7), I32)},
-    )
+        """
+    m.function("i8", body, {"%out": exactly((qa - 3) @ (qb + 7), I32)})
 
 
 @_generic("tosa/conv2d")
@@ -123,27 +117,25 @@ def _conv(m: Module) -> None:
     kernel = m.input("kernel", (5, 3, 3, 4), seed=8, modulus=7, shift=3)
     bias = np.array([1.0, -2.0, 3.0, 0.0, 100.0])
     padded = np.pad(image, ((0, 0), (1, 1), (1, 1), (0, 0)))
-    m.function(
-        "conv2d_padded",
-        """
+    body = """
         %image, %kernel = @image, @kernel
         %bias = $bias
         %zi = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
         %zk = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
         %out = tosa.conv2d %image, %kernel, %bias, %zi, %zk {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>}
           : (tensor<1x8x9x4xf32>, tensor<5x3x3x4xf32>, tensor<5xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x8x9x5xf32>
-        """,
+        """
+    m.function(
+        "conv2d_padded",
+        body,
         {"%out": exactly(conv2d(padded, kernel.transpose(1, 2, 3, 0)) + bias, F32)},
         bias=bias.astype(F32),
     )
-    m.function(
-        "max_pool2d",
-        """
+    body = """
         %image = @image
         %out = tosa.max_pool2d %image {kernel = array<i64: 2, 3>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 3>} : (tensor<1x8x9x4xf32>) -> tensor<1x4x3x4xf32>
-        """,
-        {"%out": exactly(np.max(image.reshape(1, 4, 2, 3, 3, 4), axis=(2, 4)), F32)},
-    )
+        """
+    m.function("max_pool2d", body, {"%out": exactly(np.max(image.reshape(1, 4, 2, 3, 3, 4), axis=(2, 4)), F32)})
 
 
 @_generic("tosa/layout")
@@ -180,9 +172,7 @@ def _rescale(m: Module) -> None:
     """
     v = np.array([0, 1, 2, 3, -1, -2, 100, -100, 400, -400, 2000, -2000], I32)
     want = np.array([min(127, max(-128, ((int(n) * 2**30 + 2**31) >> 32) + 3)) for n in v], np.int8)
-    m.function(
-        "rescale",
-        """
+    body = """
         %v = $v
         %multiplier = "tosa.const"() {values = dense<1073741824> : tensor<1xi32>} : () -> tensor<1xi32>
         %shift = "tosa.const"() {values = dense<32> : tensor<1xi8>} : () -> tensor<1xi8>
@@ -190,10 +180,8 @@ def _rescale(m: Module) -> None:
         %zo = "tosa.const"() {values = dense<3> : tensor<1xi8>} : () -> tensor<1xi8>
         %out = tosa.rescale %v, %multiplier, %shift, %zi, %zo {input_unsigned = false, output_unsigned = false, per_channel = false, rounding_mode = #tosa.rounding_mode<SINGLE_ROUND>, scale32 = true}
           : (tensor<12xi32>, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) -> tensor<12xi8>
-        """,
-        {"%out": want},
-        v=v,
-    )
+        """
+    m.function("rescale", body, {"%out": want}, v=v)
     table = ((np.arange(256) * 37 + 11) % 256 - 128).astype(np.int8)
     x = np.array([-128, -1, 0, 1, 127, 64, -64, 5], np.int8)
     m.function("table", "%out = tosa.table %x, %table : (tensor<8xi8>, tensor<256xi8>) -> tensor<8xi8>",

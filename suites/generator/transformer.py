@@ -13,8 +13,6 @@ import ml_dtypes
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
-__all__ = ["models"]
-
 WIDTH, HEADS, HIDDEN, VOCABULARY, LAYERS = 32, 4, 64, 48, 2
 EPSILON = 1e-5
 TYPES = {
@@ -26,7 +24,7 @@ TYPES = {
 
 def models() -> dict[str, bytes]:
     """Return the content of each model's file, by its path below suites/."""
-    found = {"models/transformer/feed-forward-f32.onnx": feed_forward("f32").SerializeToString(deterministic=True)}
+    found = {"models/transformer/feed-forward-f32.onnx": feed_forward().SerializeToString(deterministic=True)}
     for name in TYPES:
         found[f"models/transformer/block-{name}.onnx"] = block(name).SerializeToString(deterministic=True)
         found[f"models/transformer/decoder-{name}.onnx"] = decoder(name).SerializeToString(deterministic=True)
@@ -42,8 +40,8 @@ class Graph:
     inputs: list[ValueInfoProto] = field(default_factory=list)
     constants: list[TensorProto] = field(default_factory=list)
 
-    def op(self, name: str, *inputs: str, to: str = "", **attributes: object) -> str:
-        output = to or f"v{len(self.nodes)}"
+    def op(self, name: str, *inputs: str, result: str = "", **attributes: object) -> str:
+        output = result or f"v{len(self.nodes)}"
         self.nodes.append(helper.make_node(name, inputs, [output], **attributes))
         return output
 
@@ -76,8 +74,8 @@ class Graph:
         flat = self.op("Reshape", joined, self.sizes(0, 0, WIDTH))
         return self.op("MatMul", flat, self.input(weight, WIDTH, WIDTH))
 
-    def fed_forward(self, x: str, to: str) -> str:
-        """Return x + two layers with Gelu, after a layer normalisation."""
+    def feed_forward(self, x: str) -> None:
+        """Return as y x + two layers with Gelu, after a layer normalisation."""
         normal = self.op(
             "LayerNormalization", x, self.input("scale2", WIDTH), self.input("shift2", WIDTH), epsilon=EPSILON
         )
@@ -85,20 +83,15 @@ class Graph:
         error = self.op("Erf", self.op("Mul", hidden, self.number(0.5**0.5)))
         gelu = self.op("Mul", self.op("Mul", hidden, self.number(0.5)), self.op("Add", error, self.number(1)))
         last = self.op("Add", self.op("MatMul", gelu, self.input("w2", HIDDEN, WIDTH)), self.input("b2", WIDTH))
-        return self.op("Add", x, last, to=to)
+        self.op("Add", x, last, result="y")
 
     def rms_normalised(self, x: str, weight: str) -> str:
         """Return x over its root mean square, computed in f32."""
-        wide = self._cast(x, TensorProto.FLOAT)
+        wide = self.op("Cast", x, to=TensorProto.FLOAT)
         mean = self.op("ReduceMean", self.op("Mul", wide, wide), axes=[-1], keepdims=1)
         root = self.op("Sqrt", self.op("Add", mean, self.number(EPSILON, np.dtype(np.float32))))
-        narrow = self._cast(self.op("Div", wide, root), TYPES[self.type][0])
+        narrow = self.op("Cast", self.op("Div", wide, root), to=TYPES[self.type][0])
         return self.op("Mul", narrow, self.input(weight, WIDTH))
-
-    def _cast(self, x: str, code: int) -> str:
-        output = f"v{len(self.nodes)}"
-        self.nodes.append(helper.make_node("Cast", [x], [output], to=code))
-        return output
 
     def model(self, name: str, outputs: Sequence[tuple[str, Sequence[int | str]]]) -> ModelProto:
         code = TYPES[self.type][0]
@@ -115,14 +108,14 @@ def block(name: str) -> ModelProto:
     normal = g.op("LayerNormalization", x, g.input("scale1", WIDTH), g.input("shift1", WIDTH), epsilon=EPSILON)
     q, k, v = (g.heads(normal, weight) for weight in ("wq", "wk", "wv"))
     x = g.op("Add", x, g.attended(q, k, v, "", "wo"))
-    g.fed_forward(x, "y")
+    g.feed_forward(x)
     return g.model("block", [("y", ("batch", "sequence", WIDTH))])
 
 
-def feed_forward(name: str) -> ModelProto:
+def feed_forward() -> ModelProto:
     """Return the second half of the block."""
-    g = Graph(name)
-    g.fed_forward(g.input("x", "batch", "sequence", WIDTH), "y")
+    g = Graph("f32")
+    g.feed_forward(g.input("x", "batch", "sequence", WIDTH))
     return g.model("feed-forward", [("y", ("batch", "sequence", WIDTH))])
 
 
@@ -141,12 +134,12 @@ def decoder(name: str) -> ModelProto:
         kept = {}
         for part, value in (("k", k), ("v", v)):
             past = g.input(f"past_{part}_{layer}", "batch", HEADS, "past", size)
-            kept[part] = g.op("Concat", past, value, axis=2, to=f"present_{part}_{layer}")
+            kept[part] = g.op("Concat", past, value, axis=2, result=f"present_{part}_{layer}")
             outputs.append((kept[part], ("batch", HEADS, "total", size)))
         x = g.op("Add", x, g.attended(q, kept["k"], kept["v"], mask, f"wo_{layer}"))
         hidden = g.op("MatMul", g.rms_normalised(x, f"norm2_{layer}"), g.input(f"w1_{layer}", WIDTH, HIDDEN))
         gated = g.op("Mul", hidden, g.op("Sigmoid", hidden))
         x = g.op("Add", x, g.op("MatMul", gated, g.input(f"w2_{layer}", HIDDEN, WIDTH)))
     normal = g.rms_normalised(x, "norm")
-    g.op("MatMul", normal, g.op("Transpose", embedding, perm=[1, 0]), to="logits")
+    g.op("MatMul", normal, g.op("Transpose", embedding, perm=[1, 0]), result="logits")
     return g.model("decoder", outputs)

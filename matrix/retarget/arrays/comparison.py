@@ -43,7 +43,7 @@ def compare_check(check: Check) -> Mismatch | None:
         case "eq" if check.expected is not None:
             return _compare(actual, np.asarray(check.expected), _same_bits, "equal bits")
         case "almost_eq" if check.expected is not None:
-            return compare_arrays(actual, np.asarray(check.expected), atol=check.atol, rtol=check.rtol)
+            return compare_arrays(actual, np.asarray(check.expected), Tolerance(atol=check.atol, rtol=check.rtol))
         case "true" | "all_true":
             return _compare_truth(actual, check.kind, wanted=True)
         case "false":
@@ -53,42 +53,28 @@ def compare_check(check: Check) -> Mismatch | None:
 
 
 def compare_arrays(
-    actual: Array,
-    expected: Array,
-    *,
-    atol: float,
-    rtol: float,
-    ulp: int | None = None,
-    equal_nan: bool = True,
-    sides: tuple[str, str] = ("actual", "expected"),
+    actual: Array, expected: Array, tolerance: Tolerance, sides: tuple[str, str] = ("actual", "expected")
 ) -> Mismatch | None:
     """Return how `actual` differs from `expected`; None if it holds. Both have the same shape and element type.
 
     An element also holds if it is at most `ulp` representable values of its own floating type away; a complex one if
-    both its parts are. Errors are in the units of the values; `atol` too, `rtol` is a ratio to the expected value.
-    `sides` are what the report calls the two.
+    both its parts are. Errors are in the units of the values. `same_bits` is left to the caller. `sides` are what the
+    report calls the two.
     """
     actual, expected = np.asarray(actual), np.asarray(expected)
+    atol, rtol, ulp = tolerance.atol, tolerance.rtol, tolerance.ulp
     kind = _kind(actual.dtype)
 
     def holds(ours: Array, theirs: Array) -> _Mask:
         if kind == "integer":
             return _integers_hold(ours, theirs, atol, rtol)
-        held = _floats_hold(ours, theirs, atol, rtol, equal_nan=equal_nan)
+        held = _floats_hold(ours, theirs, atol, rtol, equal_nan=tolerance.equal_nan)
         if ulp is not None and not held.all():
             held |= _within_ulp(ours, theirs, ulp)
         return held
 
     rule = f"atol {atol:g}, rtol {rtol:g}" + ("" if ulp is None else f", {ulp} ulp")
     return _compare(actual, expected, holds, rule, sides)
-
-
-def compare_within(
-    tolerance: Tolerance, actual: Array, expected: Array, sides: tuple[str, str] = ("actual", "expected")
-) -> Mismatch | None:
-    """Do what `compare_arrays` does, within a tolerance; its `same_bits` is left to the caller."""
-    atol, rtol, ulp, equal_nan = tolerance.atol, tolerance.rtol, tolerance.ulp, tolerance.equal_nan
-    return compare_arrays(actual, expected, atol=atol, rtol=rtol, ulp=ulp, equal_nan=equal_nan, sides=sides)
 
 
 def largest_ulp(actual: Array, expected: Array) -> int | None:
@@ -130,8 +116,7 @@ def _compare(
             if held.all():
                 continue
             positions = np.flatnonzero(~held)
-            wrong, right = ours[positions], theirs[positions]
-            tally.add(start, positions, wrong, right, _distances(wrong, right))
+            tally.add(start, positions, ours[positions], theirs[positions])
     return tally.mismatch(actual, rule, sides) if tally.count else None
 
 
@@ -171,8 +156,8 @@ def _compare_truth(actual: Array, kind: str, *, wanted: bool) -> Mismatch | None
     word = "nonzero" if wanted else "zero"
     where = f" at {index_text(shown[0][0], actual.shape)}" if actual.ndim else ""
     subject = f"{count} of {actual.size} elements are not {word}, first" if actual.ndim else f"not {word}:"
-    summary = f"{kind}: {subject}{where}{' is' if actual.ndim else ''} {text_of(shown[0][1])}"
-    more = [f"  {index_text(position, actual.shape)} is {text_of(value)}" for position, value in shown if actual.ndim]
+    summary = f"{kind}: {subject}{where}{' is' if actual.ndim else ''} {shown[0][1]!s}"
+    more = [f"  {index_text(position, actual.shape)} is {value!s}" for position, value in shown if actual.ndim]
     return Mismatch(summary=summary, report="\n".join([summary, *more]), mismatched=count, total=int(actual.size))
 
 
@@ -259,8 +244,9 @@ def _widened(values: Array) -> Array:
     return values.astype(_arithmetic(values.dtype), copy=False)
 
 
-def _distances(actual: Array, expected: Array) -> Distances:
-    """Return the errors of two flat arrays. Infinite where one is infinite, NaN where one is NaN."""
+def _distances(actual: Array, expected: Array) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the absolute and the relative errors of two flat arrays. Infinite where one is infinite, NaN where one is
+    NaN or there is none."""
     kind = _kind(actual.dtype)
     if kind == "integer":
         absolute = _integer_distance(actual, expected).astype(np.float64)
@@ -271,19 +257,11 @@ def _distances(actual: Array, expected: Array) -> Distances:
         absolute = np.abs(ours - theirs)
         magnitude = np.abs(theirs)
     relative = np.where(magnitude > 0, absolute / np.where(magnitude > 0, magnitude, 1), np.nan)
-    return Distances(absolute=absolute, relative=np.where(np.isfinite(magnitude), relative, np.nan))
+    return absolute, np.where(np.isfinite(magnitude), relative, np.nan)
 
 
 _SHOWN = 8
 """How many differing elements a report lists."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Distances:
-    """Absolute and relative errors of flat arrays, as float64, NaN where there is none."""
-
-    absolute: npt.NDArray[np.float64]
-    relative: npt.NDArray[np.float64]
 
 
 @dataclass(slots=True)
@@ -315,16 +293,15 @@ class Tally:
         """Return how many more elements the report would list."""
         return _SHOWN - len(self._rows)
 
-    def add(
-        self, start: int, positions: npt.NDArray[np.intp], actual: Array, expected: Array, distances: Distances
-    ) -> None:
+    def add(self, start: int, positions: npt.NDArray[np.intp], actual: Array, expected: Array) -> None:
         """Add the differing elements of one block, which begins at `start`: where they are in it, and their values."""
+        absolute, relative = _distances(actual, expected)
         self.count += positions.size
         for number in range(min(self.remaining(), positions.size)):
             row = (start + int(positions[number]), actual[number], expected[number])
-            self._rows.append((*row, float(distances.absolute[number]), float(distances.relative[number])))
-        self._absolute.see(distances.absolute, positions, start)
-        self._relative.see(distances.relative, positions, start)
+            self._rows.append((*row, float(absolute[number]), float(relative[number])))
+        self._absolute.see(absolute, positions, start)
+        self._relative.see(relative, positions, start)
 
     def mismatch(self, values: Array, rule: str, sides: tuple[str, str] = ("actual", "expected")) -> Mismatch:
         """Return the report on `values`, of which at least one element differs by `rule`. `sides` are what the compared
@@ -377,11 +354,6 @@ def type_text(values: Array) -> str:
     return f"{shape}x{values.dtype.name}" if shape else str(values.dtype.name)
 
 
-def text_of(value: Any) -> str:
-    """Return one element as reports write it."""
-    return str(value)
-
-
 def index_text(position: int, shape: tuple[int, ...]) -> str:
     """Return the index of a row-major position: `[1, 2]`."""
     return f"[{', '.join(str(int(axis)) for axis in np.unravel_index(position, shape))}]"
@@ -394,7 +366,7 @@ def _at(position: int, shape: tuple[int, ...]) -> str:
 
 def _cells(row: tuple[int, Any, Any, float, float], shape: tuple[int, ...]) -> tuple[str, str, str, str, str]:
     position, actual, expected, absolute, relative = row
-    ours, theirs = text_of(actual), text_of(expected)
+    ours, theirs = str(actual), str(expected)
     if ours == theirs:  # a NaN of other bits, or what the text does not show
         ours += f" ({_bits(actual)})"
         theirs += f" ({_bits(expected)})"
@@ -439,16 +411,14 @@ def failing_results(
             continue
         named = tolerances.get(np.asarray(wanted).dtype.name)
         tolerance = named if named is not None else tolerances.get("", Tolerance())
-        mismatch = _compared(resigned(np.asarray(actual), np.asarray(wanted).dtype), wanted, tolerance)
+        ours = resigned(np.asarray(actual), np.asarray(wanted).dtype)
+        if tolerance.same_bits:
+            mismatch = compare_check(Check(kind="eq", actual=ours, expected=wanted))
+        else:
+            mismatch = compare_arrays(ours, wanted, tolerance)
         if mismatch is not None:
             found.append(_labelled(mismatch, f"result {number}{against}: "))
     return found
-
-
-def _compared(actual: Array, expected: Array, tolerance: Tolerance) -> Mismatch | None:
-    if tolerance.same_bits:
-        return compare_check(Check(kind="eq", actual=actual, expected=expected))
-    return compare_within(tolerance, actual, expected)
 
 
 def _labelled(mismatch: Mismatch, which: str) -> Mismatch:

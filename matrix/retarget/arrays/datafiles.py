@@ -22,6 +22,7 @@ import numpy.typing as npt
 from retarget.arrays.dtypes import bits_of, is_packed, packed_size, type_text, unpack
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.files import data_limit, too_large
+from retarget.support.text import listed
 
 if TYPE_CHECKING:
     from retarget.extension import Array
@@ -285,7 +286,7 @@ def _chosen(name: str, members: dict[str, zipfile.ZipInfo], shown: str) -> str:
     if name in members:
         return name
     names = [member if member.isprintable() else repr(member) for member in members]
-    known = ", ".join(names[:_SHOWN]) + (f" and {len(members) - _SHOWN} more" if len(members) > _SHOWN else "")
+    known = listed(names, _SHOWN)
     if name:
         msg = f"data file {shown} holds no array {name!r}; it holds: {known or 'none'}{did_you_mean(name, members)}"
         raise RetargetError(msg)

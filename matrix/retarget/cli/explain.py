@@ -247,7 +247,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
             compiler=compiled.compiler,
             backends=compiled.backends,
             runtime=runtime,
-            driver=self.registry.driver_tags(runtime) if runtime is not None else (),
+            driver=self.registry.derived_tags(runtime) if runtime is not None else (),
             targets=through,
             module=[tag for override in active for tag in override.tags],
             own=compiled.module.tags,

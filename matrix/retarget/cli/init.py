@@ -172,7 +172,7 @@ def _declared_above(folder: Path, registry: Registry, extensions: Sequence[str])
         words=words,
         compilers=scoped,
         absent=_absent(findings),
-        above=loader.matrix_files,
+        above=tuple(loader.matrix_files),
     )
 
 

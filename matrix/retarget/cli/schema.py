@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the schema. Returns 0. Raises `argparse.ArgumentError` for files that nothing describes."""
-    from retarget.declare.schema.export import json_schema, kind_schema, reference
+    from retarget.declare.schema.export import json_schema, reference, schema_text
 
     if arguments.files == _DECLARATIONS:
         sys.stdout.write(json_schema() if arguments.format == "json" else reference())
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         msg = f"argument --format: found {arguments.format!r}, {expected}"
         raise argparse.ArgumentError(None, msg)
     if arguments.files in schemas:
-        sys.stdout.write(kind_schema(arguments.files, schemas[arguments.files]))
+        sys.stdout.write(schema_text(f"files of the kind {arguments.files}", schemas[arguments.files]))
     else:
         from retarget.results.files import json_schema as schema_of_results
 

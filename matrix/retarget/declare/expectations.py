@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from retarget.declare.configs.named import word_problems
 from retarget.declare.schema.kept import Declared, FileTables
@@ -24,39 +24,51 @@ R = TypeVar("R")
 
 def build_expectations(tables: FileTables) -> tuple[tuple[Expectation, ...], tuple[Problem, ...]]:
     """Return the rules of one file in order, and what is wrong with the others."""
-    return _built(tables, tables.expectations, _problems, _rule)
+    return _built(tables, tables.expectations, _problems, _expectation)
+
+
+def build_goldens(tables: FileTables) -> tuple[tuple[Golden, ...], tuple[Problem, ...]]:
+    """Return the golden rules of one file in order, and what is wrong with the others."""
+    return _built(tables, tables.goldens, _golden_problems, _golden)
 
 
 def _built(
     tables: FileTables,
     entries: Iterable[Declared[T]],
     problems_of: Callable[[T, KeyPath], Iterable[Problem]],
-    rule_of: Callable[[Declared[T], FileTables], R],
+    rule_of: Callable[..., R],
 ) -> tuple[tuple[R, ...], tuple[Problem, ...]]:
     rules: list[R] = []
     problems: list[Problem] = []
     for entry in entries:
-        found = tuple(problems_of(entry.table, entry.path))
+        table, found = entry.table, tuple(problems_of(entry.table, entry.path))
         problems += found
         if not found:
-            rules.append(rule_of(entry, tables))
+            texts = {key: " ".join(getattr(table, key).split()) for key in ("reason", "issue")}
+            origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
+            shared = {"match": tuple(table.match), "when": table.when.strip(), "until": table.until, "origin": origin}
+            rules.append(rule_of(table, **shared, **texts))
     return tuple(rules), tuple(problems)
 
 
-def _rule(entry: Declared[ExpectationTable], tables: FileTables) -> Expectation:
-    table = entry.table
+def _expectation(table: ExpectationTable, **shared: Any) -> Expectation:
     return Expectation(
-        match=tuple(table.match),
-        when=table.when.strip(),
+        **shared,
         cases=tuple(table.case),
         stages=tuple(table.stage),
         signature=table.signature.strip(),
         outcome=table.outcome,
         retries=table.retries or 0,
-        reason=" ".join(table.reason.split()),
-        issue=" ".join(table.issue.split()),
-        until=table.until,
-        origin=Origin(file=tables.file, key_path=format_key_path(entry.path)),
+    )
+
+
+def _golden(table: GoldenTable, **shared: Any) -> Golden:
+    metric = Metric(table.metric)
+    return Golden(
+        **shared,
+        metric=metric,
+        most=None if table.max is None else parse_quantity(metric, table.max),
+        within=None if table.within is None else parse_percent(table.within),
     )
 
 
@@ -127,26 +139,6 @@ def _repeated(words: Sequence[str], path: KeyPath) -> Iterable[Problem]:
         if word in seen:
             yield Problem((*path, index), f"found {word!r} a second time, expected it once")
         seen.add(word)
-
-
-def build_goldens(tables: FileTables) -> tuple[tuple[Golden, ...], tuple[Problem, ...]]:
-    """Return the golden rules of one file in order, and what is wrong with the others."""
-    return _built(tables, tables.goldens, _golden_problems, _golden)
-
-
-def _golden(entry: Declared[GoldenTable], tables: FileTables) -> Golden:
-    table, metric = entry.table, Metric(entry.table.metric)
-    return Golden(
-        match=tuple(table.match),
-        when=table.when.strip(),
-        metric=metric,
-        most=None if table.max is None else parse_quantity(metric, table.max),
-        within=None if table.within is None else parse_percent(table.within),
-        reason=" ".join(table.reason.split()),
-        issue=" ".join(table.issue.split()),
-        until=table.until,
-        origin=Origin(file=tables.file, key_path=format_key_path(entry.path)),
-    )
 
 
 def _golden_problems(table: GoldenTable, path: KeyPath) -> Iterable[Problem]:

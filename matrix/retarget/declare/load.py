@@ -11,27 +11,26 @@ Each file takes one way: `declare.read` validates its tables, and here they beco
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from retarget.declare.configs.resolve import extend_scope
 from retarget.declare.expectations import build_expectations, build_goldens
-from retarget.declare.schema.kept import FileTables, TableStore, find_tables, has_its_types, keep_tables
+from retarget.declare.schema.kept import FileTables, TableStore, find_tables, keep_tables
 from retarget.declare.scope import FileDeclarations, Redirections, Scope, unknown_name
 from retarget.declare.sources import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, discover_suites
 from retarget.declare.suites import build_suites
 from retarget.extension.registry import Registry
-from retarget.model import CompilerConfig, Expectation, Golden, Host, RuntimeConfig, Suite, Toolchain
+from retarget.model import CompilerConfig, Expectation, Golden, RuntimeConfig, Suite, Toolchain
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.support.files import read_regular
 from retarget.support.toml import KeyPath, Problem, diagnostics_of, read_toml
 
-_ConfigT = TypeVar("_ConfigT", CompilerConfig, Host, RuntimeConfig, Toolchain)
+_ConfigT = TypeVar("_ConfigT", CompilerConfig, RuntimeConfig, Toolchain)
 
 
 class DeclarationLoader:
@@ -47,16 +46,13 @@ class DeclarationLoader:
         self._store = store
         self._redirected = toolchains or {}
         self._visible: dict[Path, FileDeclarations] = {}
-        self._matrix_files: list[Path] = []
+        self.matrix_files: list[Path] = []
+        """The `matrix.toml` and `expectations.toml` files read so far, in the order read."""
         self._suites: dict[str, Path] = {}
         self._scopes: list[Scope] = []
-        self._expectations: list[Expectation] = []
-        self._goldens: list[Golden] = []
-
-    @property
-    def matrix_files(self) -> tuple[Path, ...]:
-        """The `matrix.toml` and `expectations.toml` files read so far, in the order read."""
-        return tuple(self._matrix_files)
+        self.expectations: list[Expectation] = []
+        self.goldens: list[Golden] = []
+        """All rules of the files read so far."""
 
     @property
     def compiler_configs(self) -> tuple[CompilerConfig, ...]:
@@ -73,11 +69,6 @@ class DeclarationLoader:
         """All toolchains of the files read so far, used or not."""
         return _distinct(one for scope in self._scopes for one in scope.toolchains.configs.values())
 
-    @property
-    def hosts(self) -> tuple[Host, ...]:
-        """All hosts of the files read so far, used or not."""
-        return _distinct(one for scope in self._scopes for one in scope.hosts.configs.values())
-
     def check_redirections(self) -> None:
         """Raise `RetargetError` for a redirected toolchain that no file read so far declares."""
         known = dict.fromkeys(name for scope in self._scopes for name in scope.toolchains.declared)
@@ -88,16 +79,6 @@ class DeclarationLoader:
                 )
                 msg = f"--retarget-toolchain: {error}"
                 raise RetargetError(msg)
-
-    @property
-    def expectations(self) -> tuple[Expectation, ...]:
-        """All rules of the files read so far."""
-        return tuple(self._expectations)
-
-    @property
-    def goldens(self) -> tuple[Golden, ...]:
-        """All golden rules of the files read so far."""
-        return tuple(self._goldens)
 
     def read_matrix_file(self, path: Path) -> tuple[Diagnostic, ...]:
         """Return all errors of a `matrix.toml` or `expectations.toml`, of the one beside it and of those above."""
@@ -141,10 +122,10 @@ class DeclarationLoader:
 
         visible: FileDeclarations | None = None
         if os.path.lexists(folder / MATRIX_FILE):
-            self._matrix_files.append(folder / MATRIX_FILE)
+            self.matrix_files.append(folder / MATRIX_FILE)
             visible = self._read(folder / MATRIX_FILE, MATRIX_FILE, above)
         if os.path.lexists(folder / EXPECTATIONS_FILE):
-            self._matrix_files.append(folder / EXPECTATIONS_FILE)
+            self.matrix_files.append(folder / EXPECTATIONS_FILE)
             beside = visible or above(False)
             visible = self._read(folder / EXPECTATIONS_FILE, EXPECTATIONS_FILE, lambda _: beside)
         return visible or above(False)
@@ -154,34 +135,52 @@ class DeclarationLoader:
 
         The rules and the errors are those above as well.
         """
-
-        tables = read_tables(file, self._store)
-        found = None
-        if tables.is_kept:
-            with suppress(Exception):  # tables that the file does not have: what is wrong with them concerns nobody
-                outer, found = self._build(tables, role, above)
-        if found is None or (tables.is_kept and not _is_sound(found, file)):
-            if tables.is_kept:
-                tables = read_tables(file, self._store, anew=True)
-            outer, found = self._build(tables, role, above)
+        tables = self._tables(file)
+        outer = above(tables.root)
+        found = self._resolved(tables, role, outer.scope)
         self._scopes.append(found.scope)
-        self._expectations += found.expectations
-        self._goldens += found.goldens
+        self.expectations += found.expectations
+        self.goldens += found.goldens
         rules, goldens = (*outer.expectations, *found.expectations), (*outer.goldens, *found.goldens)
         suites = tuple(replace(suite, expectations=rules, goldens=goldens) for suite in found.suites)
         diagnostics = (*outer.diagnostics, *found.diagnostics)
         return replace(found, suites=suites, expectations=rules, goldens=goldens, diagnostics=diagnostics)
 
-    def _build(
-        self, tables: FileTables, role: str, above: Callable[[bool], FileDeclarations]
-    ) -> tuple[FileDeclarations, FileDeclarations]:
-        """Return what a file sees, and what it declares."""
+    def _tables(self, file: Path) -> FileTables:
+        """Read one file, or take its tables from the store if its text was read before. The errors are those of the
+        text and of each table for itself, not of what names refer to."""
+        if self._store is not None:
+            with suppress(OSError, UnicodeDecodeError):  # read again below, and reported
+                if (kept := find_tables(self._store, file, read_regular(file).decode())) is not None:
+                    return kept
+        from retarget.declare.read import tables_of  # only what is not kept needs pydantic
 
-        outer = above(tables.root)
-        found = build_declarations(
-            tables, role, outer.scope, taken=self._suites, registry=self._registry, toolchains=self._redirected
+        tables = tables_of(file, *read_toml(file))
+        if self._store is not None:
+            keep_tables(self._store, tables)
+        return tables
+
+    def _resolved(self, tables: FileTables, role: str, above: Scope) -> FileDeclarations:
+        """Resolve what a file declares, read in the role of the file name `role`; `above` are the configs of the files
+        above."""
+        problems = [*tables.problems, *_misplaced(tables, role)]
+        scope = above
+        suites: tuple[Suite, ...] = ()
+        elsewhere: tuple[Diagnostic, ...] = ()
+        if role != EXPECTATIONS_FILE:
+            scope, found = extend_scope(above, tables, self._registry, self._redirected)
+            problems += found
+        if role == SUITE_FILE:
+            suites, found, elsewhere = build_suites(tables, scope, self._suites, self._registry)
+            problems += found
+        expectations, found = build_expectations(tables)
+        problems += found
+        goldens, found = build_goldens(tables)
+        problems += found
+        diagnostics = (*tables.unreadable, *diagnostics_of(tables.file, tables.text, problems), *elsewhere)
+        return FileDeclarations(
+            scope=scope, suites=suites, expectations=expectations, goldens=goldens, diagnostics=diagnostics
         )
-        return outer, found
 
 
 def load_all(
@@ -212,65 +211,6 @@ def _absolute(path: Path) -> Path:
 
 def _distinct(configs: Iterable[_ConfigT]) -> tuple[_ConfigT, ...]:
     return tuple({id(config): config for config in configs}.values())
-
-
-def _is_sound(found: FileDeclarations, file: Path) -> bool:
-    """Whether what was made of a file's kept tables is without errors, and has the types that it says."""
-    scope = found.scope
-    named = (scope.toolchains, scope.hosts, scope.compilers, scope.runtimes, scope.targets)
-    configs = (config for names in named for config in names.configs.values() if config.origin.file == file)
-    overrides = (override for suite in found.suites for override in suite.overrides)
-    declared: Iterable[Struct] = (*configs, *found.suites, *overrides, *found.expectations, *found.goldens)
-    return not found.diagnostics and all(map(has_its_types, declared))
-
-
-def read_tables(file: Path, store: TableStore | None = None, *, anew: bool = False) -> FileTables:
-    """Read one file, or take its tables from the store if its text was read before, unless `anew`. The errors are those
-    of the text and of each table for itself, not of what names refer to."""
-    with suppress(OSError, UnicodeDecodeError):  # read again below, and reported
-        if (
-            store is not None
-            and not anew
-            and (kept := find_tables(store, file, read_regular(file).decode())) is not None
-        ):
-            return kept
-    from retarget.declare.read import tables_of  # only what is not kept needs pydantic
-
-    tables = tables_of(file, *read_toml(file))
-    if store is not None:
-        keep_tables(store, tables)
-    return tables
-
-
-def build_declarations(
-    tables: FileTables,
-    role: str,
-    above: Scope,
-    *,
-    taken: Mapping[str, Path],
-    registry: Registry | None,
-    toolchains: Redirections,
-) -> FileDeclarations:
-    """Resolve what a file declares. `role` is the name of the file that it is read as; `above` are the configs of the
-    files above, `taken` the names of the suites of other files, `toolchains` are where some are in this session."""
-    problems = [*tables.problems, *_misplaced(tables, role)]
-    scope = above
-    suites: tuple[Suite, ...] = ()
-    elsewhere: tuple[Diagnostic, ...] = ()
-    if role != EXPECTATIONS_FILE:
-        scope, found = extend_scope(above, tables, registry, toolchains)
-        problems += found
-    if role == SUITE_FILE:
-        suites, found, elsewhere = build_suites(tables, scope, taken, registry)
-        problems += found
-    expectations, found = build_expectations(tables)
-    problems += found
-    goldens, found = build_goldens(tables)
-    problems += found
-    diagnostics = (*tables.unreadable, *diagnostics_of(tables.file, tables.text, problems), *elsewhere)
-    return FileDeclarations(
-        scope=scope, suites=suites, expectations=expectations, goldens=goldens, diagnostics=diagnostics
-    )
 
 
 def _misplaced(tables: FileTables, role: str) -> list[Problem]:

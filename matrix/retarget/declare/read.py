@@ -4,30 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
 from retarget.declare.axes import Combination, combinations, fill, placeholders
 from retarget.declare.schema.errors import schema_problems
-from retarget.declare.schema.kept import Declared, FileTables
-from retarget.declare.schema.tables import (
-    CompilerConfigTable,
-    ConfigTable,
-    DeclarationFile,
-    ExpectationTable,
-    GoldenTable,
-    HostTable,
-    ModuleTestSuiteTable,
-    RuntimeConfigTable,
-    TargetConfigTable,
-    ToolchainTable,
-)
+from retarget.declare.schema.kept import SORTS, Declared, FileTables
+from retarget.declare.schema.tables import ConfigTable, DeclarationFile, table_of
 from retarget.support.errors import Diagnostic, did_you_mean
 from retarget.support.toml import KeyPath, Problem
 
 _Table = TypeVar("_Table", bound=BaseModel)
-_Config = TypeVar("_Config", bound=ConfigTable)
 
 
 def tables_of(file: Path, text: str, data: Mapping[str, object], unreadable: tuple[Diagnostic, ...]) -> FileTables:
@@ -40,48 +28,33 @@ def tables_of(file: Path, text: str, data: Mapping[str, object], unreadable: tup
         DeclarationFile.model_validate(data)
     except ValidationError as error:
         problems.extend(schema_problems(error, data))
-    toolchains = _TablesOfKind(ToolchainTable, "toolchain", data)
-    hosts = _TablesOfKind(HostTable, "host", data)
-    compilers = _TablesOfKind(CompilerConfigTable, "compiler_config", data)
-    runtimes = _TablesOfKind(RuntimeConfigTable, "runtime_config", data)
-    targets = _TablesOfKind(TargetConfigTable, "target_config", data)
-    suites = _TablesOfKind(ModuleTestSuiteTable, "module_test_suite", data)
-    expectations = _TablesOfKind(ExpectationTable, "expectation", data)
-    goldens = _TablesOfKind(GoldenTable, "golden", data)
-    kinds: tuple[_TablesOfKind[Any], ...] = (toolchains, hosts, compilers, runtimes, targets, suites)
-    for configs in (toolchains, hosts, compilers, runtimes, targets):
-        _fill_axes(configs, problems)
+    found = {sort: _TablesOfKind(kind, data) for sort, kind in SORTS.items()}
+    for one in found.values():
+        _fill_axes(one, problems)
     problems.extend(_nul_problems(data))
     return FileTables(
         file=file,
         text=text,
         root=data.get("root") is True,
-        toolchains=tuple(toolchains.tables),
-        hosts=tuple(hosts.tables),
-        compilers=tuple(compilers.tables),
-        runtimes=tuple(runtimes.tables),
-        targets=tuple(targets.tables),
-        suites=tuple(suites.tables),
-        expectations=tuple(expectations.tables),
-        goldens=tuple(goldens.tables),
-        invalid={one.kind: frozenset(one.invalid) for one in kinds if one.invalid},
-        hiding=frozenset(one.kind for one in kinds if one.is_hiding),
+        invalid={one.kind: frozenset(one.invalid) for one in found.values() if one.invalid},
+        hiding=frozenset(one.kind for one in found.values() if one.is_hiding),
         problems=tuple(problems),
+        **cast("dict[str, Any]", {sort: tuple(one.tables) for sort, one in found.items()}),
     )
 
 
-class _TablesOfKind(Generic[_Table]):
+class _TablesOfKind:
     """The tables of one kind in a file. What is wrong with them is reported with the whole file."""
 
-    def __init__(self, model: type[_Table], kind: str, data: Mapping[str, object]) -> None:
+    def __init__(self, kind: str, data: Mapping[str, object]) -> None:
         self.kind = kind
-        self.tables: list[Declared[_Table]] = []
+        self.tables: list[Declared[Any]] = []
         self.invalid: set[str] = set()
         self.is_hiding = False
         entries = data.get(kind, [])
         for index, entry in enumerate(entries if isinstance(entries, list) else [entries]):
             try:
-                self.tables.append(Declared(path=(kind, index), table=_validated(model, entry)))
+                self.tables.append(Declared(path=(kind, index), table=_validated(table_of(kind), entry)))
             except ValidationError:
                 name = entry.get("name") if isinstance(entry, dict) and "axes" not in entry else None
                 self.is_hiding = self.is_hiding or not isinstance(name, str)
@@ -100,7 +73,7 @@ def _validated(model: type[_Table], entry: object) -> _Table:
         return model.model_validate({key: value for key, value in entry.items() if (key,) not in unknown})
 
 
-def _fill_axes(kind_tables: _TablesOfKind[Any], problems: list[Problem]) -> None:
+def _fill_axes(kind_tables: _TablesOfKind, problems: list[Problem]) -> None:
     """Put in the place of each table those with its axes filled in."""
     count = len(problems)
     filled = ((declared.path, table) for declared in kind_tables.tables for table in _filled(declared, problems))
@@ -108,9 +81,11 @@ def _fill_axes(kind_tables: _TablesOfKind[Any], problems: list[Problem]) -> None
     kind_tables.is_hiding = kind_tables.is_hiding or len(problems) > count
 
 
-def _filled(declared: Declared[_Config], problems: list[Problem]) -> Iterable[_Config]:
-    """Yield the table once per combination of its axes, the axes filled in."""
+def _filled(declared: Declared[_Table], problems: list[Problem]) -> Iterable[_Table]:
+    """Yield the table once per combination of its axes, the axes filled in; once where it can have none."""
     table = declared.table
+    if not isinstance(table, ConfigTable):
+        return (table,)
     product, diagnostics = combinations(table.axes, table.exclude)
     problems.extend(Problem((*declared.path, *diagnostic.path), diagnostic.message) for diagnostic in diagnostics)
     if not table.axes:

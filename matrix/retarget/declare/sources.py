@@ -13,7 +13,7 @@ import difflib
 import fnmatch
 import os
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -38,41 +38,32 @@ def find_modules(
     With a `finder` it says which modules the files contain; else each is one. Raises `DiagnosticsError` for errors
     that the finder finds in the files themselves.
     """
-    problems: list[Problem] = []
-    parts_of_excluded = _excluded_parts(exclude, problems)
-    excluded: set[KeyPath] = set()
-    matched_any = False
-    incomplete = False
+    problems = [
+        Problem(("exclude", index), error) for index, glob in enumerate(exclude) if (error := _glob_error(glob))
+    ]
+    patterns: dict[KeyPath, tuple[str, ...]] = {
+        ("exclude", index): tuple(glob.split("/")) for index, glob in enumerate(exclude) if not _glob_error(glob)
+    }
+    unused = dict(patterns)
+    matched_any = incomplete = False
     by_name: dict[str, str] = {}
     around = _Folder(folder)
     for index, glob in enumerate(srcs):
         path: KeyPath = ("srcs", index)
-        diagnostic = _glob_error(glob)
-        if diagnostic:
+        found, error = _find(folder, glob, allow_empty=allow_empty)
+        if error:
             incomplete = True
-            problems.append(Problem(path, diagnostic))
-            continue
-        try:
-            found = _find(folder, glob)
-        except OSError as error:
-            incomplete = True
-            reason = error.strerror or error
-            problems.append(Problem(path, f"found the folder {error.filename!r}, which cannot be read: {reason}"))
-            continue
-        if not found and (not _MAGIC.search(glob) or not allow_empty):
-            incomplete = True
-            problems.append(Problem(path, _nothing_found(folder, glob)))
+            problems.append(Problem(path, error))
         for relative in found:
             matched_any = True
             parts = tuple(relative.split("/"))
-            leaving = {where for where, pattern in parts_of_excluded if _matches(parts, pattern)}
-            excluded |= leaving
-            if leaving:
+            if leaving := [where for where, pattern in patterns.items() if _matches(parts, pattern)]:
+                unused = {where: pattern for where, pattern in unused.items() if where not in leaving}
                 continue
-            diagnostic = around.diagnostic(relative, is_literal=not _MAGIC.search(glob))
-            if diagnostic:
-                problems.append(Problem(path, diagnostic))
-            if diagnostic or around.is_folder(relative):
+            error = around.diagnostic(relative, is_literal=not _MAGIC.search(glob))
+            if error:
+                problems.append(Problem(path, error))
+            if error or around.is_folder(relative):
                 continue
             name = relative if finder is not None else relative.removesuffix(PurePosixPath(relative).suffix)
             other = by_name.setdefault(name, relative)
@@ -81,7 +72,11 @@ def find_modules(
                 problems.append(Problem(path, f"found {other!r} and {relative!r}, {expected}"))
     if matched_any and not incomplete:
         leaves_none = not (by_name or problems or allow_empty)
-        problems += _wrong_exclusions(parts_of_excluded, excluded, leaves_none=leaves_none)
+        expected = "which matches none of the srcs; expected one that does"
+        problems += [Problem(where, f"found {'/'.join(parts)!r}, {expected}") for where, parts in unused.items()]
+        if leaves_none:
+            message = "found nothing left, expected to leave a file, or allow_empty = true"
+            problems.append(Problem(("exclude",), message))
     if finder is None:
         return tuple(Module(name=name, path=folder / relative) for name, relative in by_name.items()), tuple(problems)
     if problems or not by_name:
@@ -150,32 +145,18 @@ def _found(finder: CaseLoader, folder: Path, srcs: Sequence[Path]) -> tuple[tupl
     return modules, tuple(problems)
 
 
-def _excluded_parts(exclude: Sequence[str], problems: list[Problem]) -> list[tuple[KeyPath, tuple[str, ...]]]:
-    parts: list[tuple[KeyPath, tuple[str, ...]]] = []
-    for index, glob in enumerate(exclude):
-        diagnostic = _glob_error(glob)
-        if diagnostic:
-            problems.append(Problem(("exclude", index), diagnostic))
-        else:
-            parts.append((("exclude", index), tuple(glob.split("/"))))
-    return parts
-
-
-def _wrong_exclusions(
-    exclude: Iterable[tuple[KeyPath, tuple[str, ...]]], used: Container[KeyPath], *, leaves_none: bool
-) -> Iterator[Problem]:
-    for where, pattern in exclude:
-        if where not in used:
-            yield Problem(where, f"found {'/'.join(pattern)!r}, which matches none of the srcs; expected one that does")
-    if leaves_none:
-        yield Problem(("exclude",), "found nothing left, expected to leave a file, or allow_empty = true")
-
-
-def _find(folder: Path, glob: str) -> list[str]:
-    found = sorted(set(_walk(str(folder), "", tuple(glob.split("/")))))
+def _find(folder: Path, glob: str, *, allow_empty: bool) -> tuple[Sequence[str], str | None]:
+    """Return what a glob finds, sorted, and what is wrong with it."""
+    if error := _glob_error(glob):
+        return (), error
+    try:
+        found = sorted(set(_walk(str(folder), "", tuple(glob.split("/")))))
+    except OSError as unread:
+        return (), f"found the folder {unread.filename!r}, which cannot be read: {unread.strerror or unread}"
     if _MAGIC.search(glob):
-        return [relative for relative in found if PurePosixPath(relative).name not in DECLARATION_FILES]
-    return found
+        found = [relative for relative in found if PurePosixPath(relative).name not in DECLARATION_FILES]
+    is_needed = not found and (not _MAGIC.search(glob) or not allow_empty)
+    return found, _nothing_found(folder, glob) if is_needed else None
 
 
 def _glob_error(glob: str) -> str | None:

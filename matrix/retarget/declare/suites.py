@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from retarget.declare.configs.named import word_problems
 from retarget.declare.configs.resolve import requirements, target_error
 from retarget.declare.schema.kept import Declared, FileTables
+from retarget.declare.schema.values import fields_of
 from retarget.declare.scope import Scope, find_named
 from retarget.declare.sources import find_modules, select_modules
 from retarget.extension import CaseLoader, overrides
@@ -81,14 +82,14 @@ def _build(
     checked_targets = targets if not target_problems and len(targets) >= _least(table.targets) else None
     for index, override in enumerate(table.module):
         problems += _override_problems(override, (*path, "module", index), checked_modules, checked_targets)
-    values = table.values_for(Suite) | {"modules": modules, "targets": targets}
+    values = fields_of(table, Suite) | {"modules": modules, "targets": targets}
     values["requires"] = requirements(table.requires, file, (*path, "requires"))
     suite = Suite(
         **values,
         folder=file.parent,
         overrides=tuple(
             ModuleOverride(
-                **override.values_for(ModuleOverride)
+                **fields_of(override, ModuleOverride)
                 | {"requires": requirements(override.requires, file, (*path, "module", index, "requires"))}
             )
             for index, override in enumerate(table.module)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import pluggy
 from msgspec import Struct
@@ -19,36 +19,14 @@ from retarget.support.errors import RetargetError
 PROJECT = "retarget"
 """What pluggy calls the project, and the group of the entry points."""
 
-hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
-class HookSpecs:
-    """The hooks of the project `retarget`. All are called once, when extensions are loaded."""
-
-    @hookspec
-    def retarget_compilers(self) -> Iterable[Compiler]:
-        """Return the compilers that this extension provides."""
-        raise NotImplementedError
-
-    @hookspec
-    def retarget_drivers(self) -> Iterable[Driver]:
-        """Return the drivers that this extension provides."""
-        raise NotImplementedError
-
-    @hookspec
-    def retarget_case_loaders(self) -> Iterable[CaseLoader]:
-        """Return the case loaders that this extension provides."""
-        raise NotImplementedError
-
-    @hookspec
-    def retarget_commands(self) -> Iterable[Command]:
-        """Return the subcommands of `retarget` that this extension provides."""
-        raise NotImplementedError
-
-
 class ProductKind(Struct, frozen=True, kw_only=True):
-    """One kind of product that extensions provide: its hook, its base class, and which attribute names it."""
+    """One kind of product that extensions provide: its hook, its base class, and which attribute names it.
+
+    A hook takes no arguments, and returns all such products of the extension. It is called once, when that is loaded.
+    """
 
     word: str
     hook: str
@@ -102,3 +80,8 @@ def can_be_called(function: object, parameters: Sequence[str]) -> bool:
     except TypeError:
         return False
     return True
+
+
+def is_hook(function: object) -> bool:
+    """Return whether something is marked as a hook of this project."""
+    return inspect.isroutine(function) and hasattr(function, f"{PROJECT}_impl")

@@ -23,14 +23,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-import pluggy
 from msgspec import Struct, field
 
 from retarget.extension.cases import CaseLoader
 from retarget.extension.commands import Command
 from retarget.extension.compilers import Compiler
 from retarget.extension.drivers import Driver
-from retarget.extension.hooks import PRODUCT_KINDS, PROJECT, HookSpecs, ProductKind, can_be_called, checked_product
+from retarget.extension.hooks import PRODUCT_KINDS, PROJECT, ProductKind, can_be_called, checked_product, is_hook
 from retarget.extension.products import note_place, overrides
 from retarget.model import CompilerConfig, RuntimeConfig, Suite, Toolchain
 from retarget.model.names import tag_error
@@ -181,25 +180,17 @@ class Registry(Struct, frozen=True, kw_only=True):
             f"load; expected one with compiler = {' or '.join(map(repr, fit)) or 'one that writes ' + loaded[0]}"
         )
 
-    def compiler_tags(self, config: CompilerConfig) -> tuple[str, ...]:
-        """Return the words that the config's compiler derives from it; none if there is no such compiler.
+    def derived_tags(self, config: CompilerConfig | RuntimeConfig) -> tuple[str, ...]:
+        """Return the words that the config's compiler or driver derives from it; none if there is no such one.
 
         Raises `RetargetError` for a word that cannot be used in `-m`.
         """
-        compiler = self.compilers.get(config.compiler)
-        return () if compiler is None else self._checked(config, "compiler", config.compiler, compiler.tags(config))
-
-    def driver_tags(self, config: RuntimeConfig) -> tuple[str, ...]:
-        """Return the words that the config's driver derives from it; none if there is no such driver.
-
-        Raises `RetargetError` for a word that cannot be used in `-m`.
-        """
-        driver = self.drivers.get(config.driver)
-        return () if driver is None else self._checked(config, "driver", config.driver, driver.tags(config))
-
-    def _checked(
-        self, config: CompilerConfig | RuntimeConfig, word: str, name: str, tags: Sequence[str]
-    ) -> tuple[str, ...]:
+        product: Any
+        if isinstance(config, CompilerConfig):
+            word, name, product = "compiler", config.compiler, self.compilers.get(config.compiler)
+        else:
+            word, name, product = "driver", config.driver, self.drivers.get(config.driver)
+        tags: Sequence[str] = () if product is None else product.tags(config)
         for tag in tags:
             if diagnostic := tag_error(tag):
                 extension = self.origins.get((word, name), "?")
@@ -360,8 +351,6 @@ def _imported(name: str, value: str, folders: Sequence[Path] = ()) -> object:
 
 def registry_of(extensions: Mapping[str, object], *, checked: bool = False) -> Registry:
     """Return the registry of extensions that are imported already, by name. `checked` as in `load_extensions`."""
-    manager = pluggy.PluginManager(PROJECT)
-    manager.add_hookspecs(HookSpecs)
     products: dict[str, dict[str, Any]] = {kind.word: {} for kind in PRODUCT_KINDS}
     origins: dict[tuple[str, str], str] = {}
     seen: list[object] = []
@@ -369,9 +358,9 @@ def registry_of(extensions: Mapping[str, object], *, checked: bool = False) -> R
         if any(extension is other for other in seen):
             continue  # one module under two names: an entry point and the option
         seen.append(extension)
-        _register(manager, name, extension)
+        _check_hooks(name, extension)
         for kind in PRODUCT_KINDS:
-            for product in _products(manager, name, extension, kind):
+            for product in _products(name, extension, kind):
                 one: Any = product if checked else checked_product(name, kind, product)
                 key = getattr(one, kind.name)
                 other = origins.setdefault((kind.word, key), name)
@@ -388,12 +377,12 @@ def registry_of(extensions: Mapping[str, object], *, checked: bool = False) -> R
     )
 
 
-def _register(manager: pluggy.PluginManager, name: str, extension: object) -> None:
+def _check_hooks(name: str, extension: object) -> None:
     known = [kind.hook for kind in PRODUCT_KINDS]
     hooks = 0
     for attribute in dir(extension):
         value = getattr(extension, attribute, None)
-        is_marked = manager.parse_hookimpl_opts(extension, attribute) is not None
+        is_marked = is_hook(value)
         if is_marked and attribute not in known:
             expected = f"expected one of {', '.join(known)}{did_you_mean(attribute, known)}"
             msg = f"extension {name!r}: found the unknown hook {attribute!r}, {expected}"
@@ -410,19 +399,14 @@ def _register(manager: pluggy.PluginManager, name: str, extension: object) -> No
     if not hooks:
         msg = f"extension {name!r}: found no hook, expected one or more of {', '.join(known)}"
         raise RetargetError(msg)
-    try:
-        manager.register(extension, name)
-        manager.check_pending()
-    except (pluggy.PluginValidationError, ValueError) as error:
-        msg = f"extension {name!r} cannot be registered: {error}"
-        raise RetargetError(msg) from error
 
 
-def _products(manager: pluggy.PluginManager, name: str, extension: object, kind: ProductKind) -> Iterable[object]:
-    if not hasattr(extension, kind.hook) or manager.parse_hookimpl_opts(extension, kind.hook) is None:
+def _products(name: str, extension: object, kind: ProductKind) -> Iterable[object]:
+    hook: Any = getattr(extension, kind.hook, None)
+    if not is_hook(hook):
         return ()
     try:
-        returned = getattr(extension, kind.hook)()
+        returned = hook()
         products = tuple(returned) if isinstance(returned, Iterable) and not isinstance(returned, str) else None
     except (Exception, SystemExit) as error:
         msg = f"extension {name!r}: hook {kind.hook} failed: {type(error).__name__}: {error}"

@@ -1,6 +1,3 @@
-from retarget.model.calls import Check as Check
-from retarget.model.calls import DriverError as DriverError
-from retarget.model.calls import Tolerance as Tolerance
 from retarget.model.declared import CompilerConfig as CompilerConfig
 from retarget.model.declared import CompileTarget as CompileTarget
 from retarget.model.declared import Expectation as Expectation

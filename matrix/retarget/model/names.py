@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
+from retarget.support.text import listed
+
 TARGET_SORTS = ("compile", "run")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
@@ -87,11 +89,7 @@ def is_glob(reference: str) -> bool:
 
 def known_words(known: Iterable[str]) -> str:
     """Return the known names as the end of a message."""
-    names = list(known)
-    if not names:
-        return "there is none"
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"there is {', '.join(names[:_SHOWN])}{more}"
+    return f"there is {listed(list(known), _SHOWN) or 'none'}"
 
 
 class _Named(Protocol):

@@ -34,7 +34,7 @@ from retarget.model.outcomes import DeviceInfo, FeatureValue
 from retarget.profiles.names import name_error, value_error
 from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path
 from retarget.support.files import user_path, write_files
-from retarget.support.toml import KeyPath, Problem, diagnostics_of, format_key_path, read_toml, toml_list, toml_string
+from retarget.support.toml import KeyPath, Problem, diagnostics_of, format_key_path, read_toml, toml_string, toml_value
 
 FORMAT = 1
 """Raised when a file of today would be read wrongly."""
@@ -117,16 +117,7 @@ def _pairs(values: Mapping[str, FeatureValue]) -> Iterable[str]:
     """Yield a line for each value, by key."""
     for key, value in sorted(values.items()):
         name = format_key_path((key,))
-        yield f"{name} = {_toml(value, before=len(name) + 3)}"
-
-
-def _toml(value: FeatureValue, before: int = 0) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, tuple):
-        words = [one for one in value if isinstance(one, str)]
-        return toml_list(words, before=before) if words else f"[{', '.join(map(str, value))}]"
-    return toml_string(value) if isinstance(value, str) else repr(value)
+        yield f"{name} = {toml_value(value, before=len(name) + 3)}"
 
 
 def _capabilities(groups: object, problems: list[Problem]) -> Iterable[Capability]:

@@ -14,7 +14,6 @@ from retarget.support.files import LIMIT_VARIABLE as LIMIT_VARIABLE
 from retarget.support.files import UNFINISHED as UNFINISHED
 from retarget.support.files import DataFiles as DataFiles
 from retarget.support.files import can_be_written as can_be_written
-from retarget.support.files import content_digest as content_digest
 from retarget.support.files import data_limit as data_limit
 from retarget.support.files import files_below as files_below
 from retarget.support.files import irregular as irregular
@@ -52,6 +51,5 @@ from retarget.support.toml import Problem as Problem
 from retarget.support.toml import diagnostics_of as diagnostics_of
 from retarget.support.toml import format_key_path as format_key_path
 from retarget.support.toml import read_toml as read_toml
-from retarget.support.toml import toml_list as toml_list
-from retarget.support.toml import toml_string as toml_string
 from retarget.support.toml import toml_table as toml_table
+from retarget.support.toml import toml_value as toml_value

@@ -271,19 +271,12 @@ class DataFiles(Struct, frozen=True, kw_only=True):
     folder: Path
     base: Path
 
-    def path(self, written: str) -> Path:
-        """Return the existing file that `written` names, links resolved.
+    def path(self, written: str, *, is_large: bool = False) -> Path:
+        """Return the existing file that `written` names, links resolved. `is_large`: it is never read as a whole.
 
         Raises `RetargetError` for a path outside the folder, a missing file, one that is not regular, and one larger
-        than `data_limit`.
+        than `data_limit`, unless it `is_large`.
         """
-        return self._path(written, limit=data_limit())
-
-    def large_path(self, written: str) -> Path:
-        """Do what `path` does for a file that is never read as a whole, of any size."""
-        return self._path(written, limit=None)
-
-    def _path(self, written: str, *, limit: int | None) -> Path:
         try:
             path = resolve_inside(self.base / written, self.folder)
             exists, regular = path.exists(), path.is_file()
@@ -302,8 +295,8 @@ class DataFiles(Struct, frozen=True, kw_only=True):
             near = "" if exists else did_you_mean(path.name, _neighbours(path.parent))
             msg = f"data file {display_path(path)} {what}{near}"
             raise RetargetError(msg)
-        if limit is not None and size > limit:
-            raise too_large(path, size, limit)
+        if not is_large and size > data_limit():
+            raise too_large(path, size, data_limit())
         return path
 
 

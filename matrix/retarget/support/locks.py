@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Self
 
@@ -41,38 +42,20 @@ class HeldLock:
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP})
 
 
-def hold_lock(path: Path, *, shared: bool = False, wait: bool = True) -> HeldLock | None:
+class _ReplacedError(Exception):
+    """The file that was locked is no longer the one at its path."""
+
+
+def hold_lock(path: Path, *, shared: bool = False, wait: bool = True, is_needed: bool = True) -> HeldLock | None:
     """Return the lock of the file `path`, which is created; None if another holds it and `wait` is false.
 
-    Raises `OSError` where the file cannot be created, or the file system has no locks.
+    Raises `OSError` where the file cannot be created, or the file system has no locks. If none `is_needed`, because
+    what is done is right without one, too, only done twice, nothing holds the lock there.
     """
     how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
-        try:
-            fcntl.flock(descriptor, how)
-            if _is_same(descriptor, path):
-                return HeldLock(descriptor, path)
-        except BlockingIOError:
-            os.close(descriptor)
-            return None
-        except BaseException:
-            os.close(descriptor)
-            raise
-        os.close(descriptor)  # its holder has deleted the file meanwhile
-
-
-def hold_where_possible(path: Path) -> HeldLock | None:
-    """Return as `hold` does without waiting; where the file system has no locks, one that nothing holds.
-
-    For what is right without a lock, too, only done twice.
-    """
-    try:
-        return hold_lock(path, wait=False)
-    except OSError as error:
-        if error.errno not in _NO_LOCKS:
-            raise
-        return HeldLock(-1, path)
+        with suppress(_ReplacedError):  # its holder has deleted the file meanwhile
+            return _locked(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, how, is_needed=is_needed)
 
 
 def hold_existing(path: Path) -> HeldLock | None:
@@ -80,41 +63,41 @@ def hold_existing(path: Path) -> HeldLock | None:
 
     Where the file system has no locks, nothing holds it.
     """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return None
-    held = HeldLock(descriptor, path)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
-    except OSError as error:
-        if error.errno not in _NO_LOCKS:
-            held.release()
-            raise
-    if _is_same(descriptor, path):
-        return held
-    held.release()
+    with suppress(FileNotFoundError, _ReplacedError):
+        return _locked(path, os.O_RDONLY, fcntl.LOCK_SH, is_needed=False)
     return None
 
 
 def remove_unheld(path: Path) -> bool:
     """Remove a file unless someone holds it; return whether it has gone. Raises `OSError`."""
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        held = _locked(path, os.O_RDWR | os.O_NOFOLLOW, fcntl.LOCK_EX | fcntl.LOCK_NB, is_needed=False)
     except FileNotFoundError:
         return True
-    with HeldLock(descriptor, path):
+    except _ReplacedError:  # by another, which someone may hold
+        return False
+    if held is not None:
+        with held:
+            held.delete()
+    return held is not None
+
+
+def _locked(path: Path, flags: int, how: int, *, is_needed: bool) -> HeldLock | None:
+    """Open and lock a file; None if another holds it. Raises `OSError`, and `_ReplacedError`."""
+    descriptor = os.open(path, flags | os.O_CLOEXEC, 0o666)
+    with ExitStack() as stack:
+        stack.callback(os.close, descriptor)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, how)
         except BlockingIOError:
-            return False
+            return None
         except OSError as error:
-            if error.errno not in _NO_LOCKS:
+            if is_needed or error.errno not in _NO_LOCKS:
                 raise
         if not _is_same(descriptor, path):
-            return False  # another has been written in its place meanwhile, which someone may hold
-        path.unlink(missing_ok=True)
-    return True
+            raise _ReplacedError
+        stack.pop_all()
+    return HeldLock(descriptor, path)
 
 
 def _is_same(descriptor: int, path: Path) -> bool:

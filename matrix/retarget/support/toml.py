@@ -136,14 +136,18 @@ def toml_string(text: str) -> str:
 
 def toml_table(header: str, **keys: str | Sequence[str] | float | None) -> str:
     """Return a table of an array, with the keys that are not None."""
-    lines = [f"{key} = {_value(value, before=len(key) + 3)}" for key, value in keys.items() if value is not None]
+    lines = [f"{key} = {toml_value(value, before=len(key) + 3)}" for key, value in keys.items() if value is not None]
     return "\n".join([f"[[{header}]]", *lines])
 
 
-def _value(value: str | Sequence[str] | float, *, before: int) -> str:
-    if isinstance(value, int | float):
-        return json.dumps(value)
-    return toml_string(value) if isinstance(value, str) else toml_list(value, before=before)
+def toml_value(value: str | Sequence[str] | Sequence[int] | float, *, before: int = 0) -> str:
+    """Return a value; `before` counts the characters before it on its line."""
+    if isinstance(value, bool | int | float):
+        return str(value).lower()
+    if isinstance(value, str):
+        return toml_string(value)
+    words = [one for one in value if isinstance(one, str)]
+    return toml_list(words, before=before) if len(words) == len(value) else f"[{', '.join(map(str, value))}]"
 
 
 _KEY_TYPES = frozenset({"bare_key", "quoted_key", "dotted_key"})

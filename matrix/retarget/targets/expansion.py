@@ -131,7 +131,7 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], own: tuple[str, ...
             backends=backends,
             targets=through[compiler.name, runtime.name if runtime is not None else ""],
             runtime=runtime,
-            driver=registry.driver_tags(runtime) if runtime is not None else (),
+            driver=registry.derived_tags(runtime) if runtime is not None else (),
             module=module_tags,
             own=own,
         )
@@ -140,7 +140,7 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], own: tuple[str, ...
     can_return = registry.check_rewriter(suite.kind) is not None
     plan: list[tuple[str, Callable[..., CompileTarget], Sequence[tuple[str, bool, Callable[..., RunTarget]]]]] = []
     for name, compiler in compilers.items():
-        backends = registry.compiler_tags(compiler)
+        backends = registry.derived_tags(compiler)
         returning = [can_return and registry.runs_by_tool(runtime) for runtime in runtimes.get(name, {}).values()]
         compile_target = partial(
             CompileTarget,

@@ -88,34 +88,28 @@ def compile_selector(expression: str) -> Selector:
 
     Raises `ExpressionError` with the column of the first error.
     """
-    return _parsed(_Parser(expression))
+    return _parsed(expression)[0]
 
 
-@lru_cache(maxsize=4096)
 def compile_rule(expression: str) -> Selector:
     """The same for `when`, which may ask for devices. Where those of a target are not known, what they may make true is
     true."""
-    return _parsed(_Parser(expression, takes_devices=True))
+    return _parsed_rule(expression)[0]
 
 
 def compile_selector_of(expression: str, marks_of: Callable[[Of], Iterable[Mark]]) -> Callable[[Of], bool]:
     """The same for anything else that has `tags`; `marks_of` returns its keyword marks."""
-    return _parsed(_Parser(expression, marks_of=marks_of))
+    return _parsed(expression, marks_of=marks_of)[0]
 
 
 def mark_terms(expression: str) -> tuple[Term, ...]:
     """Return the words of an expression with what each selects by itself, in order. Raises `ExpressionError`."""
-    parser = _Parser(expression)
-    _parsed(parser)
-    return tuple(parser.terms)
+    return _parsed(expression)[1]
 
 
-@lru_cache(maxsize=4096)
 def rule_terms(expression: str) -> tuple[Term, ...]:
     """The same for `when`."""
-    parser = _Parser(expression, takes_devices=True)
-    _parsed(parser)
-    return tuple(parser.terms)
+    return _parsed_rule(expression)[1]
 
 
 def names_devices(expression: str) -> bool:
@@ -123,16 +117,20 @@ def names_devices(expression: str) -> bool:
     return _ON in expression and any(term.traits for term in rule_terms(expression))
 
 
-def _parsed(parser: _Parser) -> Callable[[Any], bool]:
+def _parsed(
+    expression: str, *, marks_of: Callable[[Any], Iterable[Mark]] = marks_of, takes_devices: bool = False
+) -> tuple[Callable[[Any], bool], tuple[Term, ...]]:
+    parser = _Parser(expression, marks_of, takes_devices)
     try:
-        return parser.expression()
+        return parser.expression(), tuple(parser.terms)
     except RecursionError as error:
         msg = "found parentheses or `not` nested too deeply"
-        raise ExpressionError(parser.text, 1, msg) from error
+        raise ExpressionError(expression, 1, msg) from error
 
 
-def _fail(expression: str, column: int, message: str) -> NoReturn:
-    raise ExpressionError(expression, column, message)
+@lru_cache(maxsize=4096)
+def _parsed_rule(expression: str) -> tuple[Selector, tuple[Term, ...]]:
+    return _parsed(expression, takes_devices=True)
 
 
 def _tokens(expression: str) -> Iterator[_Token]:
@@ -147,16 +145,18 @@ def _tokens(expression: str) -> Iterator[_Token]:
         elif character in "'\"":
             end = expression.find(character, at + 1)
             if end < 0:
-                _fail(expression, at + 1, f"found no closing {character}, expected one")
+                raise ExpressionError(expression, at + 1, f"found no closing {character}, expected one")
             text, sort = expression[at : end + 1], "string"
             if "\\" in text:
-                _fail(
+                raise ExpressionError(
                     expression, at + text.index("\\") + 1, r"found '\' in a string, expected a string without escapes"
                 )
         else:
             match = _WORD.match(expression, at)
             if match is None:
-                _fail(expression, at + 1, f"found {character!r}, expected a word, 'and', 'or', 'not' or a parenthesis")
+                raise ExpressionError(
+                    expression, at + 1, f"found {character!r}, expected a word, 'and', 'or', 'not' or a parenthesis"
+                )
             text = match.group()
             sort = text if text in {"and", "or", "not"} else "word"
         yield _Token(sort, text, at + 1)
@@ -167,9 +167,7 @@ def _tokens(expression: str) -> Iterator[_Token]:
 class _Parser:
     """One method per rule of the grammar. Without `takes_devices`, traits of a device are an error."""
 
-    def __init__(
-        self, text: str, *, marks_of: Callable[[Any], Iterable[Mark]] = marks_of, takes_devices: bool = False
-    ) -> None:
+    def __init__(self, text: str, marks_of: Callable[[Any], Iterable[Mark]], takes_devices: bool) -> None:
         self.text = text
         self._marks_of = marks_of
         self._takes_devices = takes_devices
@@ -212,7 +210,7 @@ class _Parser:
         arguments: list[tuple[str, Value]] = []
         is_device = word == _ON and self._token.sort == "("
         if is_device and not self._takes_devices:
-            _fail(self.text, first.column, _NOT_HERE)
+            raise ExpressionError(self.text, first.column, _NOT_HERE)
         if self._accept("("):
             arguments = self._arguments(are_traits=is_device)
             end = self._take(")", expected="',' or ')'").column + 1
@@ -235,7 +233,7 @@ class _Parser:
         self._take("=", expected="'='")
         at, value = self._token.column, self._value()
         if is_trait and (problem := trait_error(name.text, value)) is not None:
-            _fail(self.text, at if name.text in TRAITS else name.column, problem)
+            raise ExpressionError(self.text, at if name.text in TRAITS else name.column, problem)
         return name.text, value
 
     def _value(self) -> Value:
@@ -264,7 +262,7 @@ class _Parser:
         return token
 
     def _fail_at(self, token: _Token, expected: str) -> NoReturn:
-        _fail(self.text, token.column, f"found {token}, expected {expected}")
+        raise ExpressionError(self.text, token.column, f"found {token}, expected {expected}")
 
 
 class _TermSelector(Struct, frozen=True):

@@ -24,16 +24,7 @@ from retarget.session import (
     discover_suites,
     load_extensions,
 )
-from retarget.support import (
-    RetargetError,
-    counted,
-    did_you_mean,
-    display_path,
-    toml_list,
-    toml_string,
-    toml_table,
-    write_files,
-)
+from retarget.support import RetargetError, counted, did_you_mean, display_path, toml_table, toml_value, write_files
 
 from retarget_bringup.ladder.files import ladder_text
 from retarget_bringup.ladder.settings import ACTIONS
@@ -117,9 +108,9 @@ def _files(name: str, root: Path, configs: Configs) -> Iterator[tuple[Path, str 
     words = {
         "name": name,
         "configs": configs.text,
-        "targets": toml_list(configs.targets),
-        "paths": toml_list(paths),
-        "reference": toml_string(configs.reference),
+        "targets": toml_value(configs.targets),
+        "paths": toml_value(paths),
+        "reference": toml_value(configs.reference),
         "compiler": configs.reference.partition("/")[0],
     }
     yield above / f"{name}.toml", _filled(_TEMPLATES / "about.toml", words)

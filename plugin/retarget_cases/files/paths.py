@@ -30,7 +30,7 @@ def path_problem(written: str, files: DataFiles, suffixes: Sequence[str], *, is_
     if not written.endswith(tuple(suffixes)):
         return f"found the path {written!r}, expected one that ends with {' or '.join(suffixes)}"
     try:
-        path = files.large_path(written)
+        path = files.path(written, is_large=True)
         if not is_mapped and path.stat().st_size > _SURELY_READ:
             files.path(written)
     except RetargetError as error:

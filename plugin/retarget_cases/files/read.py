@@ -111,7 +111,7 @@ class CasesFile(Struct, frozen=True, kw_only=True):
         files = DataFiles(folder=folder, base=self.path.parent)
         for scope, written, key_path in self.parameters:
             try:
-                yield scope, files.large_path(written)
+                yield scope, files.path(written, is_large=True)
             except RetargetError as error:
                 raise self.diagnostic(key_path, str(error)) from error
 

@@ -107,7 +107,7 @@ def parameters_of(request: CaseRequest) -> Sequence[tuple[str, Path]]:
             for one in load_flagfile(path, request.folder).parameters:
                 location = one.path.location
                 try:
-                    of_file.setdefault(one.scope, (location, {}))[1][data.large_path(one.path.text)] = None
+                    of_file.setdefault(one.scope, (location, {}))[1][data.path(one.path.text, is_large=True)] = None
                 except RetargetError as error:
                     diagnostics.append(location.diagnostic(str(error)))
         if len(diagnostics) > before:

@@ -59,7 +59,7 @@ def data_diagnostics(file: FlagFile, folder: Path) -> list[Diagnostic]:
     files = DataFiles(folder=folder, base=file.path.parent)
     for parameters in file.parameters:
         try:
-            files.large_path(parameters.path.text)
+            files.path(parameters.path.text, is_large=True)
         except RetargetError as error:
             diagnostics.append(parameters.path.location.diagnostic(str(error)))
     return diagnostics

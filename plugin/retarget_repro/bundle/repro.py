@@ -359,7 +359,7 @@ def _step(bundle: Mapping[str, Any], options: argparse.Namespace) -> NoReturn:
 def _run(bundle: Mapping[str, Any], options: argparse.Namespace, artifact: Path) -> None:
     """Load the artifact and run its cases, also after one has failed."""
     from retarget.arrays import failing_checks, failing_results
-    from retarget.model import Check, DriverError, Tolerance
+    from retarget.extension import Check, DriverError, Tolerance
 
     run = {**bundle["run"], "run_under": _here(bundle["run"]["run_under"])}
     for word in run["run_under"]:

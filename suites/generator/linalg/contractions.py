@@ -20,27 +20,21 @@ def _matmul(m: Module) -> None:
         b = m.input(f"rhs_{tag}", (inner, columns), seed=8, modulus=7, shift=3)
         operands = {"a": f"lhs_{tag}", "b": f"rhs_{tag}"}
         product(m, f"matmul_{rows}x{inner}x{columns}", "matmul", operands, exactly(a @ b, F32))
-    m.function(
-        "one_element",
-        """
+    body = """
         %a = util.unfoldable_constant dense<3.5> : tensor<1x1xf32>
         %b = util.unfoldable_constant dense<-2.0> : tensor<1x1xf32>
         %init = util.unfoldable_constant dense<0.25> : tensor<1x1xf32>
         %c = linalg.matmul ins(%a, %b : tensor<1x1xf32>, tensor<1x1xf32>) outs(%init : tensor<1x1xf32>) -> tensor<1x1xf32>
-        """,
-        {"%c": exactly(np.array([[3.5 * -2.0 + 0.25]]), F32)},
-    )
+        """
+    m.function("one_element", body, {"%c": exactly(np.array([[3.5 * -2.0 + 0.25]]), F32)})
     a = m.input("lhs_odd", (37, 53), seed=3)
     b = m.input("rhs_odd", (53, 29), seed=8, modulus=7, shift=3)
     start = m.input("start", (37, 29), seed=20, modulus=101, shift=50)
-    m.function(
-        "accumulates",
-        """
+    body = """
         %a, %b, %start = @lhs_odd, @rhs_odd, @start
         %c = linalg.matmul ins(%a, %b : tensor<37x53xf32>, tensor<53x29xf32>) outs(%start : tensor<37x29xf32>) -> tensor<37x29xf32>
-        """,
-        {"%c": exactly(start + a @ b, F32)},
-    )
+        """
+    m.function("accumulates", body, {"%c": exactly(start + a @ b, F32)})
 
 
 @module("linalg/matmul-transposed")
@@ -59,27 +53,25 @@ def _matmul_transposed(m: Module) -> None:
         ("right_transposed", "lhs", "rhs_t", "(m, k)", "(n, k)", a @ bt.T),
         ("left_transposed", "lhs_t", "rhs", "(k, m)", "(k, n)", at.T @ b),
     ):
-        m.function(
-            name,
+        body = (
             head
             + f"""%a = @{left}
         %b = @{right}
         %c = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> {left_map}>, affine_map<(m, n, k) -> {right_map}>, affine_map<(m, n, k) -> (m, n)>]
           ins(%a, %b : {m.inputs[left]}, {m.inputs[right]}) outs(%init : tensor<23x35xf32>) -> tensor<23x35xf32>
-        """,
-            {"%c": exactly(want, F32)},
+        """
         )
-    m.function(
-        "transpose_then_matmul",
+        m.function(name, body, {"%c": exactly(want, F32)})
+    body = (
         head
         + """%a = @lhs
         %bt = @rhs_t
         %room = tensor.empty() : tensor<41x35xf32>
         %b = linalg.transpose ins(%bt : tensor<35x41xf32>) outs(%room : tensor<41x35xf32>) permutation = [1, 0]
         %c = linalg.matmul ins(%a, %b : tensor<23x41xf32>, tensor<41x35xf32>) outs(%init : tensor<23x35xf32>) -> tensor<23x35xf32>
-        """,
-        {"%c": exactly(a @ bt.T, F32)},
+        """
     )
+    m.function("transpose_then_matmul", body, {"%c": exactly(a @ bt.T, F32)})
 
 
 @module("linalg/matvec")
@@ -108,9 +100,7 @@ def _batch_matmul(m: Module) -> None:
     shared = m.input("shared", (23, 13), seed=12, modulus=7, shift=3)
     product(m, "batch_of_three", "batch_matmul", {"a": "lhs", "b": "rhs"}, exactly(a @ b, F32))
     product(m, "batch_of_one", "batch_matmul", {"a": "lhs_one", "b": "rhs_one"}, exactly(one_a @ one_b, F32))
-    m.function(
-        "right_operand_shared",
-        """
+    body = """
         %a, %b = @lhs, @shared
         %init = filled 0.0 : tensor<3x19x13xf32>
         %c = linalg.generic {indexing_maps = [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (k, n)>, affine_map<(b, m, n, k) -> (b, m, n)>],
@@ -121,9 +111,8 @@ def _batch_matmul(m: Module) -> None:
           %next = arith.addf %sum, %product : f32
           linalg.yield %next : f32
         } -> tensor<3x19x13xf32>
-        """,
-        {"%c": exactly(a @ shared, F32)},
-    )
+        """
+    m.function("right_operand_shared", body, {"%c": exactly(a @ shared, F32)})
 
 
 @module("linalg/matmul-epilogue")
@@ -136,9 +125,7 @@ def _matmul_epilogue(m: Module) -> None:
     bias = m.input("bias", (34,), seed=3, modulus=13, shift=6)
     v = m.input("v", (34, 9), seed=4, modulus=5, shift=2)
     hidden = np.maximum(x @ w + bias, 0.0)
-    m.function(
-        "two_layers",
-        """
+    body = """
         %x, %w, %bias, %v = @x, @w, @bias, @v
         %zero = arith.constant 0.0 : f32
         %room = tensor.empty() : tensor<18x34xf32>
@@ -154,9 +141,8 @@ def _matmul_epilogue(m: Module) -> None:
         %room2 = tensor.empty() : tensor<18x9xf32>
         %init2 = linalg.fill ins(%zero : f32) outs(%room2 : tensor<18x9xf32>) -> tensor<18x9xf32>
         %out = linalg.matmul ins(%hidden, %v : tensor<18x34xf32>, tensor<34x9xf32>) outs(%init2 : tensor<18x9xf32>) -> tensor<18x9xf32>
-        """,
-        {"%hidden": exactly(hidden, F32), "%out": exactly(hidden @ v, F32)},
-    )
+        """
+    m.function("two_layers", body, {"%hidden": exactly(hidden, F32), "%out": exactly(hidden @ v, F32)})
 
 
 @module("linalg/contraction")
@@ -169,9 +155,7 @@ def _contraction(m: Module) -> None:
     u = m.input("u", (31,), seed=3)
     v = m.input("v", (21,), seed=4)
     square = m.input("square", (19, 19), seed=5)
-    m.function(
-        "two_reduction_dimensions",
-        """
+    body = """
         %a, %b = @a, @b
         %init = filled 0.0 : tensor<7x17xf32>
         %c = linalg.generic {indexing_maps = [affine_map<(m, n, k, l) -> (m, k, l)>, affine_map<(m, n, k, l) -> (k, l, n)>, affine_map<(m, n, k, l) -> (m, n)>],
@@ -181,12 +165,9 @@ def _contraction(m: Module) -> None:
           %next = arith.addf %sum, %product : f32
           linalg.yield %next : f32
         } -> tensor<7x17xf32>
-        """,
-        {"%c": exactly(np.einsum("mkl,kln->mn", a, b), F32)},
-    )
-    m.function(
-        "outer_product",
         """
+    m.function("two_reduction_dimensions", body, {"%c": exactly(np.einsum("mkl,kln->mn", a, b), F32)})
+    body = """
         %u, %v = @u, @v
         %empty = tensor.empty() : tensor<31x21xf32>
         %c = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
@@ -195,12 +176,9 @@ def _contraction(m: Module) -> None:
           %product = arith.mulf %x, %y : f32
           linalg.yield %product : f32
         } -> tensor<31x21xf32>
-        """,
-        {"%c": exactly(np.outer(u, v), F32)},
-    )
-    m.function(
-        "diagonal",
         """
+    m.function("outer_product", body, {"%c": exactly(np.outer(u, v), F32)})
+    body = """
         %a = @square
         %empty = tensor.empty() : tensor<19xf32>
         %c = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%empty : tensor<19xf32>) {
@@ -209,6 +187,5 @@ def _contraction(m: Module) -> None:
           %element = tensor.extract %a[%i, %i] : tensor<19x19xf32>
           linalg.yield %element : f32
         } -> tensor<19xf32>
-        """,
-        {"%c": exactly(np.diagonal(square), F32)},
-    )
+        """
+    m.function("diagonal", body, {"%c": exactly(np.diagonal(square), F32)})

@@ -54,21 +54,11 @@ def _conv1d(m: Module) -> None:
     signal = m.input("signal", (2, 37, 3), seed=1)
     kernel = m.input("kernel", (5, 3, 4), seed=2, modulus=7, shift=3)
     views = np.stack([signal[:, w : w + 33, :] for w in range(5)], axis=2)
-    m.function(
-        "conv_1d_nwc_wcf",
-        """
-        %signal, %kernel = @signal, @kernel
-        %init = filled 0.0 : tensor<2x33x4xf32>
-        %out = linalg.conv_1d_nwc_wcf {dilations = dense<1> : tensor<1xi64>, strides = dense<1> : tensor<1xi64>}
-          ins(%signal, %kernel : tensor<2x37x3xf32>, tensor<5x3x4xf32>) outs(%init : tensor<2x33x4xf32>) -> tensor<2x33x4xf32>
-        """,
-        {"%out": exactly(np.einsum("nxwc,wcf->nxf", views, kernel), F32)},
-    )
+    want = exactly(np.einsum("nxwc,wcf->nxf", views, kernel), F32)
+    convolution(m, "conv_1d_nwc_wcf", "conv_1d_nwc_wcf", want, "signal", axes=1)
     line = m.input("line", (64,), seed=3)
     taps = np.array([0.25, 0.5, 0.25])
-    m.function(
-        "smoothing_filter",
-        """
+    body = """
         %line = @line
         %taps = $taps
         %init = filled 0.0 : tensor<62xf32>
@@ -79,7 +69,10 @@ def _conv1d(m: Module) -> None:
           %next = arith.addf %sum, %product : f32
           linalg.yield %next : f32
         } -> tensor<62xf32>
-        """,
+        """
+    m.function(
+        "smoothing_filter",
+        body,
         {"%out": exactly(sum(taps[k] * line[k : k + 62] for k in range(3)), F32)},
         taps=taps.astype(F32),
     )
@@ -119,15 +112,12 @@ def _pooling(m: Module, kind: str, start: str) -> None:
     )
     for name, window, stride, dilation in cases:
         out = exactly(pool(image, window, kind, stride, dilation), F32)
-        m.function(
-            name,
-            """
+        body = """
             %image = @image
             %window = tensor.empty() : tensor<${wt}xf32>
             %init = filled start = $start : $ot
             %out = linalg.$op {dilations = dense<$d> : tensor<2xi64>, strides = dense<$s> : tensor<2xi64>}
               ins(%image, %window : tensor<1x12x14x6xf32>, tensor<${wt}xf32>) outs(%init : $ot) -> $ot
-            """,
-            {"%out": out},
-            s=stride, d=dilation, ot=type_of(out), wt=f"{window[0]}x{window[1]}", start=start, op=op,
-        )  # fmt: skip
+            """
+        m.function(name, body, {"%out": out},
+                   s=stride, d=dilation, ot=type_of(out), wt=f"{window[0]}x{window[1]}", start=start, op=op)  # fmt: skip

@@ -22,16 +22,13 @@ def _transpose(m: Module) -> None:
     cases += [("cube", y, order) for order in ((0, 2, 1), (1, 0, 2), (2, 1, 0), (1, 2, 0), (2, 0, 1))]
     for name, values, order in cases:
         out = exactly(values.transpose(order), F32)
-        m.function(
-            f"{name}_" + "".join(map(str, order)),
-            """
+        body = """
             %x = @$input
             %empty = tensor.empty() : $ot
             %out = linalg.transpose ins(%x : $it) outs(%empty : $ot) permutation = [$order]
-            """,
-            {"%out": out},
-            input=name, it=type_of(values.astype(F32)), ot=type_of(out), order=", ".join(map(str, order)),
-        )  # fmt: skip
+            """
+        m.function(f"{name}_" + "".join(map(str, order)), body, {"%out": out},
+                   input=name, it=type_of(values.astype(F32)), ot=type_of(out), order=", ".join(map(str, order)))  # fmt: skip
 
 
 @module("linalg/broadcast")
@@ -43,28 +40,20 @@ def _broadcast(m: Module) -> None:
     column = m.input("column", (23,), seed=4)
     for name, values, shape, dims in (("along_rows", row, (7, 29), "[0]"), ("along_columns", column, (23, 11), "[1]")):
         out = exactly(np.broadcast_to(values if dims == "[0]" else values[:, None], shape), F32)
-        m.function(
-            name,
-            """
+        body = """
             %x = @$input
             %empty = tensor.empty() : $ot
             %out = linalg.broadcast ins(%x : $it) outs(%empty : $ot) dimensions = $dims
-            """,
-            {"%out": out},
-            input="row" if values is row else "column", it=type_of(values.astype(F32)), ot=type_of(out), dims=dims,
-        )  # fmt: skip
-    m.function(
-        "scalar",
-        """
+            """
+        m.function(name, body, {"%out": out},
+                   input="row" if values is row else "column", it=type_of(values.astype(F32)), ot=type_of(out), dims=dims)  # fmt: skip
+    body = """
         %x = util.unfoldable_constant dense<2.5> : tensor<f32>
         %empty = tensor.empty() : tensor<3x5xf32>
         %out = linalg.broadcast ins(%x : tensor<f32>) outs(%empty : tensor<3x5xf32>) dimensions = [0, 1]
-        """,
-        {"%out": np.full((3, 5), 2.5, F32)},
-    )
-    m.function(
-        "sum_of_row_and_column",
         """
+    m.function("scalar", body, {"%out": np.full((3, 5), 2.5, F32)})
+    body = """
         %row, %column = @row, @column
         %empty = tensor.empty() : tensor<23x29xf32>
         %out = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
@@ -73,9 +62,8 @@ def _broadcast(m: Module) -> None:
           %sum = arith.addf %r, %c : f32
           linalg.yield %sum : f32
         } -> tensor<23x29xf32>
-        """,
-        {"%out": exactly(column[:, None] + row, F32)},
-    )
+        """
+    m.function("sum_of_row_and_column", body, {"%out": exactly(column[:, None] + row, F32)})
 
 
 @module("linalg/gather")
@@ -85,9 +73,7 @@ def _gather(m: Module) -> None:
     """
     table = m.input("table", (50, 13), seed=3, modulus=1009, shift=0)
     rows = np.array([49, 0, 7, 7, 31, 16, 32, 1, 25, 48, 3])
-    m.function(
-        "rows_of_a_table",
-        """
+    body = """
         %table = @table
         %rows = $rows
         %empty = tensor.empty() : tensor<11x13xf32>
@@ -99,14 +85,10 @@ def _gather(m: Module) -> None:
           %element = tensor.extract %table[%i, %j] : tensor<50x13xf32>
           linalg.yield %element : f32
         } -> tensor<11x13xf32>
-        """,
-        {"%out": exactly(table[rows], F32)},
-        rows=rows.astype(np.int32),
-    )
-    columns = np.array([12, 0, 5, 6, 1, 11, 3, 3, 9, 2, 8])
-    m.function(
-        "single_elements",
         """
+    m.function("rows_of_a_table", body, {"%out": exactly(table[rows], F32)}, rows=rows.astype(np.int32))
+    columns = np.array([12, 0, 5, 6, 1, 11, 3, 3, 9, 2, 8])
+    body = """
         %table = @table
         %rows = $rows
         %columns = $columns
@@ -119,14 +101,15 @@ def _gather(m: Module) -> None:
           %element = tensor.extract %table[%i, %j] : tensor<50x13xf32>
           linalg.yield %element : f32
         } -> tensor<11xf32>
-        """,
+        """
+    m.function(
+        "single_elements",
+        body,
         {"%out": exactly(table[rows, columns], F32)},
         rows=rows.astype(np.int32),
         columns=columns.astype(np.int32),
     )
-    m.function(
-        "mirrored",
-        """
+    body = """
         %table = @table
         %last = arith.constant 49 : index
         %empty = tensor.empty() : tensor<50x13xf32>
@@ -138,13 +121,10 @@ def _gather(m: Module) -> None:
           %element = tensor.extract %table[%mirrored, %j] : tensor<50x13xf32>
           linalg.yield %element : f32
         } -> tensor<50x13xf32>
-        """,
-        {"%out": exactly(table[::-1], F32)},
-    )
-    order = (np.arange(64) * 37 + 5) % 64
-    m.function(
-        "index_of_index",
         """
+    m.function("mirrored", body, {"%out": exactly(table[::-1], F32)})
+    order = (np.arange(64) * 37 + 5) % 64
+    body = """
         %order = $order
         %empty = tensor.empty() : tensor<64xi32>
         %out = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
@@ -154,10 +134,8 @@ def _gather(m: Module) -> None:
           %element = tensor.extract %order[%i] : tensor<64xi32>
           linalg.yield %element : i32
         } -> tensor<64xi32>
-        """,
-        {"%out": order[order].astype(np.int32)},
-        order=order.astype(np.int32),
-    )
+        """
+    m.function("index_of_index", body, {"%out": order[order].astype(np.int32)}, order=order.astype(np.int32))
 
 
 @module("linalg/math")
@@ -285,20 +263,11 @@ def _elementwise(m: Module) -> None:
         %x, %y = @x, @y
         %empty = tensor.empty() : tensor<13x67xf32>
         """
-    kinds = {"add": "add", "sub": "sub", "mul": "mul", "max": "max_signed", "min": "min_signed"}
-    for op, want in (
-        ("add", x + y),
-        ("sub", x - y),
-        ("mul", x * y),
-        ("max", np.maximum(x, y)),
-        ("min", np.minimum(x, y)),
-    ):
-        m.function(
-            f"named_{op}",
-            head
-            + f"%out = linalg.elementwise <{kinds[op]}> ins(%x, %y : {kind}, {kind}) outs(%empty : {kind}) -> {kind}",
-            {"%out": exactly(want, F32)},
-        )
+    exact = {"add": x + y, "sub": x - y, "mul": x * y, "max_signed": np.maximum(x, y), "min_signed": np.minimum(x, y)}
+    for op, want in exact.items():
+        applied_to = f"<{op}> ins(%x, %y : {kind}, {kind}) outs(%empty : {kind}) -> {kind}"
+        named = f"named_{op.removesuffix('_signed')}"
+        m.function(named, head + f"%out = linalg.elementwise {applied_to}", {"%out": exactly(want, F32)})
     twos = 2.0 ** (np.arange(13 * 67).reshape(13, 67) % 5 - 2)
     m.function("named_div", head + f"%two = $twos\n        %out = linalg.elementwise <div> ins(%x, %two : {kind}, {kind}) outs(%empty : {kind}) -> {kind}",
                {"%out": exactly(x / twos, F32)}, twos=twos.astype(F32))  # fmt: skip
@@ -307,8 +276,7 @@ def _elementwise(m: Module) -> None:
         head + f"%out = linalg.map {{ arith.mulf }} ins(%x, %y : {kind}, {kind}) outs(%empty : {kind})",
         {"%out": exactly(x * y, F32)},
     )
-    m.function(
-        "hard_swish",
+    body = (
         head
         + """%zero = arith.constant 0.0 : f32
         %three = arith.constant 3.0 : f32
@@ -324,9 +292,9 @@ def _elementwise(m: Module) -> None:
           %r = arith.mulf %scaled, %eighth : f32
           linalg.yield %r : f32
         } -> tensor<13x67xf32>
-        """,
-        {"%out": exactly(x * np.clip(x + 3, 0, 6) / 8, F32)},
+        """
     )
+    m.function("hard_swish", body, {"%out": exactly(x * np.clip(x + 3, 0, 6) / 8, F32)})
 
 
 @module("linalg/index-masks")
@@ -339,9 +307,7 @@ def _index_masks(m: Module) -> None:
     cases = (("lower_triangle", "arith.cmpi sge, %i, %j : index", np.tril(x)), ("identity", "arith.cmpi eq, %i, %j : index", np.where(i == j, x, 0)),
              ("checkerboard", "arith.cmpi eq, %parity, %c0 : index", np.where((i + j) % 2 == 0, x, 0)))  # fmt: skip
     for name, condition, want in cases:
-        m.function(
-            name,
-            """
+        body = """
             %x = @x
             %zero = arith.constant 0.0 : f32
             %c0 = arith.constant 0 : index
@@ -358,7 +324,5 @@ def _index_masks(m: Module) -> None:
               %r = arith.select %keep, %v, %zero : f32
               linalg.yield %r : f32
             } -> tensor<21x21xf32>
-            """,
-            {"%out": exactly(want, F32)},
-            condition=condition,
-        )
+            """
+        m.function(name, body, {"%out": exactly(want, F32)}, condition=condition)

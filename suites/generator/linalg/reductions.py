@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from generator.support import Approximate, Module, exactly, module, type_of
+from generator.support import Approximate, Module, exactly, module
+from generator.support.products import reduction
 from generator.support.reference import softmax
 
 F32 = np.float32
 INF = np.inf
-
-
-REDUCE = """
-%x = @x
-%init = filled start = $start : $ot
-%out = linalg.reduce { arith.$op } ins(%x : $it) outs(%init : $ot) dimensions = [$axes]
-"""
 
 
 @module("linalg/reduce-sum", "sum", "addf", "0.0")
@@ -27,17 +21,10 @@ def _reductions(m: Module, kind: str, op: str, start: str) -> None:
         f"Numbers: NumPy's {kind} in float64; small integers, so f32 is exact in any order."
     )
     x = m.input("x", (9, 34, 47), seed=3, modulus=1009, shift=504)
-    for name, axes in (
-        ("last", (2,)),
-        ("middle", (1,)),
-        ("first", (0,)),
-        ("outer_two", (0, 1)),
-        ("inner_two", (1, 2)),
-        ("all", (0, 1, 2)),
-    ):
+    along = {"last": (2,), "middle": (1,), "first": (0,), "outer_two": (0, 1), "inner_two": (1, 2), "all": (0, 1, 2)}
+    for name, axes in along.items():
         out = exactly(np.asarray({"sum": np.sum, "max": np.max, "min": np.min}[kind](x, axis=axes)), F32)
-        m.function(f"along_{name}", REDUCE, {"%out": out}, it=type_of(x.astype(F32)), ot=type_of(out), op=op, start=start,
-                   axes=", ".join(map(str, axes)))  # fmt: skip
+        reduction(m, f"along_{name}", op, start, out, ", ".join(map(str, axes)))
 
 
 @module("linalg/reduce-long")
@@ -47,13 +34,9 @@ def _reduce_long(m: Module) -> None:
     """
     x = m.input("x", (1, 2503), seed=3, modulus=13, shift=6)
     y = m.input("y", (301, 3), seed=4, modulus=1009, shift=504)
-    for name, op, start, values, reduce in (
-        ("row_sum", "addf", "0.0", x, np.sum), ("row_max", "maximumf", "0xFF800000", x, np.max),
-        ("short_sums", "addf", "0.0", y, np.sum), ("short_max", "maximumf", "0xFF800000", y, np.max),
-    ):  # fmt: skip
-        out = exactly(reduce(values, axis=1), F32)
-        m.function(name, REDUCE.replace("@x", "@x" if values is x else "@y"), {"%out": out},
-                   it=type_of(values.astype(F32)), ot=type_of(out), op=op, start=start, axes="1")  # fmt: skip
+    for called, values, names in (("x", x, ("row_sum", "row_max")), ("y", y, ("short_sums", "short_max"))):
+        reduction(m, names[0], "addf", "0.0", exactly(values.sum(axis=1), F32), called=called)
+        reduction(m, names[1], "maximumf", "0xFF800000", exactly(values.max(axis=1), F32), called=called)
 
 
 @module("linalg/argmax")
@@ -63,9 +46,7 @@ def _argmax(m: Module) -> None:
     """
     x = m.input("x", (29, 61), seed=3, modulus=101, shift=50)
     for name, axis, size in (("along_last", 1, 29), ("along_first", 0, 61)):
-        m.function(
-            name,
-            """
+        body = """
             %x = @x
             %lowest = arith.constant 0xFF800000 : f32
             %first = arith.constant 0 : i32
@@ -83,10 +64,9 @@ def _argmax(m: Module) -> None:
               %next_i = arith.select %greater, %i, %best_i : i32
               linalg.yield %next_v, %next_i : f32, i32
             } -> (tensor<${size}xf32>, tensor<${size}xi32>)
-            """,
-            {"%best#0": exactly(x.max(axis=axis), F32), "%best#1": x.argmax(axis=axis).astype(np.int32)},
-            size=size, map="o, r" if axis == 1 else "r, o",
-        )  # fmt: skip
+            """
+        m.function(name, body, {"%best#0": exactly(x.max(axis=axis), F32), "%best#1": x.argmax(axis=axis).astype(np.int32)},
+                   size=size, map="o, r" if axis == 1 else "r, o")  # fmt: skip
 
 
 @module("linalg/softmax")
@@ -97,25 +77,27 @@ def _softmax(m: Module) -> None:
     """
     x = m.input("x", (5, 9, 33), seed=3, modulus=17, shift=8, scale=0.25)
     for name, axis in (("last", 2), ("middle", 1), ("first", 0)):
-        m.function(
-            f"along_{name}",
-            """
+        body = """
             %x = @x
             %empty = tensor.empty() : tensor<5x9x33xf32>
             %out = linalg.softmax dimension($axis) ins(%x : tensor<5x9x33xf32>) outs(%empty : tensor<5x9x33xf32>) -> tensor<5x9x33xf32>
             %part = tensor.extract_slice %out[1, 2, 0] [2, 4, 33] [1, 1, 1] : tensor<5x9x33xf32> to tensor<2x4x33xf32>
-            """,
+            """
+        m.function(
+            f"along_{name}",
+            body,
             {"%part": Approximate(value=softmax(x, axis)[1:3, 2:6].astype(F32), atol=1e-7, rtol=2e-5)},
             axis=axis,
         )
     big = np.array([[1000.0, 1001.0, 999.0, 1000.0], [-1000.0, -1000.0, -1000.0, -1000.0], [0.0, 500.0, -500.0, 499.0]])
-    m.function(
-        "large_values",
-        """
+    body = """
         %x = $big
         %empty = tensor.empty() : tensor<3x4xf32>
         %out = linalg.softmax dimension(1) ins(%x : tensor<3x4xf32>) outs(%empty : tensor<3x4xf32>) -> tensor<3x4xf32>
-        """,
+        """
+    m.function(
+        "large_values",
+        body,
         {"%out": Approximate(value=softmax(big, 1).astype(F32), atol=1e-7, rtol=2e-5)},
         big=big.astype(F32),
     )
@@ -132,9 +114,7 @@ def _layer_norm(m: Module) -> None:
     mean = x.mean(axis=1, keepdims=True)
     variance = ((x - mean) ** 2).mean(axis=1, keepdims=True)
     want = (x - mean) / np.sqrt(variance + 0.0009765625) * gamma + beta
-    m.function(
-        "six_rows_of_48",
-        """
+    body = """
         %x, %gamma, %beta = @x, @gamma, @beta
         %zero = arith.constant 0.0 : f32
         %count = arith.constant 48.0 : f32
@@ -168,9 +148,8 @@ def _layer_norm(m: Module) -> None:
           %r = arith.addf %scaled, %b : f32
           linalg.yield %r : f32
         } -> tensor<6x48xf32>
-        """,
-        {"%out": Approximate(value=want.astype(F32), atol=2e-6, rtol=2e-5)},
-    )
+        """
+    m.function("six_rows_of_48", body, {"%out": Approximate(value=want.astype(F32), atol=2e-6, rtol=2e-5)})
 
 
 @module("linalg/attention")
@@ -181,9 +160,7 @@ def _attention(m: Module) -> None:
     q = m.input("q", (12, 16), seed=3, modulus=5, shift=2, scale=0.25)
     k = m.input("k", (24, 16), seed=4, modulus=7, shift=3, scale=0.5)
     v = m.input("v", (24, 10), seed=5, modulus=7, shift=3)
-    m.function(
-        "twelve_queries",
-        """
+    body = """
         %q, %k, %v = @q, @k, @v
         %zero = arith.constant 0.0 : f32
         %room = tensor.empty() : tensor<12x24xf32>
@@ -194,6 +171,7 @@ def _attention(m: Module) -> None:
         %room2 = tensor.empty() : tensor<12x10xf32>
         %init2 = linalg.fill ins(%zero : f32) outs(%room2 : tensor<12x10xf32>) -> tensor<12x10xf32>
         %out = linalg.matmul ins(%weights, %v : tensor<12x24xf32>, tensor<24x10xf32>) outs(%init2 : tensor<12x10xf32>) -> tensor<12x10xf32>
-        """,
-        {"%out": Approximate(value=(softmax(q @ k.T, 1) @ v).astype(F32), atol=1e-5, rtol=5e-5)},
+        """
+    m.function(
+        "twelve_queries", body, {"%out": Approximate(value=(softmax(q @ k.T, 1) @ v).astype(F32), atol=1e-5, rtol=5e-5)}
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from generator.support.arrays import Approximate, Array, dense, exactly, pattern, source, type_of
 from generator.support.module import Module, applied
-from generator.support.writers import Writer, module
+from generator.support.writers import Writer, each, module
 
 __all__ = [
     "Approximate",
@@ -13,6 +13,7 @@ __all__ = [
     "Writer",
     "applied",
     "dense",
+    "each",
     "exactly",
     "module",
     "pattern",

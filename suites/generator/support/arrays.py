@@ -18,8 +18,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["FACTORS", "NAMES", "Approximate", "Array", "dense", "exactly", "pattern", "source", "type_of"]
-
 Array = npt.NDArray[Any]
 
 FACTORS = (31, 17, 7, 5)

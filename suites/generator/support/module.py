@@ -17,14 +17,7 @@ import numpy as np
 
 from generator.support.arrays import FACTORS, NAMES, Approximate, Array, dense, exactly, pattern, source, type_of
 
-__all__ = ["Module", "applied"]
-
 LARGEST_LISTED = 1200  # elements; larger results are checked through weighted sums along rows and columns
-
-
-def _maps(count: int, rank: int) -> str:
-    dims = ", ".join(f"d{d}" for d in range(rank))
-    return ", ".join([f"affine_map<({dims}) -> ({dims})>"] * count)
 
 
 def _ops(text: str, inputs: dict[str, str]) -> str:
@@ -95,7 +88,7 @@ class Module:
         values = pattern(shape, seed=seed, modulus=modulus, shift=shift, scale=scale)
         kind = self.inputs[name] = type_of(values, element)
         rank = len(shape)
-        parallel = ", ".join(['"parallel"'] * rank)
+        dims, parallel = ", ".join(f"d{d}" for d in range(rank)), ", ".join(['"parallel"'] * rank)
         lines = [
             f"func.func private @{name}() -> {kind} {{",
             f"  %seed = util.unfoldable_constant {seed} : i32",
@@ -103,7 +96,7 @@ class Module:
             f"  %shift = arith.constant {shift} : i32",
             *(f"  %factor{d} = arith.constant {FACTORS[d]} : i32" for d in range(rank)),
             f"  %empty = tensor.empty() : {kind}",
-            f"  %made = linalg.generic {{indexing_maps = [{_maps(1, rank)}],",
+            f"  %made = linalg.generic {{indexing_maps = [affine_map<({dims}) -> ({dims})>],",
             f"      iterator_types = [{parallel}]}} outs(%empty : {kind}) {{",
             f"  ^bb0(%unused: {element}):",
         ]

@@ -7,8 +7,6 @@ import numpy as np
 from generator.support.arrays import Array, exactly, type_of
 from generator.support.module import Module
 
-__all__ = ["convolution", "matmul", "product"]
-
 _EXACT_BELOW = {"f16": 2**11, "bf16": 2**8, "f32": 2**24, "f64": 2**53, "i32": 2**31, "i64": 2**53}
 _DTYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64}
 
@@ -43,6 +41,22 @@ def product(
     )
 
 
+def reduction(  # noqa: PLR0917
+    m: Module, name: str, op: str, start: object, want: Array, axes: str = "1", called: str = "x"
+) -> None:
+    """Add a function that reduces an input along axes, beginning with `start`."""
+    m.function(
+        name,
+        """
+        %x = @$called
+        %init = filled start = $start : $ot
+        %out = linalg.reduce { arith.$op } ins(%x : $it) outs(%init : $ot) dimensions = [$axes]
+        """,
+        {"%out": want},
+        called=called, start=start, op=op, it=m.inputs[called], ot=type_of(want), axes=axes,
+    )  # fmt: skip
+
+
 def convolution(  # noqa: PLR0917
     m: Module,
     name: str,
@@ -53,10 +67,13 @@ def convolution(  # noqa: PLR0917
     *,
     stride: int = 1,
     dilation: int = 1,
+    axes: int = 2,
 ) -> None:
-    """Add a two-dimensional convolution of inputs."""
-    attributes = f"{{dilations = dense<{dilation}> : tensor<2xi64>, strides = dense<{stride}> : tensor<2xi64>}}\n  "
-    product(m, name, op, {"image": image, "kernel": kernel}, want, result="out", attributes=attributes)
+    """Add a convolution of inputs."""
+    kind = f"tensor<{axes}xi64>"
+    attributes = f"{{dilations = dense<{dilation}> : {kind}, strides = dense<{stride}> : {kind}}}\n  "
+    operands = {("signal" if axes == 1 else "image"): image, "kernel": kernel}
+    product(m, name, op, operands, want, result="out", attributes=attributes)
 
 
 def matmul(  # noqa: PLR0917

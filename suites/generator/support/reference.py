@@ -8,8 +8,6 @@ import numpy as np
 
 from generator.support.arrays import Array
 
-__all__ = ["conv2d", "depthwise", "pool", "softmax", "windows"]
-
 
 def windows(image: Array, kernel: tuple[int, int], stride: int = 1, dilation: int = 1) -> Array:
     """Return [n, oh, ow, kh, kw, c]: every window of an NHWC image, without padding."""

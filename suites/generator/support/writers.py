@@ -8,8 +8,6 @@ from typing import Any
 
 from generator.support.module import Module
 
-__all__ = ["Writer", "module"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writer:
@@ -35,5 +33,15 @@ def module(path: str, *arguments: Any, about: str = "") -> Callable[[Callable[..
     def mark(fill: Callable[..., None] | Writer) -> Writer:
         writer = fill if isinstance(fill, Writer) else Writer(fill=fill)
         return replace(writer, calls=((path, about or writer.fill.__doc__ or "", arguments), *writer.calls))
+
+    return mark
+
+
+def each(path: str, *arguments: Any) -> Callable[[Callable[..., None]], Writer]:
+    """Mark a function that fills one module for each argument, which its docstring and the path call {0}."""
+
+    def mark(fill: Callable[..., None]) -> Writer:
+        calls = ((path.format(one), (fill.__doc__ or "").format(one), (one,)) for one in arguments)
+        return Writer(fill=fill, calls=tuple(calls))
 
     return mark

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from retarget.arrays import comparison as compare
-from retarget.arrays.comparison import compare_arrays, compare_check
-from retarget.extension import Check
+from retarget.arrays.comparison import compare_check
+from retarget.extension import Check, Tolerance
 from retarget.model.outcomes import Mismatch
 
 NAN, INF = float("nan"), float("inf")
@@ -32,6 +32,10 @@ SMALL_FLOATS = (
     ml_dtypes.float4_e2m1fn,
 )
 FLOATS = (*SMALL_FLOATS, np.float32, np.float64)
+
+
+def compare_arrays(actual: Any, expected: Any, **tolerance: Any) -> Mismatch | None:
+    return compare.compare_arrays(actual, expected, Tolerance(**tolerance))
 
 
 def array(values: Any, dtype: Any = np.float32) -> np.ndarray[Any, Any]:

@@ -100,7 +100,7 @@ def test_a_folder_with_git_ends_the_search_upwards(write: Write, tmp_path: Path)
     loader = DeclarationLoader()
     with pytest.raises(DiagnosticsError, match="found 'all', expected the name of a target_config"):
         loader.load_suite_file(write("inner/suite.toml", SUITE))
-    assert loader.matrix_files == ()
+    assert loader.matrix_files == []
 
 
 def test_each_matrix_file_is_read_once(write: Write, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_each_matrix_file_is_read_once(write: Write, tmp_path: Path) -> None:
     loader.load_suite_file(write("a/suite.toml", SUITE))
     matrix.write_text("broken [")
     loader.load_suite_file(write("b/suite.toml", SUITE.replace("linalg", "other")))
-    assert loader.matrix_files == (matrix,)
+    assert loader.matrix_files == [matrix]
 
 
 def test_extends_puts_the_flags_of_the_base_first_and_merges_the_environment(write: Write) -> None:

@@ -70,6 +70,11 @@ def test_a_rule_that_says_enough_has_no_problem(known: dict[str, Any]) -> None:
         ),
         ({"outcome": "flaky"}, "e.retries", "found no retries, expected how often a flaky target is tried again"),
         ({"retries": 1}, "e.retries", 'found retries with outcome "xfail", expected it with outcome = "flaky" only'),
+        (
+            {"outcome": "intermittent", "retries": 1, "until": date(2031, 1, 31)},
+            "e.retries",
+            'found retries with outcome "intermittent", expected it with outcome = "flaky" only',
+        ),
         ({"outcome": "intermittent"}, "e.until", 'found no until, expected the last day of outcome = "intermittent"'),
         ({"signature": "a\nb"}, "e.signature", "found several lines, expected the first diagnostic, which is one line"),
         ({"reason": " "}, "e.reason", "found no reason, expected why the targets fail"),
@@ -99,7 +104,8 @@ def test_a_bound_that_says_enough_has_no_problem(known: dict[str, Any]) -> None:
         ({"metric": "dispatches", "max": "1 ms"}, "g.max", "found '1 ms' for dispatches, "),
         ({"within": "10 %"}, "g.within", "found max and within, expected one of them: a rule has one bound"),
         ({"max": None}, "g", "found no bound, expected max or within, such as within = '10 %'"),
-        ({"max": None, "within": "ten"}, "g.within", "found 'ten', "),
+        ({"max": 3}, "g.max", "found 3 for latency, expected a time with its unit, such as '12.5 ms' (ns, us, ms, s)"),
+        ({"max": None, "within": "ten"}, "g.within", "found 'ten', expected a percentage above 0 and at most 1000 %"),
     ],
 )
 def test_a_problem_of_a_bound_is_named_with_its_key(known: dict[str, Any], path: str, message: str) -> None:

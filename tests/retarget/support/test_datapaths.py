@@ -62,7 +62,7 @@ def test_a_file_over_the_limit_is_refused_until_the_limit_is_raised(
         "data file huge.bin has 3221225472 bytes, over the limit of 1073741824; "
         "to read it, set the environment variable RETARGET_MAX_DATA_BYTES to 3221225472 or more"
     )
-    assert files.large_path("huge.bin") == tmp_path / "huge.bin"
+    assert files.path("huge.bin", is_large=True) == tmp_path / "huge.bin"
     monkeypatch.setenv("RETARGET_MAX_DATA_BYTES", "3221225472")
     assert files.path("huge.bin") == tmp_path / "huge.bin"
 

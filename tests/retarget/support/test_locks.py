@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from retarget.support import locks
-from retarget.support.locks import hold_existing, hold_lock, hold_where_possible, remove_unheld
+from retarget.support.locks import hold_existing, hold_lock, remove_unheld
 
 
 @pytest.fixture
@@ -20,13 +20,13 @@ def test_only_one_holds_a_lock_alone_and_several_share_one(path: Path) -> None:
     with hold_lock(path) as first:  # type: ignore[union-attr]
         assert hold_lock(path, wait=False) is None
         assert hold_lock(path, shared=True, wait=False) is None
-        assert hold_where_possible(path) is None
+        assert hold_lock(path, wait=False, is_needed=False) is None
         first.release()
         first.release()
         with hold_lock(path, shared=True) as one, hold_lock(path, shared=True, wait=False) as two:  # type: ignore[union-attr]
             assert one is not two
             assert hold_lock(path, wait=False) is None
-    found = hold_where_possible(path)
+    found = hold_lock(path, is_needed=False)
     assert found is not None
     found.delete()
     assert not path.exists()
@@ -58,7 +58,7 @@ def test_without_locks_of_the_file_system_nothing_is_held(path: Path, monkeypatc
         raise OSError(error, "no locks")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    found = hold_where_possible(path)
+    found = hold_lock(path, is_needed=False)
     assert found is not None
     found.release()
     with pytest.raises(OSError, match="no locks"):
@@ -67,7 +67,7 @@ def test_without_locks_of_the_file_system_nothing_is_held(path: Path, monkeypatc
     assert existing is not None
     existing.release()
     error = errno.EIO
-    for take in (hold_where_possible, hold_existing, remove_unheld):
+    for take in (hold_lock, hold_existing, remove_unheld):
         with pytest.raises(OSError, match="no locks"):
             take(path)
     error = errno.ENOLCK

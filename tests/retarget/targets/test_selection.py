@@ -132,6 +132,8 @@ def test_the_terms_of_a_rule_say_which_of_them_are_devices_and_negated() -> None
         ("on(driver=1)", 11, "found 1 as the driver of a device, expected a text in quotes, such as a glob"),
         ("on(driver='radv'", 17, "found the end of line, expected ',' or ')'"),
         ("on(if='x')", 4, "found 'if', expected the name of an argument"),
+        ("on()", 4, "found ')', expected the name of an argument"),
+        ("x and on(name=5)", 15, "found 5 as the name of a device, expected a text in quotes, such as a glob"),
     ],
 )
 def test_an_error_in_a_device_has_the_column_of_what_is_wrong(expression: str, column: int, message: str) -> None:

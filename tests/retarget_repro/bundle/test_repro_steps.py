@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from retarget.model import Check, DriverError, Stage
+from retarget.extension import Check, DriverError
+from retarget.model import Stage
 from retarget_repro.bundle import extended, repro
 from retarget_repro.bundle.repro import CannotTell
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from retarget.declare.schema.kept import CachedTable
 from retarget.model import CompilerConfig, RuntimeConfig
 from retarget.support.errors import did_you_mean, display_path
 from retarget.support.toml import KeyPath, Problem
@@ -24,14 +23,13 @@ def main_driver(table: RuntimeConfigTable) -> str:
 
 def device_values(table: RuntimeConfigTable) -> dict[str, Any]:
     """Return the values of the fields of `RuntimeConfig` that the devices and the driver give."""
-    alone = {"role": "", "driver": "", "device": table.device, "used": None}
-    given = table.devices if table.device is None else [cast("DeviceTable", CachedTable(alone))]
-    has_roles = any(one.role for one in given)
+    several = table.devices if table.device is None else []
+    uris = [_uri(one, table) for one in several] if table.device is None else [_with_driver(table.device, table)]
     return {
         "driver": main_driver(table),
-        "devices": tuple(_uri(one, table) for one in given),
-        "roles": tuple(one.role for one in given) if has_roles else (),
-        "used": tuple(one.used for one in given) if any(one.used is not None for one in given) else (),
+        "devices": tuple(uris),
+        "roles": tuple(one.role for one in several) if any(one.role for one in several) else (),
+        "used": tuple(one.used for one in several) if any(one.used is not None for one in several) else (),
     }
 
 
@@ -126,7 +124,10 @@ def _driver(one: DeviceTable) -> str:
 
 
 def _uri(one: DeviceTable, table: RuntimeConfigTable) -> str:
-    if "://" in one.device:
-        return one.device
-    driver = one.driver or (main_driver(table) if one.role or not one.device else "")
-    return f"{driver}://{one.device}" if driver else one.device
+    return _with_driver(one.device, table, one.driver or (main_driver(table) if one.role else ""))
+
+
+def _with_driver(device: str, table: RuntimeConfigTable, driver: str = "") -> str:
+    """Return the URI of a device of a driver; without one, what the table's driver takes for it."""
+    driver = driver or ("" if device else main_driver(table))
+    return f"{driver}://{device}" if driver and "://" not in device else device

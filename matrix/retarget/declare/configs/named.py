@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from retarget.declare.schema.kept import Declared, FileTables
+from retarget.declare.schema.values import fields_of
 from retarget.declare.scope import Names, Redirections, unknown_name
 from retarget.declare.sources import MATRIX_FILE
 from retarget.model import CompilerConfig, Host, Origin, RuntimeConfig, TargetConfig, Toolchain
@@ -85,7 +86,7 @@ def toolchains_of(
         path = None if entry.table.path == "PATH" else Path(os.path.abspath(folder))  # noqa: PTH100  (keeps symbolic links)
         path = redirected.get(name, path)
         origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
-        configs[name] = Toolchain(**entry.table.values_for(Toolchain) | {"path": path}, origin=origin)
+        configs[name] = Toolchain(**fields_of(entry.table, Toolchain) | {"path": path}, origin=origin)
     return names_of(above, tables, configs, bad)
 
 
@@ -97,7 +98,7 @@ def hosts_of(above: Names[Host], tables: FileTables, problems: list[Problem]) ->
         problems += _host_problems(entry.table, entry.path)
         problems += env_problems(entry.table.env, (*entry.path, "env"))
         origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
-        configs[name] = Host(**entry.table.values_for(Host), origin=origin)
+        configs[name] = Host(**fields_of(entry.table, Host), origin=origin)
     return names_of(above, tables, configs, bad)
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from retarget.declare.configs.devices import (
     compile_device_problems,
@@ -25,6 +25,7 @@ from retarget.declare.configs.named import (
     word_problems,
 )
 from retarget.declare.schema.kept import Declared, FileTables
+from retarget.declare.schema.values import fields_of
 from retarget.declare.scope import Names, Redirections, Scope, find_named, unknown_name
 from retarget.extension import CompilerError, overrides
 from retarget.model import CompilerConfig, Host, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
@@ -37,20 +38,18 @@ from retarget.support.toml import KeyPath, Problem, format_key_path, parse_key_p
 from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, SYSTEM_ALIASES, word_error
 
 if TYPE_CHECKING:
-    from retarget.declare.schema.tables import CompilerConfigTable, ConfigTable, RuntimeConfigTable
+    from retarget.declare.schema.tables import CompilerConfigTable, RuntimeConfigTable
     from retarget.extension.registry import Registry
 
-_ConfigT = TypeVar("_ConfigT", bound=Toolchain | Host | CompilerConfig | RuntimeConfig | TargetConfig)
 _InheritableT = TypeVar("_InheritableT", bound=CompilerConfig | RuntimeConfig)
 _InheritableTableT = TypeVar("_InheritableTableT", bound="CompilerConfigTable | RuntimeConfigTable")
-_TableT = TypeVar("_TableT", bound="ConfigTable")
 
 _REPORTED = 20
 """How many configs of one product declaration have their own message: looking for near names takes time for each."""
 
 
 def extend_scope(
-    above: Scope, tables: FileTables, registry: Registry | None = None, redirected: Redirections | None = None
+    above: Scope, tables: FileTables, registry: Registry | None, redirected: Redirections
 ) -> tuple[Scope, tuple[Problem, ...]]:
     """Return what a file can see (its own configs and those above it) and what is wrong with its own.
 
@@ -58,7 +57,7 @@ def extend_scope(
     `redirected` says where some toolchains are in this session.
     """
     problems: list[Problem] = []
-    toolchains = toolchains_of(above.toolchains, tables, redirected or {}, problems)
+    toolchains = toolchains_of(above.toolchains, tables, redirected, problems)
     hosts = hosts_of(above.hosts, tables, problems)
     compilers = _inheritable(
         above.compilers,
@@ -113,12 +112,9 @@ def _inheritable(
     """
     tool = {"compiler_config": "compiler", "runtime_config": "driver"}[above.sort]
     good, bad = new_names(above, declared, config_name_error, problems)
-    unsound: set[str] = set()
-    for declaration in declared:
-        diagnostics = tuple(check(declaration))
-        problems.extend(diagnostics)
-        if diagnostics:
-            unsound.add(declaration.table.name)
+    found = [(one.table.name, tuple(check(one))) for one in declared]
+    problems += [problem for _, own in found for problem in own]
+    unsound = {name for name, own in found if own}
     is_complete = above.is_complete and above.sort not in tables.hiding
     bases = {name: entry.table.extends for name, entry in good.items() if entry.table.extends is not None}
     in_order, cyclic = _bases_first(good, bases, problems)
@@ -141,12 +137,10 @@ def _inheritable(
             continue
         own = _located(entry.table, tables.file)
         table = own if base is None else _inherited(own, complete[base])
-        diagnostics = ()
+        diagnostics: tuple[Problem, ...] = ()
         if {"devices", "distinct"} & entry.table.model_fields_set:
             diagnostics = tuple(check_devices(table, entry.path))
-        if not diagnostics and not (
-            main_driver(table) if _is_runtime(table) else cast("CompilerConfigTable", table).compiler
-        ):
+        if not diagnostics and not (main_driver(cast("Any", table)) if tool == "driver" else getattr(table, tool)):
             message = f"found no {tool}, expected its name here or by extends"
             diagnostics = (Problem((*entry.path, tool), message),)
         origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
@@ -165,18 +159,12 @@ def _inheritable(
 
 def _located(table: _InheritableTableT, file: Path) -> _InheritableTableT:
     """Return a table whose profile files have absolute paths: one that extends it may be in another folder."""
-    if _is_runtime(table):
-        located_here: dict[str, object] = {"profile": located_profile(file, table.profile)} if table.profile else {}
-    else:
-        profiles = cast("CompilerConfigTable", table).target_from
-        located_here = {"target_from": [located_profile(file, one) for one in profiles]} if profiles else {}
-    if not located_here:
-        return table
-    return cast("_InheritableTableT", table.model_copy(update=located_here))
-
-
-def _is_runtime(table: CompilerConfigTable | RuntimeConfigTable) -> TypeGuard[RuntimeConfigTable]:
-    return hasattr(table, "driver")
+    located: dict[str, object] = {}
+    if profile := getattr(table, "profile", None):
+        located["profile"] = located_profile(file, profile)
+    if profiles := getattr(table, "target_from", ()):
+        located["target_from"] = [located_profile(file, one) for one in profiles]
+    return cast("_InheritableTableT", table.model_copy(update=located)) if located else table
 
 
 def _inherited(own: _InheritableTableT, base: CompilerConfigTable | RuntimeConfigTable) -> _InheritableTableT:
@@ -237,7 +225,7 @@ def _compiler_problems(
 def _compiler(
     names: Names[Toolchain], table: CompilerConfigTable, flag_origins: tuple[Origin, ...], origin: Origin
 ) -> CompilerConfig:
-    values = table.values_for(CompilerConfig) | {"toolchain": names.configs.get(table.toolchain or "")}
+    values = fields_of(table, CompilerConfig) | {"toolchain": names.configs.get(table.toolchain or "")}
     return CompilerConfig(**values, flag_origins=flag_origins, origin=origin)
 
 
@@ -288,7 +276,7 @@ def _runtime(
     flag_origins: tuple[Origin, ...],
     origin: Origin,
 ) -> RuntimeConfig:
-    values = table.values_for(RuntimeConfig) | {"toolchain": names.configs.get(table.toolchain or "")}
+    values = fields_of(table, RuntimeConfig) | {"toolchain": names.configs.get(table.toolchain or "")}
     values["host"] = hosts.configs.get(table.host or "")
     values["host_os"] = tuple(dict.fromkeys(_systems(table)))
     path = parse_key_path(origin.key_path)

@@ -18,11 +18,11 @@ _MAX_SHOWN = 60
 
 
 def schema_problems(
-    error: ValidationError, data: object, *, prefix: KeyPath = (), model: type[BaseModel] = DeclarationFile
+    error: ValidationError, data: object, *, model: type[BaseModel] = DeclarationFile
 ) -> tuple[Problem, ...]:
     """Return one problem per key that does not fit, in the order found.
 
-    `data` is what was validated, `prefix` its key path in the file, `model` what describes the whole file.
+    `data` is what was validated, `model` what describes the file.
     """
     schema = _schema_of(model)
     problems: dict[KeyPath, str] = {}
@@ -30,10 +30,10 @@ def schema_problems(
         path, found = _found_at(data, entry["loc"], keep_last=entry["type"] == "missing")
         if path in problems:
             continue
-        there = _schema_at(schema, (*prefix, *path))
+        there = _schema_at(schema, path)
         expected = type_words(there)
         if entry["type"] == "extra_forbidden":
-            known = sorted(_option(_schema_at(schema, (*prefix, *path[:-1])), "object").get("properties", ()))
+            known = sorted(_option(_schema_at(schema, path[:-1]), "object").get("properties", ()))
             key = str(path[-1])
             problems[path] = f"found the unknown key {key!r}, expected one of {', '.join(known)}"
             problems[path] += did_you_mean(key, known)
@@ -48,7 +48,7 @@ def schema_problems(
             is_listed = there.get("type") == "array" and there.get("items", {}).get("type") == "string"
             hint = f"; did you mean [{found!r}]?" if is_listed and isinstance(found, str) else ""
             problems[path] = f"found {describe_value(found)}, expected {expected}{hint}"
-    return tuple(Problem((*prefix, *path), message) for path, message in problems.items())
+    return tuple(Problem(path, message) for path, message in problems.items())
 
 
 def describe_value(value: object) -> str:

@@ -13,11 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
-import msgspec
 from msgspec import Struct, field
-from msgspec.structs import asdict
 
-from retarget.declare.schema.values import frozen_values
 from retarget.support.errors import Diagnostic, RetargetError
 from retarget.support.toml import KeyPath, Problem
 
@@ -37,7 +34,17 @@ if TYPE_CHECKING:
 
 _Table = TypeVar("_Table", bound="BaseModel")
 
-_SORTS = ("toolchains", "hosts", "compilers", "runtimes", "targets", "suites", "expectations", "goldens")
+SORTS: Mapping[str, str] = {
+    "toolchains": "toolchain",
+    "hosts": "host",
+    "compilers": "compiler_config",
+    "runtimes": "runtime_config",
+    "targets": "target_config",
+    "suites": "module_test_suite",
+    "expectations": "expectation",
+    "goldens": "golden",
+}
+"""The fields of `FileTables` that hold tables, with the key of these tables in a file."""
 
 
 class Declared(Struct, Generic[_Table], frozen=True, kw_only=True):
@@ -52,7 +59,6 @@ class FileTables(Struct, frozen=True, kw_only=True):
 
     `invalid` are, for each sort, names of tables with an error; `hiding` are the sorts in which an error hides names.
     References to either are no errors. `problems` are the errors of tables, `unreadable` those of a file without any.
-    With `is_kept` they are from the store, and nothing but that says that they are what the text says.
     """
 
     file: Path
@@ -70,7 +76,6 @@ class FileTables(Struct, frozen=True, kw_only=True):
     hiding: frozenset[str] = frozenset()
     problems: tuple[Problem, ...] = ()
     unreadable: tuple[Diagnostic, ...] = ()
-    is_kept: bool = False
 
 
 class TableStore(Protocol):
@@ -104,10 +109,6 @@ class CachedTable:
         """Return the table with other values."""
         return CachedTable({**self._values, **update}, self.model_fields_set | update.keys())
 
-    def values_for(self, frozen: type) -> dict[str, Any]:
-        """Return the values of the keys that a dataclass has fields for too, with tuples for arrays and tables."""
-        return frozen_values(self, self._values, frozen)
-
 
 def text_key(text: str) -> str:
     """Return the key under which a file's tables are kept: of its text, and of the code that makes tables of it."""
@@ -117,8 +118,8 @@ def text_key(text: str) -> str:
 @cache
 def _code() -> str:
     here = Path(__file__).parent
-    toml = here.parents[1] / "support" / "toml"
-    sources = (*sorted(here.glob("*.py")), *sorted(toml.glob("*.py")), here.parent / "axes.py", here.parent / "read.py")
+    toml = here.parents[1] / "support" / "toml.py"
+    sources = (*sorted(here.glob("*.py")), here.parent / "axes.py", here.parent / "read.py", toml)
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
 
 
@@ -126,7 +127,7 @@ def keep_tables(store: TableStore, tables: FileTables) -> None:
     """Keep the tables of a file without errors, if JSON gives them back as they are."""
     if tables.problems or tables.invalid or tables.hiding or tables.unreadable:
         return
-    sorts = {sort: [_written(entry) for entry in getattr(tables, sort)] for sort in _SORTS}
+    sorts = {sort: [_written(entry) for entry in getattr(tables, sort)] for sort in SORTS}
     with suppress(RetargetError, OSError, TypeError):  # a compile reports a store that cannot be used
         store.write_resolution(text_key(tables.text), {"root": tables.root, "sorts": sorts})
 
@@ -144,9 +145,9 @@ def find_tables(store: TableStore, file: Path, text: str) -> FileTables | None:
         RetargetError, OSError, KeyError, TypeError, ValueError
     ):  # what has another form is as if it were not there
         if (body := store.read_resolution(text_key(text))) is not None:
-            sorts = {sort: tuple(map(_read, body["sorts"][sort])) for sort in _SORTS}
+            sorts = {sort: tuple(map(_read, body["sorts"][sort])) for sort in SORTS}
             root = body["root"] is True
-            return FileTables(file=file, text=text, root=root, is_kept=True, **cast("dict[str, Any]", sorts))
+            return FileTables(file=file, text=text, root=root, **cast("dict[str, Any]", sorts))
     return None
 
 
@@ -159,12 +160,3 @@ def _read(entry: Mapping[str, Any]) -> Declared[Any]:
         if isinstance(written := values.get(nested), list):
             values[nested] = [CachedTable(one) for one in written]
     return Declared(path=(kind, index), table=cast("Any", CachedTable(values, entry["given"])))
-
-
-def has_its_types(declared: Struct) -> bool:
-    """Whether a record that was made of kept tables has values of the types that its fields have."""
-    try:
-        msgspec.convert(asdict(declared), type(declared))
-    except msgspec.ValidationError:
-        return False
-    return True

@@ -8,11 +8,11 @@ their descriptions. What the text means (names, inheritance, products, files) is
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from retarget.declare.schema.values import METRICS, OUTCOMES, STAGES, frozen_values
+from retarget.declare.schema.values import METRICS, OUTCOMES, STAGES
 
 
 def _listed(value: object) -> object:
@@ -52,10 +52,6 @@ Exclusion = Annotated[
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    def values_for(self, frozen: type) -> dict[str, Any]:
-        """Return the values of the keys that a dataclass has fields for too, with tuples for arrays and tables."""
-        return frozen_values(self, type(self).model_fields, frozen)
 
 
 class ConfigTable(_Table):
@@ -465,3 +461,9 @@ class DeclarationFile(_Table):
 
     golden: list[GoldenTable] = Field(default=[])
     """What benchmarks must not exceed. In all three files."""
+
+
+def table_of(kind: str) -> type[BaseModel]:
+    """Return the model of the tables under a key of a file."""
+    model: type[BaseModel] = get_args(DeclarationFile.model_fields[kind].annotation)[0]
+    return model

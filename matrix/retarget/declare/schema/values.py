@@ -20,11 +20,9 @@ METRICS = tuple(metric.value for metric in Metric)
 """What a golden rule can bound."""
 
 
-def frozen_values(table: object, keys: Iterable[str], frozen: type[Struct]) -> dict[str, Any]:
-    """Return the values of those of a table's `keys` that a record has fields for too, with tuples for arrays and
-    tables."""
-    names = {*frozen.__struct_fields__} & {*keys}
-    return {name: _frozen(getattr(table, name)) for name in names}
+def fields_of(table: Iterable[tuple[str, Any]], record: type[Struct]) -> dict[str, Any]:
+    """Return the values of a table's keys that a record has fields for too, with tuples for arrays and tables."""
+    return {name: _frozen(value) for name, value in table if name in record.__struct_fields__}
 
 
 def _frozen(value: Any) -> Any:

@@ -50,7 +50,7 @@ from retarget.session.cache.sealed_files import (
 )
 from retarget.support.errors import RetargetError
 from retarget.support.files import read_bytes, write_atomically, write_once
-from retarget.support.locks import HeldLock, hold_where_possible, remove_unheld
+from retarget.support.locks import HeldLock, hold_lock, remove_unheld
 from retarget.worker.artifact import KEPT, is_damaged
 
 if TYPE_CHECKING:
@@ -252,7 +252,7 @@ class Store:
         folder = self._root / "locks"
         with self._reported():
             folder.mkdir(parents=True, exist_ok=True)
-            return hold_where_possible(folder / (f"{key[:3]}.{step}" if step else key[:3]))
+            return hold_lock(folder / (f"{key[:3]}.{step}" if step else key[:3]), wait=False, is_needed=False)
 
     def read_resolution(self, key: str) -> dict[str, Any] | None:
         """Return what `write_resolution` stored under `key`, or None. A damaged one is removed and noted."""
@@ -395,7 +395,7 @@ class Store:
         """
         try:
             self._root.mkdir(parents=True, exist_ok=True)
-            lock = hold_where_possible(self._root / "trim.lock")
+            lock = hold_lock(self._root / "trim.lock", wait=False, is_needed=False)
         except OSError:
             lock = None
         if lock is None:

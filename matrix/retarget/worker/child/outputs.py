@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import Struct, field
 
-from retarget.arrays.comparison import compare_within, largest_ulp
+from retarget.arrays.comparison import compare_arrays, largest_ulp
 from retarget.arrays.dtypes import dtype_named, resigned
 from retarget.model.outcomes import Mismatch, OutputComparison, OutputDifference
 from retarget.support.errors import RetargetError
@@ -109,7 +109,7 @@ def compare_outputs(folders: tuple[Path, Path], sides: tuple[str, str], toleranc
         for place, ours, theirs in _pairs(left[name], right[name]):
             arrays += 1
             values += ours.size
-            mismatch = compare_within(tolerance, resigned(ours, theirs.dtype), theirs, sides)
+            mismatch = compare_arrays(resigned(ours, theirs.dtype), theirs, tolerance, sides)
             if mismatch is None:
                 continue
             differing += 1

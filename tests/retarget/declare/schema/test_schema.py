@@ -15,7 +15,7 @@ import pytest
 import tomli
 from retarget.cli import main
 from retarget.declare.load import DeclarationLoader
-from retarget.declare.schema.export import json_schema, kind_schema
+from retarget.declare.schema.export import json_schema, schema_text
 from retarget.extension.registry import load_extensions
 from retarget.support.errors import DiagnosticsError
 from retarget_cases.files.read import read_cases_file
@@ -35,7 +35,7 @@ def validator(kind: str) -> jsonschema.Draft202012Validator:
     if kind:
         described = load_extensions().case_loader(kind).file_schema()
         assert described is not None
-        schema = kind_schema(kind, described)
+        schema = schema_text(kind, described)
     jsonschema.Draft202012Validator.check_schema(json.loads(schema))
     return jsonschema.Draft202012Validator(json.loads(schema))
 

@@ -16,7 +16,7 @@ from retarget.session.cache.key import digest_of
 from retarget.session.cache.store import Store, StoreError, default_max_bytes
 from retarget.support.errors import RetargetError
 from retarget.support.files import write_atomically
-from retarget.support.locks import hold_existing, hold_where_possible, remove_unheld
+from retarget.support.locks import hold_existing, hold_lock, remove_unheld
 
 KEY = digest_of(b"key")
 OTHER = digest_of(b"other")
@@ -119,7 +119,7 @@ def test_what_was_used_longest_ago_is_evicted_first(tmp_path: Path) -> None:
         age(tmp_path / "v1" / "entries" / digest_of(bytes([number]))[:2] / digest_of(bytes([number])), 2000)
     unbounded.lookup(digest_of(bytes([0])))  # a look-up is a use
 
-    other = hold_where_possible(tmp_path / "v1" / "trim.lock")
+    other = hold_lock(tmp_path / "v1" / "trim.lock", wait=False)
     assert other is not None
     with other:
         assert Store(tmp_path, max_bytes=3000).trim() == 0
