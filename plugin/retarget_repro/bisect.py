@@ -234,7 +234,8 @@ class Bisection(Struct, kw_only=True):
         except UnavailableError as error:
             return Tried(version=version, verdict=Verdict.SKIP, attempt=Attempt(unavailable=str(error)))
         toolchain = Toolchain(name=version, path=folder, origin=Origin(file=folder, key_path=""))
-        chosen = replace(self.chosen, target=self._moved(self.chosen.target, toolchain))
+        others = [self._moved(one, toolchain) for one in self.chosen.others]
+        chosen = replace(self.chosen, target=self._moved(self.chosen.target, toolchain), others=others)
         extensions = self.arguments.retarget_extension
         with Engine(
             registry=chosen.registry,
@@ -256,7 +257,9 @@ class Bisection(Struct, kw_only=True):
         return Tried(version=version, verdict=verdict, attempt=found, folder=folder, commands=commands)
 
     def _moved(self, target: Target, toolchain: Toolchain) -> Target:
-        moved = {part: part in self.parts for part in ("compiler", "runtime")}
+        compiled = target.compile if isinstance(target, RunTarget) else target
+        has_releases = compiled.compiler.compiler == self.chosen.compiled.compiler.compiler
+        moved = {part: has_releases and part in self.parts for part in ("compiler", "runtime")}
         return with_toolchain(self.chosen.registry, target, toolchain, **moved)
 
 
