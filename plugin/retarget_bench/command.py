@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 from retarget.cli import input_path, record_filter
 from retarget.model import Metric, parse_percent, quantity_text
-from retarget.results import Measurement, TargetRecord, baseline_of, read_results
+from retarget.results import BAD, Measurement, Outcome, TargetRecord, baseline_of, read_results, results_of
 from retarget.support import RetargetError, counted, shown
 
 from retarget_bench.statistics import LEVEL, Comparison, Finding, compare_series, compare_values
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         msg = f"--within: found {arguments.within!r}, {error}"
         raise argparse.ArgumentError(None, msg) from error
-    before, after = (_measured(path, choose) for path in (arguments.before, arguments.after))
+    before, after = _measured(arguments.before, choose), _measured(arguments.after, choose, passing=True)
     metrics = arguments.metric or list(Metric)
     rows = [_row(key, before[key], after[key], within) for key in after if key in before and key[1] in metrics]
     rows.sort(key=lambda row: (*row.order, row.target, row.metric, row.case))
@@ -89,9 +89,16 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if lost or any(row.found.finding is Finding.LARGER for row in rows) else 0
 
 
-def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> Mapping[_Key, Sequence[Measurement]]:
-    """Return the measurements of all sessions in results, oldest first."""
-    known = baseline_of(read_results([path]), last=0, choose=choose)
+def _measured(
+    path: Path, choose: Callable[[TargetRecord], bool], *, passing: bool = False
+) -> Mapping[_Key, Sequence[Measurement]]:
+    """Return the measurements of all sessions in results, oldest first; with `passing`, of targets that do not fail by
+    now."""
+    sessions = read_results([path])
+    known = baseline_of(sessions, last=0, choose=choose)
+    if passing:
+        bad = {one for one, record in results_of(sessions).items() if record.outcome in {*BAD, Outcome.BLOCKED}}
+        known = {key: found for key, found in known.items() if key[0] not in bad}
     if not any(metric in {Metric.LATENCY, Metric.DISPATCHES} for _, metric, _ in known):
         command = "pytest --retarget-benchmark --retarget-results DIR"
         msg = f"{path}: found no benchmark in these results; `{command}` writes one"

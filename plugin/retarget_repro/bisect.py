@@ -28,7 +28,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from retarget.cli import print_note, whole_number
 from retarget.extension import Compiler, Driver, UnavailableError, overrides
-from retarget.model import Origin, RunTarget, Toolchain
+from retarget.model import Origin, RunTarget, Target, Toolchain
 from retarget.session import BY_HAND, Engine, cache_of_command, with_toolchain
 from retarget.support import UNFINISHED, RetargetError, did_you_mean, error_line, first_line, hold_lock
 
@@ -237,9 +237,8 @@ class Bisection(Struct, kw_only=True):
         except UnavailableError as error:
             return Tried(version=version, verdict=Verdict.SKIP, attempt=Attempt(unavailable=str(error)))
         toolchain = Toolchain(name=version, path=folder, origin=Origin(file=folder, key_path=""))
-        moved = {part: part in self.parts for part in _PARTS}
-        target = with_toolchain(self.chosen.registry, self.chosen.target, toolchain, **moved)
-        chosen = replace(self.chosen, target=target)
+        others = [self._moved(one, toolchain) for one in self.chosen.others]
+        chosen = replace(self.chosen, target=self._moved(self.chosen.target, toolchain), others=others)
         extensions = self.arguments.retarget_extension
         with Engine(
             registry=chosen.registry,
@@ -259,6 +258,11 @@ class Bisection(Struct, kw_only=True):
         else:
             verdict, self.bad = Verdict.BAD, self.bad or found
         return Tried(version=version, verdict=verdict, attempt=found, folder=folder, commands=commands)
+
+    def _moved(self, target: Target, toolchain: Toolchain) -> Target:
+        has_releases = target.compiled.compiler.compiler == self.chosen.compiled.compiler.compiler
+        moved = {part: has_releases and part in self.parts for part in _PARTS}
+        return with_toolchain(self.chosen.registry, target, toolchain, **moved)
 
 
 def _does(tried: Tried) -> str:

@@ -79,6 +79,20 @@ def test_a_run_that_was_measured_before_alone_has_status_1(capsys: pytest.Captur
     assert compare("-m", "same") == 0
 
 
+@pytest.mark.parametrize("outcome", [Outcome.FAILED, Outcome.BLOCKED])
+def test_what_fails_in_the_last_session_is_not_measured_any_more(
+    outcome: Outcome, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("before", scale={"same": 1.0, "old": 1.0})
+    write("after", scale={"same": 1.0, "old": 1.0})
+    start = new_session(selected=1, digest="")
+    with ResultsWriter(Path("after"), start) as writer:
+        writer.write(TargetRecord(nodeid="s.toml::s::old", runtime="r", outcome=outcome, session=start.session))
+        writer.end(1)
+    assert compare("--format", "json") == 1
+    assert json.loads(capsys.readouterr().out)["lost"] == ["s.toml::s::old case 'f'"]
+
+
 def test_a_selection_and_a_bound(capsys: pytest.CaptureFixture[str]) -> None:
     write("before", scale={"a": 1.0, "b": 1.0})
     write("after", scale={"a": 1.2, "b": 1.2})

@@ -254,6 +254,8 @@ def _finishing(monkeypatch: pytest.MonkeyPatch, *results: tuple[int | None, str]
 
     def finished(argv: list[str], _: Path, env: Mapping[str, str], limit: float) -> tuple[int | None, str]:
         ran.append((argv, env, limit))
+        if left[0][0] == 0 and "-o" in argv:
+            Path(argv[-1]).touch()
         return left.pop(0)
 
     monkeypatch.setattr(repro, "_finished", finished)
@@ -298,6 +300,12 @@ def test_a_compiler_that_says_nothing_of_the_module_tells_nothing(
     assert ran[0][2] == 2.0
 
 
+def test_a_compiler_that_writes_nothing_tells_nothing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repro, "_finished", lambda *_: (0, ""))
+    with pytest.raises(CannotTell, match="the compiler ended without an error and wrote no artifact"):
+        repro._compile(bundle()["compile"], options(), here / "artifact")
+
+
 def test_a_model_is_imported_before_it_is_compiled(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     step = {**bundle()["compile"], "source": "m.onnx"}
     ran = _finishing(monkeypatch, (0, ""), (0, ""))
@@ -329,7 +337,7 @@ def test_a_process_is_ended_by_the_clock_and_its_status_and_errors_come_back(her
 @pytest.mark.parametrize(
     ("notes", "status", "failures"),
     [
-        ([], 0, []),
+        ([{"end": True}], 0, []),
         ([{"failure": ["compile", "m.mlir:1:2: error: no such op"]}], 0, [NO_OP]),
         (
             [{"at": "run", "case": "f"}],
@@ -377,6 +385,7 @@ def _noting(notes: list[dict[str, Any]], status: int | None, errors: str = "") -
     ("notes", "status", "errors", "said"),
     [
         ([{"cannot_tell": "no device"}], 0, "", "no device"),
+        ([{"at": "run", "case": "f"}], 0, "", "^the process ended with status 0 before the step 'run' did$"),
         ([], 1, "Traceback\nlast", "^last$"),
         ([], 2, "", "exit status 2"),
     ],
@@ -412,8 +421,8 @@ def test_a_step_notes_why_it_cannot_tell_and_ends(
     monkeypatch.setattr(repro, "_note", lambda **what: noted.append(what))
     monkeypatch.setattr(repro.os, "_exit", ended.append)
     repro._step(bundle(), options("--step", step, str(here / "a")))
-    said = {CannotTell: [{"cannot_tell": "no device"}], ValueError: [{"cannot_tell": "ValueError: odd"}]}
-    assert (done, noted, ended) == ([step], said.get(type(error), []) if error is not None else [], [0])
+    said = {CannotTell: {"cannot_tell": "no device"}, ValueError: {"cannot_tell": "ValueError: odd"}}
+    assert (done, noted, ended) == ([step], [{"end": True} if error is None else said[type(error)]], [0])
 
 
 def test_the_script_is_one_file_that_python_runs_alone(here: Path) -> None:

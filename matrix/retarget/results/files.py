@@ -385,22 +385,34 @@ def _decoded(decoder: msgspec.json.Decoder[ResultsLine], file: Path, number: int
 
 def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetRecord]]:
     """Return the records of each target by its id, its result last: of several sessions those of the last that came to
-    it, and to all of its cases. A session that skips a failed target does not say that it is mended, unless a rule or a
-    requirement has it skipped."""
-    found: dict[str, list[TargetRecord]] = {}
+    it, and to all of its cases. A failure is mended on the devices on which it was: not by a pass on others, nor by a
+    session that skips the target, unless a rule or a requirement has it skipped, or in which another one blocks it."""
+    found: dict[str, dict[tuple[str, ...], list[TargetRecord]]] = {}
     for session in sessions:
         for one, said in session.by_target.items():
-            before = found.get(one)
-            if before is None or not (
-                said[-1].outcome in INCOMPLETE or (_is_left_out(said[-1]) and before[-1].outcome in BAD)
-            ):
-                found[one] = said
-    return found
+            standing, last = found.setdefault(one, {}), said[-1]
+            left_out = last.outcome in INCOMPLETE or (_is_left_out(last) and any(map(_has_failed, standing.values())))
+            if standing and left_out:
+                continue
+            devices = last.devices or (last.compile.devices if last.compile is not None else ())
+            place = tuple(f"{device.driver} {device.name}" for device in devices)
+            if not place and last.outcome not in BAD:
+                standing.clear()
+            standing.pop((), None)
+            standing.pop(place, None)
+            standing[place] = said
+    return {one: max(reversed(standing.values()), key=_has_failed) for one, standing in found.items()}
+
+
+def _has_failed(records: Sequence[TargetRecord]) -> bool:
+    return records[-1].outcome in BAD
 
 
 def _is_left_out(record: TargetRecord) -> bool:
-    """Whether a target was skipped for what a machine lacks or a session was told, not for what is declared of it."""
-    return record.outcome is Outcome.SKIPPED and not (record.excused or record.unsuitable)
+    """Whether a target was skipped for what a machine lacks or a session was told, not for what is declared of it, or
+    is blocked."""
+    is_skipped = record.outcome is Outcome.SKIPPED and not (record.excused or record.unsuitable)
+    return is_skipped or record.outcome is Outcome.BLOCKED
 
 
 def results_of(sessions: Iterable[SessionResults]) -> dict[str, TargetRecord]:
@@ -409,8 +421,13 @@ def results_of(sessions: Iterable[SessionResults]) -> dict[str, TargetRecord]:
 
 
 def faulty_sessions(sessions: Sequence[SessionResults]) -> list[SessionResults]:
-    """Return the sessions with a fault; but not those that came to their end and of which later ones have all
-    results."""
+    """Return the sessions with a fault; but not those that came to their end and of which later ones have all results,
+    one of them, of the same command, without a fault."""
     current = {record.session for record in results_of(sessions).values()}
-    current |= {one.start.session for one in sessions[-1:]}
-    return [one for one in sessions if one.fault and (not one.is_complete or one.start.session in current)]
+    well = {one.start.arguments: number for number, one in enumerate(sessions) if not one.fault}
+    return [
+        one
+        for number, one in enumerate(sessions)
+        if one.fault
+        and (not one.is_complete or one.start.session in current or well.get(one.start.arguments, -1) < number)
+    ]

@@ -286,7 +286,7 @@ def _without_parts(read: Iterable[_Columns]) -> list[_Columns]:
     for one in sorted(read, key=lambda one: (-len(one[0].sessions), -one[0].targets, one[0].name)):
         if not any(set(one[0].sessions) <= set(run.sessions) for run, *_ in kept):
             kept.append(one)
-    return sorted(kept, key=lambda one: (one[0].started, one[0].name))
+    return sorted(kept, key=lambda one: (one[0].started, one[0].ended, one[0].name))  # of a run, a leg may run again
 
 
 def _column(places: Sequence[int], values: Iterable[int], count: int) -> array[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -153,6 +153,12 @@ WORSE = frozenset({Change.BROKEN, Change.STOPPED, Change.GONE})
 def is_worse(one: Difference) -> bool:
     """Whether a result is worse than before, or new and bad."""
     return one.change in WORSE or (one.before is None and one.after is not None and one.after.is_bad)
+
+
+def is_unexplained(record: TargetRecord, results: Mapping[str, TargetRecord]) -> bool:
+    """Whether a target is blocked, and what blocks it is not among `results`, or as expected there."""
+    blocking = results.get(record.blocked_by)
+    return record.outcome is Outcome.BLOCKED and (blocking is None or blocking.outcome in GOOD)
 
 
 def worse_cases(target: str, before: TargetRecord, after: TargetRecord) -> Iterator[Difference]:

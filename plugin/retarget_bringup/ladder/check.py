@@ -167,18 +167,24 @@ def _of(rule: Expectation, stages: dict[str, frozenset[Rung]], target: LadderTar
 
 
 def _disagreements(states: Iterable[TargetState], ladder: str) -> Iterator[str]:
-    """Yield each target of which a rule and the ladder, a file of that name, say different things."""
+    """Yield each target of which a rule and the ladder, a file of that name, say different things; and each that is on
+    its rung and failed otherwise than its rules say, such as in another case."""
     locations = SourceLocations()
     for one in states:
         allowed = rungs_of(one.target)
-        if one.line is None or not allowed or one.line.rung in allowed:
+        if one.line is None or not allowed:
             continue
         rule = next(rule for rule in one.target.all_rules if _says(rule))
-        rungs = " or ".join(rung.word for rung in sorted(allowed))
         where = f"{locations.location(rule.origin)}: {rule.origin.key_path}"
         at = f"{ladder}:{one.line.number}" if one.line.number else ladder
-        says = f"says that {one.id} fails at {' or '.join(rule.stages)}, which is the rung {rungs}"
-        yield f"{where}: {says}; {at} says {one.line.rung.word}: expected that both agree"
+        if one.line.rung not in allowed:
+            rungs = " or ".join(rung.word for rung in sorted(allowed))
+            says = f"says that {one.id} fails at {' or '.join(rule.stages)}, which is the rung {rungs}"
+            yield f"{where}: {says}; {at} says {one.line.rung.word}: expected that both agree"
+        elif one.rung is one.line.rung and one.verdict in BAD and (failure := one.failure) is not None:
+            how = f"{failure.stage}: {shown(failure.signature, _LONGEST)}"
+            found = f"{one.id} comes to {one.rung.word} and failed otherwise than {where} says: {how}"
+            yield f"{at}: {found}; mend it, or write a rule that says so: {_command(one.id)}"
 
 
 def _nothing_judged(states: Sequence[TargetState]) -> Iterator[str]:

@@ -215,6 +215,8 @@ def _compile(step: Mapping[str, Any], options: argparse.Namespace, artifact: Pat
     name = f"./{source.name}" if source.name.startswith("-") else source.name  # else it would be an option
     argv = [str(tool), name, *_here(step["flags"]), "-o", str(artifact)]
     status, text = _finished(argv, source.parent, env, limit)
+    if status == 0 and not artifact.is_file():
+        raise CannotTell("the compiler ended without an error and wrote no artifact")
     if status == 0:
         return []
     if status is None:
@@ -313,6 +315,8 @@ def _child(options: argparse.Namespace, step: str, what: Mapping[str, Any], arti
         failures.append(Failure(stage=Stage(at), summary=f"crashed: {name}{where}", signal=name))
     elif status > 0:
         raise CannotTell(errors.strip().rpartition("\n")[2] or f"exit status {status}")
+    elif not failures and not any("end" in note for note in written):
+        raise CannotTell(f"the process ended with status 0 before the step {step!r} did")
     return failures
 
 
@@ -344,6 +348,7 @@ def _step(bundle: Mapping[str, Any], options: argparse.Namespace) -> NoReturn:
                 from retarget_repro.bundle.extended import compile_module
 
                 compile_module(bundle, HERE, Path(path), _note)
+            _note(end=True)
         except CannotTell as reason:
             _note(cannot_tell=str(reason))
         except Exception as error:

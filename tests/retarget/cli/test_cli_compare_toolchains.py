@@ -272,6 +272,22 @@ def test_what_only_the_first_toolchain_can_do_is_no_success(
     assert said in capsys.readouterr().out
 
 
+def test_runs_of_which_none_was_compared_are_no_success_whatever_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    class WithoutDriver(InProcess):
+        def run(self, target: RunTarget, artifact: Artifact, *, record: Path, **_: object) -> RunOutcome:
+            if target.compile.module.name == "same":
+                msg = "there is no driver 'toy'"
+                raise UnavailableError(msg)
+            return super().run(target, artifact, record=record)
+
+    monkeypatch.setattr(toolchains, "Engine", WithoutDriver)
+    none = SimpleNamespace(of=lambda *_: ((), ""), close=lambda: None)
+    monkeypatch.setattr(toolchains, "ReferenceRuns", lambda _: none)
+    assert compared("--toolchains", "environment,new", "-k", "same") == 1
+    assert compared("--toolchains", "environment,new", "-k", "same", "-m", "compile") == 0
+    assert compared("--toolchains", "environment,new", "-k", "same or values") == 0
+
+
 @pytest.mark.slow
 def test_regressions_come_first_then_what_else_changed(capsys: pytest.CaptureFixture[str]) -> None:
     assert compared("--toolchains", "environment,new") == 1

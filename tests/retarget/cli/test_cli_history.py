@@ -81,6 +81,13 @@ open regressions: 1
     assert found["open_regressions"] == [{"target": T, "since": last}]
 
 
+def test_a_regression_of_a_target_that_the_last_run_lacks_says_so(run: Run, history: list[str], tmp_path: Path) -> None:
+    (tmp_path / "less.jsonl").write_bytes(file_of([session("less", passed("other"), day=9)]))
+    run("add", "less.jsonl", "--to", "history")
+    last = run("list", "--from", "history")[1].splitlines()[-1]
+    assert last == f"  {T}: not among the targets, since {history[3]}"
+
+
 def test_of_many_open_regressions_twenty_are_listed(run: Run, history: list[str], tmp_path: Path) -> None:
     one = session("many", *(failed(f"t{number:02}") for number in range(25)), day=9)
     (tmp_path / "many.jsonl").write_bytes(file_of([one]))

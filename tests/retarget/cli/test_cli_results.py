@@ -216,6 +216,23 @@ def test_a_session_without_the_device_does_not_mend_a_failure(run: Run, write: W
     assert out.splitlines()[-3] == "t: failed at compare: values differ"
 
 
+def test_what_nothing_shown_blocks_counts_as_a_failure(run: Run, write: Write) -> None:
+    blocked = {"outcome": Outcome.BLOCKED, "blocked_by": "m", "tags": ("run",), "reason": "blocked by m"}
+    write("none", passed("t"))
+    write("bad", passed("t"), failed("m", stage="compile", runtime=""), passed("n", **blocked))
+    assert run("show", "bad.jsonl")[0] == 1
+    status, out, _ = run("show", "bad.jsonl", "-m", "run")
+    said = "1 target blocked by what does not fail among these results, such as n: blocked by m"
+    assert (status, out.splitlines()[-1]) == (1, said)
+    assert run("diff", "none.jsonl", "bad.jsonl", "-m", "run")[0] == 1
+    assert run("diff", "bad.jsonl", "bad.jsonl", "-m", "run")[0] == 0
+    write("mended", compiled("m"))
+    assert run("show", "bad.jsonl", "mended.jsonl")[0] == 1
+    write("skipped", passed("t"), compiled("m", outcome=Outcome.SKIPPED), passed("n", **blocked))
+    assert run("show", "skipped.jsonl")[0] == 0
+    assert run("diff", "none.jsonl", "skipped.jsonl")[0] == 0
+
+
 def test_show_as_json(run: Run, write: Write) -> None:
     write("a", failed("t", **CPU), killed=True, leg="cpu", plan="p")
     status, out, _ = run("show", ".", "--format", "json", "--outcome", "failed")

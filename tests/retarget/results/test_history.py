@@ -90,6 +90,14 @@ def test_a_run_that_was_added_with_fewer_of_its_legs_counts_once(tmp_path: Path)
     assert read_history(str(tmp_path)).ids == ("lost", "t1", "t2")
 
 
+@pytest.mark.parametrize("name", [*"abcdefgh"])
+def test_a_run_of_which_a_leg_ran_again_comes_after_it(name: str) -> None:
+    leg = session("first", passed("t1"))
+    packed = [pack([leg, session(name, passed("t2"))]), pack([leg, session("again", failed("t2"), day=1)])]
+    runs = unpack((run.name, run.name, content) for run, content in packed).runs
+    assert [run.name for run in runs] == [run.name for run, _ in packed]
+
+
 def test_a_session_that_went_on_after_it_was_added_counts_once() -> None:
     early = pack([session("a", passed("t1"), killed=True)])
     late = pack([session("a", passed("t1"), passed("t2"))])

@@ -18,6 +18,7 @@ from retarget.results.files import (
     Attribution,
     ResultsWriter,
     SessionStart,
+    faulty_sessions,
     json_schema,
     new_session,
     read_results,
@@ -26,8 +27,9 @@ from retarget.results.files import (
 )
 from retarget.results.history import HistoryRun
 from retarget.results.plan import Leg, Plan, digest_of_ids, read_plan
-from retarget.results.record import CompileRecord, Outcome, TargetRecord
+from retarget.results.record import CompileRecord, DeviceRecord, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
+from sample_results import passed, session
 
 
 def start(**known: object) -> SessionStart:
@@ -255,19 +257,54 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: p
         ({}, Outcome.FAILED),
         ({"excused": True}, Outcome.SKIPPED),
         ({"unavailable": True, "unsuitable": True}, Outcome.SKIPPED),
+        ({"outcome": Outcome.BLOCKED, "blocked_by": "c"}, Outcome.FAILED),
     ],
 )
 def test_a_skip_mends_a_failure_only_where_it_is_declared(
-    tmp_path: Path, known: dict[str, bool], result: Outcome
+    tmp_path: Path, known: dict[str, Any], result: Outcome
 ) -> None:
     results: list[dict[str, Any]] = [{"outcome": Outcome.FAILED}, {"outcome": Outcome.SKIPPED, **known}]
     for number, fields in enumerate(results):
-        session = replace(start(), started=1e9 + number)
-        with ResultsWriter(tmp_path, session) as writer:
-            writer.write(record(session, **fields))
+        began = replace(start(), started=1e9 + number)
+        with ResultsWriter(tmp_path, began) as writer:
+            writer.write(record(began, **fields))
             writer.end(0)
     (found,) = results_of(read_results([tmp_path])).values()
     assert found.outcome is result
+
+
+_A, _B = (DeviceRecord(driver="vulkan", uri="vulkan://0", name=name, physical_id=name) for name in ("A", "B"))
+_NEWER = replace(_A, driver_version="2")
+
+
+@pytest.mark.parametrize(
+    ("seen", "result"),
+    [
+        ([(_A, Outcome.FAILED), (_B, Outcome.PASSED)], "0"),
+        ([(_A, Outcome.FAILED), (_B, Outcome.FAILED), (_B, Outcome.PASSED)], "0"),
+        ([(_A, Outcome.FAILED), (_B, Outcome.PASSED), (_A, Outcome.FAILED)], "2"),
+        ([(_A, Outcome.FAILED), (_B, Outcome.PASSED), (_NEWER, Outcome.PASSED)], "2"),
+        ([(_A, Outcome.PASSED), (_B, Outcome.FAILED)], "1"),
+        ([(_A, Outcome.PASSED), (_B, Outcome.PASSED)], "1"),
+        ([(_A, Outcome.FAILED), (None, Outcome.FAILED), (_B, Outcome.PASSED)], "0"),
+        ([(None, Outcome.FAILED), (_B, Outcome.PASSED)], "1"),
+        ([(_A, Outcome.FAILED), (None, Outcome.XFAILED)], "1"),
+    ],
+)
+def test_a_failure_on_a_device_stands_until_the_target_is_as_expected_there(
+    seen: list[tuple[DeviceRecord | None, Outcome]], result: str
+) -> None:
+    records = [passed("t", outcome=outcome, devices=(device,) if device else ()) for device, outcome in seen]
+    sessions = [session(str(number), record, day=number) for number, record in enumerate(records)]
+    assert results_of(sessions)["t"].session == result
+
+
+def test_what_else_failed_counts_until_the_same_command_ends_well() -> None:
+    narrow, same = {"arguments": ("s",)}, {"arguments": ()}
+    failed_otherwise = session("a", passed("t"), status=2)
+    for later, stands in (({**narrow}, True), ({**same, "status": 1}, True), (same, False)):
+        sessions = [failed_otherwise, session("b", passed("t"), day=1, **later)]
+        assert (failed_otherwise in faulty_sessions(sessions)) is stands
 
 
 def test_what_a_file_leaves_out_is_what_its_readers_take_for_it() -> None:

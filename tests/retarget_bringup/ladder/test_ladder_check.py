@@ -392,11 +392,23 @@ def test_rules_leave_a_target_some_rungs(of: LadderTarget, expected: str) -> Non
 
 def test_a_rule_and_a_ladder_that_disagree_are_both_named() -> None:
     known = target(rules=rules("compare"))
-    assert checked(ladder(m="completes"), session(fails("m", "compare")), targets=[known]).holds
+    as_said = session(fails("m", "compare", outcome=Outcome.XFAILED))
+    assert checked(ladder(m="completes"), as_said, targets=[known]).holds
     assert checked(ladder(m="loads"), session(fails("m", "run")), targets=[known]).failures == (
         f"suite.toml: module_test_suite[0]: says that {M} fails at compare, which is the rung completes; "
         "bringup/x.ladder:2 says loads: expected that both agree",
     )
+
+
+def test_what_fails_otherwise_than_its_rule_says_is_named_though_no_rung_is_lower() -> None:
+    of_case = target(rules=TargetRules(by_case=(RankedRule(pattern="f", rule=CASE, rank=()),)))
+    assert checked(
+        ladder(m="completes"), session(fails("m", "compare", "shape differs")), targets=[of_case]
+    ).failures == (
+        f"bringup/x.ladder:2: {M} comes to completes and failed otherwise than suite.toml: expectation[1] says: "
+        f"compare: shape differs; mend it, or write a rule that says so: pytest {M}",
+    )
+    assert checked(ladder(m="completes"), session(fails("m", "compare"))).holds
 
 
 def test_the_summary_counts_what_is_seen_and_can_be() -> None:

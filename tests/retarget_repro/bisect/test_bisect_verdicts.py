@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
+from msgspec.structs import replace
 from retarget.extension import Driver, UnavailableError
-from retarget.model import Failure, RunTarget, Stage, Suite, observe_all
+from retarget.model import CompilerConfig, Failure, RunTarget, Stage, Suite, observe_all
 from retarget.session import load_extensions
 from retarget.support import RetargetError
 from retarget_repro import bisect
@@ -192,6 +193,16 @@ def test_only_the_parts_that_are_searched_move(
     assert tuple(one is not None for one in toolchains) == moved
     assert {(one.name, str(one.path)) for one in toolchains if one is not None} == {("2", "releases/2")}
     assert (bench.engines[0]["cases"], bench.engines[0]["extensions"]) == (["f"], ["e"])
+
+
+def test_what_cases_agree_with_moves_too_where_it_is_of_the_same_compiler(bench: Bench) -> None:
+    bench.does = {"2": ["passes"]}
+    compilers = [CompilerConfig(name=name, compiler=name, origin=ORIGIN) for name in ("iree", "other")]
+    others = [run_target(compile_target(config=one.name, compiler=one)) for one in compilers]
+    bench.bisection(of=replace(chosen(), others=others)).judge("2")
+    (tried,) = bench.tried
+    moved = [one.compile.compiler.toolchain for one in tried.others if isinstance(one, RunTarget)]
+    assert [one is not None and one.name for one in moved] == ["2", False]
 
 
 @pytest.mark.parametrize(

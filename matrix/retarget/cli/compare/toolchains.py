@@ -38,10 +38,13 @@ _TargetT = TypeVar("_TargetT", bound=Target)
 ENVIRONMENT = "environment"
 """The name that stands for the installed toolchain."""
 
+_BLOCKED = "its compile target fails"
+"""Why a target is not compared that could be."""
+
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare and print. Return 1 if a target that passed with the first toolchain fails or cannot run with the second,
-    or if none could be compared; else 0.
+    or if none could be compared, or none of those that run; else 0.
 
     Raises `argparse.ArgumentError` for a toolchain that is not declared and a selection without targets.
     """
@@ -171,8 +174,7 @@ class _Side(Struct, kw_only=True):
     def ran(self, target: RunTarget, others: Sequence[Target], outcome: CompileOutcome) -> RunOutcome:
         """Run an artifact, and record its outputs. Raises `UnavailableError` and `RetargetError`."""
         if outcome.artifact is None:
-            msg = "its compile target fails"
-            raise UnavailableError(msg)
+            raise UnavailableError(_BLOCKED)
         own = self.own(target)
         module = target.compile.module
         same = [one for one in others if isinstance(one, RunTarget) and one.compile.module == module]
@@ -185,7 +187,7 @@ class _Side(Struct, kw_only=True):
 
 def _compared(sides: Sequence[_Side], target: Target, others: Sequence[Target]) -> Compared:
     compiled = target.compiled
-    nothing = Compared(suite=compiled.suite, target=target.name)
+    nothing = Compared(suite=compiled.suite, target=target.name, runs=isinstance(target, RunTarget))
     outcomes: list[CompileOutcome] = []
     failures: list[Failure | None] = []
     try:
@@ -275,7 +277,7 @@ class Compiled(Struct, frozen=True, kw_only=True):
 
 
 class Compared(Struct, frozen=True, kw_only=True):
-    """A target with both toolchains, and its `states`; None where it was not tried.
+    """A target with both toolchains, whether it `runs`, and its `states`; None where it was not tried.
 
     `artifacts` are there for a compile target that both compile, `values` is the first difference of the values of two
     runs that passed. `worse_cases` passed with the first toolchain alone, of a target that fails with both.
@@ -284,6 +286,7 @@ class Compared(Struct, frozen=True, kw_only=True):
 
     suite: str
     target: str
+    runs: bool
     states: tuple[State, State] | None = None
     artifacts: tuple[Compiled, Compiled] | None = None
     values: str = ""
@@ -319,10 +322,12 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
     @property
     def is_bad(self) -> bool:
-        """Whether a target that passed fails or cannot run, or nothing at all was compared."""
+        """Whether a target that passed fails or cannot run, or nothing at all was compared, or no run for want of
+        something."""
         changes = {one.change for one in self.targets}
         worse = {_CHANGES[change] for change in (Change.BROKEN, Change.STOPPED)}
-        return bool(worse & changes) or changes == {_NOT_COMPARED}
+        lacking = {one.runs for one in self.targets if one.states is None and one.reason != _BLOCKED}
+        return bool(worse & changes) or not lacking <= {one.runs for one in self.targets if one.states is not None}
 
     def text(self) -> Iterator[str]:
         """Yield the lines of the report: what matters most first."""

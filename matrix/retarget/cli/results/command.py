@@ -19,7 +19,16 @@ from retarget.results.export.pytest_benchmark import pytest_benchmark
 from retarget.results.export.trace import trace
 from retarget.results.files import SessionResults, attempts_of, faulty_sessions, results_of
 from retarget.results.merge import check_agreement, merge_into
-from retarget.results.overview import Change, Difference, State, differences, is_worse, state_of, worse_cases
+from retarget.results.overview import (
+    Change,
+    Difference,
+    State,
+    differences,
+    is_unexplained,
+    is_worse,
+    state_of,
+    worse_cases,
+)
 from retarget.results.record import Outcome, TargetRecord
 from retarget.results.rule_update import RuleUpdate
 from retarget.support.errors import RetargetError, display_path
@@ -124,7 +133,10 @@ def _diff(arguments: argparse.Namespace) -> int:
         print(json.dumps(content, indent=1))
     else:
         print("\n".join(_text_of(found, counts, same)))
-    return 1 if any(map(is_worse, found)) or (is_at_fault and not was_at_fault) else 0
+    chosen = {target: record for target, record in new.items() if target in after}
+    blocked = {target for target, record in chosen.items() if is_unexplained(record, chosen)}
+    is_bad = any(is_worse(one) or one.target in blocked for one in found)
+    return 1 if is_bad or (is_at_fault and not was_at_fault) else 0
 
 
 def _results(written: str) -> tuple[dict[str, TargetRecord], bool, bool]:

@@ -102,7 +102,7 @@ def _list(arguments: argparse.Namespace) -> int:
     if open_now:
         print(f"\nopen regressions: {len(open_now)}")
     for line in open_now[:_SHOWN]:
-        print(f"  {shown(line.id)}: {shown(str(line.now))}, since {_name(history, line.regressions[-1].opened)}")
+        print(f"  {shown(line.id)}: {_state(line)}, since {_name(history, line.regressions[-1].opened)}")
     if len(open_now) > _SHOWN:
         print(f"  … and {len(open_now) - _SHOWN} more; --format json has them all")
     return _ended(history)
@@ -125,9 +125,13 @@ def _show(arguments: argparse.Namespace) -> int:
     return _ended(history)
 
 
+def _state(line: Timeline) -> str:
+    return shown(str(line.now or "not among the targets"))
+
+
 def _text(history: History, line: Timeline) -> Iterator[str]:
     yield shown(line.id)
-    yield f"  now      {shown(str(line.now)) if line.now else 'not among the targets'}"
+    yield f"  now      {_state(line)}"
     if line.now is not None and line.since >= 0:
         runs = counted(len(history.runs) - line.since, "run")
         yield f"  since    {_name(history, line.since)} ({_when(history.runs[line.since])}, {runs})"

@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 
 from retarget.cli.support import add_action, text_table
 from retarget.results.files import SessionResults, faulty_sessions, read_results, results_of
-from retarget.results.overview import by_config, by_outcome, failure_groups, state_of
+from retarget.results.overview import by_config, by_outcome, failure_groups, is_unexplained, state_of
 from retarget.results.record import BAD, INCOMPLETE, Outcome, TargetRecord
 from retarget.support.errors import did_you_mean, display_path
 from retarget.support.files import user_path
@@ -86,7 +86,7 @@ def _show(arguments: argparse.Namespace) -> int:
         print(json.dumps(_content(sessions, results, missing, listed if arguments.outcome else None), indent=1))
     else:
         print("\n".join(_text(sessions, results, missing, listed)))
-    bad = any(record.outcome in BAD | INCOMPLETE for record in results.values())
+    bad = any(one.outcome in BAD | INCOMPLETE or is_unexplained(one, results) for one in results.values())
     return 1 if bad or faulty_sessions(sessions) else 0
 
 
@@ -118,6 +118,10 @@ def _text(
         words = shown(": ".join(text for text in (group.stage, group.signature) if text))
         yield f"{len(group.records):5}  {words}"
         yield f"       {shown(group.records[0].nodeid)}"
+    if lost := [record for record in results.values() if is_unexplained(record, results)]:
+        first = f"{shown(lost[0].nodeid)}: {shown(lost[0].reason)}"
+        yield ""
+        yield f"{counted(len(lost), 'target')} blocked by what does not fail among these results, such as {first}"
     if listed:
         yield ""
         yield from (f"{shown(record.nodeid)}: {shown(str(state_of(record)))}" for record in listed)
