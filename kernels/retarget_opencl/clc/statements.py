@@ -222,7 +222,7 @@ class StatementWriter(msgspec.Struct):
             ordinal = int(op.attributes["binding"])
             self._bind(value, ordinal, read_only.get(ordinal, False))
         elif storage == "Workgroup":
-            self._declare_variable(value, "__local ")
+            self.declare_variable(value, "__local ")
             self._local_memory += memory_size(value.pointer.pointee)
         elif storage != "PushConstant":
             msg = f"no OpenCL C counterpart for the storage class of {op}"
@@ -249,7 +249,8 @@ class StatementWriter(msgspec.Struct):
         value.place = Place(f"binding {ordinal}", value.pointer.storage)
         self._bindings[ordinal] = read_only
 
-    def _declare_variable(self, value: Value, qualifier: str) -> None:
+    def declare_variable(self, value: Value, qualifier: str = "") -> None:
+        """Declare a variable of the kernel, name it and place it."""
         value.text = self.fresh(value.text)
         value.place = Place(value.text, value.pointer.storage)
         inner = value.pointer.pointee
@@ -264,12 +265,6 @@ class StatementWriter(msgspec.Struct):
         # Matrix units load rows of 16 bytes that begin at multiples of 16.
         aligned = " __attribute__((aligned(16)))" if qualifier and dimensions else ""
         self.declare(f"{qualifier}{self.names.memory(inner)} {value.text}{dimensions}{aligned}")
-
-    def local_variable(self, op: Op) -> Value:
-        """Declare a variable of the kernel (`spirv.Variable`) and return its place."""
-        value = Value("variable", op.kind)
-        self._declare_variable(value, "")
-        return value
 
     def _name_built_in(self, value: Value, op: Ir) -> None:
         if (call := _BUILT_INS.get(value.text)) is not None:
