@@ -28,7 +28,7 @@ from retarget_opencl.clc.types import (
     memory_size,
     parse_type,
 )
-from retarget_opencl.translation import Ir, TranslationError
+from retarget_opencl.translation import Ir, TranslationError, symbol_name
 
 _SPACES = {"StorageBuffer": "__global", "Workgroup": "__local", "Function": "__private"}
 _BUILT_INS = {
@@ -211,29 +211,22 @@ class StatementWriter(msgspec.Struct):
         yield from text_of(body, self.names)
 
     def _declare_global(self, op: Ir, read_only: Mapping[int, bool]) -> None:
-        symbol = str(op.attributes["sym_name"]).strip('"')
-        kind = parse_type(str(op.attributes["type"].value))
-        if not isinstance(kind, Pointer):
-            msg = f"a global variable that is no pointer: {op}"
-            raise TranslationError(msg)
-        value = Value(identifier(symbol), kind)
+        symbol = symbol_name(op)
+        value = Value(identifier(symbol), parse_type(str(op.attributes["type"].value)))
+        storage = value.pointer.storage
+        self.globals[symbol] = value
         if "built_in" in op.attributes:
             value.text = value.built_in = str(op.attributes["built_in"]).strip('"')
-            self.globals[symbol] = self._built_in(value, op)
-            return
-        if kind.storage == "StorageBuffer":
+            self._name_built_in(value, op)
+        elif storage == "StorageBuffer":
             ordinal = int(op.attributes["binding"])
-            if int(op.attributes["descriptor_set"]) != 0:
-                msg = f"a binding outside descriptor set 0 at {op.location}"
-                raise TranslationError(msg)
             self._bind(value, ordinal, read_only.get(ordinal, False))
-        elif kind.storage == "Workgroup":
-            self._declare_variable(value, "__local ")
-            self._local_memory += memory_size(kind.pointee)
-        elif kind.storage != "PushConstant":
+        elif storage == "Workgroup":
+            self.declare_variable(value, "__local ")
+            self._local_memory += memory_size(value.pointer.pointee)
+        elif storage != "PushConstant":
             msg = f"no OpenCL C counterpart for the storage class of {op}"
             raise TranslationError(msg)
-        self.globals[symbol] = value
 
     def _bind(self, value: Value, ordinal: int, read_only: bool) -> None:
         inner = value.pointer.pointee
@@ -256,7 +249,8 @@ class StatementWriter(msgspec.Struct):
         value.place = Place(f"binding {ordinal}", value.pointer.storage)
         self._bindings[ordinal] = read_only
 
-    def _declare_variable(self, value: Value, qualifier: str) -> None:
+    def declare_variable(self, value: Value, qualifier: str = "") -> None:
+        """Declare a variable of the kernel, name it and place it."""
         value.text = self.fresh(value.text)
         value.place = Place(value.text, value.pointer.storage)
         inner = value.pointer.pointee
@@ -272,13 +266,7 @@ class StatementWriter(msgspec.Struct):
         aligned = " __attribute__((aligned(16)))" if qualifier and dimensions else ""
         self.declare(f"{qualifier}{self.names.memory(inner)} {value.text}{dimensions}{aligned}")
 
-    def local_variable(self, op: Op) -> Value:
-        """Declare a variable of the kernel (`spirv.Variable`) and return its place."""
-        value = Value("variable", op.kind)
-        self._declare_variable(value, "")
-        return value
-
-    def _built_in(self, value: Value, op: Ir) -> Value:
+    def _name_built_in(self, value: Value, op: Ir) -> None:
         if (call := _BUILT_INS.get(value.text)) is not None:
             value.parts = tuple(f"(uint){call}({axis})" for axis in range(3))
             value.text = f"(uint3)({', '.join(value.parts)})"
@@ -289,7 +277,6 @@ class StatementWriter(msgspec.Struct):
         else:
             msg = f"no OpenCL C counterpart for the built-in of {op}"
             raise TranslationError(msg)
-        return value
 
     def _note_features(self, scalar: Scalar) -> None:
         if scalar.kind == "float" and scalar.bits == 64:

@@ -227,15 +227,12 @@ def _tiles(target: str, found: _Found) -> list[_Change]:
     return tiles
 
 
-def _order(change: _Change) -> int:
-    return _CHANGED_AFTER.index(change[0])
-
-
 def _compile(
     stack: ExitStack, source_of: Callable[[Any], Any], flags: Sequence[str], start: str, changes: Sequence[_Change]
 ) -> _Outcome:
     """Compile, and change the module between phases; `stack` keeps what it needs."""
     session = stack.enter_context(compiler_api().Session())
+    ordered = sorted(changes, key=lambda change: _CHANGED_AFTER.index(change[0]))
     module, error = None, ""
 
     def advance(module: Ir | None, start: str, end: str) -> Ir | None:
@@ -253,7 +250,7 @@ def _compile(
             session.set_flags(*flags)
             # The context must be Python's before an invocation uses it.
             context = session.context
-            for end, due in groupby(sorted(changes, key=_order), itemgetter(0)):
+            for end, due in groupby(ordered, itemgetter(0)):
                 module = advance(module, start, end)
                 if module is None:
                     break

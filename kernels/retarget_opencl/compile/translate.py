@@ -70,29 +70,26 @@ class _KernelSet(Struct):
                 self._add(key, export, module, function)
 
     def _add(self, key: str, export: Ir, module: Ir, function: Ir) -> None:
-        names = TypeNames(native_half=self.profile.half == "native", bfloat16=BFLOAT16 in export.attributes)
-        writer = KernelWriter(names=names, subgroups=self.profile.subgroups != "none")
-        attention = None
-        if ATTENTION in export.attributes:
-            attention = msgspec.json.decode(str(export.attributes[ATTENTION].value), type=Attention)
         if "workgroup_size" not in export.attributes:
             msg = f"the executable export {key} names no workgroup size"
             raise TranslationError(msg)
-        sizes = [int(str(size).partition(" ")[0]) for size in export.attributes["workgroup_size"]]
+        x, y, z = (int(str(size).partition(" ")[0]) for size in export.attributes["workgroup_size"])
         unique = self._unique(identifier(symbol_name(function)))
-        try:
-            if attention is None:
-                text = writer.write(module, function, _read_only(export), (sizes[0], sizes[1], sizes[2]), key)
-                text = replace(text, name=unique)
-            else:
-                text = attention_kernel(unique, attention, key)
-        except TypeSyntaxError as error:
-            msg = f"{error}; in the kernel {key} at {function.location}"
-            raise TranslationError(msg) from error
+        if ATTENTION in export.attributes:
+            attention = msgspec.json.decode(str(export.attributes[ATTENTION].value), type=Attention)
+            text, groups = attention_kernel(unique, attention, key), _constant_groups(key, attention.groups)
+        else:
+            names = TypeNames(native_half=self.profile.half == "native", bfloat16=BFLOAT16 in export.attributes)
+            writer = KernelWriter(names=names, subgroups=self.profile.subgroups != "none")
+            try:
+                text = replace(writer.write(module, function, _read_only(export), (x, y, z), key), name=unique)
+            except TypeSyntaxError as error:
+                msg = f"{error}; in the kernel {key} at {function.location}"
+                raise TranslationError(msg) from error
+            groups = _write_groups(key, export)
         self.entries[key] = len(self.kernels)
         self.sources.append(kernel_source(text, self.profile))
         self.texts.append(text)
-        groups = _write_groups(key, export) if attention is None else _constant_groups(key, attention.groups)
         self.functions.append(groups)
         kernel = Kernel(
             name=text.name,

@@ -111,10 +111,6 @@ def _rank(found: FoundDevice) -> tuple[int, ...]:
     return (1, -int(pocl[1]), -int(pocl[2])) if pocl else (2,)
 
 
-def _matches(name: str, wanted: str) -> bool:
-    return wanted.lower() in name.lower()
-
-
 def find_device(uri: str, devices: Sequence[FoundDevice]) -> FoundDevice:
     """Return the device that `uri` names.
 
@@ -148,8 +144,8 @@ def _named(uri: str, devices: Sequence[FoundDevice]) -> FoundDevice:
     match = re.fullmatch(r"(.+)/(\d+)", wanted)
     if match is not None:
         name, number = match[1].replace("%20", " "), int(match[2])
-        candidates = [item for item in devices if _matches(item.platform, name)]
-        candidates = candidates or [item for item in devices if _matches(item.version, name)]
+        candidates = [item for item in devices if name.lower() in item.platform.lower()]
+        candidates = candidates or [item for item in devices if name.lower() in item.version.lower()]
         platforms = {item.platform for item in candidates}
         if len(platforms) > 1:
             msg = f"the OpenCL platform {name!r} is ambiguous: {', '.join(sorted(platforms))}"
@@ -159,8 +155,8 @@ def _named(uri: str, devices: Sequence[FoundDevice]) -> FoundDevice:
                 return item
         msg = f"there is no OpenCL device {uri}; {listing}"
         raise UnavailableError(msg)
-    named = [item for item in devices if _matches(item.device.name, wanted)]
-    named = named or [item for item in devices if _matches(item.platform, wanted)]
+    named = [item for item in devices if wanted.lower() in item.device.name.lower()]
+    named = named or [item for item in devices if wanted.lower() in item.platform.lower()]
     named = [item for item in named if not item.fault] or named[:1]
     if len(named) == 1:
         return named[0]

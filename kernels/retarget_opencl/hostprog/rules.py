@@ -52,6 +52,16 @@ def _check(kind: str) -> HostRule:
     return write
 
 
+_VANISHING = (
+    *("hal.buffer.assert", "hal.buffer_view.trace", "hal.device.allocator", "hal.device.resolve", "hal.devices.get"),
+    *("hal.fence.create", "hal.fence.join", "hal.fence.signal", "util.buffer.dealloc", "util.null"),
+    *("util.status.check_ok", "stream.context.resolve", "stream.resource.retain", "stream.tensor.trace"),
+    *("stream.timepoint.chain_external", "stream.timepoint.export", "stream.timepoint.immediate"),
+    *("stream.timepoint.import", "stream.timepoint.join"),
+    *("stream.cmd.discard", "stream.cmd.flush", "stream.cmd.invalidate"),
+)
+"""Ops that mean nothing on an in-order queue."""
+
 DATA_RULES: HostRules = {
     "hal.element_type": lambda writer, op: writer.alias(
         op.results[0], writer.number(element_type_code(str(op.attributes["type"].value)))
@@ -66,25 +76,15 @@ DATA_RULES: HostRules = {
     "hal.buffer_view.create": instruction(
         "view_create", "source_buffer", "source_offset", "source_length", "element_type", "shape"
     ),
-    "hal.buffer_view.trace": nothing,
-    "hal.buffer.assert": nothing,
     "hal.buffer.length": instruction("resource_size", "buffer"),
-    "hal.device.resolve": nothing,
-    "hal.device.allocator": nothing,
     "hal.device.query": _device_query,
     "hal.devices.count": constant_result(1),
-    "hal.devices.get": nothing,
-    "hal.fence.create": nothing,
-    "hal.fence.join": nothing,
-    "hal.fence.signal": nothing,
     "hal.fence.await": constant_result(0),
     "hal.fence.query": constant_result(0),
-    "util.null": nothing,
     "util.buffer.constant": lambda writer, op: writer.alias(
         op.results[0], writer.blob(constant_bytes(str(op.attributes["value"]), writer.symbols.resources))
     ),
     "util.buffer.alloc": instruction("buffer_alloc", "storage_size"),
-    "util.buffer.dealloc": nothing,
     "util.buffer.size": instruction("buffer_size", "operand"),
     "util.buffer.slice": instruction("buffer_slice", "source", "source_offset", "result_size"),
     "util.buffer.subspan": instruction("buffer_subspan", "source", "source_offset", "result_size"),
@@ -266,6 +266,7 @@ def _kernel_of(writer: FunctionWriter, op: Ir) -> int:
 HOST_RULES: HostRules = {
     **SCALAR_RULES,
     **DATA_RULES,
+    **dict.fromkeys(_VANISHING, nothing),
     **PARAMETER_RULES,
     "util.return": instruction("return", "operands"),
     "util.call": _call,
@@ -276,7 +277,6 @@ HOST_RULES: HostRules = {
     "cf.assert": lambda writer, op: writer.emit("assert", writer.value(op.arg), op.attributes["msg"].value),
     "util.unreachable": _unreachable,
     "util.scf.unreachable": _unreachable,
-    "util.status.check_ok": nothing,
     "util.optimization_barrier": forward,
     "util.cast": forward,
     "util.assume.int": forward,
@@ -296,30 +296,19 @@ HOST_RULES: HostRules = {
     "stream.resource.load": instruction("resource_load", "source", "source_offset", typed="result"),
     "stream.resource.store": instruction("resource_store", "target", "target_offset", "value", typed="value"),
     "stream.resource.try_map": _try_map,
-    "stream.resource.retain": nothing,
     # Whether this is the last reference: Python counts buffers, so no is always safe.
     "stream.resource.release": constant_result(0),
     "stream.resource.is_terminal": constant_result(0),
-    "stream.timepoint.immediate": nothing,
-    "stream.timepoint.import": nothing,
-    "stream.timepoint.export": nothing,
-    "stream.timepoint.join": nothing,
-    "stream.timepoint.chain_external": nothing,
     "stream.timepoint.barrier": forward,
     "stream.timepoint.await": forward,
-    "stream.context.resolve": nothing,
     "stream.file.constant": instruction("buffer_slice", "source", "source_offset", "source_length"),
     "stream.file.read": instruction("upload", "source", "source_offset", "target", "target_offset", "length"),
     "stream.tensor.import": instruction("import", "source", "result_size"),
     "stream.tensor.export": _tensor_export,
-    "stream.tensor.trace": nothing,
     "stream.cmd.execute": _execute,
     "stream.cmd.serial": lambda writer, op: writer.region(op.regions[0]),
     "stream.cmd.concurrent": _concurrent,
     "stream.cmd.fill": instruction("fill", "target", "target_offset", "target_length", "value", typed="value"),
     "stream.cmd.copy": instruction("copy", "source", "source_offset", "target", "target_offset", "length"),
     "stream.cmd.dispatch": lambda writer, op: _launch(writer, _kernel_of(writer, op), [op]),
-    "stream.cmd.flush": nothing,
-    "stream.cmd.invalidate": nothing,
-    "stream.cmd.discard": nothing,
 }

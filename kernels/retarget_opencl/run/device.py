@@ -41,7 +41,7 @@ ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
 
-def build_options(prelude: str, device: Profile) -> list[str]:
+def build_options(device: Profile, prelude: str) -> list[str]:
     """Return the OpenCL compiler's options, for what the device offers. `docs/opencl.md` explains them."""
     # Subgroups and integer dot products are not in 1.2; a device says `3.0` only if its compiler takes that.
     newer = "CL3.0" if str(device.get("opencl.version") or "") >= "3" else "CL2.0"
@@ -86,11 +86,8 @@ class Builds:
         """Release the programs."""
         self._programs.clear()
 
-    def _options(self, text: str) -> list[str]:
-        return build_options(text, self._profile)
-
     def _key(self, source: KernelSource) -> str:
-        words = (source.prelude, source.text, *self._options(source.prelude), *self._identity)
+        words = (source.prelude, source.text, *build_options(self._profile, source.prelude), *self._identity)
         return hashlib.sha256("\0".join(words).encode()).hexdigest()
 
     def _take_kept(self, keys: Mapping[str, object]) -> None:
@@ -111,7 +108,7 @@ class Builds:
         try:
             if self._keeps_text:
                 text = content.decode()
-                return self._cl.Program(self._context, text).build(self._options(text), cache_dir=False)
+                return self._cl.Program(self._context, text).build(build_options(self._profile, text), cache_dir=False)
             return self._cl.Program(self._context, [self._device], [content]).build(cache_dir=False)
         except (self._cl.Error, UnicodeDecodeError):  # the driver no longer accepts it
             return None
@@ -143,7 +140,7 @@ class Builds:
         cl, text = self._cl, joined(sources)
         program = cl.Program(self._context, text)
         try:
-            program.build(self._options(text), cache_dir=False)
+            program.build(build_options(self._profile, text), cache_dir=False)
         except cl.RuntimeError as error:
             log = program.get_build_info(self._device, cl.program_build_info.LOG).strip()
             device = self._device.name.strip()

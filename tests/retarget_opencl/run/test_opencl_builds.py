@@ -146,12 +146,12 @@ def test_options_come_from_the_device_and_from_what_a_kernel_needs(found: FoundD
 
     subgroups = "#pragma OPENCL EXTENSION cl_khr_subgroups : enable\n"
     rounded = "-cl-fp32-correctly-rounded-divide-sqrt"
-    assert build_options("", device(correctlyRoundedDivideSqrt=True)) == ["-cl-std=CL1.2", rounded]
-    assert build_options("", device(correctlyRoundedDivideSqrt=False)) == ["-cl-std=CL1.2"]
-    assert build_options(subgroups, device(version="3.0"))[0] == "-cl-std=CL3.0"
-    assert build_options(subgroups, device(version="2.1"))[0] == "-cl-std=CL2.0"
+    assert build_options(device(correctlyRoundedDivideSqrt=True), "") == ["-cl-std=CL1.2", rounded]
+    assert build_options(device(correctlyRoundedDivideSqrt=False), "") == ["-cl-std=CL1.2"]
+    assert build_options(device(version="3.0"), subgroups)[0] == "-cl-std=CL3.0"
+    assert build_options(device(version="2.1"), subgroups)[0] == "-cl-std=CL2.0"
     dots = "#pragma OPENCL EXTENSION cl_khr_integer_dot_product : enable\n"
-    assert build_options(dots, device(version="3.1"))[0] == "-cl-std=CL3.0"
+    assert build_options(device(version="3.1"), dots)[0] == "-cl-std=CL3.0"
 
 
 def test_oclgrind_compiles_one_program_at_a_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -46,7 +46,8 @@ def _undefined(writer: StatementWriter, op: Op) -> None:
 
 
 def _variable(writer: StatementWriter, op: Op) -> None:
-    place = writer.local_variable(op)
+    place = Value("variable", op.kind)
+    writer.declare_variable(place)
     writer.alias(op, place)
     if op.operands:
         store(writer, place, op.operands[0])

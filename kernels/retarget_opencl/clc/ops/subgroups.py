@@ -280,6 +280,16 @@ def _by_element(name: str, text: str) -> Rule:
     return Rule((name,), write, matrices=True)
 
 
+_SIGNS = {
+    "FAdd": "+",
+    "FSub": "-",
+    "FMul": "*",
+    "FDiv": "/",
+    "MatrixTimesScalar": "*",
+    "IAdd": "+",
+    "ISub": "-",
+    "IMul": "*",
+}
 _MATRICES: tuple[Rule, ...] = (
     Rule(("spirv.KHR.CooperativeMatrixLoad",), _load, matrices=True),
     Rule(("spirv.KHR.CooperativeMatrixStore",), _store, matrices=True),
@@ -287,15 +297,8 @@ _MATRICES: tuple[Rule, ...] = (
     Rule(("spirv.CompositeConstruct",), _splat, matrices=True),
     Rule(("spirv.FConvert",), _convert, matrices=True),
     *(Rule(rule.ops, rule.write, matrices=True) for rule in MEMORY_RULES if rule.ops[0] in MATRIX_OPS),
-    _by_element("spirv.FAdd", "{0} + {1}"),
-    _by_element("spirv.FSub", "{0} - {1}"),
-    _by_element("spirv.FMul", "{0} * {1}"),
-    _by_element("spirv.FDiv", "{0} / {1}"),
+    *(_by_element(f"spirv.{name}", f"{{0}} {sign} {{1}}") for name, sign in _SIGNS.items()),
     _by_element("spirv.FNegate", "-{0}"),
-    _by_element("spirv.MatrixTimesScalar", "{0} * {1}"),
-    _by_element("spirv.IAdd", "{0} + {1}"),
-    _by_element("spirv.ISub", "{0} - {1}"),
-    _by_element("spirv.IMul", "{0} * {1}"),
     _by_element("spirv.SNegate", "-{0}"),
 )
 RULES: tuple[Rule, ...] = (*_SUBGROUPS, *_MATRICES)

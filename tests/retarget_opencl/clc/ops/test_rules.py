@@ -100,7 +100,7 @@ def _built(device: OpenClDevice, source: str) -> cl.Kernel:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the OpenCL compiler's, and pyopencl 2025.1's of a second kernel of one name
-        options = build_options(source, device.profile)
+        options = build_options(device.profile, source)
         program = cl.Program(device.queue.context, source).build(options=options, cache_dir=False)
         return cl.Kernel(program, "tested")
 
