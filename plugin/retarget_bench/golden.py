@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import Struct
 from retarget.model import Golden, Metric, quantity_text
 from retarget.results import GoldenRecord, Measurement, TargetRecord, measurements_of
 from retarget.session import is_expired, today
@@ -23,23 +22,11 @@ _WORDS = {
 }
 
 
-class GoldenResult(Struct, frozen=True, kw_only=True):
-    """The verdict of one rule on one case of a target."""
-
-    rule: Golden
-    record: GoldenRecord
-
-    @property
-    def is_broken(self) -> bool:
-        """Whether the target fails because of it."""
-        return self.record.verdict == "broken"
-
-
 def judge_goldens(
     rules: Sequence[Golden], record: TargetRecord, baseline: Baseline, host: str
-) -> Iterator[GoldenResult]:
+) -> Iterator[tuple[Golden, GoldenRecord]]:
     """Yield the verdict of each rule in force for a target on each case that has its metric. `host` is this
-    session's."""
+    session's. A target fails where it is `broken`."""
     found = tuple(measurements_of(record))
     for rule in rules:
         if is_expired(rule, today()):
@@ -51,20 +38,21 @@ def judge_goldens(
             why = ": the artifact is from the cache; --retarget-no-cache compiles" if is_stored else ""
             yield _result(rule, "", "not judged", f"{rule.metric} was not measured{why}")
         for one in of_metric:
-            yield _judged(rule, one, record, baseline, host)
+            yield _result(rule, one.case, *_judged(rule, one, record, baseline, host))
 
 
-def _judged(rule: Golden, one: Measurement, record: TargetRecord, baseline: Baseline, host: str) -> GoldenResult:
+def _judged(rule: Golden, one: Measurement, record: TargetRecord, baseline: Baseline, host: str) -> tuple[str, str]:
+    """Return the verdict, and the text for people."""
     now = quantity_text(rule.metric, one.value)
     if rule.most is not None:
         most = quantity_text(rule.metric, rule.most)
         if one.value <= rule.most:
-            return _result(rule, one.case, "kept", f"{rule.metric} {now}, expected at most {most}")
+            return "kept", f"{rule.metric} {now}, expected at most {most}"
         margin = max(one.value * (1 - one.spread), min(one.samples, default=0.0))  # each call is above its shortest
         if margin <= rule.most:
             text = f"{rule.metric} {now} -+ {100 * one.spread:.2g} %, expected at most {most}: too close to judge"
-            return _result(rule, one.case, "not judged", text)
-        return _result(rule, one.case, "broken", f"{rule.metric} {now}, expected at most {most}")
+            return "not judged", text
+        return "broken", f"{rule.metric} {now}, expected at most {most}"
     within = rule.within or 0.0
     machine = record.machine(host)
     exact = rule.metric.is_exact
@@ -76,7 +64,7 @@ def _judged(rule: Golden, one: Measurement, record: TargetRecord, baseline: Base
     else:
         comparison = compare_values([known.value for known in before], one.value, within=within, exact=exact)
     text = f"{rule.metric} {change_text(rule, comparison, within, len(before))}"
-    return _result(rule, one.case, _WORDS[comparison.finding], text)
+    return _WORDS[comparison.finding], text
 
 
 def change_text(rule: Golden, found: Comparison, within: float, sessions: int) -> str:
@@ -94,5 +82,5 @@ def change_text(rule: Golden, found: Comparison, within: float, sessions: int) -
     return f"{text}{test}; expected at most {bound} more"
 
 
-def _result(rule: Golden, case: str, verdict: str, text: str) -> GoldenResult:
-    return GoldenResult(rule=rule, record=GoldenRecord(rule=rule.bound, case=case, verdict=verdict, text=text))
+def _result(rule: Golden, case: str, verdict: str, text: str) -> tuple[Golden, GoldenRecord]:
+    return rule, GoldenRecord(rule=rule.bound, case=case, verdict=verdict, text=text)

@@ -79,20 +79,13 @@ class CasesLoader(CaseLoader):
 
     def suite_diagnostics(self, suite: Suite, running: Mapping[str, Sequence[str]]) -> Sequence[Diagnostic]:
         """Return what is wrong with the configs that cases are to agree with."""
-        from retarget_cases.files.read import agreement_diagnostics
-
         return [
             diagnostic
             for module in suite.modules
             for path in _written(module.data)
-            for diagnostic in agreement_diagnostics(
-                path,
-                suite.folder,
-                suite=suite.name,
-                running=running[module.name],
-                known=suite.known_compilers,
-                of_model=self._of_model,
-            )
+            if running[module.name] and b"agree_with" in path.read_bytes()  # others are not parsed
+            for file in self._files([path], suite.folder)
+            for diagnostic in file.agreement_diagnostics(suite, running[module.name])
         ]
 
     def references(self, module: Module, folder: Path, compiler: str) -> Sequence[str]:

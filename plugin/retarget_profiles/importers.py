@@ -57,7 +57,7 @@ def import_profile(files: Sequence[Path], *, name: str, description: str = "", d
             if found != text:
                 errors.append(_contradiction(report, name_of, text, other, found))
         for capability, value in report.values.items():
-            own = Capability(name=capability, value=value, source=report.source)
+            own = Capability(name=capability, value=value, source=f"{report.tool}: {report.file.name}")
             other, kept = merged.setdefault(capability, (report, own))
             if kept.value != value:
                 errors.append(_contradiction(report, capability, value, other, kept.value))
@@ -133,11 +133,6 @@ class Report(Struct, kw_only=True):
     values: dict[str, FeatureValue] = field(default_factory=dict)
     places: dict[str, KeyPath] = field(default_factory=dict)
     errors: list[Diagnostic] = field(default_factory=list)
-
-    @property
-    def source(self) -> str:
-        """Where the values come from, as a profile has it."""
-        return f"{self.tool}: {self.file.name}"
 
     def add(self, name: str, value: FeatureValue, place: KeyPath = ()) -> None:
         """Take a value, unless it is impossible or another one is there already."""

@@ -64,18 +64,16 @@ class Benchmark:
         rules = goldens.of(trial.target, [device.traits for device in devices])
         baseline = self._baseline if any(rule.within is not None for rule in rules) else {}
         results = tuple(judge_goldens(rules, trial.record, baseline, platform.node()))
-        trial.update_record(goldens=tuple(one.record for one in results))
+        trial.update_record(goldens=tuple(one for _, one in results))
         self._unjudged += [
-            f"{trial.target.name}: {_of_case(one.record.case)}{one.record.text}"
-            for one in results
-            if one.record.verdict == "not judged"
+            f"{trial.target.name}: {_of_case(one.case)}{one.text}" for _, one in results if one.verdict == "not judged"
         ]
-        if broken := [one for one in results if one.is_broken]:
+        if broken := [(rule, one) for rule, one in results if one.verdict == "broken"]:
             lines = []
-            for one in broken:
-                lines.append(f"{_of_case(one.record.case)}{one.record.text}")
-                lines.append(f"golden   {trial.services.locations.location(one.rule.origin)}: {one.record.rule}")
-                lines.append(f"reason   {excuse_text(one.rule)}")
+            for rule, one in broken:
+                lines.append(f"{_of_case(one.case)}{one.text}")
+                lines.append(f"golden   {trial.services.locations.location(rule.origin)}: {one.rule}")
+                lines.append(f"reason   {excuse_text(rule)}")
             more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
             lines.append("next: find what changed, or if it is so now, change the bound")
             msg = f"golden rule broken: {lines[0]}{more}\n\n" + "\n".join(lines)

@@ -12,8 +12,6 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
-
 COMMENTS = ("COM:", "RUN:")
 """The prefixes that make FileCheck ignore a line with a directive further on."""
 
@@ -44,13 +42,6 @@ _REMARKS = {
 _NEAR_CHECK = {"CHEK", "CHCK", "CECK", "HECK", "CHEC", "CHCEK", "CEHCK", "HCECK", "CHEKC", "CHECKS", "CHHECK"}
 
 
-class DirectiveDiagnostic(Struct, frozen=True, kw_only=True):
-    """A misspelled directive: its line in the source, 1-based, and what is wrong."""
-
-    line: int
-    message: str
-
-
 def prefixes(config: str) -> tuple[str, ...]:
     """Return the prefixes of the directives that a compiler config is checked with.
 
@@ -66,19 +57,14 @@ def prefixes(config: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def directive_diagnostics(
-    source: str, mine: Sequence[str], known: Sequence[str] = ()
-) -> tuple[DirectiveDiagnostic, ...]:
-    """Return the misspelled directives of a source, in its order.
+def directive_diagnostics(source: str, mine: Sequence[str], known: Sequence[str] = ()) -> Sequence[tuple[int, str]]:
+    """Return the misspelled directives of a source, in its order: the line, 1-based, and what is wrong.
 
     `mine` are the prefixes in use, `known` those of all compiler configs that there are; without them no word is
     checked against the names of configs.
     """
-    return tuple(
-        DirectiveDiagnostic(line=number, message=message)
-        for number, line in enumerate(source.splitlines(), 1)
-        for message in _line_diagnostics(line, mine, known)
-    )
+    lines = enumerate(source.splitlines(), 1)
+    return [(number, message) for number, line in lines for message in _line_diagnostics(line, mine, known)]
 
 
 def other_prefixes(source: str, mine: Sequence[str]) -> tuple[str, ...]:

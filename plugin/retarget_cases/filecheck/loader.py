@@ -88,10 +88,7 @@ class FileCheckLoader(CaseLoader):
         found = dict.fromkeys(
             diagnostic for compiler in used for diagnostic in directive_diagnostics(source, prefixes(compiler), known)
         )
-        return [
-            Diagnostic(file=module.path, line=diagnostic.line, key_path="", message=diagnostic.message)
-            for diagnostic in found
-        ]
+        return [Diagnostic(file=module.path, line=line, message=message) for line, message in found]
 
     def check(self, request: ArtifactRequest) -> Sequence[CheckedCase]:
         """Return one case: that all directives for the compiler config hold.
@@ -121,10 +118,9 @@ def _checked(request: ArtifactRequest, source: str, text: str) -> CheckedCase:
     mine = prefixes(request.compiler)
     name, shown = f"FileCheck {','.join(mine)}", display_path(request.source)
     if diagnostics := directive_diagnostics(source, mine, _prefixes_of(request.known_compilers)):
-        report = "\n".join(f"{shown}:{diagnostic.line}: error: {diagnostic.message}" for diagnostic in diagnostics)
-        return CheckedCase(
-            name=name, summary=f"{request.source.name}:{diagnostics[0].line}: {diagnostics[0].message}", report=report
-        )
+        report = "\n".join(f"{shown}:{line}: error: {message}" for line, message in diagnostics)
+        line, message = diagnostics[0]
+        return CheckedCase(name=name, summary=f"{request.source.name}:{line}: {message}", report=report)
 
     from retarget_cases.filecheck.matching import match_text  # imports the package
 
@@ -180,7 +176,7 @@ def _phase(text: str, directives: list[str]) -> tuple[str, str]:
         phases = set([match["name"] for match in found if match is not None][:1])
     reason = ""
     if diagnostics := directive_diagnostics(text, prefixes("check")):
-        reason = f"line {diagnostics[0].line}: {diagnostics[0].message}"
+        reason = f"line {diagnostics[0][0]}: {diagnostics[0][1]}"
     elif re.search(r"(?m)^// -----", text):
         reason = "has several modules in one file (// -----); a suite takes one module per file"
     elif any("CHECK" not in names.split(",") for names in named):

@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct, field
 from pydantic import ValidationError
-from retarget.model import DTYPE_NAMES, ELEMENT_TYPES, element_dtype, is_glob, known_words
+from retarget.model import DTYPE_NAMES, ELEMENT_TYPES, Suite, element_dtype, is_glob, known_words
 from retarget.session import describe_value
 from retarget.support import (
     DataFiles,
@@ -115,6 +115,15 @@ class CasesFile(Struct, frozen=True, kw_only=True):
             except RetargetError as error:
                 raise self.diagnostic(key_path, str(error)) from error
 
+    def agreement_diagnostics(self, suite: Suite, running: Sequence[str]) -> Sequence[Diagnostic]:
+        """Return what is wrong with the configs that cases are to agree with, where `running` run the module. See
+        `reach_problems` and `cycle_problems`."""
+        known, problems = suite.known_compilers, list[Problem]()
+        agreements = [case.agreement for case in self.cases if case.agreement is not None]
+        for agreement in agreements:
+            problems += reach_problems(agreement, suite=suite.name, running=running, known=known)
+        return diagnostics_of(self.path, self.text, [*problems, *cycle_problems(agreements, known)])
+
     def diagnostic(self, key_path: KeyPath, message: str) -> DiagnosticsError:
         """Return the error for a key of the file."""
         return DiagnosticsError(diagnostics_of(self.path, self.text, [Problem(key_path, message)]))
@@ -126,26 +135,6 @@ def agreed_config(file: CasesFile, agreement: Agreement, compiler: str) -> str:
     if config is None:
         raise file.diagnostic(agreement.key_path, unserved(agreement, compiler))
     return config
-
-
-def agreement_diagnostics(
-    path: Path, folder: Path, *, suite: str, running: Sequence[str], known: Sequence[str], of_model: bool
-) -> Sequence[Diagnostic]:
-    """Return what is wrong with the configs that the cases of a valid file are to agree with.
-
-    See `reach_problems` and `cycle_problems`. Cheap where there are none: such a file is not parsed.
-    """
-    if not running or b"agree_with" not in path.read_bytes():
-        return ()
-    file = read_cases_file(path, folder, of_model=of_model)
-    agreements = [case.agreement for case in file.cases if case.agreement is not None]
-    problems = [
-        problem
-        for agreement in agreements
-        for problem in reach_problems(agreement, suite=suite, running=running, known=known)
-    ]
-    problems += cycle_problems(agreements, known)
-    return diagnostics_of(path, file.text, problems)
 
 
 def read_cases_file(path: Path, folder: Path, *, of_model: bool = False) -> CasesFile:
@@ -437,20 +426,13 @@ def cycle_problems(agreements: Sequence[Agreement], known: Sequence[str]) -> Ite
             other = agreement.config(config)
             if other is not None and other != config and other in waits:
                 waits[config].setdefault(other, agreement)
-    cycle = _cycle(waits)
-    if cycle:
+    try:
+        TopologicalSorter(waits).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1][:0:-1]
+        start = found.index(next(config for config in waits if config in found))
+        cycle = [*found[start:], *found[: start + 1]]
         last = max((waits[one][other].key_path for one, other in pairwise(cycle)), key=str)
         shown = " → ".join(cycle)
         expected = "expected the last config of a chain to agree with none but itself"
         yield Problem(last, f"found configs that wait for each other's results, {shown}; {expected}")
-
-
-def _cycle(waits: Mapping[str, Iterable[str]]) -> list[str]:
-    """Return a cycle, its first config again at the end; empty where there is none."""
-    try:
-        TopologicalSorter(waits).prepare()
-    except CycleError as error:
-        cycle: list[str] = error.args[1][:0:-1]
-        start = cycle.index(next(config for config in waits if config in cycle))
-        return [*cycle[start:], *cycle[: start + 1]]
-    return []

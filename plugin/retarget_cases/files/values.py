@@ -118,22 +118,13 @@ def _table(written: Mapping[str, object], key_path: KeyPath, problems: list[Prob
         hint = "" if forms else next(filter(None, (did_you_mean(key, _KEYS) for key in written)), "")
         problems.append(Problem(key_path, f"found {found}, expected one of {', '.join(_KEYS)}{hint}"))
         return None
-    form = forms[0]
-    if form != "random":
-        return _validated(FORMS[form], written, key_path, problems)
-    distribution = written["random"]
-    model = DISTRIBUTIONS.get(distribution) if isinstance(distribution, str) else None
+    distribution = written.get("random")
+    model = FORMS.get(forms[0]) or (DISTRIBUTIONS.get(distribution) if isinstance(distribution, str) else None)
     if model is None:
         hint = did_you_mean(distribution, DISTRIBUTIONS) if isinstance(distribution, str) else ""
         message = f"found {describe_value(distribution)}, expected one of {', '.join(DISTRIBUTIONS)}{hint}"
         problems.append(Problem((*key_path, "random"), message))
         return None
-    return _validated(model, written, key_path, problems)
-
-
-def _validated(
-    model: type[ValueTable], written: Mapping[str, object], key_path: KeyPath, problems: list[Problem]
-) -> Value | None:
     count = len(problems)
     table = read_table(model, written, key_path, problems)
     if table is None:

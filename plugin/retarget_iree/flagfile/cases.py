@@ -87,7 +87,7 @@ def named_files(path: Path, folder: Path) -> Iterator[Path]:
     yield from dict.fromkeys(flag.location.file for flag in flags if flag.location.file != path)
     file = parse_flagfile(path, text, folder)
     yield from (path.parent / value.path for value in (*file.inputs, *(file.expected or ())) if value.path)
-    yield from (path.parent / one.path.text for one in file.parameters)
+    yield from (path.parent / named.text for _, named in file.parameters)
 
 
 def cases_of(request: CaseRequest) -> Sequence[Case]:
@@ -104,12 +104,12 @@ def parameters_of(request: CaseRequest) -> Sequence[tuple[str, Path]]:
         data, before = DataFiles(folder=request.folder, base=path.parent), len(diagnostics)
         of_file: dict[str, tuple[Location, dict[Path, None]]] = {}
         with suppress(DiagnosticsError):  # of an invalid one its case says why
-            for one in load_flagfile(path, request.folder).parameters:
-                location = one.path.location
+            for scope, written in load_flagfile(path, request.folder).parameters:
                 try:
-                    of_file.setdefault(one.scope, (location, {}))[1][data.path(one.path.text, is_large=True)] = None
+                    path = data.path(written.text, is_large=True)
+                    of_file.setdefault(scope, (written.location, {}))[1][path] = None
                 except RetargetError as error:
-                    diagnostics.append(location.diagnostic(str(error)))
+                    diagnostics.append(written.location.diagnostic(str(error)))
         if len(diagnostics) > before:
             continue
         for scope, (location, files) in of_file.items():

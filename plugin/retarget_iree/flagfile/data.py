@@ -57,11 +57,11 @@ def data_diagnostics(file: FlagFile, folder: Path) -> list[Diagnostic]:
         signature = _Signature(of=function, noun=noun, is_seen=False)
         _read(file, [value for value in values if value.path], signature, folder, diagnostics)
     files = DataFiles(folder=folder, base=file.path.parent)
-    for parameters in file.parameters:
+    for _, written in file.parameters:
         try:
-            files.path(parameters.path.text, is_large=True)
+            files.path(written.text, is_large=True)
         except RetargetError as error:
-            diagnostics.append(parameters.path.location.diagnostic(str(error)))
+            diagnostics.append(written.location.diagnostic(str(error)))
     return diagnostics
 
 

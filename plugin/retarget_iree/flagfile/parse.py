@@ -72,15 +72,9 @@ _RUNTIME = re.compile(rf"device(?:_.*)?|(?:task|executable|{'|'.join(sorted(_OF_
 # ---------------------------------------------------------------- contents of a flagfile
 
 
-class Parameters(Struct, frozen=True, kw_only=True):
-    """A parameter file for one scope; the empty one is that of parameters without a scope."""
-
-    scope: str
-    path: Written
-
-
 class FlagFile(Struct, frozen=True, kw_only=True):
-    """The contents of a flagfile. `expected` is None where it has no expected results.
+    """The contents of a flagfile. `expected` is None where it has no expected results. `parameters` are scopes, empty
+    for parameters without one, and paths.
 
     `thresholds` are absolute tolerances by NumPy name, `rtol` is the relative one of all floating types; `exact` asks
     for equal bytes instead.
@@ -91,7 +85,7 @@ class FlagFile(Struct, frozen=True, kw_only=True):
     inputs: tuple[Value, ...] = ()
     expected: tuple[Value, ...] | None = None
     module: Written | None = None
-    parameters: tuple[Parameters, ...] = ()
+    parameters: tuple[tuple[str, Written], ...] = ()
     thresholds: Mapping[str, float] = field(default_factory=lambda: dict(_DEFAULT_THRESHOLDS))
     rtol: float = _DEFAULT_RTOL
     exact: bool = False
@@ -173,15 +167,15 @@ def _parse_tolerance(written: Written) -> float:
     return number
 
 
-def _parse_parameters(written: Written) -> Parameters:
+def _parse_parameters(written: Written) -> tuple[str, Written]:
     scope, equals, path = written.text.partition("=")
     if not equals:
-        return Parameters(scope="", path=written)
+        return "", written
     start = len(scope) + 1
     if not path:
         msg = "found no file, expected scope=file.irpa"
         raise written.location.after(start).error(msg)
-    return Parameters(scope=scope, path=Written(text=path, location=written.location.after(start)))
+    return scope, Written(text=path, location=written.location.after(start))
 
 
 _INCLUDE = "flagfile"

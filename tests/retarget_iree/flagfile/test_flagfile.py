@@ -160,8 +160,8 @@ def test_files_and_what_is_no_value(value: str, form: Form, source: str, path: s
 
 def test_parameters_have_a_scope_or_none() -> None:
     first, second = parse("--parameters=model=w.irpa", "--parameters=b.irpa").parameters
-    assert (first.scope, first.path.text, first.path.location.column) == ("model", "w.irpa", 20)
-    assert (second.scope, second.path.text) == ("", "b.irpa")
+    assert (first[0], first[1].text, first[1].location.column) == ("model", "w.irpa", 20)
+    assert (second[0], second[1].text) == ("", "b.irpa")
 
 
 def test_flags_are_split_without_looking_at_values() -> None:
