@@ -353,12 +353,8 @@ class Engine:
         """
         target = self._with_files(target)
         with self._used(target.compile, artifact) as used:
-            path, digest = Path(used.path), used.digest
-            return self._runs.export_cases(
-                ExportCases(
-                    target=target, artifact=path, digest=digest, folder=folder, references=references, only=tuple(only)
-                )
-            )
+            run = replace(self._request(target, used, ()), references=references, only=tuple(only))
+            return self._runs.export_cases(ExportCases(run=run, folder=folder))
 
     def _with_files(self, target: RunTarget) -> RunTarget:
         """Return a run target with the files of its module. Raises as `generated` does."""
