@@ -9,8 +9,7 @@ import time
 import pytest
 from acceptance_support import DOUBLE, DOUBLES, Project, alone_and_xdist
 from retarget.results import Outcome, read_results
-from retarget.session import current_holder
-from retarget.session.run.lease import DeviceLeases, Lease, default_lease_folder
+from retarget.session.run.lease import DeviceLeases, Lease, current_holder, default_lease_folder
 
 
 def wait_until_gone(pid: int, seconds: float = 10.0) -> None:

@@ -60,7 +60,6 @@ from retarget.session.limits import COMPILE_TIMEOUT as COMPILE_TIMEOUT
 from retarget.session.limits import OPEN_TIMEOUT as OPEN_TIMEOUT
 from retarget.session.limits import RUN_TIMEOUT as RUN_TIMEOUT
 from retarget.session.references import ReferenceRuns as ReferenceRuns
-from retarget.session.run.lease import current_holder as current_holder
 from retarget.session.run.reuse import CaseDigests as CaseDigests
 from retarget.session.run.service import RunService as RunService
 from retarget.session.run.service import check_drivers as check_drivers
@@ -71,9 +70,6 @@ from retarget.session.trial.failures import AsExpected as AsExpected
 from retarget.session.trial.failures import Skip as Skip
 from retarget.session.trial.failures import SkipKind as SkipKind
 from retarget.session.trial.failures import StageFailedError as StageFailedError
-from retarget.session.trial.failures import first_line as first_line
-from retarget.session.trial.finish import finish as finish
-from retarget.session.trial.finish import trial_outcome as trial_outcome
 from retarget.session.trial.record import declared_record as declared_record
 from retarget.session.trial.record import session_start as session_start
 from retarget.session.trial.run_trial import CompileTrial as CompileTrial

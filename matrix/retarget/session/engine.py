@@ -30,7 +30,7 @@ from retarget.session.cache.store import Store
 from retarget.session.compile.service import BuildActivity, BuildService, BuildStatistics
 from retarget.session.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
 from retarget.session.requirements import OpenedDevices
-from retarget.session.run.lease import Holder, WaitNotes
+from retarget.session.run.lease import WaitNotes, current_holder
 from retarget.session.run.reuse import CaseDigests, KeptResult, ReusableResults
 from retarget.session.run.service import RunService
 from retarget.session.toolchains import worker_environment
@@ -68,7 +68,8 @@ class Engine:
         artifacts: Path | None = None,
         export: Path | None = None,
         shared: bool = True,
-        holder: Holder | None = None,
+        command: Sequence[str] = (),
+        session: str = "",
         waiting: Callable[[], AbstractContextManager[object]] = nullcontext,
         note: Callable[[str], None] | None = None,
         executor: Executor | None = None,
@@ -79,12 +80,13 @@ class Engine:
 
         `compiles` run at a time (None: one per core that this process may use). Timeouts are in seconds, for targets
         that declare none. `cases` are names and globs, all if there are none. Artifacts are taken from the folder
-        `artifacts` and not compiled, if there is one, or written to the folder `export`. Unless `shared` is false,
-        the shared store that the environment names is behind the cache. Processes that wait for a device get the
-        `holder`. `waiting` is entered around what takes long: compiles, runs, the opening of devices; `note` takes a
-        line on each wait for a device that another session uses, or for uploads. An `executor` compiles and runs in
-        place of this machine, and is closed with the engine. A `spare` worker is used for the first device, and is the
-        caller's to close afterwards. With a `timing` this is a benchmark: cases that pass are called again.
+        `artifacts` and not compiled, if there is one, or written to the folder `export`. Unless `shared` is false, the
+        shared store that the environment names is behind the cache. Processes that wait for a device are told the
+        `command` of this one, of which those with one `session` are one. `waiting` is entered around what takes long:
+        compiles, runs, the opening of devices; `note` takes a line on each wait for a device that another session uses,
+        or for uploads. An `executor` compiles and runs in place of this machine, and is closed with the engine. A
+        `spare` worker is used for the first device, and is the caller's to close afterwards. With a `timing` this is a
+        benchmark: cases that pass are called again.
         """
         self.registry = registry
         self._cache = cache
@@ -96,7 +98,7 @@ class Engine:
         self._artifact_folder = artifacts
         self._export = export
         self._shared = shared
-        self._holder = holder
+        self._holder = current_holder(command, session) if command else None
         self._waiting = waiting
         self._note = note
         self._on_device_wait = None if note is None else WaitNotes(note)
@@ -353,12 +355,8 @@ class Engine:
         """
         target = self._with_files(target)
         with self._used(target.compile, artifact) as used:
-            path, digest = Path(used.path), used.digest
-            return self._runs.export_cases(
-                ExportCases(
-                    target=target, artifact=path, digest=digest, folder=folder, references=references, only=tuple(only)
-                )
-            )
+            run = replace(self._request(target, used, ()), references=references, only=tuple(only))
+            return self._runs.export_cases(ExportCases(run=run, folder=folder))
 
     def _with_files(self, target: RunTarget) -> RunTarget:
         """Return a run target with the files of its module. Raises as `generated` does."""

@@ -139,17 +139,11 @@ class RunModule(Struct, frozen=True, kw_only=True):
 
 
 class ExportCases(msgspec.Struct, frozen=True, kw_only=True):
-    """Write an artifact's cases, with all their values, below `folder`. Answered by `ExportedCases` or `Refused`.
+    """Write the cases of a `run`, with all their values, below `folder`. No device is opened. Answered by
+    `ExportedCases` or `Refused`."""
 
-    The other fields are as in `RunModule`. No device is opened.
-    """
-
-    target: RunTarget
-    artifact: Path
-    digest: str
+    run: RunModule
     folder: Path
-    references: References = ()
-    only: tuple[str, ...] = ()
 
 
 class GenerateModules(msgspec.Struct, frozen=True, kw_only=True):

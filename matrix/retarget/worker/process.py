@@ -67,9 +67,7 @@ class WorkerProcess:
         Raises `RetargetError` if the worker does not come up: an extension that fails to import, most likely.
         """
         started = started or StartedProcess(spawner=spawner, env=env, starts_processes=starts_processes)
-        self._started = started
-        self._log, self._progress = started.log, started.progress
-        self._lifeline, self._process = started.lifeline, started.process
+        self._started, self._process = started, started.process
         self._connection: Connection | None = Connection(started.socket.detach())
         self._extensions = tuple(extensions)
         self._is_paused = False
@@ -170,7 +168,7 @@ class WorkerProcess:
         connection = self._connection
         if connection is None:
             raise EOFError
-        os.ftruncate(self._progress.fileno(), 0)
+        os.ftruncate(self._started.progress.fileno(), 0)
         if keep_open:
             connection.send(KeepOpen(count=len(keep_open)))
             with socket.socket(fileno=os.dup(connection.fileno())) as sending:
@@ -195,7 +193,7 @@ class WorkerProcess:
 
     def _read_progress(self) -> Iterator[Progress]:
         """Yield the progress that the worker has written, without an incomplete last part."""
-        descriptor = self._progress.fileno()
+        descriptor = self._started.progress.fileno()
         stream = io.BytesIO(os.pread(descriptor, os.fstat(descriptor).st_size, 0))
         with suppress(EOFError, pickle.UnpicklingError):
             while True:
@@ -234,7 +232,7 @@ class WorkerProcess:
 
     def _reap(self) -> int:
         """Close the socket and return the exit status of the worker, which is killed if it does not end."""
-        self._disconnect(keep_lifeline=True)
+        self._disconnect()
         try:
             return self._process.wait(_CLOSE_LIMIT)
         except subprocess.TimeoutExpired:
@@ -244,28 +242,24 @@ class WorkerProcess:
     def _ended_output(self) -> str:
         self.kill()
         self._process.wait()
-        self._disconnect()
         output = self._output()
         self._release()
         return output
 
     def _output(self) -> str:
-        size = os.fstat(self._log.fileno()).st_size
+        log = self._started.log.fileno()
+        size = os.fstat(log).st_size
         start = max(0, size - OUTPUT_LIMIT)
-        return clip(os.pread(self._log.fileno(), size - start, start), OUTPUT_LIMIT)
+        return clip(os.pread(log, size - start, start), OUTPUT_LIMIT)
 
-    def _disconnect(self, *, keep_lifeline: bool = False) -> None:
+    def _disconnect(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-        if self._lifeline >= 0 and not keep_lifeline:
-            os.close(self._lifeline)
-            self._lifeline = -1
 
     def _release(self) -> None:
         self._disconnect()
-        self._log.close()
-        self._progress.close()
+        self._started.close_files()
 
 
 def signal_name(number: int) -> str:

@@ -98,8 +98,8 @@ class Spawner:
 
 
 class StartedProcess:
-    """A worker's process that starts: `log` has its output, `progress` its progress, `lifeline` is the descriptor of
-    the pipe whose end it watches, `socket` our end for the messages. `retarget.worker.process` uses it and closes all
+    """A worker's process that starts: `log` has its output, `progress` its progress, `lifeline` is the end of
+    the pipe that it watches, `socket` our end for the messages. `retarget.worker.process` uses it and closes all
     of them."""
 
     def __init__(
@@ -119,7 +119,8 @@ class StartedProcess:
         for file in (self.log, self.progress):  # the mode above does not set it
             fcntl.fcntl(file, fcntl.F_SETFL, fcntl.fcntl(file, fcntl.F_GETFL) | os.O_APPEND)
         self.socket, theirs = socket.socketpair()
-        lifeline_read, self.lifeline = os.pipe()
+        lifeline_read, lifeline = os.pipe()
+        self.lifeline = os.fdopen(lifeline, "wb", buffering=0)
         passed = (theirs.fileno(), lifeline_read, self.progress.fileno())
         arguments = [*map(str, passed), "0" if starts_processes else str(os.getpid()), *(["ahead"] if ahead else [])]
         self.process: ChildProcess
@@ -131,7 +132,7 @@ class StartedProcess:
                 environment = {**os.environ, **dict(env)}
                 self.process = spawner.start(argv, env=environment, output=self.log.fileno(), pass_fds=passed)
         except OSError as error:
-            self._close_files()
+            self.close_files()
             msg = f"cannot start a worker process ({sys.executable}): {error.strerror or error}"
             raise RetargetError(msg) from error
         finally:
@@ -141,13 +142,12 @@ class StartedProcess:
     def close(self) -> None:
         """Wait until the process has ended, and close its files, if nobody uses it."""
         self.process.wait()
-        self._close_files()
+        self.close_files()
 
-    def _close_files(self) -> None:
-        self.socket.close()
-        os.close(self.lifeline)
-        self.log.close()
-        self.progress.close()
+    def close_files(self) -> None:
+        """Close its files, but for the socket where that is detached."""
+        for one in (self.socket, self.lifeline, self.log, self.progress):
+            one.close()
 
 
 def _is_fork_safe() -> bool:

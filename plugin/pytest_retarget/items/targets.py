@@ -21,7 +21,6 @@ from retarget.session import (
     SuiteContext,
     TargetRules,
     Trial,
-    first_line,
 )
 from retarget.support import RetargetError, strip_colour
 
@@ -212,7 +211,8 @@ def error_repr(error: BaseException, path: os.PathLike[str], line: int | None = 
     """
     if not isinstance(error, StageFailedError | RetargetError):
         return None
-    text, message = str(error), first_line(error)
+    text = str(error)
+    message = strip_colour(text.partition("\n")[0])
     if isinstance(error, StageFailedError) and error.location is not None:
         path, line = error.location[0], error.location[1] - 1
     return text_repr(text, path, line, message)

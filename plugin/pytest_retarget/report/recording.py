@@ -14,7 +14,7 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 from retarget.results import CaseRecord, Outcome, TargetRecord, properties
-from retarget.session import AsExpected, Skip, SkipKind, finish, trial_outcome
+from retarget.session import AsExpected, Skip, SkipKind
 
 from pytest_retarget.internals import SubtestContext, junit_log
 from pytest_retarget.items.targets import MatrixItem, end_of, error_repr
@@ -41,9 +41,9 @@ class Recorder:
         if not isinstance(item, MatrixItem) or (report.when != "call" and report.passed):
             return report
         error = end_of(call.excinfo.value) if call.excinfo is not None else None
-        outcome_and_reason = _worded(item, report, error)
-        record = finish(
-            item.trial, error, outcome_and_reason, started=call.start, ended=call.stop, with_digests=self._with_digests
+        outcome, reason = _worded(item, report, error)
+        record = item.trial.finished(
+            error, outcome, reason, started=call.start, ended=call.stop, with_digests=self._with_digests
         )
         others = [pair for pair in item.user_properties if not pair[0].startswith("retarget.")]
         item.user_properties[:] = [*others, *properties(record)]
@@ -76,7 +76,7 @@ def _worded(item: MatrixItem, report: pytest.TestReport, error: BaseException | 
     if isinstance(error, pytest.skip.Exception):  # of another plugin
         report.longrepr = (str(path), (line or 0) + 1, f"Skipped: {error.msg}")
         return Outcome.SKIPPED, str(error.msg)
-    outcome_and_reason = trial_outcome(item.trial, error, was_tried=report.when == "call")
+    outcome_and_reason = item.trial.outcome(error, was_tried=report.when == "call")
     if isinstance(error, Skip):
         reason = error.reason if error.kind is SkipKind.BLOCKED else f"Skipped: {error.reason}"
         report.longrepr = (str(path), (line or 0) + 1, reason)

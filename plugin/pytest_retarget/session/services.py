@@ -38,10 +38,7 @@ class Services(TrialServices):
     settings: Settings
 
     def __init__(self, config: pytest.Config, spare: SpareWorker | None = None) -> None:
-        from retarget.session import (
-            Engine,  # only a session that runs targets needs it
-            current_holder,
-        )
+        from retarget.session import Engine  # only a session that runs targets needs it
 
         workerinput = getattr(config, "workerinput", {})
         self._progress = progress = Progress(config)
@@ -65,7 +62,8 @@ class Services(TrialServices):
             artifacts=settings.artifacts,
             export=settings.export,
             shared=not settings.no_cache,
-            holder=current_holder(workerinput.get("mainargv", sys.argv), workerinput.get("testrunuid", "")),
+            command=workerinput.get("mainargv", sys.argv),
+            session=workerinput.get("testrunuid", ""),
             waiting=progress.waiting,
             note=progress.note,
             executor=_executor(settings, cache_dir(config)) if settings.cluster else None,

@@ -106,8 +106,8 @@ def parameters_of(request: CaseRequest) -> Sequence[tuple[str, Path]]:
         with suppress(DiagnosticsError):  # of an invalid one its case says why
             for scope, written in load_flagfile(path, request.folder).parameters:
                 try:
-                    path = data.path(written.text, is_large=True)
-                    of_file.setdefault(scope, (written.location, {}))[1][path] = None
+                    file = data.path(written.text, is_large=True)
+                    of_file.setdefault(scope, (written.location, {}))[1][file] = None
                 except RetargetError as error:
                     diagnostics.append(written.location.diagnostic(str(error)))
         if len(diagnostics) > before:

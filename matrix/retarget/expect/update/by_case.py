@@ -36,19 +36,6 @@ class CasesSeen(Struct, frozen=True, kw_only=True):
     is_selection: bool = False
 
 
-class CaseUpdate(Struct, frozen=True, kw_only=True):
-    """Rules with `case` as they are to be. `plain` is what is left for rules without, of all that was observed.
-
-    `changed` are rules by origin as they are to be, None if one goes; `new` pairs of a rule and the one that it is a
-    part of, None if it is alone. `names_cases` means that rules with `case` are or were there.
-    """
-
-    plain: Observations
-    changed: Mapping[Origin, Expectation | None] = field(default_factory=dict)
-    new: tuple[tuple[Expectation, Expectation | None], ...] = ()
-    names_cases: bool = False
-
-
 class _Slice(Struct):
     """The rules that name certain cases, and what was observed of these. New ones repeat `source`, if there is one."""
 
@@ -73,20 +60,22 @@ def plan_cases(
 
     Raises `RetargetError` where rules contradict each other on a case.
     """
-    plan = _Plan(suites, seen, cases, day)
+    plan = CaseUpdate(suites, seen, cases, day)
     plan.drop_idle_entries()
     plan.observe()
-    changed, new = plan.changed, plan.new
     for one in plan.slices():
         edited, added = plan.edited(one, doubt)
-        changed |= edited
-        new += added
-    names_cases = bool(changed or new) or any(rule.cases for one in suites for rule in one.suite.expectations)
-    return CaseUpdate(plain=plan.plain, changed=changed, new=tuple(new), names_cases=names_cases)
+        plan.changed |= edited
+        plan.new += added
+    return plan
 
 
-class _Plan:
-    """Works towards a `CaseUpdate`."""
+class CaseUpdate:
+    """Rules with `case` as they are to be. `plain` is what is left for rules without, of all that was observed.
+
+    `changed` are rules by origin as they are to be, None if one goes; `new` pairs of a rule and the one that it is a
+    part of, None if it is alone.
+    """
 
     def __init__(
         self, suites: Sequence[SuiteTargets], seen: Observations, cases: Mapping[Key, CasesSeen], day: date
@@ -100,6 +89,11 @@ class _Plan:
         self._targets: dict[Key, Target] = {key_of(target): target for one in suites for target in one.targets}
         self._rules = {rule.origin: rule for one in suites for rule in one.suite.expectations}
         self._slices: dict[tuple[frozenset[str], Origin | None], _Slice] = {}
+
+    @property
+    def names_cases(self) -> bool:
+        """Whether rules with `case` are or were there."""
+        return bool(self.changed or self.new) or any(rule.cases for rule in self._rules.values())
 
     def _now(self, rules: Iterable[Expectation]) -> list[Expectation]:
         """Return rules as they are now."""

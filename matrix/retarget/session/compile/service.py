@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+import msgspec
 from msgspec import Struct
 
 from retarget.extension import Resolved, UnavailableError
@@ -38,7 +39,7 @@ _LONGEST_PAUSE = 0.5
 """Seconds between looks at a key that another process compiles."""
 
 
-class BuildStatistics(Struct, frozen=True, kw_only=True):
+class BuildStatistics(Struct, kw_only=True):
     """The builds so far.
 
     `compiled` counts compiles that ran here, failed ones too; `reused` what the store had; `failed` the outcomes that
@@ -131,7 +132,7 @@ class BuildService:
     def statistics(self) -> BuildStatistics:
         """The builds so far."""
         with self._changed:
-            return self._statistics
+            return msgspec.structs.replace(self._statistics)
 
     @property
     def activity(self) -> BuildActivity:
@@ -340,13 +341,11 @@ class BuildService:
             del self._running[job.target]
             job.end = end
             if (outcome := job.outcome) is not None:
-                old = self._statistics
-                self._statistics = BuildStatistics(
-                    compiled=old.compiled + (not outcome.reused and bool(outcome.key)),
-                    reused=old.reused + outcome.reused,
-                    failed=old.failed + (outcome.failure is not None),
-                    seconds=old.seconds + (0.0 if outcome.reused else outcome.seconds),
-                )
+                found = self._statistics
+                found.compiled += not outcome.reused and bool(outcome.key)
+                found.reused += outcome.reused
+                found.failed += outcome.failure is not None
+                found.seconds += 0.0 if outcome.reused else outcome.seconds
             self._changed.notify_all()
 
     def _build(self, target: CompileTarget) -> CompileOutcome | None:

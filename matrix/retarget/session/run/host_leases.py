@@ -10,7 +10,6 @@ No clock of the host matters, and a full disk does not either.
 from __future__ import annotations
 
 import hashlib
-import json
 import shlex
 import threading
 import time
@@ -18,7 +17,8 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from msgspec.structs import asdict, replace
+import msgspec
+from msgspec.structs import replace
 
 from retarget.extension import UnavailableError
 from retarget.model import Host
@@ -126,7 +126,7 @@ class _Leases:
                     slots=lease.concurrency,
                     stale=shlex.quote(f" {stale} "),
                     session=self._session,
-                    owner=shlex.quote(json.dumps(asdict(holder))),
+                    owner=shlex.quote(msgspec.json.encode(holder).decode()),
                 )
             )
             lines = answer.out.decode(errors="replace").splitlines()

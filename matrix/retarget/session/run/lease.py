@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import json
 import os
 import pwd
 import shlex
@@ -20,8 +19,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from retarget.support.errors import RetargetError
 from retarget.support.files import user_path
@@ -66,6 +66,10 @@ class Holder(Struct, frozen=True, kw_only=True):
     session: str
     concurrency: int = 1
     since: float = 0.0
+
+
+msgspec.json.Decoder(Holder)
+"""As in `retarget.session.cache.sealed_files`: several threads of a cluster's worker may read slots."""
 
 
 class LeaseWait(Struct, frozen=True, kw_only=True):
@@ -228,7 +232,7 @@ class DeviceLeases:
             device.queue.unlock()
 
     def _sign(self, slot: LockFile, lease: Lease) -> None:
-        slot.write(_record(replace(self._holder, concurrency=lease.concurrency, since=time.time())))
+        slot.write(msgspec.json.encode(replace(self._holder, concurrency=lease.concurrency, since=time.time())))
 
     def _acquire(self, lease: Lease, on_wait: OnLeaseWait | None, start: float) -> LockFile:
         """Wait for a slot of a device and take it. `start` is when the wait began, by the monotonic clock."""
@@ -319,10 +323,6 @@ def _release(slot: LockFile) -> None:
     slot.unlock()
 
 
-def _record(holder: Holder) -> bytes:
-    return json.dumps(asdict(holder)).encode()
-
-
 def _read(slot: LockFile) -> Holder | None:
     return parse_holder(slot.read(_LARGEST_RECORD))
 
@@ -330,22 +330,11 @@ def _read(slot: LockFile) -> Holder | None:
 def parse_holder(text: bytes) -> Holder | None:
     """Return what a slot says of its holder; None where it says nothing valid."""
     try:
-        found = json.loads(text)
-        return Holder(
-            pid=int(found["pid"]),
-            user=_printable(found["user"]),
-            command=_printable(found["command"]),
-            folder=_printable(found["folder"]),
-            session=str(found["session"]),
-            concurrency=max(1, int(found["concurrency"])),
-            since=float(found["since"]),
-        )
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        found = msgspec.json.decode(text, type=Holder)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
-
-
-def _printable(text: object) -> str:
-    return printable(str(text)[:_LONGEST_TEXT])
+    texts = {name: printable(getattr(found, name)[:_LONGEST_TEXT]) for name in ("user", "command", "folder")}
+    return replace(found, **texts, concurrency=max(1, found.concurrency))
 
 
 LEASE_FOLDER_VARIABLE = "RETARGET_LEASE_DIR"

@@ -207,7 +207,7 @@ class RunService:
 
     def export_cases(self, request: ExportCases) -> tuple[str, ...] | None:
         """Return and raise what `Engine.export_cases` does."""
-        return self._done(request, ExportedCases, f"the cases of {request.target.name} cannot be written").names
+        return self._done(request, ExportedCases, f"the cases of {request.run.target.name} cannot be written").names
 
     def generate(self, kind: str, description: Path, folder: Path) -> None:
         """Write the modules that a file of a kind lists below the empty `folder`, in a worker process.
@@ -241,7 +241,7 @@ class RunService:
 
     def check_driver(
         self, runtime: RuntimeConfig, check: str, *, timeout: float, on_wait: OnLeaseWait | None = None
-    ) -> CheckedDriver | Refused:
+    ) -> CheckedDriver:
         """Do one check on the devices of a runtime config; the worker is replaced unless it passed.
 
         Raises `UnavailableError` and `RetargetError` as `devices` does.
@@ -249,10 +249,10 @@ class RunService:
         worker = self._worker(runtime)
         infos = worker.open()
         with self._hold(runtime, infos, on_wait):
-            answer = worker.ask(CheckDriver(config=runtime, check=check), CheckedDriver, timeout=timeout)
-            if isinstance(answer, Refused) or answer.state is CheckState.FAILED:
+            checked = _checked(worker.ask(CheckDriver(config=runtime, check=check), CheckedDriver, timeout=timeout))
+            if checked.state in {CheckState.FAILED, CheckState.CRASHED, CheckState.TIMED_OUT}:
                 worker.close()
-        return answer
+        return checked
 
     def kill(self) -> None:
         """Kill all worker processes, so that `close` has none to wait for. Safe in a signal handler."""
@@ -430,15 +430,15 @@ def check_driver(
     outcomes, reason = (), ""
     for check in checks:
         if reason:
-            answer: CheckedDriver | Refused = CheckedDriver(state=CheckState.NOT_TRIED, detail=reason)
+            checked = CheckedDriver(state=CheckState.NOT_TRIED, detail=reason)
         else:
             try:
-                answer = service.check_driver(config, check.name, timeout=timeout, on_wait=on_wait)
+                checked = service.check_driver(config, check.name, timeout=timeout, on_wait=on_wait)
             except (UnavailableError, RetargetError) as error:  # a check before has broken the device
-                answer = CheckedDriver(state=CheckState.NOT_TRIED, detail=str(error))
-            if isinstance(answer, CheckedDriver) and answer.state is CheckState.NOT_TRIED:
-                reason = answer.detail
-        outcomes += (outcome := _outcome(config, infos, check, _checked(answer), Rung.OPENS),)
+                checked = CheckedDriver(state=CheckState.NOT_TRIED, detail=str(error))
+            if checked.state is CheckState.NOT_TRIED:
+                reason = checked.detail
+        outcomes += (outcome := _outcome(config, infos, check, checked, Rung.OPENS),)
         if done is not None and not reason:
             done(outcome)
     passes = all(one.state in {CheckState.PASSED, CheckState.NOT_APPLICABLE} for one in outcomes)

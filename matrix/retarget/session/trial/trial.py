@@ -17,12 +17,15 @@ from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, Target
 from retarget.model.names import is_one_of
 from retarget.model.outcomes import CompileOutcome, Failure, Observation, Rung, RunOutcome, Stage, first_failure
-from retarget.results.record import CompileRecord, DeviceRecord, Outcome, Result, TargetRecord
-from retarget.session.trial.attempts import Attempts, attempts, case_records
-from retarget.session.trial.failures import Skip, SkipKind, StageFailedError, compile_failed, failure_fields
+from retarget.results.record import BAD, CompileRecord, DeviceRecord, Outcome, Result, Sibling, TargetRecord
+from retarget.session.trial.attempts import Attempts, UnexpectedPassError, attempts, case_records
+from retarget.session.trial.failures import AsExpected, Skip, SkipKind, StageFailedError, compile_failed, failure_fields
 from retarget.session.trial.record import declared_record
 from retarget.session.trial.services import NO_RULES, RulesInForce, TrialServices
 from retarget.support.errors import RetargetError
+
+_OUTCOMES = {SkipKind.BLOCKED: Outcome.BLOCKED, SkipKind.LOST: Outcome.NOT_RUN}
+_UNAVAILABLE = frozenset({SkipKind.UNAVAILABLE, SkipKind.UNSUITABLE, SkipKind.LOST})
 
 
 class SuiteContext(Protocol):
@@ -297,3 +300,73 @@ class Trial:
         if not expected or (is_of_case and not others):
             return failure, ()
         return (first_failure(others) or failure) if is_of_case else failure, expected
+
+    # ------------------------------------------------------------ its end
+
+    def outcome(self, error: BaseException | None, *, was_tried: bool) -> tuple[Outcome, str]:
+        """Return the target's outcome and the reason for it. `error` is what the trial raised, None if it raised
+        nothing. `was_tried` is false where this was before the attempt: the target could not be tried."""
+        if isinstance(error, Skip):
+            return _OUTCOMES.get(error.kind, Outcome.SKIPPED), error.reason
+        record = self.record
+        if isinstance(error, AsExpected):
+            return (Outcome.INTERMITTENT, record.reason) if error.by_chance else (Outcome.XFAILED, error.reason)
+        if error is not None:
+            failed = Outcome.FAILED if was_tried else Outcome.ERROR
+            return Outcome.XPASSED if isinstance(error, UnexpectedPassError) else failed, ""
+        if record.outcome is Outcome.INTERMITTENT:
+            return record.outcome, record.reason
+        if record.attempt == 1:
+            return Outcome.PASSED, ""
+        rule = self.rules.whole or self.in_force.compile_rule
+        reason = f"{self.nodeid} passed at attempt {record.attempt}"
+        return Outcome.FLAKY, f"{reason} ({excuse_text(rule)})" if rule is not None else reason
+
+    def finished(
+        self,
+        error: BaseException | None,
+        outcome: Outcome,
+        reason: str,
+        *,
+        started: float,
+        ended: float,
+        with_digests: bool = False,
+    ) -> TargetRecord:
+        """Return the record of the trial that has ended with an error, or none.
+
+        `started`, where the trial never began, and `ended` are times in seconds since the epoch. `with_digests`: the
+        files of the cases are read for their digests.
+        """
+        failure = error.error if isinstance(error, AsExpected) and error.error is not None else error
+        skip = error if isinstance(error, Skip) else None
+        kind = skip.kind if skip is not None else None
+        return replace(
+            self.record,
+            outcome=outcome,
+            reason=reason,
+            hint=skip.hint if skip is not None else "",
+            unavailable=kind in _UNAVAILABLE,
+            unsuitable=kind is SkipKind.UNSUITABLE,
+            blocked_by=skip.by if skip is not None and kind is SkipKind.BLOCKED else "",
+            excused=kind is SkipKind.RULE,
+            unchanged=self.record.unchanged and outcome in {Outcome.PASSED, Outcome.XFAILED},
+            siblings=self._siblings() if outcome in BAD else (),
+            **(self.digests if with_digests else {}),
+            started=self.record.started or started,
+            ended=ended,
+            **(failure_fields(failure) if failure is not None else {}),
+        )
+
+    def _siblings(self) -> Sequence[Sibling]:
+        if not isinstance(self.target, RunTarget):
+            return ()
+        return tuple(
+            Sibling(
+                target=other.name,
+                compiler=other.compile.compiler.name,
+                runtime=other.runtime.name,
+                driver=other.runtime.driver,
+            )
+            for other in self.suite.run_targets(self.target.compile.module.name)
+            if other.name != self.target.name
+        )

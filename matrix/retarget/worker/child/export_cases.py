@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 def export_cases(registry: Registry, message: ExportCases) -> ExportedCases:
     """Write the cases. Raises `RetargetError` for invalid data and `OSError`."""
-    driver = registry.driver(message.target.runtime.driver)
-    loader = registry.case_loader(message.target.compile.kind)
-    request = case_request(message.target.compile)
-    folder = message.folder
+    run, folder = message.run, message.folder
+    driver = registry.driver(run.target.runtime.driver)
+    loader = registry.case_loader(run.target.compile.kind)
+    request = case_request(run.target.compile)
     folder.mkdir(parents=True, exist_ok=True)
     parameters = []
     for number, (scope, path) in enumerate(loader.parameters(request)):
@@ -46,14 +46,14 @@ def export_cases(registry: Registry, message: ExportCases) -> ExportedCases:
         shutil.copyfile(path, folder / name)
         parameters.append([scope, name])
     try:
-        functions = tuple(driver.functions(read_artifact(message.artifact, message.digest)))
+        functions = tuple(driver.functions(read_artifact(run.artifact, run.digest)))
     except DriverError:
         names, entries = None, None
     else:
-        cases = tuple(selected_cases(loader.load(replace(request, functions=functions)), message.only))
+        cases = tuple(selected_cases(loader.load(replace(request, functions=functions)), run.only))
         references = {
             config: {case.name: case.results for case in read_outputs(recorded)}
-            for config, recorded in message.references
+            for config, recorded in run.references
             if isinstance(recorded, Path)
         }
         names = tuple(case.name for case in cases)

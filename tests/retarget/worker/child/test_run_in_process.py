@@ -346,9 +346,8 @@ def test_cases_are_written_as_files_for_others(tmp_path: Path) -> None:
         case_loader=lambda _: SimpleNamespace(parameters=lambda _: [("s", tmp_path / "p.irpa")], load=lambda _: cases),
     )
     target = run_target(compile_target(config="c"), driver="d")
-    known: Any = {"artifact": tmp_path / "artifact", "digest": "", "folder": tmp_path / "e", "only": ("f", "g")}
-    message = ExportCases(target=target, references=(("o", tmp_path / "o"),), **known)
-
+    run = RunModule(target=target, artifact=tmp_path / "artifact", references=(("o", tmp_path / "o"),), only=("f", "g"))
+    message = ExportCases(run=run, folder=tmp_path / "e")
     assert export_cases(registry, message).names == ("f", "g")
 
     written = json.loads((tmp_path / "e" / "cases.json").read_text())
