@@ -89,10 +89,6 @@ def run(arguments: argparse.Namespace) -> int:
 # ---------------------------------------------------------------- targets
 
 
-def _target_row(suite: Suite, target: Target) -> _Row:
-    return target.name, suite.name, " ".join(target.tags)
-
-
 def _target_json(_: Suite, target: Target) -> _Json:
     compiled = target.compiled
     runtime: _Json = {}
@@ -307,7 +303,7 @@ _TARGETS = _View(
     key="targets",
     header=("target", "suite", "tags"),
     found=lambda selected: selected,
-    row=_target_row,
+    row=lambda suite, target: (target.name, suite.name, " ".join(target.tags)),
     content=_target_json,
 )
 _VIEWS = {

@@ -47,11 +47,10 @@ _Key = tuple[str, str]
 
 
 class AttributionHooks:
-    """The hooks of one session."""
+    """The hooks of the process that reports."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._is_worker = hasattr(config, "workerinput")
         self._records: dict[_Key, dict[str, TargetRecord]] = {}
         self._failed: dict[_Key, list[tuple[pytest.TestReport, TargetRecord]]] = {}
         self.conclusions: dict[str, Attribution] = {}
@@ -60,7 +59,7 @@ class AttributionHooks:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the outcome of a run target."""
         record = record_of(report)
-        if record is None or not record.runtime or self._is_worker:
+        if record is None or not record.runtime:
             return
         module = (report.nodeid.removesuffix(f"::{record.target}"), record.module)
         self._records.setdefault(module, {})[record.target] = record

@@ -155,12 +155,6 @@ class _FailedFirst(argparse.Action):
         namespace.failedfirst = True
 
 
-def register_markers(config: pytest.Config) -> None:
-    """Make the fixed marks known to `--markers` and `--strict-markers`."""
-    for line in MARKERS:
-        config.addinivalue_line("markers", line)
-
-
 class Settings(Struct, frozen=True, kw_only=True):
     """The user's options.
 
