@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_retarget.options.settings import NOT_ENTERED, OF_ONE_ID, SETTINGS, Settings, add_options, register_markers
+from pytest_retarget.options.settings import MARKERS, NOT_ENTERED, OF_ONE_ID, SETTINGS, Settings, add_options
 
 if TYPE_CHECKING:
     from retarget.session import FoundFiles, PytestConfiguration, RunRequest, Selection, SelectionRequest
@@ -40,7 +40,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[SETTINGS] = settings = Settings.of(config)
-    register_markers(config)
+    for line in MARKERS:
+        config.addinivalue_line("markers", line)
     if settings.require:
         from pytest_retarget.collect.requirements import Requirements
 
@@ -109,11 +110,11 @@ def activate(config: pytest.Config) -> ModuleType:
             "-terminal": (terminal := TerminalHooks(config, collection)),
             "-lastfailed": RememberBlocked(config),
         }
-        if not config.pluginmanager.is_blocked(f"{NAME}-attribution"):
-            from pytest_retarget.attribution.reports import AttributionHooks
-
-            plugins["-attribution"] = AttributionHooks(config)
         if not hasattr(config, "workerinput"):
+            if not config.pluginmanager.is_blocked(f"{NAME}-attribution"):
+                from pytest_retarget.attribution.reports import AttributionHooks
+
+                plugins["-attribution"] = AttributionHooks(config)
             plugins["-fold"] = FoldAlike(config)
             if on_github():
                 from pytest_retarget.report.github import GitHub

@@ -89,10 +89,6 @@ def run(arguments: argparse.Namespace) -> int:
 # ---------------------------------------------------------------- targets
 
 
-def _target_row(suite: Suite, target: Target) -> _Row:
-    return target.name, suite.name, " ".join(target.tags)
-
-
 def _target_json(_: Suite, target: Target) -> _Json:
     compiled = target.compiled
     runtime: _Json = {}
@@ -117,11 +113,7 @@ def _target_json(_: Suite, target: Target) -> _Json:
 
 def _compile_targets(selected: _Selected) -> Iterable[tuple[Suite, CompileTarget]]:
     """Return the compile targets that are selected, or needed by a run target that is."""
-    needed: dict[int, tuple[Suite, CompileTarget]] = {}
-    for suite, target in selected:
-        compiled = target.compiled
-        needed.setdefault(id(compiled), (suite, compiled))
-    return needed.values()
+    return {id(target.compiled): (suite, target.compiled) for suite, target in selected}.values()
 
 
 # ---------------------------------------------------------------- configs
@@ -269,13 +261,9 @@ def _texts(requires: Iterable[Requirement]) -> Sequence[str]:
 
 def _suites(selected: _Selected) -> Iterable[tuple[Suite, int, int]]:
     """Return the suites of the targets, each with the numbers of compile and run targets."""
-    suites: dict[int, Suite] = {}
-    compiles: Counter[int] = Counter()
-    runs: Counter[int] = Counter()
-    for suite, target in selected:
-        suites.setdefault(id(suite), suite)
-        (runs if isinstance(target, RunTarget) else compiles)[id(suite)] += 1
-    return ((suite, compiles[key], runs[key]) for key, suite in suites.items())
+    suites = {id(suite): suite for suite, _ in selected}
+    counts = Counter((id(suite), isinstance(target, RunTarget)) for suite, target in selected)
+    return ((suite, counts[key, False], counts[key, True]) for key, suite in suites.items())
 
 
 def _suite_row(suite: Suite, compiles: int, runs: int) -> _Row:
@@ -307,7 +295,7 @@ _TARGETS = _View(
     key="targets",
     header=("target", "suite", "tags"),
     found=lambda selected: selected,
-    row=_target_row,
+    row=lambda suite, target: (target.name, suite.name, " ".join(target.tags)),
     content=_target_json,
 )
 _VIEWS = {

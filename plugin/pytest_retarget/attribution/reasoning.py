@@ -11,14 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
-from retarget.model import CRASH, TIMEOUT, Observation
+from retarget.model import CRASH, TIMEOUT, Observation, Stage
 from retarget.results import CaseRecord, Outcome, TargetRecord
 
 _PASSED = frozenset({Outcome.PASSED, Outcome.PARTIAL, Outcome.FLAKY, Outcome.XPASSED})
 _FAILED = frozenset({Outcome.FAILED, Outcome.XFAILED})
-LOAD = "load"
-COMPARE = "compare"
-"""The stages at which data is read, and values differ."""
 
 _SHOWN = 12
 """How many targets are listed; the others are counted."""
@@ -100,7 +97,7 @@ def conclusion(failing: TargetRecord, others: Sequence[TargetRecord]) -> str:
                 f"This says nothing of compiler config {failing.compiler}: compiler config {lacking}, whose results "
                 "are expected, gave none."
             )
-        elif case and stage_of(mine) == LOAD and not any(map(passes, seen)):
+        elif case and stage_of(mine) == Stage.LOAD and not any(map(passes, seen)):
             text = (
                 f"This says nothing of compiler config {failing.compiler}: the inputs of the case or its expected "
                 "results could not be had, so nothing was called."
@@ -118,7 +115,7 @@ def conclusion(failing: TargetRecord, others: Sequence[TargetRecord]) -> str:
 
 def _against(failing: TargetRecord, others: Sequence[TargetRecord], reference: str, what: str) -> str:
     """A case that expects what another config gives: that one's own targets pass whatever it gives."""
-    if stage_of(failing) != COMPARE:
+    if stage_of(failing) != Stage.COMPARE:
         return _concluded(failing, others, what)
     rest = [other for other in others if other.compiler != reference]
     if any(passes(other) for other in rest):
@@ -182,7 +179,7 @@ def _points_to_compiler(failing: TargetRecord, compiler: str, same: _Group, cros
     fails = f"its artifact fails {'alike on' if alike else 'on'} every runtime config it ran on"
     fails += "" if alike else ", though not alike"
     if not cross.ran:
-        is_data = stage_of(failing) == LOAD and alike
+        is_data = stage_of(failing) == Stage.LOAD and alike
         module = "the data of its cases" if is_data else "the module and what it expects"
         return f"This points to {compiler} or to {module}: {fails}, and no other compiler config has run {what}."
     if not cross.failing:
@@ -229,7 +226,7 @@ def reference(failing: TargetRecord, others: Sequence[TargetRecord]) -> TargetRe
     One that passes; else one that passes in a case that fails here, and has its outputs. First of all, of the same
     artifact.
     """
-    differing = [case for case, (stage, _) in _failures(failing).items() if stage == COMPARE]
+    differing = [case for case, (stage, _) in _failures(failing).items() if stage == Stage.COMPARE]
     passing = [
         other for other in others if _gives_outputs(other) and any(passes(_at(other, case)) for case in differing)
     ]

@@ -47,11 +47,10 @@ _Key = tuple[str, str]
 
 
 class AttributionHooks:
-    """The hooks of one session."""
+    """The hooks of the process that reports."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._is_worker = hasattr(config, "workerinput")
         self._records: dict[_Key, dict[str, TargetRecord]] = {}
         self._failed: dict[_Key, list[tuple[pytest.TestReport, TargetRecord]]] = {}
         self.conclusions: dict[str, Attribution] = {}
@@ -60,7 +59,7 @@ class AttributionHooks:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the outcome of a run target."""
         record = record_of(report)
-        if record is None or not record.runtime or self._is_worker:
+        if record is None or not record.runtime:
             return
         module = (report.nodeid.removesuffix(f"::{record.target}"), record.module)
         self._records.setdefault(module, {})[record.target] = record
@@ -127,7 +126,7 @@ class _Comparer(ExitStack):
     def __init__(self, config: pytest.Config, limit: int) -> None:
         super().__init__()
         self._config = config
-        self._left = limit
+        self._limit = limit
         self._end = time.monotonic() + COMPARING_SECONDS
         self._done: set[_Key] = set()
         self._services = config.stash.get(SERVICES, None)
@@ -143,10 +142,9 @@ class _Comparer(ExitStack):
         by_hand = shlex.join([shell_program(COMPARE), "compare", *options, *what, "--configs", ",".join(pairs)])
         compiles = self._config.stash[SETTINGS].artifacts is None  # as that command does, which a device host may not
         hint = f"to compare them by hand: {by_hand}" if compiles else ""
-        if module in self._done or not self._left or time.monotonic() > self._end:
+        if module in self._done or len(self._done) >= self._limit or time.monotonic() > self._end:
             return hint
         self._done.add(module)
-        self._left -= 1
         try:
             found = self._compare(failed, passing, (pairs[0], pairs[1]))
         except (RetargetError, UnavailableError):

@@ -41,7 +41,6 @@ _REUSE_VARIABLE = "RETARGET_REUSE_RESULTS"
 _EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
 _MOST_BUNDLES = 10
 
-
 _OPTIONS = {
     "--retarget-require EXPR …": "make it an error, not a skip, if a target matching this mark expression cannot run "
     "here (repeatable)",
@@ -96,7 +95,8 @@ _OPTIONS = {
 
 _CONTRADICTIONS = (
     (
-        *("export", "artifacts"),
+        "export",
+        "artifacts",
         "one of them: the first writes artifacts where they are compiled, the second runs them elsewhere",
     ),
     ("no-cache", "cache-dir", "one of them"),
@@ -153,12 +153,6 @@ class _FailedFirst(argparse.Action):
     def __call__(self, _: object, namespace: argparse.Namespace, *__: object) -> None:
         setattr(namespace, self.dest, True)
         namespace.failedfirst = True
-
-
-def register_markers(config: pytest.Config) -> None:
-    """Make the fixed marks known to `--markers` and `--strict-markers`."""
-    for line in MARKERS:
-        config.addinivalue_line("markers", line)
 
 
 class Settings(Struct, frozen=True, kw_only=True):

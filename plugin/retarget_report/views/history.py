@@ -110,11 +110,6 @@ def _kind(state: State | None, settled: dict[State | None, int]) -> Kind:
 def _pattern(history: History, target: str, cells: tuple[int, ...]) -> Pattern:
     known = timeline_of(history, target)
     assert known is not None  # noqa: S101  (it is one of the history's)
-    return Pattern(
-        cells=cells,
-        since=known.since,
-        ran=known.ran,
-        flaky=known.flaky,
-        last_run=known.last_run,
-        regressions=[(one.opened, -1 if one.closed is None else one.closed) for one in known.regressions],
-    )
+    regressions = [(one.opened, -1 if one.closed is None else one.closed) for one in known.regressions]
+    same = {name: getattr(known, name) for name in ("since", "ran", "flaky", "last_run")}
+    return Pattern(cells=cells, regressions=regressions, **same)

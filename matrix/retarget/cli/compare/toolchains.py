@@ -199,7 +199,11 @@ def _compared(sides: Sequence[_Side], target: Target, others: Sequence[Target]) 
             return _compared_runs(nothing, sides, target, others, outcomes)
     except (UnavailableError, RetargetError) as error:
         return _lost(nothing, error) if failures == [None] else replace(nothing, reason=first_line(str(error)))
-    artifacts = tuple(_artifacts(outcomes))
+    artifacts = [
+        Compiled(digest=one.artifact.digest, size=one.artifact.size, seconds=one.seconds, reused=one.reused)
+        for one in outcomes
+        if one.artifact is not None
+    ]
     both = (artifacts[0], artifacts[1]) if len(artifacts) == 2 else None
     return replace(nothing, states=(_state(failures[0]), _state(failures[1])), artifacts=both)
 
@@ -238,13 +242,6 @@ def _worse_cases(before: RunOutcome, after: RunOutcome) -> tuple[str, ...]:
     passing = {case.name for case in after.cases if case.failure is None}
     worse = (case.name for case in before.cases if case.failure is None and case.name not in passing)
     return tuple(worse) if before.failure is not None and after.failure is not None and after.cases else ()
-
-
-def _artifacts(outcomes: Sequence[CompileOutcome]) -> Iterator[Compiled]:
-    for one in outcomes:
-        if one.artifact is not None:
-            artifact = one.artifact
-            yield Compiled(digest=artifact.digest, size=artifact.size, seconds=one.seconds, reused=one.reused)
 
 
 def _state(failure: Failure | None) -> State:
