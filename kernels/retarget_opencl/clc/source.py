@@ -45,7 +45,7 @@ def template(name: str) -> jinja2.Template:
 def kernel_source(kernel: KernelText, profile: DeviceProfile) -> KernelSource:
     """Return a kernel's OpenCL C, and what stands before it: pragmas, the helper functions in use, typedefs."""
     extensions = [name for feature in sorted(kernel.features) for name in _EXTENSIONS.get(feature, ())]
-    of_subgroups = ("retarget_shuffle", "retarget_sub", "retarget_num", "retarget_ballot")
+    of_subgroups = ("retarget_shuffle", "retarget_sub", "retarget_num")
     uses_subgroups = any(helper.startswith(of_subgroups) for helper in kernel.helpers)
     pins_subgroups = uses_subgroups and profile.subgroups == "khr"
     if pins_subgroups:

@@ -157,25 +157,16 @@ def _modify(writer: StatementWriter, op: Op) -> None:
     writer.define(op, f"{prefix}_{call}((volatile {writer.space(place)} {name}*)&{place.text}, {text})")
 
 
-def _helped(writer: StatementWriter, op: Op, helper: str) -> None:
-    """Write a call of a helper function, which there is for each address space."""
-    place, value = op.operands
-    suffix = "global" if writer.space(place) == "__global" else "local"
-    writer.define(op, f"{writer.helper(f'{helper}_{suffix}')}(&{place.text}, {value.text})")
-
-
 def _modify_narrow(writer: StatementWriter, op: Op) -> None:
     """Stores of elements that share a byte: IREE clears their bits in it and sets them, one after the other."""
-    _helped(writer, op, f"atomic_{_CALLS[op.name][0]}_{writer.names.value(op.kind)}")
+    place, value = op.operands
+    space = "global" if writer.space(place) == "__global" else "local"
+    helper = writer.helper(f"atomic_{_CALLS[op.name][0]}_{writer.names.value(op.kind)}_{space}")
+    writer.define(op, f"{helper}(&{place.text}, {value.text})")
 
 
 _ATOMICS: tuple[Rule, ...] = (
     Rule(tuple(_CALLS), _modify, applies=lambda op: element_of(op.kind).bits >= 32),
     Rule(("spirv.AtomicAnd", "spirv.AtomicOr"), _modify_narrow),
-    Rule(
-        ("spirv.EXT.AtomicFAdd",),
-        lambda writer, op: _helped(writer, op, "atomic_add_float"),
-        applies=lambda op: op.result == Scalar("float", 32),
-    ),
 )
 RULES: tuple[Rule, ...] = (*_MEMORY, *_ATOMICS)

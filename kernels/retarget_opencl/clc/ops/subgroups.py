@@ -2,8 +2,9 @@
 
 Operations call helper functions with one definition for each kind of subgroup support. A profile enables shuffles in
 IREE only where the device has them: by `cl_khr_subgroup_shuffle`, or on NVIDIA, whose OpenCL has no subgroups, by the
-PTX instruction `shfl.sync` written inline. The template holds both versions. Reductions, ballots and rotations are
-written with shuffles, for which all lanes of a subgroup must be active.
+PTX instruction `shfl.sync` written inline. The template holds both versions. Reductions are written with shuffles, for
+which all lanes of a subgroup must be active. IREE creates no op whose capability a target does not state: no ballots,
+broadcasts, rotations and clusters.
 
 Cooperative matrices have 16x16 elements, which the 32 work-items of a warp hold. IREE uses them where the profile has
 matrix units. On NVIDIA they are `ldmatrix` and `mma.sync`, written inline as PTX by helper functions of the template
@@ -38,8 +39,6 @@ _SHUFFLES = {
     "spirv.GroupNonUniformShuffleXor": "retarget_shuffle_xor",
     "spirv.GroupNonUniformShuffleUp": "retarget_shuffle_up",
     "spirv.GroupNonUniformShuffleDown": "retarget_shuffle_down",
-    "spirv.GroupNonUniformBroadcast": "retarget_shuffle",
-    "spirv.GroupNonUniformBroadcastFirst": "retarget_shuffle",
 }
 
 # The combining expression of each reduction; `{a}` and `{b}` are of the value's type.
@@ -57,9 +56,6 @@ _COMBINED = {
     "BitwiseAnd": "{a} & {b}",
     "BitwiseOr": "{a} | {b}",
     "BitwiseXor": "{a} ^ {b}",
-    "LogicalAnd": "{a} & {b}",
-    "LogicalOr": "{a} | {b}",
-    "LogicalXor": "{a} ^ {b}",
 }
 
 
@@ -87,56 +83,33 @@ def _shuffled(writer: StatementWriter, kind: SpirvType, call: str, text: str, la
 
 
 def _shuffle(writer: StatementWriter, op: Op) -> None:
-    value, lane = op.operands[0], op.operands[1].text if len(op.operands) > 1 else "0u"
-    writer.define(op, _shuffled(writer, value.kind, _SHUFFLES[op.name], value.text, lane))
-
-
-def _rotate(writer: StatementWriter, op: Op) -> None:
-    """Take the value of a lane further on, round the subgroup or round each cluster of it."""
-    value, by = op.operands[:2]
-    lane = writer.helper("retarget_subgroup_lane") + "()"
-    size = op.operands[2].text if len(op.operands) > 2 else writer.helper("retarget_subgroup_size") + "()"
-    source = writer.fresh("source")
-    writer.declare(f"uint {source}")
-    writer.state(f"{source} = ({lane} & ~({size} - 1u)) | (({lane} + {by.text}) & ({size} - 1u))")
-    writer.define(op, _shuffled(writer, value.kind, "retarget_shuffle", value.text, source))
+    value, lane = op.operands
+    writer.define(op, _shuffled(writer, value.kind, _SHUFFLES[op.name], value.text, lane.text))
 
 
 def _combine(writer: StatementWriter, op: Op) -> None:
-    """A reduction over the subgroup or over clusters of it."""
+    """A reduction over the subgroup."""
     operation = str(op.attribute("group_operation"))
-    if operation.partition("<")[2].rstrip(">") not in {"Reduce", "ClusteredReduce"}:
+    if operation.partition("<")[2].rstrip(">") != "Reduce":
         msg = f"no rule for the group operation {operation}"
         raise TypeSyntaxError(msg)
     names, value = writer.names, op.operands[0]
-    kind = value.kind
-    size = op.operands[1].number if len(op.operands) > 1 else None
-    limit = f"{size}u" if size is not None else writer.helper("retarget_subgroup_size") + "()"
+    kind, limit = value.kind, writer.helper("retarget_subgroup_size")
     total = writer.fresh("total")
     writer.declare(f"{names.value(kind)} {total}")
     writer.state(f"{total} = {value.text}")
     other = _shuffled(writer, kind, "retarget_shuffle_xor", total, "step")
-    if element_of(kind).kind == "bool":
-        other = f"({other})"
     name = op.name.removeprefix("spirv.GroupNonUniform")
     text = _COMBINED[name].format(a=total, b=other, u=names.unsigned(kind), s=names.signed(kind))
     if names.emulates(kind):
         text = f"{writer.helper(f'round_{names.small}{suffix_of(kind)}')}({text})"
-    writer.state(f"for (uint step = 1u; step < {limit}; step <<= 1) {total} = {text}")
+    writer.state(f"for (uint step = 1u; step < {limit}(); step <<= 1) {total} = {text}")
     writer.define(op, total)
-
-
-def _ballot(writer: StatementWriter, op: Op) -> None:
-    writer.feature("shuffle")
-    writer.helper("retarget_shuffle_xor")
-    writer.define(op, f"{writer.helper('retarget_ballot')}({op.operands[0].text})")
 
 
 _SUBGROUPS: tuple[Rule, ...] = (
     Rule(tuple(_SHUFFLES), _shuffle),
-    Rule(("spirv.GroupNonUniformRotateKHR",), _rotate),
     Rule(tuple(f"spirv.GroupNonUniform{name}" for name in _COMBINED), _combine),
-    Rule(("spirv.GroupNonUniformBallot",), _ballot),
 )
 
 

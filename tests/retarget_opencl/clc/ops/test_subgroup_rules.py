@@ -60,12 +60,8 @@ spirv.module Logical GLSL450 {{
 }}"""
 
 
-LOWEST = "spirv.SLessThan %a, %four : i32"
-"""True in the lanes whose value is below four."""
 VALUES = np.array([3, -7, 12, 5, 0, 9, -2, 4, 8, 1, -5, 6, 2, 11, -1, 7])
 UNSIGNED = VALUES % (1 << 32)
-BELOW = VALUES < 4
-SELECTED = "\n%r = spirv.Select %s, %one, %zero : i1, i32"
 
 
 def reduced(function: np.ufunc, values: Array = VALUES) -> list[float]:
@@ -75,7 +71,6 @@ def reduced(function: np.ufunc, values: Array = VALUES) -> list[float]:
 
 CASES = [
     ("reduce", "i32", "spirv.GroupNonUniformIAdd <Subgroup> <Reduce> %a : i32 -> i32", [VALUES.sum()] * 16),
-    ("clusters", "i32", "spirv.GroupNonUniformSMax <Subgroup> <ClusteredReduce> %a cluster_size(%four) : i32, i32 -> i32", np.repeat(VALUES.reshape(4, 4).max(axis=1), 4)),
     ("minimum", "i8", "spirv.GroupNonUniformSMin <Subgroup> <Reduce> %a : i8 -> i8", reduced(np.minimum)),
     ("sum", "f32", "spirv.GroupNonUniformFAdd <Subgroup> <Reduce> %a : f32 -> f32", reduced(np.add)),
     ("sum of halves", "f16", "spirv.GroupNonUniformFAdd <Subgroup> <Reduce> %a : f16 -> f16", reduced(np.add)),
@@ -90,10 +85,6 @@ CASES = [
     ("or", "i32", "spirv.GroupNonUniformBitwiseOr <Subgroup> <Reduce> %a : i32 -> i32", reduced(np.bitwise_or)),
     ("xor", "i32", "spirv.GroupNonUniformBitwiseXor <Subgroup> <Reduce> %a : i32 -> i32", reduced(np.bitwise_xor)),
     ("shuffle up", "i32", "spirv.GroupNonUniformShuffleUp <Subgroup> %a, %zero : i32, i32", VALUES),
-    ("broadcast", "f32", "spirv.GroupNonUniformBroadcast <Subgroup> %a, %three : f32, i32", [5] * 16),
-    ("broadcast of the first", "i64", "spirv.GroupNonUniformBroadcastFirst <Subgroup> %a : i64", [3] * 16),
-    ("rotate", "i32", "spirv.GroupNonUniformRotateKHR <Subgroup> %a, %three : i32, i32 -> i32", np.roll(VALUES, -3)),
-    ("rotate in clusters", "f32", "spirv.GroupNonUniformRotateKHR <Subgroup> %a, %one, cluster_size(%four) : f32, i32, i32 -> f32", np.roll(VALUES.reshape(4, 4), -1, axis=1).ravel()),
 ]  # fmt: skip
 
 
@@ -107,22 +98,6 @@ def test_lanes_combine_and_exchange_values(
     wanted = _array(kind, expected)
     actual = _run(with_subgroups, source, [_array(kind, VALUES)], wanted, LANES)
     np.testing.assert_array_equal(actual, wanted)
-
-
-VOTES = [
-    ("logical and", f"%c = {LOWEST}\n%s = spirv.GroupNonUniformLogicalAnd <Subgroup> <Reduce> %c : i1 -> i1{SELECTED}", [0] * 16),
-    ("logical or", f"%c = {LOWEST}\n%s = spirv.GroupNonUniformLogicalOr <Subgroup> <Reduce> %c : i1 -> i1{SELECTED}", [1] * 16),
-    ("logical xor", f"%c = {LOWEST}\n%s = spirv.GroupNonUniformLogicalXor <Subgroup> <Reduce> %c : i1 -> i1{SELECTED}", [BELOW.sum() % 2] * 16),
-    ("ballot", f"%c = {LOWEST}\n%x = spirv.GroupNonUniformBallot <Subgroup> %c : vector<4xi32>\n%r = spirv.CompositeExtract %x[0 : i32] : vector<4xi32>", [sum(1 << lane for lane in np.flatnonzero(BELOW))] * 16),
-]  # fmt: skip
-
-
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize(("body", "expected"), [case[1:] for case in VOTES], ids=[case[0] for case in VOTES])
-def test_lanes_vote(with_subgroups: OpenClDevice, body: str, expected: list[int]) -> None:
-    _, source = _translate(_module("i32", "i32", body), compile_profile(with_subgroups.profile), LANES)
-    wanted = _array("i32", expected)
-    np.testing.assert_array_equal(_run(with_subgroups, source, [_array("i32", VALUES)], wanted, LANES), wanted)
 
 
 def test_vectors_are_combined_by_elements(with_subgroups: OpenClDevice) -> None:
