@@ -60,7 +60,7 @@ def by_pytest(project: Path, folder: Path, *arguments: str) -> Mapping[str, str]
         sys.exit(f"pytest ended with status {done.returncode}, expected 0 or 1:\n{done.stdout}{done.stderr}")
     (session,) = read_results([folder])
     rules = "failed" if re.search("^=+ expectations =+$", done.stdout, re.MULTILINE) else "passed"
-    return {CHECK: rules} | {one: SAME[records[-1].outcome] for one, records in session.by_target.items()}
+    return {CHECK: rules} | {record.nodeid: SAME[record.outcome] for record in session.latest.values()}
 
 
 def by_ctest(folder: Path, *arguments: str) -> Mapping[str, str]:

@@ -26,7 +26,7 @@ from retarget.results import (
     read_results,
     results_of,
 )
-from retarget.support import MAX_ANNOTATIONS, RetargetError, counted, on_github, strip_colour, workflow_command
+from retarget.support import MAX_ANNOTATIONS, RetargetError, counted, listed, on_github, strip_colour, workflow_command
 
 _MAX_BYTES = 1_000_000
 """GitHub refuses a summary above 1 MiB. https://docs.github.com/actions/reference/workflow-commands-for-github-actions"""
@@ -107,7 +107,8 @@ def _head(records: Mapping[str, TargetRecord], plan: Plan | None, groups: Sequen
     if records:
         yield "| outcome | targets | of all |\n|---|--:|--:|\n"
     counts = Counter(_outcome(record) for record in records.values())
-    yield from (f"| {name} | {number} | {_percent(number, len(records))} |\n" for name, number in counts.most_common())
+    for name, number in counts.most_common():
+        yield f"| {name} | {number} | {100 * number / len(records):.1f} % |\n"
     if plan is not None and planned is not None:
         run = {target for target, record in records.items() if record.outcome is not Outcome.NOT_RUN}
         missing, unplanned = sorted(planned - run), sorted(run - planned)
@@ -128,17 +129,9 @@ def _outcome(record: TargetRecord) -> str:
     return "skipped: missing on this machine" if is_lacking else record.outcome.value
 
 
-def _percent(number: int, total: int) -> str:
-    return f"{100 * number / total:.1f} %"
-
-
 def _named(what: str, ids: Sequence[str]) -> Iterator[str]:
     if ids:
-        yield f"\n**{counted(len(ids), 'target')} {what}:** {', '.join(map(_code, ids[:_EXAMPLES]))}{_and_more(ids)}\n"
-
-
-def _and_more(of: Sequence[object]) -> str:
-    return f" and {len(of) - _EXAMPLES} more" if len(of) > _EXAMPLES else ""
+        yield f"\n**{counted(len(ids), 'target')} {what}:** {listed([*map(_code, ids)], _EXAMPLES)}\n"
 
 
 def _section(group: FailureGroup, total: int) -> str:
@@ -149,8 +142,8 @@ def _section(group: FailureGroup, total: int) -> str:
     lines += [
         f"- {_code(one.nodeid)}{f' on {_code(one.leg)}' if one.leg else ''}\n" for one in group.records[:_EXAMPLES]
     ]
-    if len(group.records) > _EXAMPLES:
-        lines.append(f"- {_and_more(group.records).strip()}\n")
+    if (more := len(group.records) - _EXAMPLES) > 0:
+        lines.append(f"- and {more} more\n")
     commands = "\n".join(_plain(line) for command in first.commands for line in command.splitlines())[:_MAX_COMMANDS]
     if commands:
         shown = f"<pre>{html.escape(commands)}</pre>"
