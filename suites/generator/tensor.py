@@ -165,11 +165,8 @@ def _pack(m: Module) -> None:
         %tiles = linalg.pack %x padding_value(%zero : f32) inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %room : tensor<13x10xf32> -> tensor<2x3x8x4xf32>
         """
     m.function("tiles", head, {"%tiles": exactly(tiles, F32)})
-    body = (
-        head
-        + """%kept = util.optimization_barrier %tiles : tensor<2x3x8x4xf32>
+    body = """%kept = util.optimization_barrier %tiles : tensor<2x3x8x4xf32>
         %empty = tensor.empty() : tensor<13x10xf32>
         %out = linalg.unpack %kept inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %empty : tensor<2x3x8x4xf32> -> tensor<13x10xf32>
         """
-    )
-    m.function("there_and_back", body, {"%out": exactly(x, F32)})
+    m.function("there_and_back", head + body, {"%out": exactly(x, F32)})

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _SHOWN = 60
 """Characters of a wrong value that are shown."""
 
-_Check = Callable[[Any], Any]
 _MethodT = TypeVar("_MethodT", bound=Callable[..., Any])
 
 
@@ -194,7 +193,7 @@ class _Mismatch(Exception):  # noqa: N818  it becomes an ExtensionError
 def checked_value(hint: Any, where: str, value: Any) -> Any:
     """Return a value that is what an annotation says, sequences as tuples. Raises `ExtensionError` for any other."""
     try:
-        return _check(hint)(value)
+        return _checked(hint, value)
     except _Mismatch as wrong:
         place, plain = f"{where}{wrong.path}", isinstance(wrong.value, str | bytes | int | float)
         shown = repr(wrong.value)[:_SHOWN] if plain else ""
@@ -211,100 +210,77 @@ def _hints(declared: Any) -> dict[str, Any]:
 
 
 @cache
-def _check(hint: Any) -> _Check:
-    """Return what returns a value that is what an annotation says, and raises `_Mismatch` for any other."""
-    origin, arguments = get_origin(hint), get_args(hint)
+def _parts(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    return get_origin(hint), get_args(hint)
+
+
+def _checked(hint: Any, value: Any) -> Any:
+    """Return a value that is what an annotation says. Raises `_Mismatch` for any other."""
+    if isinstance(hint, type):
+        return _checked_instance(hint, value)
+    origin, arguments = _parts(hint)
     if origin in (Union, UnionType):
-        return _check_of_one(arguments)
+        return _checked_option(arguments, value)
     if origin is tuple and ... not in arguments:
-        return _check_of_pair(arguments)
+        if not isinstance(value, tuple | list) or len(value) != len(arguments):
+            raise _Mismatch(value, f"a pair of {_names(arguments, ' and ')}")
+        return _checked_items(arguments, value)
     if origin in (tuple, Sequence):
-        return _check_of_sequence(arguments[0])
-    return _check_of_function if origin is Callable else _check_of_instance(origin or hint)
-
-
-def _check_of_one(hints: Sequence[Any]) -> _Check:
-    checks = [_check(hint) for hint in hints if hint is not NoneType]
-
-    def check(value: Any) -> Any:
-        if value is None and NoneType in hints:
-            return None
-        for one in checks:
-            try:
-                return one(value)
-            except _Mismatch:
-                if len(checks) == 1:
-                    raise
-        raise _Mismatch(value, _names(hints))
-
-    return check
-
-
-def _check_of_pair(hints: Sequence[Any]) -> _Check:
-    checks = [_check(hint) for hint in hints]
-
-    def check(value: Any) -> Any:
-        if not isinstance(value, tuple | list) or len(value) != len(checks):
-            raise _Mismatch(value, f"a pair of {_names(hints, ' and ')}")
-        return _items(checks, value)
-
-    return check
-
-
-def _check_of_sequence(hint: Any) -> _Check:
-    one = _check(hint)
-
-    def check(value: Any) -> Any:
         if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
-            several = f"pairs of {_names(get_args(hint), ' and ')}" if get_origin(hint) is tuple else _names([hint])
+            item, parts = arguments[0], get_args(arguments[0])
+            several = f"pairs of {_names(parts, ' and ')}" if get_origin(item) is tuple else _names([item])
             raise _Mismatch(value, f"a sequence of {'NumPy arrays' if '_Array' in several else several}")
-        return _items(itertools.repeat(one), value)
+        return _checked_items(itertools.repeat(arguments[0]), value)
+    if origin is not Callable:
+        return _checked_instance(origin or hint, value)
+    if not callable(value):
+        raise _Mismatch(value, "a function without arguments")
+    return value
 
-    return check
+
+def _checked_option(hints: Sequence[Any], value: Any) -> Any:
+    if value is None and NoneType in hints:
+        return None
+    options = [hint for hint in hints if hint is not NoneType]
+    for hint in options:
+        try:
+            return _checked(hint, value)
+        except _Mismatch:
+            if len(options) == 1:
+                raise
+    raise _Mismatch(value, _names(hints))
 
 
-def _items(checks: Iterable[_Check], values: Iterable[Any]) -> tuple[Any, ...]:
+def _checked_items(hints: Iterable[Any], values: Iterable[Any]) -> tuple[Any, ...]:
     items: list[Any] = []
     try:
-        for check, value in zip(checks, values, strict=False):
-            items.append(check(value))
+        for hint, value in zip(hints, values, strict=False):
+            items.append(_checked(hint, value))
     except _Mismatch as wrong:
         wrong.path = f"[{len(items)}]{wrong.path}"
         raise
     return tuple(items)
 
 
-def _check_of_function(value: Any) -> Any:
-    if not callable(value):
-        raise _Mismatch(value, "a function without arguments")
+def _checked_instance(kind: Any, value: Any) -> Any:
+    is_one = _is_array(value) if kind is _Array else isinstance(value, _ACCEPTED.get(kind, kind))
+    if not is_one or (isinstance(value, bool) and kind not in (bool, object)):
+        is_product = issubclass(kind, Product) and value is not None
+        expected = "a NumPy array" if kind is _Array else kind.__name__
+        raise _Mismatch(value, _subclass(value, kind) if is_product else expected)
+    for name, hint in _fields(kind):
+        try:
+            _checked(hint, getattr(value, name))
+        except _Mismatch as wrong:
+            wrong.path = f".{name}{wrong.path}"
+            raise
     return value
 
 
-def _check_of_instance(kind: Any) -> _Check:
-    accepted = _ACCEPTED.get(kind, kind)
-    expected = "a NumPy array" if kind is _Array else kind.__name__
-
-    def check(value: Any) -> Any:
-        is_one = _is_array(value) if kind is _Array else isinstance(value, accepted)
-        if not is_one or (isinstance(value, bool) and kind not in (bool, object)):
-            is_product = issubclass(kind, Product) and value is not None
-            raise _Mismatch(value, _subclass(value, kind) if is_product else expected)
-        for name, part in _checks_of_fields(kind):  # not before: a class may be that of a field of its own
-            try:
-                part(getattr(value, name))
-            except _Mismatch as wrong:
-                wrong.path = f".{name}{wrong.path}"
-                raise
-        return value
-
-    return check
-
-
 @cache
-def _checks_of_fields(kind: type) -> Sequence[tuple[str, _Check]]:
+def _fields(kind: Any) -> Sequence[tuple[str, Any]]:
     names: Iterable[str] = getattr(kind, "__struct_fields__", getattr(kind, "__dataclass_fields__", ()))
-    hints = get_type_hints(kind, localns=_NAMES) if names else {}
-    return [(name, _check(hints[name])) for name in names]
+    return [(name, _hints(kind)[name]) for name in names]
 
 
 def _is_array(value: object) -> bool:

@@ -20,6 +20,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from operator import or_
 
 from msgspec import Struct
 
@@ -56,7 +58,7 @@ def shortest_expression(wanted: Iterable[Target], others: Iterable[Target]) -> s
         return ""
     ranks = _ranks([*wanted_kinds.values(), *other_kinds.values()])
     space = _Space([*wanted_kinds, *other_kinds], len(wanted_kinds), ranks)
-    options = (space.one_word, space.negated_word, space.two_words, space.several_words, space.keyword_marks)
+    options = (space.few_words, space.several_words, space.keyword_marks)
     return next((text for option in options if (text := option()) is not None), None)
 
 
@@ -120,17 +122,14 @@ class _Space:
         having = (any(has_traits(device, [pair]) for device in kind.devices) for kind in self._kinds)
         return _Term(f"on({pair[0]}={pair[1]!r})", _bits(having), _DEVICE + TRAITS.index(pair[0]))
 
-    def one_word(self) -> str | None:
-        return next((term.text for term in self._words if term.bits == self._wanted), None)
-
-    def negated_word(self) -> str | None:
-        unwanted = self._all ^ self._wanted
-        return next((f"not {term.text}" for term in self._plain if term.bits == unwanted), None)
-
-    def two_words(self) -> str | None:
-        words = itertools.combinations(self._words[:_MAX_PAIRED], 2)
-        found = [term for pair in words for term in self._pairs(*pair) if term.bits == self._wanted]
-        return min(found, key=lambda term: term.rank).text if found else None
+    def few_words(self) -> str | None:
+        """One word, else a negated one, else two words."""
+        negated = (_Term(f"not {one.text}", self._all ^ one.bits, one.rank) for one in self._plain)
+        pairs = itertools.combinations(self._words[:_MAX_PAIRED], 2)
+        for terms in (self._words, negated, (term for pair in pairs for term in self._pairs(*pair))):
+            if found := [term for term in terms if term.bits == self._wanted]:
+                return min(found, key=lambda term: term.rank).text
+        return None
 
     def _pairs(self, one: _Term, two: _Term) -> Iterator[_Term]:
         rank = one.rank + two.rank
@@ -246,10 +245,7 @@ def _length(text: str) -> int:
 
 
 def _union(terms: Iterable[_Term]) -> int:
-    bits = 0
-    for term in terms:
-        bits |= term.bits
-    return bits
+    return reduce(or_, (term.bits for term in terms), 0)
 
 
 def _ranks(targets: Iterable[Target]) -> dict[str, int]:

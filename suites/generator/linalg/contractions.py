@@ -53,25 +53,19 @@ def _matmul_transposed(m: Module) -> None:
         ("right_transposed", "lhs", "rhs_t", "(m, k)", "(n, k)", a @ bt.T),
         ("left_transposed", "lhs_t", "rhs", "(k, m)", "(k, n)", at.T @ b),
     ):
-        body = (
-            head
-            + f"""%a = @{left}
+        body = f"""%a = @{left}
         %b = @{right}
         %c = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> {left_map}>, affine_map<(m, n, k) -> {right_map}>, affine_map<(m, n, k) -> (m, n)>]
           ins(%a, %b : {m.inputs[left]}, {m.inputs[right]}) outs(%init : tensor<23x35xf32>) -> tensor<23x35xf32>
         """
-        )
-        m.function(name, body, {"%c": exactly(want, F32)})
-    body = (
-        head
-        + """%a = @lhs
+        m.function(name, head + body, {"%c": exactly(want, F32)})
+    body = """%a = @lhs
         %bt = @rhs_t
         %room = tensor.empty() : tensor<41x35xf32>
         %b = linalg.transpose ins(%bt : tensor<35x41xf32>) outs(%room : tensor<41x35xf32>) permutation = [1, 0]
         %c = linalg.matmul ins(%a, %b : tensor<23x41xf32>, tensor<41x35xf32>) outs(%init : tensor<23x35xf32>) -> tensor<23x35xf32>
         """
-    )
-    m.function("transpose_then_matmul", body, {"%c": exactly(a @ bt.T, F32)})
+    m.function("transpose_then_matmul", head + body, {"%c": exactly(a @ bt.T, F32)})
 
 
 @module("linalg/matvec")

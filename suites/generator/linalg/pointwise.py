@@ -276,9 +276,7 @@ def _elementwise(m: Module) -> None:
         head + f"%out = linalg.map {{ arith.mulf }} ins(%x, %y : {kind}, {kind}) outs(%empty : {kind})",
         {"%out": exactly(x * y, F32)},
     )
-    body = (
-        head
-        + """%zero = arith.constant 0.0 : f32
+    body = """%zero = arith.constant 0.0 : f32
         %three = arith.constant 3.0 : f32
         %six = arith.constant 6.0 : f32
         %eighth = arith.constant 0.125 : f32
@@ -293,8 +291,7 @@ def _elementwise(m: Module) -> None:
           linalg.yield %r : f32
         } -> tensor<13x67xf32>
         """
-    )
-    m.function("hard_swish", body, {"%out": exactly(x * np.clip(x + 3, 0, 6) / 8, F32)})
+    m.function("hard_swish", head + body, {"%out": exactly(x * np.clip(x + 3, 0, 6) / 8, F32)})
 
 
 @module("linalg/index-masks")
