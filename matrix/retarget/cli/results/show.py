@@ -129,6 +129,11 @@ def _text(
     if twice:
         yield ""
         yield f"{counted(twice, 'result')} of earlier sessions left out: of a target the last session counts"
+    came = {record.nodeid: session.start.session for session in sessions for record in session.records}
+    if old := [one for one in results.values() if one.outcome in BAD and one.session != came[one.nodeid]]:
+        first = f"{shown(old[0].nodeid)}: no later session has it as expected on that device"
+        yield ""
+        yield f"{counted(len(old), 'failure')} of earlier sessions still counted, such as {first}"
     for session in faulty_sessions(sessions):
         yield ""
         yield f"{'failed' if session.is_complete and not session.lacking else 'incomplete'}: {_named(session)}"
