@@ -25,7 +25,7 @@ from retarget.support import (
     did_you_mean,
 )
 
-from retarget_cases.files.read import CasesFile, Reference, WrittenCase, agreed_config, read_cases_file
+from retarget_cases.files.read import CasesFile, Reference, WrittenCase, read_cases_file
 from retarget_cases.files.tables import FillTable, ValuesTable
 from retarget_cases.files.tolerances import tolerances
 from retarget_cases.files.values import Value
@@ -128,7 +128,7 @@ class Reading(Struct, frozen=True, kw_only=True):
         if written.reference is not None:
             return CaseData(inputs=inputs, expected=self._computed(written.reference, inputs, results, function))
         if written.agreement is not None:
-            agreed_config(self.file, written.agreement, self.request.compiler)  # or there is nothing to agree with
+            self.file.agreed_config(written.agreement, self.request.compiler)  # or there is nothing to agree with
         if written.expected is None:
             return CaseData(inputs=inputs)
         count = len(results) if results is not None else None
