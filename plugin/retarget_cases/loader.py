@@ -90,15 +90,13 @@ class CasesLoader(CaseLoader):
 
     def references(self, module: Module, folder: Path, compiler: str) -> Sequence[str]:
         """Return the configs that cases are to agree with, in order. Raises `DiagnosticsError`."""
-        from retarget_cases.files.read import agreed_config
-
-        configs: dict[str, None] = {}
-        for file in self._files(module.data, folder):
-            for case in file.cases:
-                config = None if case.agreement is None else agreed_config(file, case.agreement, compiler)
-                if config is not None and config != compiler:
-                    configs[config] = None
-        return tuple(configs)
+        configs = dict.fromkeys(
+            file.agreed_config(case.agreement, compiler)
+            for file in self._files(module.data, folder)
+            for case in file.cases
+            if case.agreement is not None
+        )
+        return tuple(config for config in configs if config != compiler)
 
     def run_case_outside(
         self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str

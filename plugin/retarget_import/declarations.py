@@ -173,44 +173,35 @@ def _suites(
     name = name if name_error(name) is None else f"suite-{as_config_name(name)}"
     name = f"{name}-lit" if folder.kind == "filecheck" else name
     for few, group in groups.items():
-        if group:
-            yield from _suite(folder, f"{name}-{group[0].name}" if few else name, group, own_flags, tags)
-
-
-def _suite(
-    folder: Folder,
-    name: str,
-    targets: Sequence[_Target],
-    own_flags: Mapping[str, tuple[str, ...]],
-    tags: Collection[str],
-) -> Iterator[str]:
-    """Yield a suite and its overrides: flags of modules, and what takes modules out of target configs."""
-    tests = [test for target in targets for test in target.tests[folder]]
-    modules = sorted({test.module for test in tests})
-    others = sorted(folder.files.difference(modules))
-    is_glob = folder.files.issuperset(modules) and len(others) < len(modules)
-    flags = _grouped({module: own_flags[module] for module in modules})
-    yield toml_table(
-        "module_test_suite",
-        name=name,
-        srcs=["*.mlir"] if is_glob else modules,
-        exclude=others if is_glob and others else None,
-        kind=folder.kind,
-        targets=[target.name for target in targets],
-        compiler_flags=next(iter(flags)) or None if len(flags) == 1 else None,
-        tags=sorted(tags) or None,
-        timeout=max(test.timeout for test in tests) or None,
-    )
-    for own, matched in flags.items():
-        if own and len(flags) > 1:
-            yield _override(matched, flags=own)
-    having = {target.name: {test.module for test in target.tests[folder]} for target in targets}
-    lacking = {module: tuple(name for name, mine in having.items() if module not in mine) for module in modules}
-    for excluded, matched in _grouped(lacking).items():
-        calls = [call for one in targets if one.name in excluded for test in one.tests[folder] for call in test.calls]
-        reason = f"not in the sources of {', '.join(dict.fromkeys(calls))} ({folder.build.name})"
-        if excluded:
-            yield _override(matched, exclude_targets=excluded, reason=reason)
+        if not group:
+            continue
+        # What takes modules out of target configs, and flags of modules, are overrides.
+        tests = [test for target in group for test in target.tests[folder]]
+        modules = sorted({test.module for test in tests})
+        others = sorted(folder.files.difference(modules))
+        is_glob = folder.files.issuperset(modules) and len(others) < len(modules)
+        flags = _grouped({module: own_flags[module] for module in modules})
+        yield toml_table(
+            "module_test_suite",
+            name=f"{name}-{group[0].name}" if few else name,
+            srcs=["*.mlir"] if is_glob else modules,
+            exclude=others if is_glob and others else None,
+            kind=folder.kind,
+            targets=[target.name for target in group],
+            compiler_flags=next(iter(flags)) or None if len(flags) == 1 else None,
+            tags=sorted(tags) or None,
+            timeout=max(test.timeout for test in tests) or None,
+        )
+        for own, matched in flags.items():
+            if own and len(flags) > 1:
+                yield _override(matched, flags=own)
+        having = {target.name: {test.module for test in target.tests[folder]} for target in group}
+        lacking = {module: tuple(name for name, mine in having.items() if module not in mine) for module in modules}
+        for excluded, matched in _grouped(lacking).items():
+            calls = [call for one in group if one.name in excluded for test in one.tests[folder] for call in test.calls]
+            reason = f"not in the sources of {', '.join(dict.fromkeys(calls))} ({folder.build.name})"
+            if excluded:
+                yield _override(matched, exclude_targets=excluded, reason=reason)
 
 
 def _grouped(modules: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, ...], list[str]]:

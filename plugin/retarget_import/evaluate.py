@@ -115,23 +115,19 @@ def _starlark() -> Any:
         raise RetargetError(msg) from error
 
 
-def _is_too_deep(text: str) -> bool:
-    """Return whether a file is nested deeper than Python takes: the interpreter would overflow this process's stack."""
-    try:
-        ast.parse(text)
-    except (RecursionError, MemoryError):
-        return True
-    except (SyntaxError, ValueError) as error:  # the interpreter says what else is wrong
-        return "too many nested" in str(error)
-    return False
-
-
 def _text(path: Path) -> str:
+    """Return the text of a file. One that is nested deeper than Python takes is an error: the interpreter would
+    overflow this process's stack."""
+    too_deep, found = "found brackets or operators nested too deep", ""
     try:
         text = read_regular(path).decode("utf-8")
-        found = "found brackets or operators nested too deep" if _is_too_deep(text) else ""
+        ast.parse(text)
     except (OSError, UnicodeDecodeError) as error:
         found = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+    except (RecursionError, MemoryError):
+        found = too_deep
+    except (SyntaxError, ValueError) as error:  # the interpreter says what else is wrong
+        found = too_deep if "too many nested" in str(error) else ""
     if found:
         raise DiagnosticsError([Diagnostic(file=path, message=f"{found}, expected a BUILD.bazel file")])
     return text

@@ -222,7 +222,12 @@ def _content(build: CompilerBuild, fingerprint: str) -> str:
     del fingerprint
     digest = hashlib.sha256()
     for name, path in build.files():
-        digest.update(f"{name}\0{_file_digest(path, build.library)}\n".encode())
+        # The library has hundreds of MB: its digest is the recorded one where that can be trusted.
+        of_file = _recorded_digest(path) if path == build.library else ""
+        if not of_file:
+            with path.open("rb") as stream:
+                of_file = hashlib.file_digest(stream, "sha256").hexdigest()
+        digest.update(f"{name}\0{of_file}\n".encode())
     return digest.hexdigest()
 
 
@@ -258,14 +263,6 @@ def _version(
             text = (package / "version.py").read_text(encoding="utf-8")
     found = re.search(pattern, text)
     return found[1] if found else otherwise
-
-
-def _file_digest(path: Path, library: Path | None) -> str:
-    """Return a file's SHA-256 hex; of the library, hundreds of MB, the recorded one where that can be trusted."""
-    if path == library and (recorded := _recorded_digest(path)):
-        return recorded
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _recorded_digest(library: Path) -> str:

@@ -124,13 +124,8 @@ def _checked(request: ArtifactRequest, source: str, text: str) -> CheckedCase:
 
     from retarget_cases.filecheck.matching import match_text  # imports the package
 
-    failed = match_text(
-        source=source,
-        source_name=shown,
-        text=text,
-        text_name=f"{request.module.rpartition('/')[2]}_{request.compiler}.mlir",
-        prefixes=mine,
-    )
+    text_name = f"{request.module.rpartition('/')[2]}_{request.compiler}.mlir"
+    failed = match_text(source, shown, text, text_name, mine)
     if failed is None and not text.strip():  # FileCheck refuses it, too: CHECK-NOT holds of any compiler that is silent
         return CheckedCase(name=name, summary="the compiler's output is empty, expected a text to check")
     if failed is None:

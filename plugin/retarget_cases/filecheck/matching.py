@@ -11,6 +11,7 @@ import difflib
 import importlib.metadata
 import io
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from filecheck.error import CheckError
@@ -50,9 +51,7 @@ class FailedCheck(Struct, frozen=True, kw_only=True):
     nothing: bool = False
 
 
-def match_text(
-    *, source: str, source_name: str, text: str, text_name: str, prefixes: tuple[str, ...]
-) -> FailedCheck | None:
+def match_text(source: str, source_name: str, text: str, text_name: str, prefixes: Sequence[str]) -> FailedCheck | None:
     """Check `text` with the directives of `source`. Return None if all match, else the failure."""
     options = Options(
         match_filename=source_name,

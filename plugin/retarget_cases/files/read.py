@@ -115,6 +115,13 @@ class CasesFile(Struct, frozen=True, kw_only=True):
             except RetargetError as error:
                 raise self.diagnostic(key_path, str(error)) from error
 
+    def agreed_config(self, agreement: Agreement, compiler: str) -> str:
+        """Return the config to agree with. Raises `DiagnosticsError` where no rule is for `compiler`."""
+        config = agreement.config(compiler)
+        if config is None:
+            raise self.diagnostic(agreement.key_path, unserved(agreement, compiler))
+        return config
+
     def agreement_diagnostics(self, suite: Suite, running: Sequence[str]) -> Sequence[Diagnostic]:
         """Return what is wrong with the configs that cases are to agree with, where `running` run the module. See
         `reach_problems` and `cycle_problems`."""
@@ -127,14 +134,6 @@ class CasesFile(Struct, frozen=True, kw_only=True):
     def diagnostic(self, key_path: KeyPath, message: str) -> DiagnosticsError:
         """Return the error for a key of the file."""
         return DiagnosticsError(diagnostics_of(self.path, self.text, [Problem(key_path, message)]))
-
-
-def agreed_config(file: CasesFile, agreement: Agreement, compiler: str) -> str:
-    """Return the config to agree with. Raises `DiagnosticsError` where no rule is for `compiler`."""
-    config = agreement.config(compiler)
-    if config is None:
-        raise file.diagnostic(agreement.key_path, unserved(agreement, compiler))
-    return config
 
 
 def read_cases_file(path: Path, folder: Path, *, of_model: bool = False) -> CasesFile:

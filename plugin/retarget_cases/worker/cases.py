@@ -18,14 +18,13 @@ from retarget.support import (
     DataFiles,
     Diagnostic,
     DiagnosticsError,
-    KeyPath,
     Problem,
     RetargetError,
     diagnostics_of,
     did_you_mean,
 )
 
-from retarget_cases.files.read import CasesFile, Reference, WrittenCase, agreed_config, read_cases_file
+from retarget_cases.files.read import CasesFile, Reference, WrittenCase, read_cases_file
 from retarget_cases.files.tables import FillTable, ValuesTable
 from retarget_cases.files.tolerances import tolerances
 from retarget_cases.files.values import Value
@@ -128,7 +127,7 @@ class Reading(Struct, frozen=True, kw_only=True):
         if written.reference is not None:
             return CaseData(inputs=inputs, expected=self._computed(written.reference, inputs, results, function))
         if written.agreement is not None:
-            agreed_config(self.file, written.agreement, self.request.compiler)  # or there is nothing to agree with
+            self.file.agreed_config(written.agreement, self.request.compiler)  # or there is nothing to agree with
         if written.expected is None:
             return CaseData(inputs=inputs)
         count = len(results) if results is not None else None
@@ -161,7 +160,14 @@ class Reading(Struct, frozen=True, kw_only=True):
         word = "argument" if key == "inputs" else "result"
         key_path = (*self.written.key_path, key)
         if count is not None and len(values) != count:
-            raise self.file.diagnostic(key_path, _miscounted(values, declared, function.name, count, key))
+            types = ", ".join(one.text for one in declared or ())
+            verb, plural = "takes" if word == "argument" else "returns", "" if count == 1 else "s"
+            found = f"found {len(values)} value{'' if len(values) == 1 else 's'}"
+            message = f"{found}, {function.name} {verb} {count} {word}{plural}" + (f" ({types})" if types else "")
+            plain = all(isinstance(value.table, ValuesTable) and not value.is_table for value in values)
+            if count == 1 and len(values) > 1 and plain and declared and declared[0].shape:
+                message += f"; did you mean {key} = [[…]]?"
+            raise self.file.diagnostic(key_path, message)
         files = DataFiles(folder=self.request.folder, base=self.file.path.parent)
         builder = ArrayBuilder(files=files, module=self.request.module, case=self.name, only_checks=self.only_checks)
         arrays: list[Array] = []
@@ -177,7 +183,9 @@ class Reading(Struct, frozen=True, kw_only=True):
             except RetargetError as error:
                 message = f"{word} {position} of {function.name}: {error}"
                 index = error.index if isinstance(error, InvalidValueError) else ()
-                problems.append(Problem(_key_path(value, index), message))
+                if index and value.is_table:
+                    index = ("fill" if isinstance(value.table, FillTable) else "values", *index)
+                problems.append(Problem((*value.key_path, *index), message))
         if problems:
             raise DiagnosticsError(diagnostics_of(self.file.path, self.file.text, problems))
         return tuple(arrays)
@@ -223,29 +231,6 @@ class Reading(Struct, frozen=True, kw_only=True):
 def _parsed(types: Sequence[str]) -> tuple[DeclaredType, ...] | None:
     """Return the declared types; None where the artifact says nothing of them."""
     return tuple(map(parse_type, types)) if types else None
-
-
-def _key_path(value: Value, index: tuple[str | int, ...]) -> KeyPath:
-    if not index:
-        return value.key_path
-    table = value.table
-    key = "fill" if isinstance(table, FillTable) else "values"
-    return (*value.key_path, key, *index) if value.is_table else (*value.key_path, *index)
-
-
-def _miscounted(
-    values: Sequence[Value], declared: Sequence[DeclaredType] | None, function: str, count: int, key: str
-) -> str:
-    word = "argument" if key == "inputs" else "result"
-    types = ", ".join(one.text for one in declared or ())
-    verb = "takes" if word == "argument" else "returns"
-    plural = "" if count == 1 else "s"
-    message = f"found {len(values)} value{'' if len(values) == 1 else 's'}, {function} {verb} {count} {word}{plural}"
-    message += f" ({types})" if types else ""
-    plain = all(isinstance(value.table, ValuesTable) and not value.is_table for value in values)
-    if count == 1 and len(values) > 1 and plain and declared and declared[0].shape:
-        message += f"; did you mean {key} = [[…]]?"
-    return message
 
 
 def _result(result: object, declared: DeclaredType | None) -> Array:

@@ -243,7 +243,12 @@ def _case(path: Path, name: str, request: CaseRequest) -> Case:
         name=function.name if len(request.data) == 1 else name,
         function=function.name,
         read=partial(read_case, file, function, request.folder),
-        tolerances=_tolerances(file),
+        tolerances={
+            **{
+                dtype: Tolerance(atol=most, rtol=file.rtol) for dtype, most in file.thresholds.items() if not file.exact
+            },
+            "": Tolerance(same_bits=True),
+        },
     )
 
 
@@ -267,15 +272,6 @@ def _function(file: FlagFile, functions: Sequence[FunctionInfo]) -> FunctionInfo
         msg = f"found {quoted(wanted)}, expected a function that the module exports: {known}{guess}"
         raise file.function.location.error(msg)
     return by_name[wanted]
-
-
-def _tolerances(file: FlagFile) -> dict[str, Tolerance]:
-    """Return the tool's rule: floating types by threshold and relative tolerance, everything else by equal bits."""
-    thresholds = {} if file.exact else file.thresholds
-    return {
-        **{name: Tolerance(atol=threshold, rtol=file.rtol) for name, threshold in thresholds.items()},
-        "": Tolerance(same_bits=True),
-    }
 
 
 # ---------------------------------------------------------------- suites that `retarget init` writes

@@ -23,15 +23,13 @@ _UNRELATED = (OSError, MemoryError, ImportError)
 def onnx_version(build: CompilerBuild) -> str:
     """Return the versions of what imports models for a build: of the package onnx, and of the environment's compiler,
     where the build has no importer of its own; `none` without one."""
-    names = ("onnx",) if build.package is not None else ("onnx", COMPILER_PACKAGE)
-    return " ".join(map(_version_of, names))
-
-
-def _version_of(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return "none"
+    versions = []
+    for name in ("onnx",) if build.package is not None else ("onnx", COMPILER_PACKAGE):
+        try:
+            versions.append(importlib.metadata.version(name))
+        except importlib.metadata.PackageNotFoundError:
+            versions.append("none")
+    return " ".join(versions)
 
 
 def import_onnx(content: bytes, name: str) -> bytes:

@@ -57,6 +57,11 @@ _FEATURES = {
 
 _SUBGROUPS = {62: "VOTE", 63: "ARITHMETIC", 64: "BALLOT", 65: "SHUFFLE", 66: "SHUFFLE_RELATIVE"}
 _SUBGROUPS |= {67: "CLUSTERED", 68: "QUAD"}
+_SPIRV_NEEDS = {number: f"vulkan.{name}" for number, name in _FEATURES.items()}
+_SPIRV_NEEDS |= {
+    number: f"vulkan.subgroupSupportedOperations = VK_SUBGROUP_FEATURE_{name}_BIT"
+    for number, name in _SUBGROUPS.items()
+}
 
 
 def artifact_needs(artifact: bytes) -> list[str]:
@@ -74,7 +79,7 @@ def artifact_needs(artifact: bytes) -> list[str]:
 def _needs_of(backend: str, target: str, artifact: bytes) -> Iterable[str]:
     match backend:
         case "vulkan-spirv":
-            return _spirv_needs(artifact)
+            return (_SPIRV_NEEDS[one] for one in sorted({*_capabilities(artifact)} & _SPIRV_NEEDS.keys()))
         case "cuda":
             # Code for `sm_90a` runs on 9.0 alone.
             return (
@@ -86,14 +91,6 @@ def _needs_of(backend: str, target: str, artifact: bytes) -> Iterable[str]:
             features = found[1].split(",") if found is not None else []
             return (f"cpu.{feature[1:]}" for feature in features if feature.startswith("+"))
     return ()
-
-
-def _spirv_needs(artifact: bytes) -> Iterator[str]:
-    for capability in sorted(set(_capabilities(artifact))):
-        if capability in _FEATURES:
-            yield f"vulkan.{_FEATURES[capability]}"
-        if capability in _SUBGROUPS:
-            yield f"vulkan.subgroupSupportedOperations = VK_SUBGROUP_FEATURE_{_SUBGROUPS[capability]}_BIT"
 
 
 def _capabilities(artifact: bytes) -> Iterator[int]:
