@@ -42,7 +42,6 @@ from retarget.session.cache.remote.store import RemoteStore as RemoteStore
 from retarget.session.cache.store import Store as Store
 from retarget.session.cache.store import default_max_bytes as default_max_bytes
 from retarget.session.commands import BY_HAND as BY_HAND
-from retarget.session.commands import COMPARE as COMPARE
 from retarget.session.commands import Commands as Commands
 from retarget.session.commands import shell_program as shell_program
 from retarget.session.compile.pool import CompilePool as CompilePool

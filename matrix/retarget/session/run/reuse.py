@@ -131,7 +131,9 @@ def _identity(device: DeviceInfo) -> list[object]:
 
 class ReusableResults:
     """The results in a store, by the targets, artifacts and devices of a session. Targets are those of
-    `Engine.generated`; the `devices` are those that a target runs on."""
+    `Engine.generated`; the `devices` are those that a target runs on.
+
+    A failed write is noted, once, and never an error: it runs again."""
 
     def __init__(
         self,
@@ -145,7 +147,8 @@ class ReusableResults:
     ) -> None:
         """`extensions` are those of `RunDependencies`, `only` the selected cases. If it `runs_remotely`, nothing but
         its devices says where a target runs."""
-        self._kept = KeptResults(store)
+        self.notes: list[str] = []
+        self._store = store
         self._registry = registry
         self._dependencies = RunDependencies(registry, extensions)
         self._only = tuple(only)
@@ -157,8 +160,13 @@ class ReusableResults:
     ) -> KeptResult | None:
         """Return what `Engine.kept_result` does."""
         key = self._key(target, artifact, rules, devices)
-        kept = self._kept.find(key, rules, today()) if key else None
-        return kept if kept is not None and self._hold(target, kept.dependencies) else None
+        try:
+            kept = _decoded(self._store.read_result(key)) if key else None
+        except StoreError:  # writers report it
+            return None
+        if kept is None or not is_reusable(rules, kept.outcome(()), today()):
+            return None
+        return kept if self._hold(target, kept.dependencies) else None
 
     def keep(
         self,
@@ -168,20 +176,31 @@ class ReusableResults:
         outcome: RunOutcome,
         devices: Sequence[DeviceInfo],
     ) -> None:
-        """Do what `Engine.keep_result` does; nothing where case files were edited since their digest was made."""
+        """Do what `Engine.keep_result` does; nothing where case files were edited since their digest was made. A result
+        that is kept already stays where its dependencies hold, unless this one is another."""
         if CaseDigests(self._registry).of(target) != self._case_digests.of(target):
             return
         key = self._key(target, artifact, rules, devices)
         if outcome.dependencies:
             outcome = replace(outcome, dependencies=(*outcome.dependencies, self._session(target)))
-        if key and self._hold(target, outcome.dependencies):
-            held = outcome.dependencies
-            self._kept.keep(key, rules, outcome, today(), lambda known: known == held or self._hold(target, known))
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Why results are not kept, in at most one line."""
-        return self._kept.notes
+        if not key or not self._hold(target, outcome.dependencies):
+            return
+        try:
+            known = self._store.read_result(key, local_only=True)
+            kept = _decoded(known)
+            if known is not None and (
+                kept is None or kept.dependencies == outcome.dependencies or self._hold(target, kept.dependencies)
+            ):
+                is_verdict = outcome.failure is None or not outcome.failure.no_verdict
+                if kept is not None and is_verdict and (kept.failure is None) != (outcome.failure is None):
+                    self._store.write_result(key, _BY_CHANCE)
+            elif is_reusable(rules, outcome, today()):
+                gave = {name: getattr(outcome, name) for name in _FIELDS}
+                kept = KeptResult(host=outcome.host or platform.node(), ended=time.time(), **gave)
+                self._store.write_result(key, msgspec.to_builtins(kept))
+        except StoreError as error:
+            if not self.notes:
+                self.notes.append(f"results are not kept: {error}")
 
     def _hold(self, target: RunTarget, dependencies: Sequence[Dependency]) -> bool:
         """Return whether dependencies are as they were. Never where that cannot be told: something was done that
@@ -257,43 +276,6 @@ def is_reusable(rules: TargetRules, outcome: RunOutcome, day: date) -> bool:
     if outcome.failure is None:
         return bool(outcome.cases) and not verdict.broken
     return not verdict.broken and verdict.ruling is Ruling.EXCUSED
-
-
-class KeptResults:
-    """The results in a store. A failed write is noted, once, and never an error: it runs again."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self.notes: list[str] = []
-
-    def find(self, key: str, rules: TargetRules, day: date) -> KeptResult | None:
-        """Return the result under a key if it is reusable by today's rules; None where the target is to run. Raises as
-        `is_reusable`."""
-        try:
-            kept = _decoded(self._store.read_result(key))
-        except StoreError:  # writers report it
-            return None
-        return kept if kept is not None and is_reusable(rules, kept.outcome(()), day) else None
-
-    def keep(
-        self, key: str, rules: TargetRules, outcome: RunOutcome, day: date, hold: Callable[[Sequence[Dependency]], bool]
-    ) -> None:
-        """Keep a run's outcome, if it is reusable. One that is kept already stays where its dependencies `hold`, unless
-        this one is another. Raises as `is_reusable`."""
-        try:
-            known = self._store.read_result(key, local_only=True)
-            kept = _decoded(known)
-            if known is not None and (kept is None or hold(kept.dependencies)):
-                is_verdict = outcome.failure is None or not outcome.failure.no_verdict
-                if kept is not None and is_verdict and (kept.failure is None) != (outcome.failure is None):
-                    self._store.write_result(key, _BY_CHANCE)
-            elif is_reusable(rules, outcome, day):
-                gave = {name: getattr(outcome, name) for name in _FIELDS}
-                kept = KeptResult(host=outcome.host or platform.node(), ended=time.time(), **gave)
-                self._store.write_result(key, msgspec.to_builtins(kept))
-        except StoreError as error:
-            if not self.notes:
-                self.notes.append(f"results are not kept: {error}")
 
 
 def _decoded(body: dict[str, Any] | None) -> KeptResult | None:
