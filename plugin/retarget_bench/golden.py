@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from retarget.model import Golden, Metric, quantity_text
 from retarget.results import GoldenRecord, Measurement, MeasurementKey, TargetRecord, machine_of, measurements_of
-from retarget.session import bound_text, is_expired, today
+from retarget.session import bound_text, is_expired
 
 from retarget_bench.statistics import LEVEL, Comparison, Finding, compare_series, compare_values
 
@@ -42,7 +42,7 @@ def judge_goldens(
     session's."""
     found = tuple(measurements_of(record))
     for rule in rules:
-        if is_expired(rule, today()):
+        if is_expired(rule):
             yield _result(rule, "", "not judged", f"{bound_text(rule)}: the rule is past its `until`, {rule.until}")
             continue
         of_metric = [one for one in found if one.metric is rule.metric]

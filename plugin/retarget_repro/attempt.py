@@ -27,7 +27,7 @@ from retarget.model import (
     observe,
     observe_all,
 )
-from retarget.session import Commands, Engine, ReferenceRuns, Registry, RuleSet, expected_text, named_extensions, today
+from retarget.session import Commands, Engine, ReferenceRuns, Registry, RuleSet, expected_text, named_extensions
 from retarget.support import RetargetError, counted, did_you_mean, display_path, first_line, strip_colour
 
 
@@ -166,7 +166,7 @@ def _ran(engine: Engine, chosen: Chosen, artifact: Artifact) -> RunOutcome:
     target = chosen.target
     checks = engine.registry.artifact_checker(chosen.compiled.kind) is not None
     rules = RuleSet(chosen.suite.expectations, checks_artifacts=checks).rules_for(target)
-    skipping = rules.on(target, engine.traits(target) if rules.possible else ()).skipping(today())
+    skipping = rules.on(target, engine.traits(target) if rules.possible else ()).skipping()
     if not isinstance(target, RunTarget):
         return engine.check(target, artifact, skipping=skipping) if checks else RunOutcome(devices=())
     engine.devices_of(target)

@@ -24,7 +24,6 @@ from retarget.expect.verdict import excuse_text as excuse_text
 from retarget.expect.verdict import expected_text as expected_text
 from retarget.expect.verdict import is_expired as is_expired
 from retarget.expect.verdict import observed_text as observed_text
-from retarget.expect.verdict import today as today
 from retarget.extension.registry import EXTENSIONS_VARIABLE as EXTENSIONS_VARIABLE
 from retarget.extension.registry import Registry as Registry
 from retarget.extension.registry import extensions_environment as extensions_environment

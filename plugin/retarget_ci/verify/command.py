@@ -27,7 +27,6 @@ from retarget.session import (
     compile_selector,
     mark_terms,
     marks_of,
-    today,
 )
 from retarget.support import Diagnostic, DiagnosticsError, Problem, RetargetError, counted, did_you_mean, printable
 
@@ -77,7 +76,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 
 def _verify_declared(arguments: argparse.Namespace) -> int:
-    config, day = declared_ci(arguments), today()
+    config, day = declared_ci(arguments), date.today()
     others: list[str] = []
     diagnostics = [*file_problems(config, day), *emitted_problems(config)]
     done: list[str] = []

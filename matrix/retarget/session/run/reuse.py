@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from typing import Any
 import msgspec
 
 from retarget.expect.cases import TargetRules, judge_target
-from retarget.expect.verdict import Ruling, is_expired, today
+from retarget.expect.verdict import Ruling, is_expired
 from retarget.extension import UnavailableError, code_digest
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
@@ -164,7 +163,7 @@ class ReusableResults:
             kept = _decoded(self._store.read_result(key)) if key else None
         except StoreError:  # writers report it
             return None
-        if kept is None or not is_reusable(rules, kept.outcome(()), today()):
+        if kept is None or not is_reusable(rules, kept.outcome(())):
             return None
         return kept if self._hold(target, kept.dependencies) else None
 
@@ -194,7 +193,7 @@ class ReusableResults:
                 is_verdict = outcome.failure is None or not outcome.failure.no_verdict
                 if kept is not None and is_verdict and (kept.failure is None) != (outcome.failure is None):
                     self._store.write_result(key, _BY_CHANCE)
-            elif is_reusable(rules, outcome, today()):
+            elif is_reusable(rules, outcome):
                 gave = {name: getattr(outcome, name) for name in _FIELDS}
                 kept = KeptResult(host=outcome.host or platform.node(), ended=time.time(), **gave)
                 self._store.write_result(key, msgspec.to_builtins(kept))
@@ -223,7 +222,7 @@ class ReusableResults:
         if self._runs_remotely and not devices:
             return ""
         cases = self._case_digests.of(target)
-        return self._dependencies.of(target, artifact.digest, cases, devices, self._only, rules.skipping(today()))
+        return self._dependencies.of(target, artifact.digest, cases, devices, self._only, rules.skipping())
 
 
 _BY_CHANCE: dict[str, Any] = {"by_chance": True}
@@ -258,21 +257,21 @@ msgspec.json.Decoder(KeptResult)
 _FIELDS = [name for name in RunOutcome.__dataclass_fields__ if name in {*KeptResult.__struct_fields__} - {"host"}]
 
 
-def is_reusable(rules: TargetRules, outcome: RunOutcome, day: date) -> bool:
-    """Return whether an outcome is as good as another run on `day`: it passed, or failed as its rules say.
+def is_reusable(rules: TargetRules, outcome: RunOutcome) -> bool:
+    """Return whether an outcome is as good as another run today: it passed, or failed as its rules say.
 
     Never where chance has a part: crashes, timeouts, failures of the driver itself, flaky and intermittent rules. Nor
     where a rule has expired, no case was run, or a case is to agree with another config, whose run counts as well.
     Raises `RetargetError` where two rules contradict each other on a case.
     """
-    if any(rule.outcome in {"flaky", "intermittent"} or is_expired(rule, day) for rule in rules.all):
+    if any(rule.outcome in {"flaky", "intermittent"} or is_expired(rule) for rule in rules.all):
         return False
     failures = [outcome.failure, *(case.failure for case in outcome.cases)]
     if outcome.suspect or any(failure is not None and failure.transient for failure in failures):
         return False
     if any(case.agree_with for case in outcome.cases):
         return False
-    verdict = judge_target(rules, outcome.failure, outcome.cases, day=day, names=outcome.names)
+    verdict = judge_target(rules, outcome.failure, outcome.cases, names=outcome.names)
     if outcome.failure is None:
         return bool(outcome.cases) and not verdict.broken
     return not verdict.broken and verdict.ruling is Ruling.EXCUSED

@@ -19,7 +19,6 @@ from retarget.session.cache.store import Store
 from retarget.session.run.reuse import CaseDigests, KeptResult, ReusableResults, is_reusable
 from retarget.support.dependencies import Dependency
 
-TODAY = date(2026, 11, 22)
 KEY = digest_of(b"key")
 NONE = TargetRules()
 TARGET = run_target(compile_target())
@@ -41,6 +40,11 @@ MISMATCH = Mismatch(summary="no", report="no\nno", mismatched=1, total=2, max_ab
 FAIL = replace(
     PASS, failure=DIFFERS, cases=(CaseOutcome(name="f", seconds=1.0, failure=DIFFERS, mismatches=(MISMATCH,)),)
 )
+
+
+@pytest.fixture(autouse=True)
+def _day(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("retarget.expect.verdict.today", lambda: date(2026, 11, 22))
 
 
 def rules(outcome: str = "xfail", stage: str = "compare", until: date | None = None) -> TargetRules:
@@ -70,7 +74,7 @@ def rules(outcome: str = "xfail", stage: str = "compare", until: date | None = N
     ],
 )
 def test_what_passed_or_failed_as_its_rule_says_stands(in_force: TargetRules, outcome: RunOutcome, does: bool) -> None:
-    assert is_reusable(in_force, outcome, TODAY) is does
+    assert is_reusable(in_force, outcome) is does
 
 
 class Results(ReusableResults):
