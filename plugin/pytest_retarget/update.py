@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 from retarget.model import Expectation, Stage
 from retarget.results import CaseRecord, Outcome, Result, RuleUpdate, TargetRecord
-from retarget.session import is_expired, observed_text, today
+from retarget.session import is_expired, observed_text
 from retarget.support import DiagnosticsError, RetargetError
 
 from pytest_retarget.items.targets import MatrixItem
@@ -138,4 +138,4 @@ def _as_written(item: MatrixItem, case: CaseRecord) -> CaseRecord:
 
 def _is_written(rule: Expectation | None) -> bool:
     """Return whether a failure becomes a rule where this one is in force: not where only a person can decide."""
-    return rule is None or not (rule.outcome in {"flaky", "intermittent"} or is_expired(rule, today()))
+    return rule is None or not (rule.outcome in {"flaky", "intermittent"} or is_expired(rule))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from retarget.model import Golden, Metric, quantity_text
 from retarget.results import GoldenRecord, Measurement, TargetRecord, measurements_of
-from retarget.session import is_expired, today
+from retarget.session import is_expired
 
 from retarget_bench.statistics import LEVEL, Comparison, Finding, compare_series, compare_values
 
@@ -29,7 +29,7 @@ def judge_goldens(
     session's. A target fails where it is `broken`."""
     found = tuple(measurements_of(record))
     for rule in rules:
-        if is_expired(rule, today()):
+        if is_expired(rule):
             yield _result(rule, "", "not judged", f"{rule.bound}: the rule is past its `until`, {rule.until}")
             continue
         of_metric = [one for one in found if one.metric is rule.metric]

@@ -36,7 +36,6 @@ from retarget.session import (
     TargetRules,
     expected_text,
     named_extensions,
-    today,
 )
 from retarget.support import RetargetError, counted, did_you_mean, display_path, first_line, strip_colour
 
@@ -182,7 +181,7 @@ def by_hand(engine: Engine, chosen: Chosen, found: Attempt, extensions: Sequence
 def _ran(engine: Engine, chosen: Chosen, artifact: Artifact) -> RunOutcome:
     """Run an artifact, or judge it if its kind runs nothing. Raises `UnavailableError` and `RetargetError`."""
     target, rules = chosen.target, chosen.rules
-    skipping = rules.on(target, engine.traits(target) if rules.possible else ()).skipping(today())
+    skipping = rules.on(target, engine.traits(target) if rules.possible else ()).skipping()
     if not isinstance(target, RunTarget):
         return engine.check(target, artifact, skipping=skipping) if chosen.checks else RunOutcome(devices=())
     engine.devices_of(target)

@@ -46,13 +46,12 @@ from retarget.session import (
     Registry,
     Store,
     compile_selector,
-    current_holder,
     digest_of,
     expand_suite,
     load_extensions,
 )
 from retarget.session.cache.transfer import ArtifactFolder, export_artifact
-from retarget.session.run.lease import DeviceLeases, Lease
+from retarget.session.run.lease import DeviceLeases, Lease, current_holder
 from retarget.support import DiagnosticsError, RetargetError
 from retarget_bringup.ladder.files import read_ladder
 from retarget_bringup.ladder.settings import read_settings

@@ -20,7 +20,7 @@ from retarget.cli.support import (
 )
 from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet, assign_goldens
-from retarget.expect.verdict import excuse_text, expected_text, is_expired, today
+from retarget.expect.verdict import excuse_text, expected_text, is_expired
 from retarget.extension import CompilerError, UnavailableError
 from retarget.extension.registry import Registry, named_extensions
 from retarget.model import (
@@ -365,7 +365,7 @@ def _words_of(
     rule: Expectation | Golden, does: str, here: Collection[Origin] | None, *own: tuple[str, str]
 ) -> Iterator[tuple[str, str]]:
     """Yield a rule's properties besides its outcome; `here` are those in force, None where no device decides."""
-    expired = f" (expired: it {does} nothing any more)" if is_expired(rule, today()) else ""
+    expired = f" (expired: it {does} nothing any more)" if is_expired(rule) else ""
     words = [*own, ("reason", excuse_text(rule)), ("until", f"{rule.until}{expired}" if rule.until is not None else "")]
     if here is not None:
         words += [("when", rule.when), ("here", "in force" if rule.origin in here else "not in force")]

@@ -7,7 +7,6 @@ that failed did so as the rule says. Rules with `case` are strict for each case 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -71,9 +70,9 @@ class TargetRules(Struct, frozen=True, kw_only=True):
         _refuse_contradiction(f"case {case!r}", found)
         return found[0].rule if found else None
 
-    def skipping(self, day: date) -> tuple[tuple[str, bool], ...]:
+    def skipping(self) -> tuple[tuple[str, bool], ...]:
         """Return the entries as (name or glob, whether its cases are not to be run), by falling rank; none if none."""
-        pairs = [(one.pattern, one.rule.outcome == "skip" and not is_expired(one.rule, day)) for one in self.by_case]
+        pairs = [(one.pattern, one.rule.outcome == "skip" and not is_expired(one.rule)) for one in self.by_case]
         return tuple(pairs) if any(skips for _, skips in pairs) else ()
 
     @property
@@ -122,7 +121,7 @@ class TargetVerdict(Struct, frozen=True, kw_only=True):
 
 
 def judge_target(
-    rules: TargetRules, failure: Failure | None, cases: Sequence[CaseOutcome], *, day: date, names: Sequence[str] = ()
+    rules: TargetRules, failure: Failure | None, cases: Sequence[CaseOutcome], *, names: Sequence[str] = ()
 ) -> TargetVerdict:
     """Return the verdict of rules on a target; `failure` is its own, None if it passed, `cases` are those that were
     run.
@@ -141,8 +140,8 @@ def judge_target(
             rest.append(case)
         elif case.failure is None or not case.failure.no_verdict:
             seen = observe(case.failure) if case.failure is not None else None
-            verdicts.append(replace(judge(rule, seen, day=day), case=case.name))
-    others = _of_rest(rules, failure, rest, is_all=not verdicts, cases=cases, day=day)
+            verdicts.append(replace(judge(rule, seen), case=case.name))
+    others = _of_rest(rules, failure, rest, is_all=not verdicts, cases=cases)
     if others is not None and others.ruling is Ruling.PASSED:
         ran = {case.name for case in cases}
         if any(name not in ran and rules.of(name) is None for name in names):
@@ -165,19 +164,18 @@ def _of_rest(
     *,
     is_all: bool,
     cases: Sequence[CaseOutcome],
-    day: date,
 ) -> Verdict | None:
     """The verdict on the cases that no rule names; None where there are none."""
     if is_all:
         seen = observe_all(failure, cases) if failure is not None else None
-        return judge(rules.whole, seen, day=day)
+        return judge(rules.whole, seen)
     is_of_case = failure is None or any(case.failure == failure for case in cases)
     why = first_failure(rest) if is_of_case else failure
     if not rest and why is None:
         return None
     if why is not None and why.no_verdict:
         return Verdict(ruling=Ruling.PLAIN)
-    return judge(rules.whole, observe_all(why, rest) if why is not None else None, day=day)
+    return judge(rules.whole, observe_all(why, rest) if why is not None else None)
 
 
 def _ruling(verdicts: Sequence[Verdict]) -> Ruling:

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date
 from functools import cache
 from itertools import chain
 from pathlib import Path
 
 from retarget.declare.sources import SUITE_FILE, discover_suites
 from retarget.expect.matching import GOLDEN, Assignment, Contradiction, Effect, assign_goldens, golden_rule
-from retarget.expect.verdict import is_expired, today
+from retarget.expect.verdict import is_expired
 from retarget.model import Expectation, Origin, Suite, Target
 from retarget.model.devices import TRAITS
 from retarget.model.locations import SourceLocations, diagnostics_at
@@ -47,8 +46,8 @@ def contradiction_diagnostics(contradictions: Iterable[Contradiction]) -> tuple[
     return diagnostics_at(problems)
 
 
-def expired_diagnostics(rules: Iterable[Expectation], day: date) -> tuple[Diagnostic, ...]:
-    """Return an error for each rule that excuses nothing any more on `day`."""
+def expired_diagnostics(rules: Iterable[Expectation]) -> tuple[Diagnostic, ...]:
+    """Return an error for each rule that excuses nothing any more."""
     return diagnostics_at(
         (
             rule.origin,
@@ -61,7 +60,7 @@ def expired_diagnostics(rules: Iterable[Expectation], day: date) -> tuple[Diagno
             ),
         )
         for rule in rules
-        if is_expired(rule, day)
+        if is_expired(rule)
     )
 
 
@@ -172,19 +171,19 @@ class RuleUsage:
         selected target has are judged too.
         """
         rules = self._rules.values()
-        expired = expired_diagnostics((rule for rule in rules if whole or rule.origin in self._in_force), today())
+        expired = expired_diagnostics(rule for rule in rules if whole or rule.origin in self._in_force)
         if not whole:
             return DiagnosticsError(expired).diagnostics
 
         is_judged = self._judgement(suites)
         doubtful = (rule for rule in rules if not _is_whole(rule, self._effects.get(rule.origin, Effect())))
-        stale = [rule for rule in doubtful if not is_expired(rule, today()) and is_judged(rule)]
+        stale = [rule for rule in doubtful if not is_expired(rule) and is_judged(rule)]
         stale_ones = stale_diagnostics(stale, self._effects, modules=list(self._modules), tags=list(self._tags))
         return DiagnosticsError((*expired, *stale_ones)).diagnostics
 
     def case_uses(self, suites: Mapping[Path, Sequence[Suite]], *, whole: bool) -> tuple[CaseUse, ...]:
         """Return the rules that name cases, of those whose suites were all seen; arguments are as for `diagnostics`."""
-        naming = [rule for rule in self._rules.values() if rule.cases and not is_expired(rule, today())]
+        naming = [rule for rule in self._rules.values() if rule.cases and not is_expired(rule)]
         if not whole or not naming:
             return ()
         is_judged = self._judgement(suites)

@@ -103,20 +103,20 @@ def today() -> date:
     return date.today()
 
 
-def is_expired(rule: Expectation | Golden, day: date) -> bool:
-    """Return whether a rule excuses nothing any more on `day`. On its `until` it still does."""
-    return rule.until is not None and day > rule.until
+def is_expired(rule: Expectation | Golden) -> bool:
+    """Return whether a rule excuses nothing any more today. On its `until` it still does."""
+    return rule.until is not None and today() > rule.until
 
 
-def judge(rule: Expectation | None, observation: Observation | None, *, day: date) -> Verdict:
+def judge(rule: Expectation | None, observation: Observation | None) -> Verdict:
     """Return the verdict of a rule on an observation; None means that the target passed. Without a rule: nothing."""
 
     def verdict(ruling: Ruling) -> Verdict:
         return Verdict(ruling=ruling, rule=rule, observation=observation)
 
-    if rule is None or (rule.outcome == "skip" and not is_expired(rule, day)):
+    if rule is None or (rule.outcome == "skip" and not is_expired(rule)):
         return verdict(Ruling.PLAIN)
-    if is_expired(rule, day):
+    if is_expired(rule):
         return verdict(Ruling.PLAIN if observation is None else Ruling.EXPIRED)
     if observation is None:
         return verdict(_ON_PASS.get(rule.outcome, Ruling.PASSED))

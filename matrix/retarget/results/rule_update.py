@@ -10,7 +10,6 @@ from retarget.expect.update.by_case import CasesSeen
 from retarget.expect.update.edited_rules import Key, SuiteTargets, key_of
 from retarget.expect.update.edits import Rewritten, diff, expanded, put_in_place, rewritten, served_suites
 from retarget.expect.update.plan import Devices, Kept, on_devices, plan_update
-from retarget.expect.verdict import today
 from retarget.extension.registry import Registry
 from retarget.model.outcomes import Observation, Stage
 from retarget.results.record import DeviceRecord, Outcome, Result, TargetRecord
@@ -81,7 +80,6 @@ class RuleUpdate:
         update = plan_update(
             placed,
             {name: seen[place] for place, name in names.items()},
-            day=today(),
             doubt=lambda file: self._doubt(file.parent, everything),
             cases={name: self._cases[place] for place, name in names.items() if place in self._cases},
         )
@@ -98,7 +96,7 @@ class RuleUpdate:
         yield from ((_kept_text(kept, in_full=in_full), "yellow") for kept in update.kept)
         now = served_suites(self.files, registry) if files else suites  # rules went, others are on other lines
         rules = {rule.origin: rule for suite in now for rule in suite.expectations}.values()
-        expired = expired_diagnostics(rules, today())
+        expired = expired_diagnostics(rules)
         yield from ((str(diagnostic), "red") for diagnostic in expired)
         self.left_over = bool(update.left or expired)
 

@@ -23,7 +23,6 @@ from retarget.expect.verdict import excuse_text as excuse_text
 from retarget.expect.verdict import expected_text as expected_text
 from retarget.expect.verdict import is_expired as is_expired
 from retarget.expect.verdict import observed_text as observed_text
-from retarget.expect.verdict import today as today
 from retarget.extension.registry import EXTENSIONS_VARIABLE as EXTENSIONS_VARIABLE
 from retarget.extension.registry import Registry as Registry
 from retarget.extension.registry import extensions_environment as extensions_environment
@@ -41,7 +40,6 @@ from retarget.session.cache.remote.store import RemoteStore as RemoteStore
 from retarget.session.cache.store import Store as Store
 from retarget.session.cache.store import default_max_bytes as default_max_bytes
 from retarget.session.commands import BY_HAND as BY_HAND
-from retarget.session.commands import COMPARE as COMPARE
 from retarget.session.commands import Commands as Commands
 from retarget.session.commands import shell_program as shell_program
 from retarget.session.compile.pool import CompilePool as CompilePool

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Self
 from msgspec.structs import replace
 
 from retarget.expect.cases import TargetRules
-from retarget.expect.verdict import today
 from retarget.extension import ProgramStatistics, Resolved, Tolerance, UnavailableError, overrides
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget, Requirement, RunTarget, RuntimeConfig, Target
@@ -264,7 +263,7 @@ class Engine:
                 return reuses and self._results.find(target, artifact, rules, devices) is not None
             return False
 
-        skipping = rules.skipping(today())
+        skipping = rules.skipping()
         remote.queue(target, lambda artifact: self._request(target, artifact, skipping), is_kept)
         if self._artifact_folder is not None:
             outcome: CompileOutcome | None = self._artifacts.outcome(target.compile)
@@ -321,7 +320,7 @@ class Engine:
             self._begun.enter_context(held)
             if target.requires:
                 self.devices_of(target)
-            self._runs.begin(self._request(target, outcome.artifact, rules.skipping(today())))
+            self._runs.begin(self._request(target, outcome.artifact, rules.skipping()))
 
     def kept_result(self, target: RunTarget, artifact: Artifact, rules: TargetRules) -> KeptResult | None:
         """Return the result of a run of the target's selected cases that need not be repeated: nothing that it depends

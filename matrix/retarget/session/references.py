@@ -22,14 +22,13 @@ from retarget.worker.messages import References
 class Recording(Struct, frozen=True, kw_only=True):
     """A run of a module as another config compiles it, for cases that are to agree with it.
 
-    `folder` holds its results; None where there are none, and `why` says so. `failed` is the target whose failure left
+    `found` is the folder with its results, or why there are none. `failed` is the target whose failure left
     cases without results, `ran` the run target that it was tried for, `failure` how it failed; None where it could not
     be tried. `cases` are those that the run came to. `unavailable` is true where all that is missing is something that
     this machine lacks.
     """
 
-    folder: Path | None = None
-    why: str = ""
+    found: Path | str = ""
     failed: Target | None = None
     ran: RunTarget | None = None
     failure: Failure | None = None
@@ -56,8 +55,7 @@ class ReferenceRuns:
                 same = [one for one in others if isinstance(one, RunTarget)]
                 same = [one for one in same if one.compile.module == target.compile.module]
                 self._recordings[key] = self._record(name, target, same)
-            recording = self._recordings[key]
-            references.append((name, recording.why if recording.folder is None else recording.folder))
+            references.append((name, self._recordings[key].found))
         return tuple(references)
 
     def needed(self, target: RunTarget) -> Sequence[str]:
@@ -87,7 +85,7 @@ class ReferenceRuns:
                 f"the cases of {module} are to agree with compiler config {compiler!r}, which runs it nowhere in suite "
                 f"{target.compile.suite!r}; expected one of {known}"
             )
-            return Recording(why=why)
+            return Recording(found=why)
         reasons = []
         missing = 0
         last = Recording()
@@ -106,12 +104,12 @@ class ReferenceRuns:
                 last = Recording(failed=other, ran=other)
                 reasons.append(f"{other.name}: {error}")
                 continue
-            if last.folder is not None:
+            if isinstance(last.found, Path):
                 return last
-            reasons.append(last.why)
+            reasons.append(last.found)
             break
         why = f"there are no results of compiler config {compiler!r} to agree with: {'; '.join(reasons)}"
-        return replace(last, why=why, unavailable=missing == len(candidates))
+        return replace(last, found=why, unavailable=missing == len(candidates))
 
     def _recorded(self, target: RunTarget) -> Recording:
         """Compile and run a target. Raises `UnavailableError` and `RetargetError`."""
@@ -121,15 +119,13 @@ class ReferenceRuns:
             why = (
                 f"{target.compile.name}: {compiled.failure.summary if compiled.failure is not None else 'no artifact'}"
             )
-            return Recording(why=why, failed=target.compile, ran=target, failure=compiled.failure)
+            return Recording(found=why, failed=target.compile, ran=target, failure=compiled.failure)
         folder = self._scratch.subfolder()
         run = self._engine.run(target, compiled.artifact, record=folder)
         failed = target if run.failure is not None else None
-        is_whole = is_recorded(folder)
         why = f"{target.name}: {run.failure.summary if run.failure is not None else 'gave nothing'}"
         return Recording(
-            folder=folder if is_whole else None,
-            why="" if is_whole else why,
+            found=folder if is_recorded(folder) else why,
             failed=failed,
             ran=failed,
             failure=run.failure,

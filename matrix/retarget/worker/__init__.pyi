@@ -2,8 +2,6 @@ from retarget.worker.artifact import kept_folder as kept_folder
 from retarget.worker.artifact import read_kept as read_kept
 from retarget.worker.artifact import write_kept as write_kept
 from retarget.worker.hosts.calls import RemoteCalls as RemoteCalls
-from retarget.worker.hosts.calls import pushed_name as pushed_name
-from retarget.worker.hosts.calls import with_paths as with_paths
 from retarget.worker.hosts.connection import HostError as HostError
 from retarget.worker.messages import CompiledModule as CompiledModule
 from retarget.worker.messages import CompileModule as CompileModule

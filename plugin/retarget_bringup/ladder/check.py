@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from retarget.model import Expectation, Rung, SourceLocations
 from retarget.results import BAD
-from retarget.session import COMPILE_STAGES, is_expired, today
+from retarget.session import COMPILE_STAGES, is_expired
 from retarget.support import RetargetError, counted, did_you_mean, display_path, grouped, shown
 
 from retarget_bringup.ladder.files import Ladder, Line, committed_lines, read_ladder, write_ladder
@@ -135,7 +135,7 @@ def holds(one: TargetState, line: Line) -> bool:
     above."""
     is_stable = line.rung is Rung.STABLE and one.rung is Rung.MATCHES
     rules = one.target.all_rules if one.verdict not in BAD else ()
-    by_chance = any(rule.outcome in _CHANCE and not is_expired(rule, today()) for rule in rules)
+    by_chance = any(rule.outcome in _CHANCE and not is_expired(rule) for rule in rules)
     may_be = one.only_compiled and one.rung is not None and one.rung < line.rung
     return one.rung is line.rung or is_stable or may_be or (by_chance and one.rung in rungs_of(one.target))
 
@@ -158,7 +158,7 @@ def rungs_of(target: LadderTarget) -> frozenset[Rung]:
 
 
 def _says(rule: Expectation) -> bool:
-    return rule.outcome != "skip" and not is_expired(rule, today())
+    return rule.outcome != "skip" and not is_expired(rule)
 
 
 def _of(rule: Expectation, stages: dict[str, frozenset[Rung]], target: LadderTarget) -> frozenset[Rung]:

@@ -38,7 +38,6 @@ from retarget.session import (
     TargetRules,
     excuse_text,
     is_expired,
-    today,
 )
 from retarget.support import RetargetError, counted, first_line, short_revision
 from retarget.support import dependency_state as state_of_file
@@ -112,7 +111,7 @@ class LadderTarget(Struct, frozen=True, kw_only=True):
         """The rule that has it skipped today, None for none."""
         wholes = (self.rules.whole, self.compile_rules.whole)
         rules = (rule for rule in wholes if rule is not None and rule.outcome == "skip")
-        return next((rule for rule in rules if not is_expired(rule, today())), None)
+        return next((rule for rule in rules if not is_expired(rule)), None)
 
 
 class TargetState(Struct, frozen=True, kw_only=True):

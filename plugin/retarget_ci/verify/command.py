@@ -26,7 +26,6 @@ from retarget.session import (
     compile_selector,
     mark_terms,
     marks_of,
-    today,
 )
 from retarget.support import (
     Diagnostic,
@@ -87,7 +86,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 
 def _verify_declared(arguments: argparse.Namespace) -> int:
-    config, day = declared_ci(arguments), today()
+    config, day = declared_ci(arguments), date.today()
     others: list[str] = []
     diagnostics = [*diagnostics_at(file_problems(config, day)), *emitted_problems(config)]
     done: list[str] = []

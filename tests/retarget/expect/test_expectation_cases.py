@@ -16,7 +16,6 @@ from retarget.model import Expectation, Origin
 from retarget.model.outcomes import CaseOutcome, Failure, Stage, first_failure
 from retarget.support.errors import RetargetError
 
-TODAY = date(2026, 5, 1)
 FILE = Path("/project/expectations.toml")
 COMPILE = compile_target(kind="cases")
 RUN = run_target(COMPILE)
@@ -24,6 +23,11 @@ RUN = run_target(COMPILE)
 DIFFERS = Failure(stage=Stage.COMPARE, summary="result 0: 1 of 2 elements differ")
 REFUSED = Failure(stage=Stage.RUN, summary="no such kernel")
 CRASHED = Failure(stage=Stage.RUN, summary="device worker crashed: SIGFPE in function 'c'", signal="SIGFPE")
+
+
+@pytest.fixture(autouse=True)
+def _day(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("retarget.expect.verdict.today", lambda: date(2026, 5, 1))
 
 
 def rule(index: int, case: str | Sequence[str] = (), *, match: str = "m", **fields: object) -> Expectation:
@@ -47,7 +51,7 @@ def cases(**failures: Failure | None) -> list[CaseOutcome]:
 def judged(rules: TargetRules, *, failure: Failure | None = None, **failures: Failure | None) -> tuple[Ruling, str]:
     """The ruling on the target, and the broken rules' cases and rulings, or the cases that are expected to fail."""
     ran = cases(**failures)
-    verdict = judge_target(rules, failure or first_failure(ran), ran, day=TODAY)
+    verdict = judge_target(rules, failure or first_failure(ran), ran)
     broken = " ".join(f"{one.case or '*'}:{one.ruling.value}" for one in verdict.broken)
     return verdict.ruling, broken or " ".join(verdict.expected)
 
@@ -89,7 +93,7 @@ def test_globs_that_are_equally_specific_for_a_case_and_disagree_are_an_error_of
     with pytest.raises(
         RetargetError, match=r"case 'ab': found two expectations, .*\[0\] and .*\[1\], that are equally"
     ):
-        judge_target(found, None, cases(ab=None), day=TODAY)
+        judge_target(found, None, cases(ab=None))
 
 
 def test_compile_targets_have_no_cases() -> None:
@@ -134,7 +138,7 @@ def test_a_rule_without_case_is_about_the_cases_that_no_other_rule_names() -> No
 
 def test_a_rule_without_case_is_not_broken_by_a_pass_of_some_cases() -> None:
     def ruling(rules: TargetRules, *names: str) -> Ruling:
-        return judge_target(rules, None, cases(a=None), day=TODAY, names=names).ruling
+        return judge_target(rules, None, cases(a=None), names=names).ruling
 
     assert ruling(rules_of(rule(0)), "a", "b") is Ruling.PLAIN
     assert ruling(rules_of(rule(0)), "a") is Ruling.PASSED
@@ -185,13 +189,13 @@ def test_an_intermittent_case_is_chance_unless_another_is_expected_to_fail() -> 
 
 def test_cases_that_are_skipped_are_not_run_unless_a_more_exact_rule_speaks_of_them() -> None:
     skip = rule(0, "a*", outcome="skip", stages=())
-    assert rules_of(skip, rule(1, "ab")).skipping(TODAY) == (("ab", False), ("a*", True))
-    assert rules_of(rule(1, "ab")).skipping(TODAY) == ()
-    assert rules_of(replace(skip, until=date(2020, 1, 1))).skipping(TODAY) == ()
+    assert rules_of(skip, rule(1, "ab")).skipping() == (("ab", False), ("a*", True))
+    assert rules_of(rule(1, "ab")).skipping() == ()
+    assert rules_of(replace(skip, until=date(2020, 1, 1))).skipping() == ()
 
 
 def test_a_broken_rule_names_its_case() -> None:
-    verdict = judge_target(rules_of(rule(0, "a")), None, cases(a=None, b=None), day=TODAY)
+    verdict = judge_target(rules_of(rule(0, "a")), None, cases(a=None, b=None))
     (broken,) = verdict.broken
     assert broken.headline == "case 'a' is expected to fail at compare, but passed"
     assert broken.lines("expectations.toml:1") == (

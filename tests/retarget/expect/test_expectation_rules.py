@@ -45,6 +45,14 @@ def rule(text: str) -> str:
     return f'[[expectation]]\n{default}reason = "r"\n' + text.replace("; ", "\n") + "\n"
 
 
+DAY = date(2030, 6, 15)
+
+
+@pytest.fixture(autouse=True)
+def _day(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("retarget.expect.verdict.today", lambda: DAY)
+
+
 @pytest.fixture
 def write(cwd: Path) -> Write:
     """Write declaration files of a project with one suite in `suites`."""
@@ -287,7 +295,6 @@ def test_thousands_of_rules_find_their_targets(write: Write, registry: Registry)
 
 # ---------------------------------------------------------------- what it makes of an outcome
 
-DAY = date(2030, 6, 15)
 CRASHED = Observation(stage="crash", signature="SIGFPE")
 REFUSED = Observation(stage="compile", signature="failed to legalize operation 'x.y'")
 HUNG = Observation(stage="timeout", signature="")
@@ -363,14 +370,14 @@ def expectation(**values: object) -> Expectation:
 def test_a_rule_makes_of_an_outcome(
     one: Expectation | None, observation: Observation | None, ruling: Ruling, headline: str
 ) -> None:
-    verdict = judge(one, observation, day=DAY)
+    verdict = judge(one, observation)
     assert verdict.ruling is ruling
     assert verdict.headline == headline
 
 
 def test_a_verdict_shows_rule_reason_expected_and_found() -> None:
     one = expectation(signature="no fold", issue="x/1")
-    verdict = judge(one, REFUSED, day=DAY)
+    verdict = judge(one, REFUSED)
     assert verdict.lines("e.toml:3") == (
         ("expectation", "e.toml:3"),
         ("reason", "r"),
@@ -381,7 +388,7 @@ def test_a_verdict_shows_rule_reason_expected_and_found() -> None:
 
 
 def test_a_verdict_on_an_intermittent_target_sends_nobody_to_the_updater() -> None:
-    verdict = judge(expectation(outcome="intermittent", until=DAY), CRASHED, day=DAY)
+    verdict = judge(expectation(outcome="intermittent", until=DAY), CRASHED)
     assert ("expected", "passed, or compile") in verdict.lines("e.toml:3")
     assert verdict.next_step == "next: if it is so now, change the rule"
 
@@ -420,7 +427,7 @@ LOST = Observation(stage="load", signature="x", case="other")
 def test_a_rule_is_held_against_every_way_in_which_cases_failed(
     one: Expectation, ruling: Ruling, headline: str
 ) -> None:
-    verdict = judge(one, dataclasses.replace(WRONG, also=(LOST,)), day=DAY)
+    verdict = judge(one, dataclasses.replace(WRONG, also=(LOST,)))
     assert (verdict.ruling, verdict.headline) == (ruling, headline)
 
 

@@ -33,20 +33,20 @@ def recorded(
 
 
 def test_a_run_that_gave_all_its_results_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert recorded(monkeypatch) == Recording(folder=Path("kept"))
+    assert recorded(monkeypatch) == Recording(found=Path("kept"))
 
 
 def test_of_one_that_failed_the_target_and_the_reason_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     why, known = f"{TARGET.name}: no", {"failed": TARGET, "ran": TARGET, "failure": FAILURE}
-    assert recorded(monkeypatch, failure=FAILURE, whole=False) == Recording(why=why, **known)
-    assert recorded(monkeypatch, failure=FAILURE) == Recording(folder=Path("kept"), **known)
-    assert recorded(monkeypatch, whole=False) == Recording(why=f"{TARGET.name}: gave nothing")
+    assert recorded(monkeypatch, failure=FAILURE, whole=False) == Recording(found=why, **known)
+    assert recorded(monkeypatch, failure=FAILURE) == Recording(found=Path("kept"), **known)
+    assert recorded(monkeypatch, whole=False) == Recording(found=f"{TARGET.name}: gave nothing")
 
 
 def test_of_one_that_did_not_compile_the_compile_target_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     why = f"{TARGET.compile.name}: no"
     known = {"failed": TARGET.compile, "ran": TARGET, "failure": FAILURE}
-    assert recorded(monkeypatch, compiles=False) == Recording(why=why, **known)
+    assert recorded(monkeypatch, compiles=False) == Recording(found=why, **known)
 
 
 # ---------------------------------------------------------------- which runs are recorded
@@ -82,7 +82,7 @@ def runs_with(
 
 OTHER = compile_target("m", "other")
 OTHERS = [run_target(OTHER, name) for name in ("x", "y")]
-WHOLE = {"folder": Path("kept")}
+WHOLE = {"found": Path("kept")}
 NONE = "there are no results of compiler config 'other' to agree with: "
 
 
@@ -113,9 +113,9 @@ def test_the_first_run_of_the_other_config_that_gives_results_is_kept_and_made_o
             f"{NONE}m_other_x: no x; m_other_y: damaged",
             False,
         ),
-        ({"x": {"why": "it failed"}, "y": WHOLE}, {}, f"{NONE}it failed", False),
+        ({"x": {"found": "it failed"}, "y": WHOLE}, {}, f"{NONE}it failed", False),
         (
-            {"x": WHOLE, "y": {"why": "it failed"}},
+            {"x": WHOLE, "y": {"found": "it failed"}},
             {"by_command": "x"},
             f"{NONE}m_other_x: runs behind run_under, which gives no results back; it failed",
             False,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from datetime import date
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -50,17 +49,13 @@ def without_cases(suites: Iterable[SuiteTargets]) -> list[SuiteTargets]:
 
 
 def plan_cases(
-    suites: Sequence[SuiteTargets],
-    seen: Observations,
-    cases: Mapping[Key, CasesSeen],
-    day: date,
-    doubt: Callable[[Path], str],
+    suites: Sequence[SuiteTargets], seen: Observations, cases: Mapping[Key, CasesSeen], doubt: Callable[[Path], str]
 ) -> CaseUpdate:
     """Return the changes that make rules with `case` match what was observed. `doubt` is as for `plan_update`.
 
     Raises `RetargetError` where rules contradict each other on a case.
     """
-    plan = CaseUpdate(suites, seen, cases, day)
+    plan = CaseUpdate(suites, seen, cases)
     plan.drop_idle_entries()
     plan.observe()
     for one in plan.slices():
@@ -77,12 +72,9 @@ class CaseUpdate:
     part of, None if it is alone.
     """
 
-    def __init__(
-        self, suites: Sequence[SuiteTargets], seen: Observations, cases: Mapping[Key, CasesSeen], day: date
-    ) -> None:
+    def __init__(self, suites: Sequence[SuiteTargets], seen: Observations, cases: Mapping[Key, CasesSeen]) -> None:
         self._suites = suites
         self._cases = cases
-        self._day = day
         self.plain: dict[Key, Observation | None] = dict(seen)
         self.changed: dict[Origin, Expectation | None] = {}
         self.new: list[tuple[Expectation, Expectation | None]] = []
@@ -183,7 +175,7 @@ class CaseUpdate:
 
     def _is_ours(self, rule: Expectation) -> bool:
         """Return whether it is an update that settles a rule, and not a person."""
-        return rule.outcome == "xfail" and not is_expired(rule, self._day)
+        return rule.outcome == "xfail" and not is_expired(rule)
 
     def _slice(self, cases: Sequence[str], source: Expectation | None) -> _Slice:
         key = (frozenset(cases), source.origin if source is not None else None)
@@ -205,7 +197,7 @@ class CaseUpdate:
         # What flaky, intermittent and skip rules that name all of these cases are in force for stays theirs.
         others = {rule.origin: rule for rule in naming if there and rule.outcome != "xfail"}
         rules = EditedRules([_sliced(suite, others | there, modules) for suite in self._suites], doubt)
-        fit_rules(rules, one.seen, self._day)
+        fit_rules(rules, one.seen)
         found = {rule.origin: rule for rule in rules.rules.values()}
         changed: dict[Origin, Expectation | None] = {}
         for origin, rule in there.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Container, Iterable, Mapping, Sequence
-from datetime import date
 from pathlib import Path
 
 from msgspec import Struct
@@ -66,26 +65,25 @@ class _Failure(Struct, frozen=True):
         return _is_of_same_cause(rule, _stages_and_signature(self.seen)[0], _reason(self.seen, targets))
 
 
-def fit_rules(rules: EditedRules, seen: Observations, day: date) -> None:
-    """Change the rules until they say what was observed; rules may have expired on `day`.
+def fit_rules(rules: EditedRules, seen: Observations) -> None:
+    """Change the rules until they say what was observed.
 
     Raises `RetargetError` if that is impossible.
     """
-    narrowing = Narrowing(rules, seen, day)
+    narrowing = Narrowing(rules, seen)
     narrowing.drop_idle()
     narrowing.narrow()
-    _Covering(rules, seen, day).cover()
+    _Covering(rules, seen).cover()
     narrowing.narrow()
     narrowing.drop_idle()
 
 
 class _Covering:
-    """Works on a `EditedRules`. `seen` is what was observed, `day` the day that rules may have expired on."""
+    """Works on a `EditedRules`. `seen` is what was observed."""
 
-    def __init__(self, rules: EditedRules, seen: Observations, day: date) -> None:
+    def __init__(self, rules: EditedRules, seen: Observations) -> None:
         self._rules = rules
         self._seen = seen
-        self._day = day
 
     def cover(self) -> None:
         """Give every failure that has no rule one: an existing one where that is exact, else a new one."""
@@ -107,7 +105,7 @@ class _Covering:
         says = (rule.origin.file, rule.outcome, rule.stages, rule.signature)
         for gone in self._rules.gone():
             is_equivalent = (gone.origin.file, gone.outcome, gone.stages, gone.signature) == says
-            is_good = is_equivalent and not is_expired(gone, self._day)
+            is_good = is_equivalent and not is_expired(gone)
             if is_good and _is_of_same_cause(gone, rule.stages, rule.reason):
                 self._rules.replace(replace(gone, match=rule.match, when=rule.when))
                 return
@@ -116,7 +114,7 @@ class _Covering:
     def _widen(self, failures: dict[_Failure, list[Target]]) -> None:
         """Widen the expression of a rule all of whose modules fail in the same way on more configs."""
         for rule in list(self._rules.rules.values()):
-            if rule.outcome != "xfail" or not rule.when or is_expired(rule, self._day):
+            if rule.outcome != "xfail" or not rule.when or is_expired(rule):
                 continue
             reach = self._rules.reach(rule)
             more = {
@@ -154,7 +152,7 @@ class _Covering:
     def _join(self, failures: dict[_Failure, list[Target]]) -> None:
         """Put modules into a rule that says the same of others, where its expression selects just what fails."""
         for rule in list(self._rules.rules.values()):
-            if rule.outcome != "xfail" or is_expired(rule, self._day):
+            if rule.outcome != "xfail" or is_expired(rule):
                 continue
             same = [
                 failure

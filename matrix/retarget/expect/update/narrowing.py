@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import date
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -39,12 +38,11 @@ class Status(Struct):
 
 
 class Narrowing:
-    """Works on a `EditedRules`. `seen` is what was observed, `day` the day that rules may have expired on."""
+    """Works on a `EditedRules`. `seen` is what was observed."""
 
-    def __init__(self, rules: EditedRules, seen: Observations, day: date) -> None:
+    def __init__(self, rules: EditedRules, seen: Observations) -> None:
         self._rules = rules
         self._seen = seen
-        self._day = day
 
     def narrow(self) -> None:
         """Take out of the rules what contradicts them until nothing does; one may come into force when another goes."""
@@ -76,11 +74,11 @@ class Narrowing:
         if rule.outcome != "xfail":
             return False
         seen = self._seen[key]
-        if is_expired(rule, self._day):
+        if is_expired(rule):
             return seen is None
         if seen is None and key in self._rules.deferred:
             return False
-        return judge(rule, seen, day=self._day).ruling in {Ruling.PASSED, Ruling.OTHERWISE}
+        return judge(rule, seen).ruling in {Ruling.PASSED, Ruling.OTHERWISE}
 
     def _narrow(self, rule: Expectation, contradicted: set[Key]) -> None:
         """Take targets out of a rule. What remains of modules that lose only some becomes rules of their own."""

@@ -9,7 +9,6 @@ written here; `retarget.expect.update.text` turns the edits into text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date
 from pathlib import Path
 
 from msgspec import Struct
@@ -69,7 +68,6 @@ def plan_update(
     suites: Sequence[SuiteTargets],
     observations: Observations,
     *,
-    day: date,
     doubt: Callable[[Path], str],
     cases: Mapping[Key, CasesSeen] | None = None,
 ) -> Update:
@@ -89,20 +87,20 @@ def plan_update(
     all_cases = by_case | {key: by_case[equivalent] for key, equivalent in equivalents.items() if equivalent in by_case}
     for number in range(_ROUNDS):
         now, before = everything.suites(), dict(everything.rules)
-        of_cases = plan_cases(now, seen, all_cases, day, doubt)
+        of_cases = plan_cases(now, seen, all_cases, doubt)
         if number or any(rule.cases for rule in before.values()):
             plain = EditedRules(without_cases(now), doubt)
-            fit_rules(plain, of_cases.plain, day)
+            fit_rules(plain, of_cases.plain)
             everything.take_over(plain)
         else:
-            fit_rules(everything, of_cases.plain, day)
+            fit_rules(everything, of_cases.plain)
         _take_over_cases(everything, of_cases)
         # A rule may come into force where another with `case` goes.
         if everything.rules == before or not of_cases.names_cases:
             break
     now = everything.suites()
     _refuse_contradictions(now)
-    excused, left, targets = _judged(now, observed, by_case, day)
+    excused, left, targets = _judged(now, observed, by_case)
     return Update(edits=_file_edits(everything, targets), excused=excused, left=left, kept=_kept(everything))
 
 
@@ -171,7 +169,7 @@ def _file_edits(rules: EditedRules, targets: Mapping[Path, int]) -> tuple[FileEd
 
 
 def _judged(
-    suites: Sequence[SuiteTargets], seen: Observations, cases: Mapping[Key, CasesSeen], day: date
+    suites: Sequence[SuiteTargets], seen: Observations, cases: Mapping[Key, CasesSeen]
 ) -> tuple[frozenset[Key], tuple[Key, ...], dict[Path, int]]:
     """Return which failures rules excuse, which are left, and how many targets the rules of each file excuse.
 
@@ -188,7 +186,7 @@ def _judged(
         files: set[Path] = set()
         is_left = False
         for rule, way in _parts(rules[key], observation, cases.get(key)):
-            ruling = judge(rule, way, day=day).ruling
+            ruling = judge(rule, way).ruling
             if way is None:
                 continue
             if rule is None or (ruling is Ruling.OTHERWISE and rule.outcome == "xfail"):

@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from typing import Any
 import msgspec
 
 from retarget.expect.cases import TargetRules, judge_target
-from retarget.expect.verdict import Ruling, is_expired, today
+from retarget.expect.verdict import Ruling, is_expired
 from retarget.extension import UnavailableError, code_digest
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
@@ -131,7 +130,9 @@ def _identity(device: DeviceInfo) -> list[object]:
 
 class ReusableResults:
     """The results in a store, by the targets, artifacts and devices of a session. Targets are those of
-    `Engine.generated`; the `devices` are those that a target runs on."""
+    `Engine.generated`; the `devices` are those that a target runs on.
+
+    A failed write is noted, once, and never an error: it runs again."""
 
     def __init__(
         self,
@@ -145,7 +146,8 @@ class ReusableResults:
     ) -> None:
         """`extensions` are those of `RunDependencies`, `only` the selected cases. If it `runs_remotely`, nothing but
         its devices says where a target runs."""
-        self._kept = KeptResults(store)
+        self.notes: list[str] = []
+        self._store = store
         self._registry = registry
         self._dependencies = RunDependencies(registry, extensions)
         self._only = tuple(only)
@@ -157,8 +159,13 @@ class ReusableResults:
     ) -> KeptResult | None:
         """Return what `Engine.kept_result` does."""
         key = self._key(target, artifact, rules, devices)
-        kept = self._kept.find(key, rules, today()) if key else None
-        return kept if kept is not None and self._hold(target, kept.dependencies) else None
+        try:
+            kept = _decoded(self._store.read_result(key)) if key else None
+        except StoreError:  # writers report it
+            return None
+        if kept is None or not is_reusable(rules, kept.outcome(())):
+            return None
+        return kept if self._hold(target, kept.dependencies) else None
 
     def keep(
         self,
@@ -168,20 +175,31 @@ class ReusableResults:
         outcome: RunOutcome,
         devices: Sequence[DeviceInfo],
     ) -> None:
-        """Do what `Engine.keep_result` does; nothing where case files were edited since their digest was made."""
+        """Do what `Engine.keep_result` does; nothing where case files were edited since their digest was made. A result
+        that is kept already stays where its dependencies hold, unless this one is another."""
         if CaseDigests(self._registry).of(target) != self._case_digests.of(target):
             return
         key = self._key(target, artifact, rules, devices)
         if outcome.dependencies:
             outcome = replace(outcome, dependencies=(*outcome.dependencies, self._session(target)))
-        if key and self._hold(target, outcome.dependencies):
-            held = outcome.dependencies
-            self._kept.keep(key, rules, outcome, today(), lambda known: known == held or self._hold(target, known))
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Why results are not kept, in at most one line."""
-        return self._kept.notes
+        if not key or not self._hold(target, outcome.dependencies):
+            return
+        try:
+            known = self._store.read_result(key, local_only=True)
+            kept = _decoded(known)
+            if known is not None and (
+                kept is None or kept.dependencies == outcome.dependencies or self._hold(target, kept.dependencies)
+            ):
+                is_verdict = outcome.failure is None or not outcome.failure.no_verdict
+                if kept is not None and is_verdict and (kept.failure is None) != (outcome.failure is None):
+                    self._store.write_result(key, _BY_CHANCE)
+            elif is_reusable(rules, outcome):
+                gave = {name: getattr(outcome, name) for name in _FIELDS}
+                kept = KeptResult(host=outcome.host or platform.node(), ended=time.time(), **gave)
+                self._store.write_result(key, msgspec.to_builtins(kept))
+        except StoreError as error:
+            if not self.notes:
+                self.notes.append(f"results are not kept: {error}")
 
     def _hold(self, target: RunTarget, dependencies: Sequence[Dependency]) -> bool:
         """Return whether dependencies are as they were. Never where that cannot be told: something was done that
@@ -204,7 +222,7 @@ class ReusableResults:
         if self._runs_remotely and not devices:
             return ""
         cases = self._case_digests.of(target)
-        return self._dependencies.of(target, artifact.digest, cases, devices, self._only, rules.skipping(today()))
+        return self._dependencies.of(target, artifact.digest, cases, devices, self._only, rules.skipping())
 
 
 _BY_CHANCE: dict[str, Any] = {"by_chance": True}
@@ -239,61 +257,24 @@ msgspec.json.Decoder(KeptResult)
 _FIELDS = [name for name in RunOutcome.__dataclass_fields__ if name in {*KeptResult.__struct_fields__} - {"host"}]
 
 
-def is_reusable(rules: TargetRules, outcome: RunOutcome, day: date) -> bool:
-    """Return whether an outcome is as good as another run on `day`: it passed, or failed as its rules say.
+def is_reusable(rules: TargetRules, outcome: RunOutcome) -> bool:
+    """Return whether an outcome is as good as another run today: it passed, or failed as its rules say.
 
     Never where chance has a part: crashes, timeouts, failures of the driver itself, flaky and intermittent rules. Nor
     where a rule has expired, no case was run, or a case is to agree with another config, whose run counts as well.
     Raises `RetargetError` where two rules contradict each other on a case.
     """
-    if any(rule.outcome in {"flaky", "intermittent"} or is_expired(rule, day) for rule in rules.all):
+    if any(rule.outcome in {"flaky", "intermittent"} or is_expired(rule) for rule in rules.all):
         return False
     failures = [outcome.failure, *(case.failure for case in outcome.cases)]
     if outcome.suspect or any(failure is not None and failure.transient for failure in failures):
         return False
     if any(case.agree_with for case in outcome.cases):
         return False
-    verdict = judge_target(rules, outcome.failure, outcome.cases, day=day, names=outcome.names)
+    verdict = judge_target(rules, outcome.failure, outcome.cases, names=outcome.names)
     if outcome.failure is None:
         return bool(outcome.cases) and not verdict.broken
     return not verdict.broken and verdict.ruling is Ruling.EXCUSED
-
-
-class KeptResults:
-    """The results in a store. A failed write is noted, once, and never an error: it runs again."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self.notes: list[str] = []
-
-    def find(self, key: str, rules: TargetRules, day: date) -> KeptResult | None:
-        """Return the result under a key if it is reusable by today's rules; None where the target is to run. Raises as
-        `is_reusable`."""
-        try:
-            kept = _decoded(self._store.read_result(key))
-        except StoreError:  # writers report it
-            return None
-        return kept if kept is not None and is_reusable(rules, kept.outcome(()), day) else None
-
-    def keep(
-        self, key: str, rules: TargetRules, outcome: RunOutcome, day: date, hold: Callable[[Sequence[Dependency]], bool]
-    ) -> None:
-        """Keep a run's outcome, if it is reusable. One that is kept already stays where its dependencies `hold`, unless
-        this one is another. Raises as `is_reusable`."""
-        try:
-            known = self._store.read_result(key, local_only=True)
-            kept = _decoded(known)
-            if known is not None and (kept is None or hold(kept.dependencies)):
-                is_verdict = outcome.failure is None or not outcome.failure.no_verdict
-                if kept is not None and is_verdict and (kept.failure is None) != (outcome.failure is None):
-                    self._store.write_result(key, _BY_CHANCE)
-            elif is_reusable(rules, outcome, day):
-                gave = {name: getattr(outcome, name) for name in _FIELDS}
-                kept = KeptResult(host=outcome.host or platform.node(), ended=time.time(), **gave)
-                self._store.write_result(key, msgspec.to_builtins(kept))
-        except StoreError as error:
-            if not self.notes:
-                self.notes.append(f"results are not kept: {error}")
 
 
 def _decoded(body: dict[str, Any] | None) -> KeptResult | None:

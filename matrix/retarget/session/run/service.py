@@ -159,7 +159,7 @@ class RunService:
             timeout = _REPEATED * timeout + timing.seconds
         asked = time.monotonic()
         began = worker.started_at(request)
-        with self._begun(worker) if began else self._hold(target.runtime, infos, on_wait):
+        with self._ahead.pop_all() if began else self._hold(target.runtime, infos, on_wait):
             waited, started = time.monotonic() - asked, began or time.time()
             outcome = self._runs.outcome(worker, request, timeout)
             return replace(outcome, devices=worker.infos or (), started=started, wait_seconds=waited)
@@ -176,11 +176,10 @@ class RunService:
             if leases is None:
                 return
             worker.leases = leases
+            held.callback(setattr, worker, "leases", ())
             self._runs.begin(worker, request)
             if worker.started_at(request):
                 self._ahead = held.pop_all()
-            else:
-                worker.leases = ()
 
     def check(self, request: CheckArtifact) -> RunOutcome:
         """Judge an artifact of a kind that runs nothing, in a process without a device.
@@ -290,15 +289,6 @@ class RunService:
             leased = self._host_leases.hold(runtime.host, leases, on_wait)
         with leased as descriptors:
             worker.leases = descriptors
-            try:
-                yield
-            finally:
-                worker.leases = ()
-
-    @contextmanager
-    def _begun(self, worker: DeviceWorker) -> Iterator[None]:
-        """Hold the leases that a run was begun with until it is done."""
-        with self._ahead.pop_all():
             try:
                 yield
             finally:

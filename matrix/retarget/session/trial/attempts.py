@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from retarget.expect.cases import TargetRules, TargetVerdict, judge_target
-from retarget.expect.verdict import Ruling, Verdict, excuse_text, is_expired, observed_text, today
+from retarget.expect.verdict import Ruling, Verdict, excuse_text, is_expired, observed_text
 from retarget.model.locations import SourceLocations
 from retarget.model.names import is_one_of
 from retarget.model.outcomes import CaseOutcome, Failure, Observation
@@ -56,7 +56,7 @@ class Attempts(Struct, frozen=True, kw_only=True):
         """The verdict of rules on the last attempt. Raises `RetargetError` where they contradict each other on a
         case."""
         failure = self.error.failure if self.error is not None else None
-        return judge_target(rules, failure, self.cases, day=today(), names=self.names)
+        return judge_target(rules, failure, self.cases, names=self.names)
 
 
 def attempts(rules: TargetRules, once: Callable[[], Attempts], again: Callable[[Attempts], None]) -> Attempts:
@@ -164,7 +164,7 @@ def case_records(
         case = ran.get(name)
         if case is None:
             rule = rules.of(name)
-            is_excused = rule is not None and rule.outcome == "skip" and not is_expired(rule, today())
+            is_excused = rule is not None and rule.outcome == "skip" and not is_expired(rule)
             why_not = "the run ended before it" if is_one_of(name, only) else "not selected by --retarget-case"
             reason = excuse_text(rule) if rule is not None and is_excused else why_not
             yield CaseRecord(name=name, outcome=Outcome.NOT_RUN, reason=reason, excused=is_excused)

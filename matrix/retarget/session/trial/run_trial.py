@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 from msgspec.structs import replace
 
 from retarget.expect.cases import TargetRules, judge_target
-from retarget.expect.verdict import Ruling, excuse_text, is_expired, judge, observed_text, today
+from retarget.expect.verdict import Ruling, excuse_text, is_expired, judge, observed_text
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, Target
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, Observation, Rung, RunOutcome, Stage
@@ -94,7 +94,7 @@ class RunTrial(Trial):
                 run = self._kept_result(artifact)
                 if run is None:
                     others = self.suite.run_targets(self.target.compile.module.name)
-                    run = self.services.run(self.target, artifact, others, skipping=self.rules.skipping(today()))
+                    run = self.services.run(self.target, artifact, others, skipping=self.rules.skipping())
                     if run.failure is None and self.on_passed is not None:
                         self.on_passed()
                     with suppress(RetargetError, UnavailableError):  # what keeps it from being kept is no error
@@ -152,12 +152,10 @@ class RunTrial(Trial):
             return ""
         seen = observe_all(failure, recording.cases)
         rules = self._rules_of(failed)
-        is_written = self.services.settings.update_expectations and not any(
-            is_expired(rule, today()) for rule in rules.all
-        )
+        is_written = self.services.settings.update_expectations and not any(is_expired(rule) for rule in rules.all)
         if is_written and self._reporter(recording):  # as the new rule will
             return f"{failed.name} is expected to fail: {observed_text(seen)}"
-        verdict = judge_target(rules, failure, recording.cases, day=today())
+        verdict = judge_target(rules, failure, recording.cases)
         if verdict.ruling in {Ruling.EXCUSED, Ruling.CHANCE} and verdict.rules:
             return _excused_by(failed, verdict.rules[0])
         return ""
@@ -199,7 +197,7 @@ class RunTrial(Trial):
         """Raise an expected failure if the failed compile is one."""
         if (rule := self.in_force.compile_rule) is None:
             return
-        ruling = judge(rule, observation, day=today()).ruling
+        ruling = judge(rule, observation).ruling
         if ruling is Ruling.CHANCE:
             self.record_chance(rule)
         if ruling in {Ruling.EXCUSED, Ruling.CHANCE}:
@@ -297,7 +295,7 @@ class CompileTrial(Trial):
     def _checked(self, artifact: Artifact) -> Attempts:
         """Check the artifact as its module requires."""
         try:
-            checked = self.services.engine.check(self.target, artifact, skipping=self.rules.skipping(today()))
+            checked = self.services.engine.check(self.target, artifact, skipping=self.rules.skipping())
         except UnavailableError as error:
             raise Skip(SkipKind.UNAVAILABLE, str(error), error.hint) from None
         self.record_rung(checked.rung, checked.names)

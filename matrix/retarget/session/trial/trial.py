@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from retarget.expect.cases import TargetRules, judge_target
-from retarget.expect.verdict import Ruling, excuse_text, today
+from retarget.expect.verdict import Ruling, excuse_text
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, Target
 from retarget.model.names import is_one_of
@@ -294,7 +294,7 @@ class Trial:
 
     def _unexpected(self, run: RunOutcome, failure: Failure) -> tuple[Failure, Sequence[str]]:
         """The failure to report of a run, and the cases that failed as expected, where there are others."""
-        expected = judge_target(self.rules, failure, run.cases, day=today()).expected
+        expected = judge_target(self.rules, failure, run.cases).expected
         others = [case for case in run.cases if case.failure is not None and case.name not in expected]
         is_of_case = any(case.failure == failure for case in run.cases)
         if not expected or (is_of_case and not others):

@@ -73,7 +73,8 @@ def run_in_process(
         read = map_artifact if driver.maps_artifacts else read_artifact
         artifact = cast("bytes", read(message.artifact, message.digest))
         _check_needs(driver.needs(artifact), infos)
-        program = _load(device, loader, request, artifact)
+        parameters = loader.parameters(request)
+        program = device.load_with_parameters(artifact, parameters) if parameters else device.load(artifact)
         loaded = True
         functions = tuple(program.functions)
         request = replace(request, functions=functions)
@@ -171,11 +172,6 @@ def _check_needs(needs: Sequence[str], infos: Sequence[DeviceInfo]) -> None:
     if unmet:
         msg = f"the artifact needs {'; '.join(unmet)}"
         raise UnavailableError(msg, hint="compile for this device: compare the compiler config's target with it")
-
-
-def _load(device: Device, loader: CaseLoader, request: CaseRequest, artifact: bytes) -> Program:
-    parameters = loader.parameters(request)
-    return device.load_with_parameters(artifact, parameters) if parameters else device.load(artifact)
 
 
 def _by_name(found: Path | str) -> Mapping[str, CaseOutputs] | str:

@@ -72,12 +72,6 @@ class Platform(Struct, frozen=True, kw_only=True):
     machine: str
 
 
-def pushed_name(file: Path) -> str:
-    """Return the name of a file on hosts: its content's digest, and its suffix, by which tools know formats."""
-    with file.open("rb") as stream:
-        return f"store/{hashlib.file_digest(stream, 'sha256').hexdigest()}{file.suffix}"
-
-
 class RemoteCalls:
     """One user of a host's folder. To be closed. Raises `HostError` where the host or its connection fails."""
 
@@ -155,6 +149,19 @@ class RemoteCalls:
         texts = (contents.get(name, b"").decode(errors="replace") for name in ("stdout", "stderr"))
         return subprocess.CompletedProcess(words, answer.status, *texts)
 
+    @staticmethod
+    def pushed_name(file: Path) -> str:
+        """Return the name of a file on hosts: its content's digest, and its suffix, by which tools know formats."""
+        with file.open("rb") as stream:
+            return f"store/{hashlib.file_digest(stream, 'sha256').hexdigest()}{file.suffix}"
+
+    @staticmethod
+    def with_paths(argv: Sequence[str], names: Mapping[str, str]) -> list[str]:
+        """Return a command with paths of `names`, at the ends of words, replaced by their names there."""
+        return [
+            next((word.removesuffix(one) + names[one] for one in names if word.endswith(one)), word) for word in argv
+        ]
+
     def by_hand(
         self, argv: Sequence[str], *, env: Sequence[tuple[str, str]] = (), needs: Mapping[str, Path]
     ) -> tuple[str, ...]:
@@ -176,7 +183,7 @@ class RemoteCalls:
         if not file.is_file():
             msg = f"{file} is not there any more, to be pushed to host {self.host.name!r}"
             raise HostError(msg)
-        digest = pushed_name(file).partition("/")[2].removesuffix(file.suffix)
+        digest = self.pushed_name(file).partition("/")[2].removesuffix(file.suffix)
         part, final = f"{self.folder}/store/{uuid.uuid4().hex}.part", f"{self.folder}/{name}"
         said = self._connection.push(file, part)
         quoted, folder = shlex.quote(part), shlex.quote(str(PurePosixPath(final).parent))
@@ -212,11 +219,9 @@ class RemoteCalls:
         return contents
 
 
-def with_paths(argv: Sequence[str], names: Mapping[str, str]) -> list[str]:
-    """Return a command with paths of `names`, at the ends of words, replaced by their names there."""
-    return [next((word.removesuffix(one) + names[one] for one in names if word.endswith(one)), word) for word in argv]
-
-
 def _words(argv: Sequence[str], env: Sequence[tuple[str, str]], names: Mapping[str, str]) -> list[str]:
     """Return a command with its environment, and with the names on the host of this machine's files."""
-    return [*(["env", *(f"{name}={value}" for name, value in env)] if env else ()), *with_paths(argv, names)]
+    return [
+        *(["env", *(f"{name}={value}" for name, value in env)] if env else ()),
+        *RemoteCalls.with_paths(argv, names),
+    ]

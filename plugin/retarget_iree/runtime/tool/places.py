@@ -13,7 +13,7 @@ from retarget.extension import UnavailableError
 from retarget.model import Host, RuntimeConfig
 from retarget.session import platform_mismatch, platform_words
 from retarget.support import keep_file
-from retarget.worker import HostError, RemoteCalls, pushed_name, with_paths
+from retarget.worker import HostError, RemoteCalls
 
 from retarget_iree.builds import RuntimeBuild
 from retarget_iree.toolchain import find_tool
@@ -56,7 +56,7 @@ class Place:
         """Return a command for people. `files` are those that it names, with the permanent path of each on this
         machine; files without one are copied."""
         kept = {str(path): str(stays or keep_file("inputs", path.read_bytes())) for path, stays in files.items()}
-        return with_paths(argv, kept)
+        return RemoteCalls.with_paths(argv, kept)
 
     def close(self) -> None:
         """End the connection, if there is one."""
@@ -103,11 +103,11 @@ class HostPlace(Place):
     def run(
         self, argv: Sequence[str], *, inputs: Sequence[Path] = (), outputs: Sequence[Path] = ()
     ) -> subprocess.CompletedProcess[str]:
-        needs = self._needs | {pushed_name(path): path for path in inputs}
+        needs = self._needs | {RemoteCalls.pushed_name(path): path for path in inputs}
         return self._calls.run(argv, env=self._env, needs=needs, outputs=outputs)
 
     def by_hand(self, argv: Sequence[str], files: Mapping[Path, Path | None]) -> Sequence[str]:
-        return self._calls.by_hand(argv, env=self._env, needs={pushed_name(path): path for path in files})
+        return self._calls.by_hand(argv, env=self._env, needs={RemoteCalls.pushed_name(path): path for path in files})
 
     def close(self) -> None:
         self._calls.close()
@@ -118,7 +118,7 @@ def _pushed(tool: Path) -> tuple[dict[str, Path], str]:
     files = {f"./{tool.name}": tool}
     for pattern in _LIBRARIES:
         files |= {f"{Path(pattern).parent / path.name}": path for path in sorted(tool.parent.glob(pattern))}
-    digests = "".join(f"{name}\0{pushed_name(path)}\n" for name, path in files.items())
+    digests = "".join(f"{name}\0{RemoteCalls.pushed_name(path)}\n" for name, path in files.items())
     folder = f"store/{hashlib.sha256(digests.encode()).hexdigest()}.tool/bin"
     names = {name: os.path.normpath(f"{folder}/{name}") for name in files}
     return {names[name]: path for name, path in files.items()}, names[f"./{tool.name}"]

@@ -37,7 +37,6 @@ from retarget.support.errors import RetargetError
 from retarget.targets.expansion import expand_suite
 from retarget.targets.selection import mark_terms
 
-TODAY = date(2026, 5, 1)
 FOLDER = Path("/project/suites")
 RULES = FOLDER / "expectations.toml"
 ORIGIN = Origin(file=FOLDER / "suite.toml", key_path="module_test_suite[0]")
@@ -110,7 +109,7 @@ def observe(one: SuiteTargets, failures: Mapping[str, Observation]) -> dict[Key,
 
 
 def update(*suites: SuiteTargets, seen: Mapping[Key, Observation | None]) -> Update:
-    return plan_update(suites, seen, day=TODAY, doubt=lambda _: "")
+    return plan_update(suites, seen, doubt=lambda _: "")
 
 
 def written(found: Update) -> list[tuple[tuple[str, ...], str, tuple[str, ...], str]]:
@@ -391,7 +390,7 @@ def test_rules_about_what_is_not_there_any_more_go_and_so_do_their_words() -> No
 
 def in_doubt(one: SuiteTargets, seen: Mapping[Key, Observation | None]) -> Update:
     """What an update does where what is missing may just not be there."""
-    return plan_update([one], seen, day=TODAY, doubt=lambda _: "the tree is partial")
+    return plan_update([one], seen, doubt=lambda _: "the tree is partial")
 
 
 def test_where_the_tree_may_be_partial_what_matches_nothing_stays() -> None:
@@ -716,12 +715,12 @@ def test_after_an_update_all_is_as_expected_nothing_is_lost_and_a_second_one_cha
             now, then = has.of(target.name).whole, had.of(target.name).whole
             if key not in seen and isinstance(target, RunTarget) and then and COMPILE_STAGES.issuperset(then.stages):
                 compiled = seen.get((key[0], target.compile.name))
-                if compiled is not None and judge(then, compiled, day=TODAY).ruling is Ruling.OTHERWISE:
+                if compiled is not None and judge(then, compiled).ruling is Ruling.OTHERWISE:
                     continue  # the rule may be about the compile, which fails otherwise
             if key not in seen:
                 assert world.has_idle_words or lost(then, now) is None
                 continue
-            ruling = judge(now, seen[key], day=TODAY).ruling
+            ruling = judge(now, seen[key]).ruling
             if seen[key] is None and now is not None and (target.name, now.origin) in has.deferred:
                 continue
             if key in found.left:

@@ -18,7 +18,7 @@ from retarget.expect.verdict import Ruling, judge
 from retarget.model import Expectation, RunTarget
 from retarget.model.outcomes import Observation
 from retarget.support.errors import RetargetError
-from test_expectation_update import RULES, TODAY, applied, rule, rule_text, suite, texts
+from test_expectation_update import RULES, applied, rule, rule_text, suite, texts
 
 WRONG = Observation(stage="compare", signature="values differ")
 SHAPE = Observation(stage="compare", signature="shape differs")
@@ -50,7 +50,7 @@ class Run:
         self.seen[key] = dataclasses.replace(failed[0], also=tuple(failed[1:])) if failed else None
 
     def update(self, suites: Sequence[SuiteTargets] = ()) -> Update:
-        return plan_update(suites or self.suites, self.seen, day=TODAY, cases=self.cases, doubt=lambda _: "")
+        return plan_update(suites or self.suites, self.seen, cases=self.cases, doubt=lambda _: "")
 
     def rules(self) -> list[Said]:
         """The rules after an update; a second one changes nothing."""
@@ -347,7 +347,7 @@ def test_after_an_update_every_case_is_as_its_rule_says_and_a_second_one_changes
                 rest.append(way)
             else:
                 expected = {Ruling.EXCUSED} if named.outcome == "xfail" else {Ruling.PLAIN, Ruling.AGAIN}
-                assert judge(named, way, day=TODAY).ruling in expected, rule_text(named)
+                assert judge(named, way).ruling in expected, rule_text(named)
         failed = [way for way in rest if way is not None]
         if rules.whole is None:
             assert not failed

@@ -17,7 +17,7 @@ from retarget.expect.verdict import Ruling, judge
 from retarget.model import CompilerConfig, Expectation, RunTarget, Target
 from retarget.model.devices import DeviceTraits
 from retarget.model.outcomes import Observation
-from test_expectation_update import ORIGIN, TODAY, applied, changed, rule, suite, texts, written
+from test_expectation_update import ORIGIN, applied, changed, rule, suite, texts, written
 
 LAVAPIPE = DeviceTraits(driver="llvmpipe", vendor="Mesa", name="llvmpipe", version="22.3", type="cpu")
 H200 = DeviceTraits(driver="NVIDIA", vendor="NVIDIA", name="H200", version="580.95", type="gpu")
@@ -47,7 +47,7 @@ def update(one: SuiteTargets, *devices: DeviceTraits, failed: Ways) -> Update:
                 continue
             seen[key_of(target), at(target, device)] = failed.get((target.name, device))
     suites, names = on_devices([one], seen)
-    return plan_update(suites, {name: seen[place] for place, name in names.items()}, day=TODAY, doubt=lambda _: "")
+    return plan_update(suites, {name: seen[place] for place, name in names.items()}, doubt=lambda _: "")
 
 
 def rules(one: SuiteTargets, *devices: DeviceTraits, failed: Ways) -> list[tuple[tuple[str, ...], str]]:
@@ -224,7 +224,7 @@ def test_after_an_update_each_device_is_as_seen_and_rules_about_others_are_kept(
         way, made = failed.get((target.name, device)), whole(after, target, device)
         if way is None and made is not None and (target.name, made.origin) in deferred:
             continue
-        ruling = judge(made, way, day=TODAY).ruling
+        ruling = judge(made, way).ruling
         assert ruling is (Ruling.EXCUSED if way is not None else Ruling.PLAIN)
     for target in one.targets:
         before = whole(one, target, RADV)

@@ -312,7 +312,7 @@ def lacking(*configs: str) -> RunOutcome:
 
 
 def recording(failure: Failure | None = LOST, **known: Any) -> Recording:
-    return Recording(**{"why": "why", "failed": REFERENCE, "ran": REFERENCE, "failure": failure} | known)
+    return Recording(**{"found": "why", "failed": REFERENCE, "ran": REFERENCE, "failure": failure} | known)
 
 
 def rules_of(**known: Any) -> dict[str, TargetRules]:

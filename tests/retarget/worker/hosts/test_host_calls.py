@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec.structs
 import pytest
-from retarget.worker.hosts.calls import RemoteCalls, pushed_name
+from retarget.worker.hosts.calls import RemoteCalls
 from retarget.worker.hosts.connection import HostError
 from ssh_server import SshServer, local_host
 
@@ -44,7 +44,7 @@ def test_a_tool_gets_its_files_and_environment_and_its_own_come_back(calls: Remo
     done = calls.run(
         ["sh", "-c", 'cat "${0#--in=}" > "${1#--out=@}"; echo "$X"; echo no >&2; exit 7', f"--in={given}",
          f"--out=@{results[0]}", f"--out=@{results[1]}"],
-        env=[("X", "y z")], needs={pushed_name(given): given}, outputs=results,
+        env=[("X", "y z")], needs={RemoteCalls.pushed_name(given): given}, outputs=results,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (7, "y z\n", "no\n")
     assert (results[0].read_text(), results[1].exists()) == ("abc\0d", False)
@@ -53,12 +53,12 @@ def test_a_tool_gets_its_files_and_environment_and_its_own_come_back(calls: Remo
 def test_equal_content_is_pushed_once_and_again_when_it_was_swept(calls: RemoteCalls, tmp_path: Path) -> None:
     one, same = written(tmp_path / "one.bin", "content"), written(tmp_path / "same.bin", "content")
     for path in (one, same, one):
-        assert calls.run(["cat", str(path)], needs={pushed_name(path): path}).stdout == "content"
+        assert calls.run(["cat", str(path)], needs={RemoteCalls.pushed_name(path): path}).stdout == "content"
     with closing(RemoteCalls(calls.host)) as other:
-        assert other.run(["cat", str(same)], needs={pushed_name(same): same}).stdout == "content"
+        assert other.run(["cat", str(same)], needs={RemoteCalls.pushed_name(same): same}).stdout == "content"
     assert (tmp_path / "pushed").read_text() == f"{one}\n"
-    (tmp_path / "on host" / pushed_name(one)).unlink()
-    assert calls.run(["cat", str(one)], needs={pushed_name(one): one}).stdout == "content"
+    (tmp_path / "on host" / RemoteCalls.pushed_name(one)).unlink()
+    assert calls.run(["cat", str(one)], needs={RemoteCalls.pushed_name(one): one}).stdout == "content"
     assert (tmp_path / "pushed").read_text() == f"{one}\n{one}\n"
 
 
@@ -73,8 +73,8 @@ def test_what_arrives_otherwise_than_it_was_is_refused_and_not_kept(tmp_path: Pa
     given = written(tmp_path / "a.bin", "content")
     short = local_host(tmp_path, push=("sh", "-c", 'head -c 3 "$0" > "$1"', "{local}", "{remote}"))
     with closing(RemoteCalls(short)) as calls, pytest.raises(HostError) as error:
-        calls.run(["cat", str(given)], needs={pushed_name(given): given})
-    wanted = pushed_name(given).removeprefix("store/").removesuffix(".bin")
+        calls.run(["cat", str(given)], needs={RemoteCalls.pushed_name(given): given})
+    wanted = RemoteCalls.pushed_name(given).removeprefix("store/").removesuffix(".bin")
     assert str(error.value).startswith("host 'here': a.bin (7 bytes) was not pushed: SHA-256 ")
     assert str(error.value).endswith(f" is there, {wanted} was expected")
     assert files(tmp_path) == []
@@ -84,7 +84,7 @@ def test_a_full_disk_is_reported_with_what_the_copy_said_and_a_command_that_show
     large = written(tmp_path / "large.bin", "x" * 100_000)
     full = local_host(tmp_path, push=("sh", "-c", f'{LIMITED}cp "$0" "$1"', "{local}", "{remote}"))
     with closing(RemoteCalls(full)) as calls, pytest.raises(HostError) as error:
-        calls.run(["cat", str(large)], needs={pushed_name(large): large})
+        calls.run(["cat", str(large)], needs={RemoteCalls.pushed_name(large): large})
     assert str(error.value).startswith("host 'here': large.bin (100000 bytes) was not pushed: cp: error ")
     assert str(error.value).endswith(": File too large")
     assert error.value.hint == (f"`sh -c {connection_quote(tmp_path)}` shows the space in its folder")
@@ -161,7 +161,7 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
 
 def test_the_digest_of_a_file_of_the_host_and_the_error_where_there_is_none(calls: RemoteCalls, tmp_path: Path) -> None:
     given = written(tmp_path / "tool", "content")
-    assert calls.digest(str(given)) == pushed_name(given).removeprefix("store/")
+    assert calls.digest(str(given)) == RemoteCalls.pushed_name(given).removeprefix("store/")
     with pytest.raises(HostError) as error:
         calls.digest("/no/tool")
     assert str(error.value).startswith("host 'here' has no /no/tool: ")
@@ -169,8 +169,8 @@ def test_the_digest_of_a_file_of_the_host_and_the_error_where_there_is_none(call
 
 def test_a_call_is_repeated_by_hand_with_what_was_pushed(calls: RemoteCalls, tmp_path: Path) -> None:
     given = written(tmp_path / "in.bin", "content")
-    words = calls.by_hand(["cat", f"{given}"], env=[("A", "b")], needs={pushed_name(given): given})
-    assert words == ("sh", "-c", f"cd '{tmp_path}/on host' && env A=b cat {pushed_name(given)}")
+    words = calls.by_hand(["cat", f"{given}"], env=[("A", "b")], needs={RemoteCalls.pushed_name(given): given})
+    assert words == ("sh", "-c", f"cd '{tmp_path}/on host' && env A=b cat {RemoteCalls.pushed_name(given)}")
 
 
 @pytest.mark.needs_sshd
@@ -178,7 +178,7 @@ def test_over_ssh_the_same_comes_back(ssh_server: SshServer, tmp_path: Path) -> 
     given, result = written(tmp_path / "in.bin", "x" * 300_000), tmp_path / "out.bin"
     with closing(RemoteCalls(ssh_server.host(tmp_path))) as calls:
         words = ["sh", "-c", 'cat "$0" > "${1#@}"; exit 255', str(given), f"@{result}"]
-        done = calls.run(words, needs={pushed_name(given): given}, outputs=[result])
+        done = calls.run(words, needs={RemoteCalls.pushed_name(given): given}, outputs=[result])
         assert (done.returncode, result.read_bytes()) == (255, given.read_bytes())
         assert calls.platform.system == os.uname().sysname
 

@@ -12,6 +12,7 @@ import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from retarget.extension import UnavailableError
 from retarget.model import Host, RuntimeConfig
+from retarget.worker import RemoteCalls
 from retarget_iree.runtime.tool import places
 from retarget_iree.runtime.tool.places import HostPlace, Place, _machine, _pushed
 
@@ -65,6 +66,7 @@ class Calls:
     """A connection to an arm64 host."""
 
     error: Exception | None = None
+    pushed_name, with_paths = staticmethod(RemoteCalls.pushed_name), staticmethod(RemoteCalls.with_paths)
 
     def __init__(self, host: Host) -> None:
         if self.error is not None:

@@ -9,17 +9,20 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from model_targets import compile_target, run_target
 from retarget.expect.cases import TargetRules
+from retarget.extension.registry import Registry
 from retarget.model import Expectation, Origin
-from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Mismatch, Rung, RunOutcome, Stage
+from retarget.model.outcomes import Artifact, CaseOutcome, DeviceInfo, Failure, Mismatch, Rung, RunOutcome, Stage
 from retarget.session.cache.key import digest_of
 from retarget.session.cache.store import Store
-from retarget.session.run.reuse import KeptResult, KeptResults, is_reusable
+from retarget.session.run.reuse import CaseDigests, KeptResult, ReusableResults, is_reusable
 from retarget.support.dependencies import Dependency
 
-TODAY = date(2026, 11, 22)
 KEY = digest_of(b"key")
 NONE = TargetRules()
+TARGET = run_target(compile_target())
+ARTIFACT = Artifact(path="m.vmfb", digest="a", size=1)
 DEVICE = DeviceInfo(driver="d", uri="d://0", ordinal=0, name="n", physical_id="p")
 DIFFERS = Failure(stage=Stage.COMPARE, summary="1 of 2 elements differ", text="all of it")
 PASS = RunOutcome(
@@ -39,14 +42,15 @@ FAIL = replace(
 )
 
 
+@pytest.fixture(autouse=True)
+def _day(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("retarget.expect.verdict.today", lambda: date(2026, 11, 22))
+
+
 def rules(outcome: str = "xfail", stage: str = "compare", until: date | None = None) -> TargetRules:
     origin = Origin(file=Path("expectations.toml"), key_path="expectation[0]")
     rule = Expectation(match=("m",), outcome=outcome, stages=(stage,), reason="why", until=until, origin=origin)
     return TargetRules(whole=rule)
-
-
-def any_states(_: Sequence[Dependency]) -> bool:
-    return True
 
 
 @pytest.mark.parametrize(
@@ -70,70 +74,89 @@ def any_states(_: Sequence[Dependency]) -> bool:
     ],
 )
 def test_what_passed_or_failed_as_its_rule_says_stands(in_force: TargetRules, outcome: RunOutcome, does: bool) -> None:
-    assert is_reusable(in_force, outcome, TODAY) is does
+    assert is_reusable(in_force, outcome) is does
+
+
+class Results(ReusableResults):
+    """Results of one target, under one key, whose dependencies hold in the states that are given."""
+
+    def __init__(self, folder: Path, *states: str) -> None:
+        registry = Registry(compilers={}, drivers={}, case_loaders={}, origins={})
+        digests = CaseDigests(registry)
+        super().__init__(Store(folder), registry, extensions=(), only=(), case_digests=digests, runs_remotely=False)
+        self.states = {*states}
+
+    def _key(self, *_: object) -> str:
+        return KEY
+
+    def _session(self, _: object) -> Dependency:
+        return ("session", "", "1")
+
+    def _hold(self, _: object, dependencies: Sequence[Dependency]) -> bool:
+        return not self.states or all(state in self.states for _, _, state in dependencies)
+
+    def add(self, in_force: TargetRules, outcome: RunOutcome) -> None:
+        self.keep(TARGET, ARTIFACT, in_force, outcome, ())
+
+    def found(self, in_force: TargetRules) -> KeptResult | None:
+        return self.find(TARGET, ARTIFACT, in_force, ())
 
 
 @pytest.mark.parametrize(("in_force", "outcome"), [(NONE, PASS), (rules(), FAIL)])
 def test_a_result_is_what_the_run_gave_on_the_devices_of_today(
     tmp_path: Path, in_force: TargetRules, outcome: RunOutcome
 ) -> None:
-    kept = KeptResults(Store(tmp_path))
-    kept.keep(KEY, in_force, outcome, TODAY, any_states)
-    found = KeptResults(Store(tmp_path)).find(KEY, in_force, TODAY)
+    Results(tmp_path).add(in_force, outcome)
+    found = Results(tmp_path).found(in_force)
     assert found is not None
     assert found.outcome((DEVICE,)) == replace(outcome, started=0.0, wait_seconds=0.0)
     assert found.ended > 0
 
 
 def test_rules_judge_a_result_anew_and_one_that_differs_makes_the_target_run_always(tmp_path: Path) -> None:
-    kept = KeptResults(Store(tmp_path))
-    kept.keep(KEY, NONE, FAIL, TODAY, any_states)
-    assert kept.find(KEY, rules(), TODAY) is None
-    kept.keep(KEY, rules(), FAIL, TODAY, any_states)
-    assert kept.find(KEY, rules(), TODAY) is not None
-    assert kept.find(KEY, NONE, TODAY) is None
-    kept.keep(KEY, NONE, replace(FAIL, failure=replace(DIFFERS, no_verdict=True)), TODAY, any_states)
-    kept.keep(KEY, NONE, FAIL, TODAY, any_states)
-    assert kept.find(KEY, rules(), TODAY) is not None
-    kept.keep(KEY, NONE, PASS, TODAY, any_states)
-    kept.keep(KEY, NONE, PASS, TODAY, any_states)
-    assert kept.find(KEY, NONE, TODAY) is None
-    assert kept.find(KEY, rules(), TODAY) is None
+    kept = Results(tmp_path)
+    kept.add(NONE, FAIL)
+    assert kept.found(rules()) is None
+    kept.add(rules(), FAIL)
+    assert kept.found(rules()) is not None
+    assert kept.found(NONE) is None
+    kept.add(NONE, replace(FAIL, failure=replace(DIFFERS, no_verdict=True)))
+    kept.add(NONE, FAIL)
+    assert kept.found(rules()) is not None
+    kept.add(NONE, PASS)
+    kept.add(NONE, PASS)
+    assert kept.found(NONE) is None
+    assert kept.found(rules()) is None
 
 
 def test_a_result_whose_dependencies_have_other_states_makes_room_for_the_next(tmp_path: Path) -> None:
-    kept = KeptResults(Store(tmp_path))
-    states = {"1", "2"}
-
-    def hold(dependencies: Sequence[Dependency]) -> bool:
-        return all(state in states for *_, state in dependencies)
-
+    kept = Results(tmp_path, "1", "2")
     first, second = (replace(PASS, dependencies=(("path", "helper.py", state),)) for state in "12")
-    kept.keep(KEY, NONE, first, TODAY, hold)
-    kept.keep(KEY, NONE, second, TODAY, hold)
-    found = kept.find(KEY, NONE, TODAY)
+    kept.add(NONE, first)
+    kept.add(NONE, second)
+    found = kept.found(NONE)
     assert found is not None
-    assert found.dependencies == first.dependencies
-    states.remove("1")
-    kept.keep(KEY, NONE, replace(FAIL, dependencies=second.dependencies), TODAY, hold)  # no chance: it is another
-    kept.keep(KEY, NONE, second, TODAY, hold)
-    found = kept.find(KEY, NONE, TODAY)
+    assert found.dependencies[:1] == first.dependencies
+    kept.states = {"2", "1 of the session"}
+    kept._session = lambda _: ("session", "", "1 of the session")  # type: ignore[method-assign]
+    kept.add(NONE, replace(FAIL, dependencies=second.dependencies))  # no chance: it is another
+    kept.add(NONE, second)
+    found = kept.found(NONE)
     assert found is not None
-    assert found.dependencies == second.dependencies
+    assert found.dependencies[:1] == second.dependencies
 
 
 def test_a_result_of_another_form_is_none(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    store.write_result(KEY, {"host": 3})
-    assert KeptResults(store).find(KEY, NONE, TODAY) is None
+    Store(tmp_path).write_result(KEY, {"host": 3})
+    assert Results(tmp_path).found(NONE) is None
 
 
 def test_a_store_that_cannot_be_written_is_noted_once(tmp_path: Path) -> None:
     (tmp_path / "v1").write_text("")
-    kept = KeptResults(Store(tmp_path))
-    kept.keep(KEY, NONE, PASS, TODAY, any_states)
-    kept.keep(KEY, NONE, PASS, TODAY, any_states)
-    assert kept.find(KEY, NONE, TODAY) is None
+    kept = Results(tmp_path)
+    kept.add(NONE, PASS)
+    kept.add(NONE, PASS)
+    assert kept.found(NONE) is None
     assert [note[: note.index("(")] for note in kept.notes] == [
         f"results are not kept: the cache folder {tmp_path} cannot be used "
     ]
