@@ -141,9 +141,7 @@ def _inheritable(
             continue
         own = _located(entry.table, tables.file)
         table = own if base is None else _inherited(own, complete[base])
-        diagnostics = ()
-        if {"devices", "distinct"} & entry.table.model_fields_set:
-            diagnostics = tuple(check_devices(table, entry.path))
+        diagnostics = tuple(check_devices(table, entry.path))
         if not diagnostics and not (
             main_driver(table) if _is_runtime(table) else cast("CompilerConfigTable", table).compiler
         ):
