@@ -281,7 +281,7 @@ class KeptResults:
         """Keep a run's outcome, if it is reusable. One that is kept already stays where its dependencies `hold`, unless
         this one is another. Raises as `is_reusable`."""
         try:
-            known = self._store.read_result(key, local_only=True)
+            known = self._store.read_result(key)
             kept = _decoded(known)
             if known is not None and (kept is None or hold(kept.dependencies)):
                 is_verdict = outcome.failure is None or not outcome.failure.no_verdict

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import fields, replace
 from datetime import date
 from pathlib import Path
@@ -13,6 +14,8 @@ from retarget.expect.cases import TargetRules
 from retarget.model import Expectation, Origin
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Mismatch, Rung, RunOutcome, Stage
 from retarget.session.cache.key import digest_of
+from retarget.session.cache.remote.objects import RemoteSettings
+from retarget.session.cache.remote.store import RemoteStore
 from retarget.session.cache.store import Store
 from retarget.session.run.reuse import KeptResult, KeptResults, is_reusable
 from retarget.support.dependencies import Dependency
@@ -99,6 +102,26 @@ def test_rules_judge_a_result_anew_and_one_that_differs_makes_the_target_run_alw
     kept.keep(KEY, NONE, PASS, TODAY, any_states)
     assert kept.find(KEY, NONE, TODAY) is None
     assert kept.find(KEY, rules(), TODAY) is None
+
+
+def test_what_fails_on_one_machine_after_it_passed_on_another_runs_always_on_all(tmp_path: Path) -> None:
+    (tmp_path / "share").mkdir()
+
+    def kept_by(machine: str, *outcomes: RunOutcome) -> bool:
+        settings = RemoteSettings(url="share", folder=tmp_path / "share", writes=True)
+        with closing(RemoteStore(settings)) as remote:
+            kept = KeptResults(Store(tmp_path / machine, None, remote))
+            for outcome in outcomes:
+                kept.keep(KEY, NONE, outcome, TODAY, any_states)
+            remote.flush(60)
+            return kept.find(KEY, NONE, TODAY) is not None
+
+    assert kept_by("first", PASS)
+    assert kept_by("second")
+    assert not kept_by("third", FAIL)
+    assert not kept_by("fourth")
+    assert not kept_by("fifth", PASS)
+    assert not kept_by("sixth")
 
 
 def test_a_result_whose_dependencies_have_other_states_makes_room_for_the_next(tmp_path: Path) -> None:
