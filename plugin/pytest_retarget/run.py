@@ -115,8 +115,7 @@ class _Session(Errors):
         config.pluginmanager.unregister(name="terminalreporter")
         if (requirements := config.pluginmanager.get_plugin("retarget-requirements")) is not None:
             self._requirements = requirements
-            requirements.of_selected = True
-            requirements.select_none = self._request.is_ids or bool(self._request.names)
+            requirements.of_named = self._request.is_ids or bool(self._request.names)
             requirements.asked = frozenset(self._request.requires)
         config.stash[OF_ONE_ID] = self._request.is_ids and len(self._request.paths) == 1
         config.stash[SETTINGS] = replace(

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from retarget_cases.worker.cases import Reading
 
 _ONNX = ".onnx"
+_EMPTY_SET = (
+    "found no values in this data set, expected files input_N.pb and output_N.pb; fetch them, or remove the folder"
+)
 
 
 class ModelsLoader(CasesLoader):
@@ -62,6 +65,9 @@ class ModelsLoader(CasesLoader):
                     expected = f'expected {beside} in srcs, or model = "PATH" in this file'
                     diagnostics.append(Diagnostic(file=cases, message=f"found cases of no model, {expected}"))
             sets = data_sets(path)
+            empty = {one for one in path.parent.glob("test_data_set_*") if one.is_dir()} - {one.parent for one in sets}
+            said = [Diagnostic(file=one, message=_EMPTY_SET) for one in sorted(empty)]
+            diagnostics += [one for one in said if one not in diagnostics]  # of another model in the same folder
             is_elsewhere = not path.is_relative_to(folder)
             modules.append(
                 Module(

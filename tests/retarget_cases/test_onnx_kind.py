@@ -83,6 +83,19 @@ def test_models_with_and_without_cases_and_cases_that_name_their_model(tmp_path:
     assert [one.entry for one in found] == ["", "", "", "far"]  # of a file that is not the suite's
 
 
+def test_a_data_set_without_values_is_an_error_once(tmp_path: Path) -> None:
+    models = [save(tmp_path / "net" / name) for name in ("model.onnx", "other.onnx")]
+    for name in ("test_data_set_0/input_0.pb", "test_data_set_1/values.npz"):
+        (tmp_path / "net" / name).parent.mkdir()
+        (tmp_path / "net" / name).touch()
+    with pytest.raises(DiagnosticsError) as caught:
+        ModelsLoader().find_modules(tmp_path, models)
+    assert [str(one) for one in caught.value.diagnostics] == [
+        f"{tmp_path}/net/test_data_set_1: found no values in this data set, expected files input_N.pb and output_N.pb; "
+        "fetch them, or remove the folder"
+    ]
+
+
 @pytest.mark.parametrize(("names", "found"), [((), "no function"), (("f", "g"), "f, g")])
 def test_an_artifact_of_a_model_exports_one_function(tmp_path: Path, names: tuple[str, ...], found: str) -> None:
     functions = tuple(map(function, names))

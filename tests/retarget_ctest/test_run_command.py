@@ -51,8 +51,13 @@ def test_statuses(arguments: list[str], status: int, lines: list[str], capsys: p
         (["-m", "phone", "-k", "never", "."], 77, ""),
         (
             ["-m", "phone", "-k", "never", ".", "--retarget-require", "phone"],
-            1,
-            "'phone': no target that it selects has run",
+            2,
+            "--retarget-require 'phone': -k 'never' deselects ",
+        ),
+        (
+            ["-k", "good_vmvx", ".", "--retarget-require", "vmvx"],
+            2,
+            "--retarget-require 'vmvx': -k 'good_vmvx' deselects ",
         ),
     ],
 )

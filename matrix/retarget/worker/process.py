@@ -187,7 +187,7 @@ class WorkerProcess:
         return answer
 
     def _report(self, on_progress: Callable[[Progress], None] | None) -> None:
-        if on_progress is not None:
+        if on_progress is not None and not self._started.progress.closed:
             for progress in self._read_progress():
                 on_progress(progress)
 
@@ -220,11 +220,12 @@ class WorkerProcess:
 
     def _death(self) -> Refused:
         """Reap a worker whose connection broke, and return how it ended."""
-        status = self._reap()
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        output = self._output()
-        self._release()
+        status, output = self._reap(), ""
+        if not self._started.log.closed:  # as of a worker that was closed, or has been asked since it ended
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            output = self._output()
+            self._release()
         refusal, cause = (
             (Refusal.CRASHED, signal_name(-status)) if status < 0 else (Refusal.ENDED, f"exit status {status}")
         )

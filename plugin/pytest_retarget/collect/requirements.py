@@ -81,10 +81,9 @@ class Requirements(Refusing):
         self._required: dict[str, list[int]] = {}
         self._reported: set[int] = set()
         self._ran: set[int] = set()
-        self.of_selected = False
-        """Whether only what is selected is required, as of `retarget run`: nothing is refused before it runs."""
-        self.select_none = False
-        """Whether a requirement may select no target that runs, where that is so: unless it is one of `asked`."""
+        self.of_named = False
+        """Whether only targets that are named are required, as of `retarget run TARGET`: nothing is refused before it
+        runs, and a requirement may select none of them unless it is one of `asked`."""
         self.asked: frozenset[str] = frozenset()
         """The requirements that were given with the targets, not by the project: each is about one of them."""
 
@@ -104,7 +103,7 @@ class Requirements(Refusing):
         for nodeid, item in declared.items():
             if numbers := [number for number, one in enumerate(self._requirements) if is_selected(item, one)]:
                 self._required[nodeid] = numbers
-        refuses = not session.testsfailed and not self.of_selected  # a file that was not collected is the error to show
+        refuses = not session.testsfailed and not self.of_named  # a file that was not collected is the error to show
         if refuses:
             self.refuse(self._unknown(list(declared.values())), items)
         yield
@@ -214,10 +213,9 @@ class Requirements(Refusing):
         super().pytest_sessionfinish(session)
         if self._is_worker or self._errors:
             return
-        if self.of_selected:
-            every = enumerate(self._requirements)
-            held = {number for number, one in every if not self.select_none or one in self.asked}
-            unmet, why = held - self._ran, "no target that it selects has run"
+        if self.of_named:
+            asked = {number for number, one in enumerate(self._requirements) if one in self.asked}
+            unmet, why = asked - self._ran, "no target that it selects has run"
         else:
             unmet = self._reported - self._ran
             why = (

@@ -149,6 +149,28 @@ def test_devices_that_cannot_be_meant_are_one_error_each(
     assert problem(two_modules, devices, **more) == expected
 
 
+def test_a_config_without_devices_of_its_own_is_checked_too_and_with_what_it_takes_from_its_base(
+    two_modules: Path,
+) -> None:
+    def problem_of(*configs: dict[str, object]) -> str:
+        text = CC + "".join(table("runtime_config", **config) for config in configs) + target("all", "*", ["rt"])
+        (two_modules / "suite.toml").write_text(text + suite("linalg"))
+        with pytest.raises(DiagnosticsError) as caught:
+            DeclarationLoader(registry=REGISTRY).load_suite_file(two_modules / "suite.toml")
+        return str(caught.value.diagnostics[0]).partition(": ")[2]
+
+    unchecked = "sanitize: found sanitize = true for the driver 'vulkan', expected it of 'opencl'"
+    checked = {"name": "checked", "driver": "opencl", "sanitize": True}
+    assert problem_of({"name": "rt", "driver": "vulkan", "sanitize": True}) == f"runtime_config[0].{unchecked}"
+    assert (
+        problem_of(checked, {"name": "rt", "extends": "checked", "driver": "vulkan"})
+        == f"runtime_config[1].{unchecked}"
+    )
+    assert problem_of(
+        {"name": "base", "devices": ["vulkan://0"]}, {"name": "rt", "extends": "base", "driver": "cuda"}
+    ).startswith("runtime_config[1].driver: found the driver 'cuda', but devices of 'vulkan'")
+
+
 def test_roles_without_compile_devices_are_an_error(two_modules: Path) -> None:
     assert "of the compile devices of 'cc' (suite.toml: compiler_config[0]): none" in problem(
         two_modules, [ROLE_A], compiler("cc")

@@ -161,6 +161,17 @@ def test_a_worker_that_was_killed_from_outside_is_seen_as_dead(worker: WorkerPro
     assert (answer.refusal, answer.cause) == (Refusal.CRASHED, "SIGKILL")
 
 
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_worker_that_has_ended_or_was_closed_refuses_whatever_it_is_asked(worker: WorkerProcess, ends: bool) -> None:
+    if ends:
+        worker.ask(compile_text("@exit 3"), CompiledModule, timeout=30)
+    else:
+        worker.close()
+    answer = worker.ask(compile_text("pass a"), CompiledModule, timeout=30, on_progress=lambda _: None)
+    assert isinstance(answer, Refused)
+    assert (answer.refusal, answer.cause, answer.text) == (Refusal.ENDED, f"exit status {3 if ends else 0}", "")
+
+
 def test_an_extension_that_fails_to_import_is_reported_by_the_worker(spawner: Spawner) -> None:
     before = len(list(Path("/dev/fd").iterdir()))
     with pytest.raises(RetargetError) as caught:

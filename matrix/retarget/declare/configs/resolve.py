@@ -137,9 +137,7 @@ def _inheritable(
             continue
         own = _located(entry.table, tables.file)
         table = own if base is None else _inherited(own, complete[base])
-        diagnostics: tuple[Problem, ...] = ()
-        if {"devices", "distinct"} & entry.table.model_fields_set:
-            diagnostics = tuple(check_devices(table, entry.path))
+        diagnostics: tuple[Problem, ...] = tuple(check_devices(table, entry.path))
         if not diagnostics and not (main_driver(cast("Any", table)) if tool == "driver" else getattr(table, tool)):
             message = f"found no {tool}, expected its name here or by extends"
             diagnostics = (Problem((*entry.path, tool), message),)

@@ -262,16 +262,15 @@ class Store:
         """Store a resolution. Raises `StoreError` if it cannot be written."""
         self._write("resolutions", key, body)
 
-    def read_result(self, key: str, *, local_only: bool = False) -> dict[str, Any] | None:
-        """Return what `write_result` stored under `key`, or None; of this folder alone, if wanted. A damaged one is
-        removed and noted."""
-        return self._read("results", key, local_only=local_only)
+    def read_result(self, key: str) -> dict[str, Any] | None:
+        """Return what `write_result` stored under `key`, or None. A damaged one is removed and noted."""
+        return self._read("results", key)
 
     def write_result(self, key: str, body: dict[str, Any]) -> None:
         """Store the result of a run, in place of what is there. Raises `StoreError` if it cannot be written."""
         self._write("results", key, body)
 
-    def _read(self, kind: str, key: str, *, local_only: bool = False) -> dict[str, Any] | None:
+    def _read(self, kind: str, key: str) -> dict[str, Any] | None:
         path = self._path(kind, key)
         with self._reported():
             try:
@@ -283,19 +282,13 @@ class Store:
                 body = None
         if body is not None:
             _mark_used(path)
-        elif (
-            not local_only
-            and self._remote is not None
-            and kind in _SHARED
-            and (body := self._remote.read(kind, key)) is not None
-        ):
+        elif self._remote is not None and kind in _SHARED and (body := self._remote.read(kind, key)) is not None:
             self._write_here(kind, key, body)
         return body
 
     def _write(self, kind: str, key: str, body: dict[str, Any]) -> None:
-        is_new = not self._path(kind, key).exists()  # what is here has been uploaded, or was fetched
         self._write_here(kind, key, body)
-        if is_new and self._remote is not None and kind in _SHARED:
+        if self._remote is not None and kind in _SHARED:
             self._remote.offer(kind, key, body)
 
     def _write_here(self, kind: str, key: str, body: dict[str, Any]) -> None:

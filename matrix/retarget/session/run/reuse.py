@@ -185,7 +185,7 @@ class ReusableResults:
         if not key or not self._hold(target, outcome.dependencies):
             return
         try:
-            known = self._store.read_result(key, local_only=True)
+            known = self._store.read_result(key)
             kept = _decoded(known)
             if known is not None and (
                 kept is None or kept.dependencies == outcome.dependencies or self._hold(target, kept.dependencies)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import fields, replace
 from datetime import date
 from pathlib import Path
@@ -15,6 +16,8 @@ from retarget.extension.registry import Registry
 from retarget.model import Expectation, Origin
 from retarget.model.outcomes import Artifact, CaseOutcome, DeviceInfo, Failure, Mismatch, Rung, RunOutcome, Stage
 from retarget.session.cache.key import digest_of
+from retarget.session.cache.remote.objects import RemoteSettings
+from retarget.session.cache.remote.store import RemoteStore
 from retarget.session.cache.store import Store
 from retarget.session.run.reuse import CaseDigests, KeptResult, ReusableResults, is_reusable
 from retarget.support.dependencies import Dependency
@@ -80,10 +83,12 @@ def test_what_passed_or_failed_as_its_rule_says_stands(in_force: TargetRules, ou
 class Results(ReusableResults):
     """Results of one target, under one key, whose dependencies hold in the states that are given."""
 
-    def __init__(self, folder: Path, *states: str) -> None:
+    def __init__(self, folder: Path, *states: str, remote: RemoteStore | None = None) -> None:
         registry = Registry(compilers={}, drivers={}, case_loaders={}, origins={})
         digests = CaseDigests(registry)
-        super().__init__(Store(folder), registry, extensions=(), only=(), case_digests=digests, runs_remotely=False)
+        super().__init__(
+            Store(folder, None, remote), registry, extensions=(), only=(), case_digests=digests, runs_remotely=False
+        )
         self.states = {*states}
 
     def _key(self, *_: object) -> str:
@@ -127,6 +132,26 @@ def test_rules_judge_a_result_anew_and_one_that_differs_makes_the_target_run_alw
     kept.add(NONE, PASS)
     assert kept.found(NONE) is None
     assert kept.found(rules()) is None
+
+
+def test_what_fails_on_one_machine_after_it_passed_on_another_runs_always_on_all(tmp_path: Path) -> None:
+    (tmp_path / "share").mkdir()
+
+    def kept_by(machine: str, *outcomes: RunOutcome) -> bool:
+        settings = RemoteSettings(url="share", folder=tmp_path / "share", writes=True)
+        with closing(RemoteStore(settings)) as remote:
+            kept = Results(tmp_path / machine, remote=remote)
+            for outcome in outcomes:
+                kept.add(NONE, outcome)
+            remote.flush(60)
+            return kept.found(NONE) is not None
+
+    assert kept_by("first", PASS)
+    assert kept_by("second")
+    assert not kept_by("third", FAIL)
+    assert not kept_by("fourth")
+    assert not kept_by("fifth", PASS)
+    assert not kept_by("sixth")
 
 
 def test_a_result_whose_dependencies_have_other_states_makes_room_for_the_next(tmp_path: Path) -> None:
