@@ -243,9 +243,9 @@ def pytest_configure_node(node: object) -> None:
 
 def find_configuration(folder: Path) -> PytestConfiguration:
     """Return what pytest is configured with in a folder, for the command `retarget`."""
-    from pytest_retarget.options.configuration import find
+    from pytest_retarget.options.configuration import configuration_of
 
-    return find(folder)
+    return configuration_of(folder)
 
 
 def select_targets(request: SelectionRequest) -> Selection:

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct, field
 from retarget_iree.runtime.elements import element_type_code, element_type_name
 
 from retarget_opencl.artifact.file import Program
 from retarget_opencl.run.commands import Commands, memory_dtype
 from retarget_opencl.run.errors import ProgramError
-from retarget_opencl.run.memory import Span, View
+from retarget_opencl.run.memory import Bytes, Span, View
 from retarget_opencl.run.scalars import conversion, scalar_function
 
 if TYPE_CHECKING:
@@ -92,7 +91,6 @@ class Machine(Struct):
 
 
 Builder = Callable[..., Step]
-Bytes = npt.NDArray[np.uint8]
 
 # ---------------------------------------------------------------- functions as instructions
 

@@ -30,7 +30,7 @@ from retarget.support import Diagnostic, DiagnosticsError, RetargetError, displa
 from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.collect.suite_files import MatrixFile, SuiteCollector, SuiteFile
 from pytest_retarget.items.targets import MatrixItem
-from pytest_retarget.options.configuration import find as find_configuration
+from pytest_retarget.options.configuration import configuration_of
 from pytest_retarget.options.settings import SETTINGS
 from pytest_retarget.session.cachedir import cache_dir
 from pytest_retarget.session.declared import declared
@@ -113,7 +113,7 @@ def request_options(
     """Yield the options that a request stands for. Of those that the project adds, only those that are `kept` hold, and
     among those without a value the `switches`."""
     yield from ("-o", "addopts=")
-    for words in find_configuration(Path.cwd(), request.paths).options.values():
+    for words in configuration_of(Path.cwd(), request.paths).options.values():
         yield from _kept(words, kept)
         yield from (word for word in words if word in switches)
     yield from ("-m", request.mark, "-k", request.keyword)

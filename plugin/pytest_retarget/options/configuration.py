@@ -16,7 +16,7 @@ from pytest_retarget.internals import determine_setup, parse_override_ini
 _VARIABLE = "PYTEST_ADDOPTS"
 
 
-def find(folder: Path, paths: Sequence[str] = ()) -> PytestConfiguration:
+def configuration_of(folder: Path, paths: Sequence[str] = ()) -> PytestConfiguration:
     """Return the root, the ini file, its values and the options of a session that starts in a folder and is given these
     paths, or else the folder. Values that pytest will refuse count as none."""
     variable = _words(os.environ.get(_VARIABLE, ""))
