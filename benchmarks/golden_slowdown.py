@@ -33,7 +33,7 @@ from retarget.model import CompilerConfig, Origin, RuntimeConfig
 from retarget.model.outcomes import CallTimes
 from retarget.worker import Timing
 from retarget.worker.child.timing import call_times
-from retarget_bench.statistics import LEVEL, Finding, compare_series
+from retarget_bench.golden import LEVEL, Finding, compare_series
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.run.commands import Commands
 from retarget_opencl.run.driver import OpenClDriver

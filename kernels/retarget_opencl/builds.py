@@ -46,7 +46,7 @@ RUNNING = (
     "retarget.arrays.dtypes",
     "retarget.model.element_types",
     "retarget_iree.runtime.elements",
-    "retarget_iree.runtime.parameters",
+    "retarget_iree.runtime.exports",
     "retarget_iree.runtime.exports",
 )
 """From an artifact to results."""

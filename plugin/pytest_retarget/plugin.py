@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_retarget.options.settings import MARKERS, NOT_ENTERED, OF_ONE_ID, SETTINGS, Settings, add_options
+from pytest_retarget.options import MARKERS, NOT_ENTERED, OF_ONE_ID, SETTINGS, Settings, add_options
 
 if TYPE_CHECKING:
     from retarget.session import FoundFiles, PytestConfiguration, RunRequest, Selection, SelectionRequest
@@ -48,14 +48,14 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Requirements(config), REQUIREMENTS)
     leg = None
     if settings.plan is not None:
-        from pytest_retarget.collect.planned import PlannedLeg
+        from pytest_retarget.collect.requirements import PlannedLeg
 
         config.pluginmanager.register(leg := PlannedLeg(config, settings.plan), "retarget-plan")
     if hasattr(config, "workerinput"):  # of xdist: its controller reports
         return
     results, page = settings.results, None
     if settings.report is not None:
-        from pytest_retarget.report.page import Page
+        from pytest_retarget.report.bundles import Page
 
         page = Page(config, settings.report, results)
         results = page.results
@@ -96,8 +96,7 @@ def activate(config: pytest.Config) -> ModuleType:
         from pytest_retarget.collect.hooks import CollectionHooks
         from pytest_retarget.items.hooks import ServiceHooks
         from pytest_retarget.report.equal_failures import FoldAlike
-        from pytest_retarget.report.lastfailed import RememberBlocked
-        from pytest_retarget.report.recording import Recorder
+        from pytest_retarget.report.recording import Recorder, RememberBlocked
         from pytest_retarget.report.terminal import TerminalHooks
 
         adjustments = []
@@ -215,7 +214,7 @@ def pytest_xdist_node_collection_finished(node: object, ids: Sequence[str]) -> N
     if any(f"{SUITE_FILE}::" in nodeid for nodeid in ids) or any(one.nodeid.endswith(SUITE_FILE) for one in errors):
         activate(config)
         if not config.pluginmanager.has_plugin(f"{NAME}-workers"):
-            from pytest_retarget.session.workers import WorkersProgress
+            from pytest_retarget.session.progress import WorkersProgress
 
             workers = WorkersProgress(config, node.workerinput["testrunuid"])  # type: ignore[attr-defined]
             config.pluginmanager.register(workers, f"{NAME}-workers")
@@ -236,14 +235,14 @@ def pytest_configure_node(node: object) -> None:
     """Give xdist's workers one folder to share where the user wants no lasting one."""
     config: pytest.Config = node.config  # type: ignore[attr-defined]
     if config.stash[SETTINGS].no_cache:
-        from pytest_retarget.session.cachedir import WORKER_KEY, cache_dir
+        from pytest_retarget.session.declared import WORKER_KEY, cache_dir
 
         node.workerinput[WORKER_KEY] = str(cache_dir(config))  # type: ignore[attr-defined]
 
 
 def find_configuration(folder: Path) -> PytestConfiguration:
     """Return what pytest is configured with in a folder, for the command `retarget`."""
-    from pytest_retarget.options.configuration import configuration_of
+    from pytest_retarget.collect.selecting import configuration_of
 
     return configuration_of(folder)
 

@@ -23,7 +23,7 @@ from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.collect.requirements import Requirements
 from pytest_retarget.collect.selecting import COLLECTING, LIMITS, Errors, request_options
 from pytest_retarget.internals import TerminalWriter
-from pytest_retarget.options.settings import OF_ONE_ID, SETTINGS
+from pytest_retarget.options import OF_ONE_ID, SETTINGS
 from pytest_retarget.record import record_of
 from pytest_retarget.report.terminal import TerminalHooks
 from pytest_retarget.session.declared import NotCollectedError, declared

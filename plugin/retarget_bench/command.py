@@ -14,7 +14,7 @@ from retarget.model import Metric, parse_percent, quantity_text
 from retarget.results import BAD, Measurement, Outcome, TargetRecord, baseline_of, read_results, results_of
 from retarget.support import RetargetError, counted, shown
 
-from retarget_bench.statistics import LEVEL, Comparison, Finding, compare_series, compare_values
+from retarget_bench.golden import LEVEL, Comparison, Finding, compare_series, compare_values
 
 _Key = tuple[str, Metric, str]
 """A target's id, a metric and a case."""

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from retarget_bringup import driver
-from retarget_bringup.ladder.settings import ACTIONS, ladder_names
-from retarget_bringup.start import command as start
+from retarget_bringup import driver, start
+from retarget_bringup.ladder.files import ACTIONS, ladder_names
 from retarget_bringup.status import command as status
 
 _ACTIONS: tuple[Any, ...] = (driver, start, status)

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from retarget.extension import CaseLoader, hookimpl
 
-from retarget_cases.loader import CasesLoader
-from retarget_cases.models import ModelsLoader
+from retarget_cases.loader import CasesLoader, ModelsLoader
 
 
 @hookimpl

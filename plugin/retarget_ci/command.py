@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 
 from retarget_ci import run as run_legs
-from retarget_ci import schema, summary
+from retarget_ci import schema, summary, verify
 from retarget_ci.emit import command as emit
 from retarget_ci.planning import command as plan
 from retarget_ci.planning import fingerprints
-from retarget_ci.verify import command as verify
 
 _ACTIONS = (plan, emit, run_legs, summary, verify, fingerprints, schema)
 

@@ -26,9 +26,9 @@ from retarget.session import Declared, DeclaredTarget, compile_selector
 from retarget.support import Diagnostic, counted, read_regular
 
 from retarget_ci.files import LOCK_FILE
-from retarget_ci.model import CiConfig
 from retarget_ci.planning.assign import Placement, Refused
 from retarget_ci.planning.plan import ByWords, make_plan
+from retarget_ci.schema import CiConfig
 
 NONE = "-"
 """Stands for no event, no runner and no runtime config: no name is this."""

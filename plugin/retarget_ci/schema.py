@@ -1,16 +1,18 @@
-"""`retarget ci schema`, and the option that names a `ci.toml`."""
+"""`retarget ci schema`, and the option that names a `ci.toml`.
+
+The declarations of `ci.toml` as types; pydantic, which they need, is imported where a file is read.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retarget.support import RetargetError
 
 from retarget_ci.files import CI_FILE
-from retarget_ci.model import CiConfig
 
 
 def add(subparsers: Any) -> None:
@@ -41,3 +43,14 @@ def declared_ci(arguments: argparse.Namespace) -> CiConfig:
         msg = f"--ci: found no file {arguments.ci}"
         raise RetargetError(msg)
     return read_ci(arguments.ci or find_ci(Path.cwd()))
+
+
+if TYPE_CHECKING:
+    from retarget_ci.files import tables
+
+    CiConfig = tables.CiConfig
+    Event = tables.EventTable
+    Runner = tables.RunnerTable
+    Waiver = tables.WaiverTable
+else:
+    CiConfig = Event = Runner = Waiver = Any

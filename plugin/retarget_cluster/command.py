@@ -100,7 +100,7 @@ def _announce(address: str) -> None:
 
 
 async def _status(address: str) -> dict[str, Any]:
-    from retarget_cluster.register import at_scheduler
+    from retarget_cluster.security import at_scheduler
 
     async with at_scheduler(address, security_for(address, "client")) as scheduler:
         status: dict[str, Any] = await scheduler.retarget_status()

@@ -39,6 +39,6 @@ def connect_to(address: str, session: Any) -> Any:
     from retarget_cluster.security import expect_distributed
 
     expect_distributed("--retarget-cluster", imports=not address.startswith("local:"))
-    from retarget_cluster.session.executor import ClusterExecutor
+    from retarget_cluster.executor import ClusterExecutor
 
     return ClusterExecutor(address, session)

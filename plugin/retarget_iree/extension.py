@@ -9,9 +9,8 @@ from collections.abc import Iterable
 
 from retarget.extension import CaseLoader, Command, CommandModule, Compiler, Driver, hookimpl
 
-from retarget_iree.checks.loader import CheckCaseLoader
-from retarget_iree.compiler.compiler import IreeCompiler
-from retarget_iree.compiler.opt import IreeOptCompiler
+from retarget_iree.checks import CheckCaseLoader
+from retarget_iree.compiler.compiler import IreeCompiler, IreeOptCompiler
 from retarget_iree.flagfile.loader import RunModuleCaseLoader
 from retarget_iree.runtime.drivers import DRIVERS
 
@@ -40,7 +39,7 @@ def retarget_commands() -> Iterable[Command]:
     return (
         CommandModule(
             name="import-xfails",
-            module="retarget_iree.import_xfails.command",
+            module="retarget_iree.import_xfails",
             help="turn expected failures and golden values in config files of iree-test-suites into rules",
             examples=(("retarget import-xfails onnx_ops_cpu_llvm_sync.json", "print the rules"),),
         ),

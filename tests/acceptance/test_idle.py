@@ -29,7 +29,6 @@ def test_a_project_without_matrix_files_imports_the_options_and_nothing_else(pro
         "pytest_retarget",
         "pytest_retarget.internals",  # what it imports of pytest, pytest has imported
         "pytest_retarget.options",
-        "pytest_retarget.options.settings",
         "pytest_retarget.plugin",
         "retarget",
         "retarget.session",

@@ -11,7 +11,7 @@ from acceptance_support import DOUBLES, Project
 from msgspec.structs import replace
 from retarget.results import Leg, Plan, digest_of_ids, read_results
 from retarget.support import RetargetError
-from retarget_ci.verify.results import verify_results
+from retarget_ci.verify_results import verify_results
 
 SUITE = "suites/suite.toml::twice::"
 MODULES = ("a", "b", "c")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_retarget.options.settings import MARKERS, parse_seconds
-from retarget.targets.tags import MARK_FIELDS
+from pytest_retarget.options import MARKERS, parse_seconds
+from retarget.targets.selection import MARK_FIELDS
 
 
 def test_seconds_may_be_parts_of_one() -> None:

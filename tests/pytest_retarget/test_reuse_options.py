@@ -10,7 +10,7 @@ REUSE = "--retarget-reuse-results"
 
 
 def settings(pytester: pytest.Pytester, *arguments: str, ini: str = "") -> tuple[bool, bool]:
-    from pytest_retarget.options.settings import SETTINGS
+    from pytest_retarget.options import SETTINGS
 
     if ini:
         pytester.makeini(f"[pytest]\nretarget_reuse_results = {ini}\n")

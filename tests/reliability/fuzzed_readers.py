@@ -35,9 +35,7 @@ from retarget.results import (
     read_plan,
     read_results,
 )
-from retarget.results.export.ctrf import ctrf
-from retarget.results.export.junit import junit
-from retarget.results.export.trace import trace
+from retarget.results.export import ctrf, junit, trace
 from retarget.results.history import add_run
 from retarget.results.merge import check_agreement
 from retarget.results.record import CompileRecord, RunRecord
@@ -53,8 +51,7 @@ from retarget.session import (
 from retarget.session.cache.transfer import ArtifactFolder, export_artifact
 from retarget.session.run.lease import DeviceLeases, Lease, current_holder
 from retarget.support import DiagnosticsError, RetargetError
-from retarget_bringup.ladder.files import read_ladder
-from retarget_bringup.ladder.settings import read_settings
+from retarget_bringup.ladder.files import read_ladder, read_settings
 from retarget_cases.filecheck.directives import directive_diagnostics
 from retarget_cases.files.read import read_cases_file
 from retarget_cases.loader import CasesLoader
@@ -65,7 +62,7 @@ from retarget_import.evaluate import read_build_file
 from retarget_import.read import read_tests
 from retarget_iree.flagfile.loader import RunModuleCaseLoader
 from retarget_iree.flagfile.parse import load_flagfile
-from retarget_iree.import_xfails.read import read_config_file
+from retarget_iree.import_xfails import read_config_file
 from retarget_opencl.artifact.file import (
     ArtifactError,
     Constant,

@@ -21,8 +21,7 @@ from pathlib import Path
 import pytest
 from retarget.cli import main
 from retarget.results import read_results
-from retarget.results.export.ctrf import ctrf
-from retarget.results.export.junit import junit
+from retarget.results.export import ctrf, junit
 from retarget.session import Store
 
 ARCHIVE = Path(__file__).with_name("release-0.2.0.tar.xz")

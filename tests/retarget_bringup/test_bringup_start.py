@@ -13,9 +13,8 @@ from retarget.extension import CompileRequest, CompilerError, DriverError, Resol
 from retarget.model import CheckState, CompileTarget, Origin, Rung, RuntimeConfig
 from retarget.session import DeclarationLoader, Engine, RunService, discover_suites, expand_suite, load_extensions
 from retarget.session.run.service import check_driver, selected_checks
-from retarget_bringup.ladder.files import read_ladder
-from retarget_bringup.ladder.settings import read_settings
-from retarget_bringup.start.command import STARTER
+from retarget_bringup.ladder.files import read_ladder, read_settings
+from retarget_bringup.start import STARTER
 from retarget_bringup.status.gather import module_key, module_sizes, size_text
 
 ORIGIN = Origin(file=Path("matrix.toml"), key_path="runtime_config[0]")

@@ -17,9 +17,8 @@ from retarget.extension import Case, CaseRequest, UnavailableError
 from retarget.model import Module
 from retarget.support import Diagnostic, DiagnosticsError, RetargetError
 from retarget_cases.filecheck.loader import FileCheckLoader
-from retarget_cases.loader import CasesLoader
-from retarget_cases.models import ModelsLoader
-from retarget_cases.worker import evaluators
+from retarget_cases.loader import CasesLoader, ModelsLoader
+from retarget_cases.worker import reference
 
 onnx = pytest.importorskip("onnx")
 WEIGHTS = np.arange(12, dtype=np.float32).reshape(4, 3)
@@ -256,7 +255,7 @@ def test_a_newer_opset_and_files_that_are_no_model_are_errors(tmp_path: Path) ->
 
 
 def test_a_reference_that_is_not_installed_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluators.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(reference.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(
         UnavailableError, match="the package onnxruntime, which computes what models are expected"
     ) as caught:

@@ -16,7 +16,7 @@ import pytest
 
 pytest.importorskip("distributed")
 from retarget.support import RetargetError
-from retarget_cluster import command, jobs, register, relay
+from retarget_cluster import command, jobs, relay, security
 from retarget_cluster.jobs import decoded, encoded
 
 
@@ -134,7 +134,7 @@ def test_status_asks_the_scheduler(
         assert (address, security) == ("tcp://a:1", ("tcp://a:1", "client"))
         yield Scheduler(status=STATUS)
 
-    monkeypatch.setattr(register, "at_scheduler", at_scheduler)
+    monkeypatch.setattr(security, "at_scheduler", at_scheduler)
     monkeypatch.setattr(command, "security_for", lambda *known: known)
     assert command.run(argparse.Namespace(action="status", address="tcp://a:1", json=as_json)) == 0
     out = capsys.readouterr().out
@@ -161,8 +161,8 @@ def test_a_port_is_a_number_below_65536(text: str) -> None:
     [
         (relay.VERSION, None, None, ""),
         (relay.VERSION + 1, None, RetargetError, "the scheduler at tcp://a:1 works for another version of retarget"),
-        (relay.VERSION, OSError("lost"), register.SilentError, "no scheduler answers at tcp://a:1; `retarget clust"),
-        (relay.VERSION, TimeoutError(), register.SilentError, "no scheduler answers at tcp://a:1; `retarget clust"),
+        (relay.VERSION, OSError("lost"), security.SilentError, "no scheduler answers at tcp://a:1; `retarget clust"),
+        (relay.VERSION, TimeoutError(), security.SilentError, "no scheduler answers at tcp://a:1; `retarget clust"),
     ],
 )
 def test_a_scheduler_answers_with_the_plugin_of_this_version(
@@ -171,7 +171,7 @@ def test_a_scheduler_answers_with_the_plugin_of_this_version(
     scheduler = Scheduler(version)
 
     async def ask() -> None:
-        async with register.at_scheduler("tcp://a:1", SimpleNamespace(get_connection_args=lambda role: role)) as found:
+        async with security.at_scheduler("tcp://a:1", SimpleNamespace(get_connection_args=lambda role: role)) as found:
             assert found is scheduler
             if error is not None:
                 raise error

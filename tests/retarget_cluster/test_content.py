@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from retarget.extension import CompileRequest, Resolved
 from retarget.model import Failure, RunOutcome, Stage
 from retarget.session import CompileJob, Inputs, RemoteStore, RunJob
-from retarget.session.cache.remote.objects import RemoteSettings
+from retarget.session.cache.remote_objects import RemoteSettings
 from retarget.support import RetargetError
 from retarget.worker import CompileModule
 from retarget.worker.messages import RunModule

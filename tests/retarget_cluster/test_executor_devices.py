@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("distributed")
 from retarget.extension import UnavailableError
 from retarget.session import SickDeviceError
-from retarget_cluster.session.executor import ClusterExecutor
+from retarget_cluster.executor import ClusterExecutor
 from targets_of_doubles import runtime_config
 
 _ANSWER = ((), frozenset({"worker"}))
@@ -24,7 +24,7 @@ def executor(monkeypatch: pytest.MonkeyPatch) -> ClusterExecutor:
     one._connected = Future()
     one._connected.set_result(SimpleNamespace(expect_there=lambda: None, changed=asyncio.Event()))  # type: ignore[arg-type]
     one._had, one._missing = set(), {}
-    monkeypatch.setattr("retarget_cluster.session.executor._NO_WORKER", 0.1)
+    monkeypatch.setattr("retarget_cluster.executor._NO_WORKER", 0.1)
     return one
 
 

@@ -19,8 +19,9 @@ pytest.importorskip("distributed")
 import dask.config
 import distributed
 from distributed.comm.core import FatalCommClosedError, connect, listen
-from retarget_cluster import command, register, security
+from retarget_cluster import command, security
 from retarget_cluster.extension import connect_to
+from retarget_cluster.link import Link
 from retarget_cluster.security import (
     expect_distributed,
     new_certificate,
@@ -29,7 +30,6 @@ from retarget_cluster.security import (
     security_of,
     worker_host,
 )
-from retarget_cluster.session.link import Link
 
 HOW = (
     "give certificates to Dask on all sides, in its configuration (distributed.comm.tls: ca-file, scheduler.cert, "
@@ -154,10 +154,10 @@ def test_an_argument_that_is_no_address_is_wrong_usage(words: list[str], capsys:
 
 def test_what_listens_and_is_no_scheduler_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     async def look(address: str) -> None:
-        async with register.at_scheduler(address, security_for(address, "client")):
+        async with security.at_scheduler(address, security_for(address, "client")):
             pass
 
-    monkeypatch.setattr(register, "_SECONDS", 0.2)
+    monkeypatch.setattr(security, "_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(RetargetError) as caught:
@@ -166,7 +166,7 @@ def test_what_listens_and_is_no_scheduler_is_given_up(monkeypatch: pytest.Monkey
 
 
 def test_a_session_does_not_begin_with_what_is_no_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(register, "_SECONDS", 0.2)
+    monkeypatch.setattr(security, "_SECONDS", 0.2)
     monkeypatch.setattr(distributed, "Client", lambda *_, **__: pytest.fail("Dask's client would wait for ever"))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
@@ -210,7 +210,7 @@ def test_a_worker_without_tls_listens_where_its_scheduler_does(address: str, hos
 
 def test_distributed_is_not_imported_before_it_is_looked_for_and_its_log_is_quiet() -> None:
     program = (
-        "import sys, retarget_cluster.command, retarget_cluster.worker.command, retarget_cluster.session.executor; "
+        "import sys, retarget_cluster.command, retarget_cluster.worker.command, retarget_cluster.executor; "
         "print({'dask', 'distributed', 'tornado'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -248,6 +248,6 @@ def test_dask_is_expected_before_an_executor_is_made(
 ) -> None:
     asked: list[object] = []
     monkeypatch.setattr(security, "expect_distributed", lambda name, imports: asked.append((name, imports)))
-    monkeypatch.setattr("retarget_cluster.session.executor.ClusterExecutor", lambda *known: known)
+    monkeypatch.setattr("retarget_cluster.executor.ClusterExecutor", lambda *known: known)
     assert connect_to(address, "session") == (address, "session")
     assert asked == [("--retarget-cluster", imports)]

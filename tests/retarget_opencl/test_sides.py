@@ -64,7 +64,7 @@ IN_THE_KEY = (
     "retarget.profiles",
     "retarget_iree.builds",
     "retarget_iree.compiler.targets",
-    "retarget_iree.runtime.devices.hal",
+    "retarget_iree.runtime.devices",
     "retarget_profiles",
 )
 """What finds out facts that are in the compile key themselves: profiles, IREE's build and flags."""
@@ -76,7 +76,7 @@ INDIFFERENT = (
     "retarget_iree.compiler.tool",
     "retarget_iree.compiler.compiler",
     "retarget_iree.compiler.flags",
-    "retarget_iree.modules.measure",
+    "retarget_iree.modules.onnx_import",
     "retarget_iree.toolchain",
     "retarget_opencl.builds",
 )

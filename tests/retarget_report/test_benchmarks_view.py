@@ -12,9 +12,9 @@ from report_results import write_results
 from retarget.results import CaseRecord, Outcome, TargetRecord, read_results
 from retarget.results.history import add_run
 from retarget.results.record import TimesRecord
+from retarget_report.command import write_site
 from retarget_report.read import Report, read_report
-from retarget_report.site import write_site
-from retarget_report.views.benchmarks import rows
+from retarget_report.views.history import rows
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from report_results import some_records, write_results
 from retarget.support import RetargetError
+from retarget_report.command import write_site
 from retarget_report.read import read_report
-from retarget_report.site import write_site
 
 if TYPE_CHECKING:
     from conftest import Open

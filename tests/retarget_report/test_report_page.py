@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 from report_results import failed, node_id, record, some_records, write_leg_plan, write_results
 from retarget.results import Attribution
+from retarget_report.command import write_site
 from retarget_report.read import read_report
-from retarget_report.site import write_site
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from report_results import record, write_results
 from retarget.session import marks_of
+from retarget_report.command import write_site
 from retarget_report.read import read_report
-from retarget_report.site import write_site
 from selection_table import COMPILED, ERRORS, RUN, SELECTED
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from report_results import failed, node_id, record, some_records, write_leg_plan
 from retarget.cli import main
 from retarget.results import Outcome, Plan
 from retarget.support import RetargetError
+from retarget_report.command import as_script, write_site
 from retarget_report.read import read_report
-from retarget_report.site import as_script, write_site
 from retarget_report.views import matrix
 
 

@@ -11,8 +11,8 @@ from report_results import failed, node_id, record, some_records, write_leg_plan
 from retarget.results import DeviceRecord, Outcome, TargetRecord, read_results
 from retarget.results.history import add_run
 from retarget.results.record import CompileRecord, RunRecord
+from retarget_report.command import write_site
 from retarget_report.read import read_report
-from retarget_report.site import write_site
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -18,7 +18,7 @@ sys.path[:0] = [{lib!r}]
 sys.modules["iree"] = sys.modules["pluggy"] = sys.modules["msgspec"] = None
 import numpy as np
 from retarget.arrays.comparison import failing_checks, failing_results
-from retarget.model.calls import Check, Tolerance
+from retarget.model.element_types import Check, Tolerance
 from retarget.model.outcomes import Failure, Stage
 from retarget.model.signatures import observe
 from retarget_iree.noise import clean_diagnostics, first_error
@@ -66,8 +66,8 @@ def test_the_copies_are_word_for_word_and_import_nothing_else_of_the_project(tmp
     }
     elsewhere = {
         "retarget.model.declared": "for type checkers",
-        "retarget_repro.bundle.extended": "where retarget is needed anyway",
-        "retarget_iree.runtime.tool.device": "to measure the time on the device",
+        "retarget_repro.bundle.archive": "where retarget is needed anyway",
+        "retarget_iree.runtime.tool": "to measure the time on the device",
         "retarget_iree.runtime.transfers": "to check drivers",
         "retarget_iree.toolchain": "to measure the time on the device",
     }

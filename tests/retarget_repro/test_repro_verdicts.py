@@ -417,7 +417,7 @@ def test_a_step_notes_why_it_cannot_tell_and_ends(
             raise error
 
     monkeypatch.setattr(repro, "_run", act if step == "run" else None)
-    monkeypatch.setattr("retarget_repro.bundle.extended.compile_module", act if step == "compile" else None)
+    monkeypatch.setattr("retarget_repro.bundle.archive.compile_module", act if step == "compile" else None)
     monkeypatch.setattr(repro, "_note", lambda **what: noted.append(what))
     monkeypatch.setattr(repro.os, "_exit", ended.append)
     repro._step(bundle(), options("--step", step, str(here / "a")))

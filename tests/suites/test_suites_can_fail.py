@@ -14,7 +14,7 @@ import pytest
 from retarget.arrays.comparison import compare_check
 from retarget.extension import CaseRequest, Check, CompileRequest, FunctionInfo
 from retarget.model import CompilerConfig, Origin, RuntimeConfig
-from retarget_iree.checks.loader import CheckCaseLoader
+from retarget_iree.checks import CheckCaseLoader
 from retarget_iree.compiler.compiler import IreeCompiler
 from retarget_iree.runtime.drivers import DRIVERS
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from retarget.extension import TargetPart
 from retarget.profiles import Profile
-from retarget_iree.compiler.targets.combined import source_of
-from retarget_iree.compiler.targets.vulkan import GpuTarget, device_target, spirv_executable
+from retarget_iree.compiler.combined_targets import source_of
+from retarget_iree.compiler.vulkan_targets import GpuTarget, device_target, spirv_executable
 
 from retarget_opencl.device.profile import DeviceProfile, compile_profile
 

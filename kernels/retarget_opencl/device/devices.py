@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo, FeatureValue, vendor_name
 from retarget.profiles import OPENCL_EXTENSIONS, Profile, profile_of_device
-from retarget_iree.runtime.apis.features import host_memory
+from retarget_iree.runtime.apis import host_memory
 
 from retarget_opencl.builds import runtime_build
 from retarget_opencl.device.implementations import INSTALL, known_fault, platforms_here
@@ -194,7 +194,7 @@ def _memory(found: FoundDevice) -> tuple[int, int]:
 
 
 def features_of(found: FoundDevice) -> tuple[tuple[str, FeatureValue], ...]:
-    """Return the capabilities of a device, by the names of `retarget.profiles.names`."""
+    """Return the capabilities of a device, by the names of `retarget.profiles.files`."""
     import pyopencl as cl
 
     device = found.device

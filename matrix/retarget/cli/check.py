@@ -17,8 +17,7 @@ from retarget.extension import Compiler, Driver, overrides
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompilerConfig, Origin, RunTarget, RuntimeConfig, Suite, Target
 from retarget.model.locations import SourceLocations, diagnostics_at
-from retarget.profiles.files import Profile, find_profile
-from retarget.profiles.names import PREFIXES
+from retarget.profiles.files import PREFIXES, Profile, find_profile
 from retarget.profiles.requirements import parse_requirement
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.text import counted

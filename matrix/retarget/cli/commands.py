@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from retarget.extension.commands import Command, CommandModule
-from retarget.extension.hooks import hookimpl
+from retarget.extension.products import Command, CommandModule
+from retarget.extension.registry import hookimpl
 
 
 def _own(name: str, does: str, *examples: tuple[str, str], takes_extensions: bool = True, module: str = "") -> Command:

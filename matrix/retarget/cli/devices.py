@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from retarget.cli.support import seconds_above_0
 from retarget.declare.load import DeclarationLoader
-from retarget.declare.scope import unknown_name
+from retarget.declare.named_configs import unknown_name
 from retarget.extension import UnavailableError
 from retarget.extension.registry import load_extensions
 from retarget.model import RuntimeConfig

@@ -18,9 +18,8 @@ from retarget.cli.support import (
     part_lines,
     read_declared,
 )
-from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet, assign_goldens
-from retarget.expect.verdict import excuse_text, expected_text, is_expired
+from retarget.expect.verdict import TargetRules, excuse_text, expected_text, is_expired
 from retarget.extension import CompilerError, UnavailableError
 from retarget.extension.registry import Registry, named_extensions
 from retarget.model import (
@@ -45,7 +44,7 @@ from retarget.session.toolchains import describe_build, worker_environment
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.targets.availability import host_mismatch
 from retarget.targets.expansion import active_overrides, compile_target_name, excluding_override, run_target_name
-from retarget.targets.tags import tag_sources
+from retarget.targets.selection import tag_sources
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -17,7 +17,7 @@ from retarget.cli.support import add_expression_arguments, add_path_arguments, r
 from retarget.model import CompilerConfig, CompileTarget, Origin, Requirement, RunTarget, RuntimeConfig, Suite, Target
 from retarget.support.errors import did_you_mean, display_path
 from retarget.support.text import cmake_list, cmake_text
-from retarget.targets.tags import marks_of
+from retarget.targets.selection import marks_of
 
 _Selected = Sequence[tuple[Suite, Target]]
 _Row = Sequence[str]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from retarget import __version__
-from retarget.extension.commands import Command
+from retarget.extension.products import Command
 from retarget.extension.registry import load_commands
 from retarget.support.errors import RetargetError, did_you_mean
 

@@ -18,10 +18,10 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from retarget.declare.configs.resolve import extend_scope
 from retarget.declare.expectations import build_expectations, build_goldens
+from retarget.declare.named_configs import FileDeclarations, Redirections, Scope, unknown_name
+from retarget.declare.resolved_configs import extend_scope
 from retarget.declare.schema.kept import FileTables, TableStore, find_tables, keep_tables
-from retarget.declare.scope import FileDeclarations, Redirections, Scope, unknown_name
 from retarget.declare.sources import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, discover_suites
 from retarget.declare.suites import build_suites
 from retarget.extension.registry import Registry

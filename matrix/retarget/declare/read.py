@@ -1,15 +1,29 @@
-"""The data of a declaration file → tables, with every error of the file."""
+"""The data of a declaration file → tables, with every error of the file.
+
+Product declarations: one config per combination of its axes.
+
+axes = { opt = ["O0", "O3"], threads = [1, 2] }       four configs, `threads` turning fastest
+exclude = [{ opt = "O0", threads = 2 }]               three
+name = "cpu-{opt}-{threads}"                          every axis in the name; `{{opt}}` is the text `{opt}`
+
+The axes of one declaration have at most `MAX_COMBINATIONS`, those that `exclude` leaves out included.
+
+Pydantic's errors, in this project's words: found what, expected what, did you mean what.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import itertools
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
-from retarget.declare.axes import Combination, combinations, fill, placeholders
-from retarget.declare.schema.errors import schema_problems
+from retarget.declare.schema.export import model_schema, type_words
 from retarget.declare.schema.kept import SORTS, Declared, FileTables
 from retarget.declare.schema.tables import ConfigTable, DeclarationFile, table_of
 from retarget.support.errors import Diagnostic, did_you_mean
@@ -137,3 +151,210 @@ def _texts(value: object, path: KeyPath) -> Iterator[tuple[KeyPath, str, bool]]:
         for key, entry in value.items():
             yield (*path, key), key, True
             yield from _texts(entry, (*path, key))
+
+
+MAX_COMBINATIONS = 10_000
+"""How many configs one declaration may expand to: reading so many takes seconds, and nobody runs them all."""
+
+AxisValue = str | int
+Axes = Mapping[str, Sequence[AxisValue]]
+Combination = Mapping[str, AxisValue]
+
+_AXIS = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_PLACEHOLDER = re.compile(r"\{\{([A-Za-z_][A-Za-z0-9_-]*)\}\}|\{([A-Za-z_][A-Za-z0-9_-]*)\}")
+
+
+def combinations(axes: Axes, exclude: Sequence[object]) -> tuple[tuple[Combination, ...], tuple[Problem, ...]]:
+    """Return the combinations that `exclude` leaves, in order, and what is wrong with either.
+
+    Without axes there is one combination, the empty one.
+    """
+    problems = list(_axis_problems(axes))
+    if problems:
+        return (), tuple(problems)
+    count = math.prod(len(values) for values in axes.values())
+    if count > MAX_COMBINATIONS:
+        sizes = " x ".join(str(len(values)) for values in axes.values())
+        expected = f"expected at most {MAX_COMBINATIONS}; shorten an axis, or declare what is needed one by one"
+        return (), (Problem(("axes",), f"found {count} combinations ({sizes}), {expected}"),)
+    everything = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+    left_out: set[int] = set()
+    for index, exclusion in enumerate(exclude):
+        path: KeyPath = ("exclude", index)
+        wanted, diagnostic = _exclusion(axes, exclusion)
+        if diagnostic:
+            problems.append(Problem((*path, *diagnostic.path), diagnostic.message))
+            continue
+        matched = [at for at, combination in enumerate(everything) if wanted.items() <= combination.items()]
+        if not matched:
+            problems.append(Problem(path, "found a combination that the axes do not have, expected one that they have"))
+        left_out.update(matched)
+    kept = [combination for at, combination in enumerate(everything) if at not in left_out]
+    if not kept and not problems:
+        problems.append(Problem(("exclude",), "found every combination, expected one to be left"))
+    return tuple(kept), tuple(problems)
+
+
+def _axis_problems(axes: Axes) -> Sequence[Problem]:
+    problems = []
+    for axis, values in axes.items():
+        if not _AXIS.fullmatch(axis):
+            message = f"found the axis {axis!r}, expected a letter or '_', then letters, digits, '_' and '-'"
+            problems.append(Problem(("axes", axis), message))
+        if not values:
+            problems.append(Problem(("axes", axis), "found an empty axis, expected at least one value"))
+        first: dict[str, int] = {}
+        problems += [
+            Problem(("axes", axis, index), f"found {str(value)!r} a second time, expected distinct values")
+            for index, value in enumerate(values)
+            if first.setdefault(str(value), index) != index
+        ]
+    return problems
+
+
+def _exclusion(axes: Axes, exclusion: object) -> tuple[Combination, Problem | None]:
+    """Return one entry of `exclude` as axis → value, or what is wrong with it."""
+    if not axes:
+        return {}, Problem((), "found a combination, but this config has no axes")
+    if isinstance(exclusion, Sequence):
+        if len(exclusion) != len(axes):
+            expected = f"expected {len(axes)}, one for each of {', '.join(axes)}"
+            return {}, Problem((), f"found {len(exclusion)} values, {expected}")
+        exclusion = dict(zip(axes, exclusion, strict=True))
+    if not isinstance(exclusion, Mapping) or not exclusion:
+        return {}, Problem((), "found an empty table, expected axes and values")
+    for axis in exclusion:
+        if axis not in axes:
+            expected = f"expected one of {', '.join(axes)}{did_you_mean(axis, axes)}"
+            return {}, Problem((axis,), f"found the unknown axis {axis!r}, {expected}")
+    return exclusion, None
+
+
+def fill(text: str, combination: Combination) -> str:
+    """Return `text` with the values in place of their axes. Unknown axes stay (`placeholders` finds them)."""
+    if not combination or "{" not in text:
+        return text
+
+    def value(match: re.Match[str]) -> str:
+        doubled, axis = match.groups()
+        if doubled is not None:
+            return f"{{{doubled}}}"
+        return str(combination.get(axis, match.group()))
+
+    return _PLACEHOLDER.sub(value, text)
+
+
+def placeholders(text: str) -> frozenset[str]:
+    """Return the axes that `text` uses."""
+    return frozenset(match.group(2) for match in _PLACEHOLDER.finditer(text) if match.group(2) is not None)
+
+
+_MAX_SHOWN = 60
+
+
+def schema_problems(
+    error: ValidationError, data: object, *, model: type[BaseModel] = DeclarationFile
+) -> tuple[Problem, ...]:
+    """Return one problem per key that does not fit, in the order found.
+
+    `data` is what was validated, `model` what describes the file.
+    """
+    schema = _schema_of(model)
+    problems: dict[KeyPath, str] = {}
+    for entry in error.errors(include_url=False, include_context=False):
+        path, found = _found_at(data, entry["loc"], keep_last=entry["type"] == "missing")
+        if path in problems:
+            continue
+        there = _schema_at(schema, path)
+        expected = type_words(there)
+        if entry["type"] == "extra_forbidden":
+            known = sorted(_option(_schema_at(schema, path[:-1]), "object").get("properties", ()))
+            key = str(path[-1])
+            problems[path] = f"found the unknown key {key!r}, expected one of {', '.join(known)}"
+            problems[path] += did_you_mean(key, known)
+        elif entry["type"] == "missing":
+            problems[path] = f"found no such key, expected {expected}"
+        elif entry["type"] == "string_too_long" and isinstance(found, str):
+            most = entry["msg"].rpartition(" at most ")[2]
+            problems[path] = f"found {describe_value(found)}, {len(found)} characters long, expected at most {most}"
+        else:
+            if isinstance(found, float) and not math.isfinite(found):
+                expected = expected.replace("a number", "a finite number")
+            is_listed = there.get("type") == "array" and there.get("items", {}).get("type") == "string"
+            hint = f"; did you mean [{found!r}]?" if is_listed and isinstance(found, str) else ""
+            problems[path] = f"found {describe_value(found)}, expected {expected}{hint}"
+    return tuple(Problem(path, message) for path, message in problems.items())
+
+
+def describe_value(value: object) -> str:
+    """Return a TOML value as a person would name it."""
+    match value:
+        case bool():
+            words = f"the boolean {str(value).lower()}"
+        case int():
+            words = f"the integer {value}"
+        case float():
+            words = f"the number {value}"
+        case str():
+            shown = value if len(value) <= _MAX_SHOWN else f"{value[:_MAX_SHOWN]}…"
+            words = f"the string {shown!r}"
+        case list():
+            words = "an array" if value else "an empty array"
+        case dict():
+            words = "a table" if value else "an empty table"
+        case _:
+            words = f"the date or time {value}"
+    return words
+
+
+def _found_at(data: object, location: Sequence[str | int], *, keep_last: bool) -> tuple[KeyPath, object]:
+    """Return a location, cut where it goes beyond the data, such as to the member of a union that did not fit; and the
+    value there."""
+    path: KeyPath = ()
+    for position, step in enumerate(location):
+        is_last = position == len(location) - 1
+        if isinstance(data, dict) and (step in data or (keep_last and is_last)):
+            data = data.get(step)
+        elif isinstance(data, list) and isinstance(step, int) and step < len(data):
+            data = data[step]
+        else:
+            break
+        path = (*path, step)
+    return path, data
+
+
+# What is expected is read from the JSON Schema: it is the same for messages, editors and the reference.
+
+
+@cache
+def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the model's JSON Schema with its references replaced by what they refer to."""
+    schema = model_schema(model)
+    definitions = schema.get("$defs", {})
+
+    def inlined(part: Any) -> Any:
+        if isinstance(part, list):
+            return [inlined(entry) for entry in part]
+        if not isinstance(part, dict):
+            return part
+        if "$ref" in part:
+            return inlined(definitions[part["$ref"].rpartition("/")[2]])
+        return {key: inlined(value) for key, value in part.items() if key != "$defs"}
+
+    return cast("dict[str, Any]", inlined(schema))
+
+
+def _schema_at(schema: dict[str, Any], path: KeyPath) -> dict[str, Any]:
+    for step in path:
+        schema = _option(schema, "array" if isinstance(step, int) else "object")
+        further = schema.get("additionalProperties")
+        found = schema.get("items") if isinstance(step, int) else schema.get("properties", {}).get(step, further)
+        schema = found if isinstance(found, dict) else {}
+    return schema
+
+
+def _option(schema: dict[str, Any], wanted: str) -> dict[str, Any]:
+    """Return the option of a schema that is of a type; the schema itself where it has no options."""
+    if "anyOf" not in schema:
+        return schema
+    return next((option for option in schema["anyOf"] if option.get("type") == wanted), {})

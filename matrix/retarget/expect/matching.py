@@ -21,7 +21,7 @@ from functools import cache
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from retarget.expect.cases import RankedRule, TargetRules, case_rank, says
+from retarget.expect.verdict import RankedRule, TargetRules, case_rank, says
 from retarget.model import CompileTarget, Expectation, Golden, Origin, RunTarget, Target
 from retarget.model.devices import DeviceTraits
 from retarget.model.metrics import Metric

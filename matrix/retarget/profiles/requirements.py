@@ -4,7 +4,7 @@
 `device.vendor = 'NVIDIA'`
 
     requirement = name [ operator value ] ;
-    name        = word { "." word } ;                        as in retarget.profiles.names
+    name        = word { "." word } ;                        as in retarget.profiles.files
     operator    = ">=" | "<=" | ">" | "<" | "=" | "!=" ;
     value       = number [ unit ] | version | "true" | "false" | word | text ;
     unit        = "B" | "KiB" | "MiB" | "GiB" | "TiB" ;
@@ -30,8 +30,7 @@ from msgspec import Struct
 
 from retarget.model.devices import DEVICE_TYPES, OPERATORS, DeviceTraits, has_traits, trait_error, version_parts
 from retarget.model.outcomes import FeatureValue
-from retarget.profiles.files import Profile
-from retarget.profiles.names import name_error
+from retarget.profiles.files import Profile, name_error
 from retarget.support.errors import RetargetError, did_you_mean
 
 _UNITS = {unit: 1024**power for power, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB"))}

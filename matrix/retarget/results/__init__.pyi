@@ -1,4 +1,3 @@
-from retarget.results.export.properties import properties as properties
 from retarget.results.files import RESULTS_SUFFIX as RESULTS_SUFFIX
 from retarget.results.files import Attribution as Attribution
 from retarget.results.files import ResultsLine as ResultsLine
@@ -13,6 +12,7 @@ from retarget.results.history import HISTORY_SUFFIX as HISTORY_SUFFIX
 from retarget.results.history import History as History
 from retarget.results.history import HistoryRun as HistoryRun
 from retarget.results.history import read_history as read_history
+from retarget.results.history import timeline_of as timeline_of
 from retarget.results.measurements import Measurement as Measurement
 from retarget.results.measurements import baseline_of as baseline_of
 from retarget.results.measurements import measurements_of as measurements_of
@@ -36,5 +36,5 @@ from retarget.results.record import GoldenRecord as GoldenRecord
 from retarget.results.record import Outcome as Outcome
 from retarget.results.record import Result as Result
 from retarget.results.record import TargetRecord as TargetRecord
+from retarget.results.record import properties as properties
 from retarget.results.rule_update import RuleUpdate as RuleUpdate
-from retarget.results.timeline import timeline_of as timeline_of

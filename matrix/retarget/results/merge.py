@@ -18,7 +18,7 @@ from retarget.results.overview import state_of
 from retarget.results.record import BAD, INCOMPLETE, TargetRecord
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
-from retarget.support.locks import hold_lock
+from retarget.support.scratch import hold_lock
 from retarget.support.text import counted, shown
 
 _SHOWN = 10

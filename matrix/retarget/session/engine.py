@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 from msgspec.structs import replace
 
-from retarget.expect.cases import TargetRules
+from retarget.expect.verdict import TargetRules
 from retarget.extension import ProgramStatistics, Resolved, Tolerance, UnavailableError, overrides
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget, Requirement, RunTarget, RuntimeConfig, Target
@@ -34,13 +34,13 @@ from retarget.session.run.reuse import CaseDigests, KeptResult, ReusableResults
 from retarget.session.run.service import RunService
 from retarget.session.toolchains import worker_environment
 from retarget.support.errors import RetargetError, display_path
-from retarget.support.locks import HeldLock, hold_existing
+from retarget.support.scratch import HeldLock, hold_existing
 from retarget.targets.availability import host_mismatch
 from retarget.worker.messages import CheckArtifact, ExportCases, References, RunModule, Timing
-from retarget.worker.spare import SpareWorker
+from retarget.worker.process import SpareWorker
 
 if TYPE_CHECKING:
-    from retarget.session.cache.remote.store import RemoteStatistics, RemoteStore
+    from retarget.session.cache.remote_store import RemoteStatistics, RemoteStore
     from retarget.session.cache.transfer import ArtifactFile, ArtifactFolder
     from retarget.session.executor import Executor
     from retarget.session.run.ahead import RemoteRuns
@@ -462,12 +462,12 @@ class Engine:
 
     @cached_property
     def _remote(self) -> RemoteStore | None:
-        from retarget.session.cache.remote.objects import remote_settings
+        from retarget.session.cache.remote_objects import remote_settings
 
         settings = remote_settings() if self._shared else None
         if settings is None:
             return None
-        from retarget.session.cache.remote.store import RemoteStore  # only who has a shared store needs it
+        from retarget.session.cache.remote_store import RemoteStore  # only who has a shared store needs it
 
         return RemoteStore(settings)
 

@@ -10,6 +10,7 @@ from retarget.support.errors import RetargetError as RetargetError
 from retarget.support.errors import did_you_mean as did_you_mean
 from retarget.support.errors import display_path as display_path
 from retarget.support.errors import grouped as grouped
+from retarget.support.errors import install_hint as install_hint
 from retarget.support.files import LIMIT_VARIABLE as LIMIT_VARIABLE
 from retarget.support.files import UNFINISHED as UNFINISHED
 from retarget.support.files import DataFiles as DataFiles
@@ -28,9 +29,8 @@ from retarget.support.github import MAX_ANNOTATIONS as MAX_ANNOTATIONS
 from retarget.support.github import log_group as log_group
 from retarget.support.github import on_github as on_github
 from retarget.support.github import workflow_command as workflow_command
-from retarget.support.installing import install_hint as install_hint
-from retarget.support.locks import hold_lock as hold_lock
 from retarget.support.scratch import ScratchFolder as ScratchFolder
+from retarget.support.scratch import hold_lock as hold_lock
 from retarget.support.scratch import keep_file as keep_file
 from retarget.support.scratch import shared_folder as shared_folder
 from retarget.support.text import cmake_list as cmake_list

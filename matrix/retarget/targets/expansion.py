@@ -28,7 +28,7 @@ from retarget.model import (
 from retarget.model.locations import diagnostics_at
 from retarget.support.errors import Diagnostic, DiagnosticsError
 from retarget.support.toml import Problem
-from retarget.targets.tags import tag_sources
+from retarget.targets.selection import tag_sources
 
 _RETURNED = ".returned"
 """Ends the name of a compile target that no item has: the module as runs by a tool need it, for a config whose other

@@ -29,7 +29,7 @@ from retarget.model import RunTarget, Target
 from retarget.model.devices import TRAITS, DeviceTraits, has_traits
 from retarget.model.names import TARGET_SORTS
 from retarget.support.errors import RetargetError
-from retarget.targets.tags import Mark, marks_of
+from retarget.targets.selection import Mark, marks_of
 
 _COMPILER, _RUNTIME, _DRIVER, _SORT, _BACKEND, _DECLARED, _LAST, _DEVICE = range(8)
 

@@ -1,14 +1,14 @@
 from retarget.worker.artifact import kept_folder as kept_folder
 from retarget.worker.artifact import read_kept as read_kept
 from retarget.worker.artifact import write_kept as write_kept
-from retarget.worker.hosts.calls import RemoteCalls as RemoteCalls
-from retarget.worker.hosts.connection import HostError as HostError
+from retarget.worker.hosts import HostError as HostError
+from retarget.worker.hosts import RemoteCalls as RemoteCalls
 from retarget.worker.messages import CompiledModule as CompiledModule
 from retarget.worker.messages import CompileModule as CompileModule
 from retarget.worker.messages import Refusal as Refusal
 from retarget.worker.messages import Refused as Refused
 from retarget.worker.messages import Timing as Timing
+from retarget.worker.process import SpareWorker as SpareWorker
 from retarget.worker.process import available_cores as available_cores
 from retarget.worker.process import signal_name as signal_name
-from retarget.worker.spare import SpareWorker as SpareWorker
 from retarget.worker.started import Spawner as Spawner

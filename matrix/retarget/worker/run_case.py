@@ -43,8 +43,7 @@ from retarget.model.names import is_one_of, selected_cases
 from retarget.model.outcomes import Failure, RunOutcome, first_failure
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.worker.artifact import read_artifact
-from retarget.worker.messages import RunModule
-from retarget.worker.request import check_artifact, checked_outcome
+from retarget.worker.messages import RunModule, check_artifact, checked_outcome
 
 _ORIGIN = Origin(file=Path(__file__), key_path="")
 """Of what no file declares."""

@@ -25,7 +25,7 @@ from retarget.support import RetargetError, ScratchFolder, display_path
 
 from pytest_retarget.attribution.reasoning import conclusion, fails, listing, reference, stage_of
 from pytest_retarget.internals import ExceptionRepr, bin_xml_escape, junit_log, junit_testcases
-from pytest_retarget.options.settings import SETTINGS
+from pytest_retarget.options import SETTINGS
 from pytest_retarget.record import record_of
 from pytest_retarget.session.declared import declared
 from pytest_retarget.session.services import SERVICES, Services

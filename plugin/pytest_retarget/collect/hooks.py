@@ -12,7 +12,7 @@ from retarget.support import counted, did_you_mean, display_path
 from pytest_retarget.collect.preselection import preselection
 from pytest_retarget.collect.requirements import Refusing
 from pytest_retarget.items.targets import CompileItem, MatrixItem
-from pytest_retarget.options.settings import NOT_ENTERED, SETTINGS
+from pytest_retarget.options import NOT_ENTERED, SETTINGS
 from pytest_retarget.session.declared import declared, is_whole
 
 FILES_NAMED = 4

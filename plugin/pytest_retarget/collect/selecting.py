@@ -3,13 +3,17 @@
 Of the options that the project's ini file adds, those that bear on collection are kept (`-p`, `--ignore`, …), with the
 cache and the time limits, and those that select, report or distribute are not: a listing shows what is declared, and
 writes no files.
+
+The configuration of each session of pytest in a folder, found as pytest finds it, without a session.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import os
+import shlex
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
@@ -21,6 +25,7 @@ from retarget.session import (
     SUITE_FILE,
     CollectedSuite,
     FoundFiles,
+    PytestConfiguration,
     Selection,
     SelectionRequest,
     SelectionUsageError,
@@ -29,11 +34,10 @@ from retarget.support import Diagnostic, DiagnosticsError, RetargetError, displa
 
 from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.collect.suite_files import MatrixFile, SuiteCollector, SuiteFile
+from pytest_retarget.internals import determine_setup, parse_override_ini
 from pytest_retarget.items.targets import MatrixItem
-from pytest_retarget.options.configuration import configuration_of
-from pytest_retarget.options.settings import SETTINGS
-from pytest_retarget.session.cachedir import cache_dir
-from pytest_retarget.session.declared import declared
+from pytest_retarget.options import SETTINGS
+from pytest_retarget.session.declared import cache_dir, declared
 
 _ADDOPTS = "PYTEST_ADDOPTS"
 COLLECTING = frozenset(
@@ -227,3 +231,48 @@ def _kept(words: Sequence[str], kept: Collection[str]) -> Iterator[str]:
             takes_next = True
         elif (equals and name in kept) or (word[:2] in {"-p", "-o"} & {*kept} and len(word) > 2):
             yield word
+
+
+_VARIABLE = "PYTEST_ADDOPTS"
+
+
+def configuration_of(folder: Path, paths: Sequence[str] = ()) -> PytestConfiguration:
+    """Return the root, the ini file, its values and the options of a session that starts in a folder and is given these
+    paths, or else the folder. Values that pytest will refuse count as none."""
+    variable = _words(os.environ.get(_VARIABLE, ""))
+    try:
+        known = _known(variable)
+        root, file, values, _ = determine_setup(
+            inifile=known.file,
+            override_ini=known.overrides,
+            args=list(paths) or [str(folder)],
+            rootdir_cmd_arg=known.root,
+            invocation_dir=folder,
+        )
+        addopts = getattr(values.get("addopts"), "value", "")
+        words = tuple(map(str, addopts)) if isinstance(addopts, list) else _words(str(addopts))
+        values |= parse_override_ini([*_known(words).overrides, *known.overrides])
+    except (Exception, pytest.fail.Exception):  # pytest reports it
+        return PytestConfiguration(root=folder, options={_VARIABLE: variable})
+    return PytestConfiguration(
+        root=root,
+        file=file,
+        values={key: found.value for key, found in values.items()},
+        options={f"addopts in {file or _VARIABLE}": words, _VARIABLE: variable},
+    )
+
+
+def _known(words: Sequence[str]) -> argparse.Namespace:
+    """Return those options that change what pytest reads. Raises `argparse.ArgumentError`."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("-c", "--config-file", dest="file")
+    parser.add_argument("-o", "--override-ini", dest="overrides", action="append", default=[])
+    parser.add_argument("--rootdir", dest="root")
+    return parser.parse_known_args(words)[0]
+
+
+def _words(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:  # pytest will refuse it
+        return ()

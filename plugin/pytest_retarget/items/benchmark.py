@@ -15,7 +15,7 @@ from retarget.model import CompileTarget, RunTarget
 from retarget.session import excuse_text
 from retarget.support import RetargetError, counted
 
-from pytest_retarget.options.settings import SETTINGS
+from pytest_retarget.options import SETTINGS
 
 if TYPE_CHECKING:
     from retarget.results import TargetRecord

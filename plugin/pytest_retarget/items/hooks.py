@@ -16,7 +16,7 @@ from retarget.model import RunTarget
 from retarget.support import RetargetError
 
 from pytest_retarget.items.targets import MatrixItem, RunItem
-from pytest_retarget.options.settings import OF_ONE_ID
+from pytest_retarget.options import OF_ONE_ID
 from pytest_retarget.session.services import SERVICES, Services
 
 if TYPE_CHECKING:

@@ -3,10 +3,14 @@
 Where reports are shown, the cases of a target's record become pytest's own subtest reports, ahead of the target's. They
 are shown and handed to other plugins, and take no part in what counts tests: `--maxfail`, `--lf`, `--sw` and the junit
 file, where the target has them as properties. A module with one case has no subtests: its target reports it all.
+
+`--lf` reruns targets that were blocked, or whose device was lost: to pytest's cache they count as failed, though
+they are reported as skipped. So do those that failed before, and of which only some cases were run since.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
@@ -18,7 +22,7 @@ from retarget.session import AsExpected, Skip, SkipKind
 
 from pytest_retarget.internals import SubtestContext, junit_log
 from pytest_retarget.items.targets import MatrixItem, end_of, error_repr
-from pytest_retarget.record import EARLIER, RECORD
+from pytest_retarget.record import EARLIER, RECORD, record_of
 
 Adjustment = Callable[[MatrixItem, pytest.TestReport, BaseException | None, TargetRecord], TargetRecord]
 """The changes of a report by an option: it may change the report, and returns the record that goes with it."""
@@ -156,3 +160,27 @@ def case_status(
         return "", "", ""
     _, category, letter, word, colour = _STATUS[Outcome(getattr(report, _CASE))]
     return category, letter, (f"{word}[{report.context.msg}]", {colour: True})
+
+
+class RememberBlocked:
+    """A plugin that lets pytest's own record of failures take a report of what has no result for a failed one.
+
+    Its hook comes after that record's, which forgets what was skipped. It does nothing under `-p no:cacheprovider`.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._plugins = config.pluginmanager
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        last_failed: Any = self._plugins.getplugin("lfplugin")
+        record = record_of(report)
+        if last_failed is None or record is None:
+            return
+        is_due = record.outcome in {Outcome.BLOCKED, Outcome.NOT_RUN}
+        if record.outcome is Outcome.PARTIAL:
+            is_due = report.nodeid in last_failed.config.cache.get("cache/lastfailed", {})
+        if is_due:
+            as_failed = copy.copy(report)
+            as_failed.outcome = "failed"
+            last_failed.pytest_runtest_logreport(report=as_failed)

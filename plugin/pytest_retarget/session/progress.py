@@ -2,23 +2,32 @@
 
 A thread writes it, and only while the main thread waits for a worker process: then pytest writes nothing, and what the
 thread has written is taken back before the main thread goes on.
+
+Under xdist workers write what they compile to files, and the controller shows it; it ends them after a Ctrl-C.
+
+What a session says and how it ends besides its targets.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from retarget.session import BuildActivity
-from retarget.support import printable
+from retarget.support import ScratchFolder, counted, install_hint, printable, shared_folder
 
-from pytest_retarget.internals import terminal_file, terminal_writer, wcwidth
+from pytest_retarget.internals import local_workers, terminal_file, terminal_writer, wcwidth
 
 PATIENCE = 0.4
 """Seconds that the main thread must have waited before a terminal shows anything; and seconds between two looks."""
@@ -208,3 +217,102 @@ def _columns(terminal: int, otherwise: int) -> int:
         return os.get_terminal_size(terminal).columns or otherwise
     except OSError:
         return otherwise
+
+
+_PURPOSE = "progress"
+_UNFINISHED = ".new"
+
+_INTERRUPTED = (1.0, 3.0)
+_KILLED = 5.0
+"""Seconds after a Ctrl-C. What xdist alone tells to end has up to 15."""
+
+
+def publish(config: pytest.Config, activity: Callable[[], BuildActivity]) -> Ticker:
+    """Keep writing a worker's activity where the controller looks for it. Return the thread that does."""
+    workerinput = config.workerinput  # type: ignore[attr-defined]  # set by xdist
+    path = shared_folder(_PURPOSE, workerinput["testrunuid"]) / workerinput["workerid"]
+    return Ticker(partial(_write, path, activity))
+
+
+def _write(path: Path, activity: Callable[[], BuildActivity]) -> None:
+    if path.parent.is_dir():  # it is not where the controller shows nothing, or is on another machine
+        beside = path.with_name(path.name + _UNFINISHED)
+        beside.write_bytes(msgspec.json.encode(activity()))
+        beside.replace(path)
+
+
+class WorkersProgress:
+    """Shows what the workers compile while the controller waits for their events."""
+
+    def __init__(self, config: pytest.Config, testrunuid: str) -> None:
+        self._config = config
+        self._progress = Progress(config)
+        self._folder: ScratchFolder | None = None
+        queue: Any = getattr(config.pluginmanager.getplugin("dsession"), "queue", None)
+        if queue is None or not self._progress.shows:
+            return
+        with suppress(OSError):  # a folder of that name is left; nothing depends on what is shown
+            self._folder = ScratchFolder(_PURPOSE, token=testrunuid)
+            queue.get = partial(self._waited_for, queue.get)
+            self._progress.follow(self._activity)
+
+    def _waited_for(self, get: Callable[..., object], *arguments: object, **named: object) -> object:
+        with self._progress.waiting():
+            return get(*arguments, **named)
+
+    def _activity(self) -> BuildActivity:
+        found = []
+        for path in self._folder.path.iterdir() if self._folder is not None else ():
+            if path.suffix != _UNFINISHED:
+                with suppress(OSError, msgspec.DecodeError):
+                    found.append(msgspec.json.decode(path.read_bytes(), type=BuildActivity))
+        return BuildActivity.together(found)
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """End the workers soon: each its processes, and what does not end is killed with them."""
+        workers = local_workers(self._config)
+        if excinfo.type is not KeyboardInterrupt or not workers:  # xdist's own is after the workers have ended
+            return
+        which = counted(len(workers), "worker")
+        say(self._config, f"retarget: interrupted: waiting for {which} of xdist, for {_KILLED:.0f} s at most")
+        steps = [(after, lambda one: one.send_signal(signal.SIGINT)) for after in _INTERRUPTED]
+        for after, end in [*steps, (_KILLED, lambda one: one.kill())]:
+            timer = threading.Timer(after, lambda end: [end(one) for one in workers], [end])
+            timer.daemon = True
+            timer.start()
+
+    def pytest_sessionfinish(self) -> None:
+        """End the thread, and remove the folder."""
+        self._progress.close()
+        if self._folder is not None:
+            self._folder.close()
+            self._folder = None
+
+    def pytest_unconfigure(self) -> None:
+        """Do so where the session did not come to its end."""
+        self.pytest_sessionfinish()
+
+
+OTHER_FAILURES = pytest.StashKey[bool]()
+"""Set where something other than a target failed."""
+
+
+def fail_session(session: pytest.Session, status: pytest.ExitCode = pytest.ExitCode.TESTS_FAILED) -> None:
+    """Let a session fail, with `status` if nothing else has failed, for something that is no result of a target."""
+    session.config.stash[OTHER_FAILURES] = True
+    session.exitstatus = session.exitstatus or status
+
+
+def say(config: pytest.Config, line: str, *, red: bool = False) -> None:
+    """Write a line of its own, where there is a terminal."""
+    reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        reporter.ensure_newline()
+        reporter.write_line(line, red=red)
+
+
+def require_package(option: str, package: str, extra: str) -> None:
+    """Raise `pytest.UsageError` where the package that an option needs is not installed."""
+    if importlib.util.find_spec(package) is None:
+        msg = f"{option} needs the package {package}, which is not installed; {install_hint(extra)}"
+        raise pytest.UsageError(msg)

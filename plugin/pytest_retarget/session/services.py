@@ -16,11 +16,9 @@ from msgspec.structs import asdict
 from retarget.session import BuildActivity, Commands, TrialServices
 from retarget.worker import available_cores
 
-from pytest_retarget.options.settings import SETTINGS, BenchmarkSettings, Settings, usage_errors
-from pytest_retarget.session.cachedir import cache_dir
-from pytest_retarget.session.declared import declared
-from pytest_retarget.session.progress import Progress
-from pytest_retarget.session.workers import publish
+from pytest_retarget.options import SETTINGS, BenchmarkSettings, Settings, usage_errors
+from pytest_retarget.session.declared import cache_dir, declared
+from pytest_retarget.session.progress import Progress, publish
 
 if TYPE_CHECKING:
     from retarget.session import Executor

@@ -21,8 +21,7 @@ from retarget.results import BAD
 from retarget.session import COMPILE_STAGES, is_expired
 from retarget.support import RetargetError, counted, did_you_mean, display_path, grouped, shown
 
-from retarget_bringup.ladder.files import Ladder, Line, committed_lines, read_ladder, write_ladder
-from retarget_bringup.ladder.settings import Settings
+from retarget_bringup.ladder.files import Ladder, Line, Settings, committed_lines, read_ladder, write_ladder
 from retarget_bringup.ladder.states import DRIVER, Devices, LadderTarget, Standing, TargetState
 
 _SHOWN = 10

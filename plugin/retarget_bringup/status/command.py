@@ -20,10 +20,9 @@ from retarget.session import collect_targets
 from retarget.support import RetargetError, display_path, install_hint, user_path
 
 from retarget_bringup.ladder.check import add_arguments, apply_options, raised
-from retarget_bringup.ladder.settings import Settings, find_settings, read_settings
-from retarget_bringup.status.assemble import status_of, with_references
+from retarget_bringup.ladder.files import Settings, find_settings, read_settings
+from retarget_bringup.status.assemble import Status, status_of, with_references
 from retarget_bringup.status.gather import Found, read_found, run_found, run_others
-from retarget_bringup.status.model import Status
 from retarget_bringup.status.text import (
     TOP,
     Lines,

@@ -30,9 +30,8 @@ from retarget.session import (
 )
 from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean, revision
 
-from retarget_bringup.ladder.drivers import driver_targets, write_checks
-from retarget_bringup.ladder.files import Ladder, read_ladder
-from retarget_bringup.ladder.settings import Settings
+from retarget_bringup.driver import driver_targets, write_checks
+from retarget_bringup.ladder.files import Ladder, Settings, read_ladder
 from retarget_bringup.ladder.states import TargetState, ladder_targets, states
 
 _MEASURED = 60

@@ -15,7 +15,7 @@ from retarget.support import RetargetError, commits_of, counted, display_path, f
 from retarget_bringup.ladder.check import holds
 from retarget_bringup.ladder.files import Line, lines_at
 from retarget_bringup.ladder.states import DRIVER, TargetState
-from retarget_bringup.status.model import Blocker, Commit, DriverStatus, Move, Moves, Next, Status
+from retarget_bringup.status.assemble import Blocker, Commit, DriverStatus, Move, Moves, Next, Status
 
 TOP = 10
 """How many of a list are shown without `--all`."""

@@ -44,8 +44,7 @@ from retarget_cases.files.tables import (
     ValueTable,
     read_table,
 )
-from retarget_cases.files.tolerances import Overrides, read_overrides
-from retarget_cases.files.values import Value, read_value
+from retarget_cases.files.values import Overrides, Value, read_overrides, read_value
 
 
 class Reference(Struct, frozen=True, kw_only=True):

@@ -26,11 +26,9 @@ from retarget.support import (
 
 from retarget_cases.files.read import CasesFile, Reference, WrittenCase, read_cases_file
 from retarget_cases.files.tables import FillTable, ValuesTable
-from retarget_cases.files.tolerances import tolerances
-from retarget_cases.files.values import Value
+from retarget_cases.files.values import Value, tolerances
 from retarget_cases.worker.arrays import ArrayBuilder, InvalidValueError, literal
-from retarget_cases.worker.evaluators import evaluate
-from retarget_cases.worker.reference import References
+from retarget_cases.worker.reference import References, evaluate
 
 if TYPE_CHECKING:
     from retarget.extension import Array

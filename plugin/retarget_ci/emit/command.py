@@ -1,24 +1,26 @@
-"""`retarget ci emit` writes the workflows, `retarget ci legs` tells them the legs of a plan."""
+"""`retarget ci emit` writes the workflows, `retarget ci legs` tells them the legs of a plan.
+
+The files that `ci.toml` emits: a pure function of it, with which `retarget ci verify` compares what is there.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from retarget.cli import text_table
 from retarget.results import read_plan
 from retarget.session import collect_targets
-from retarget.support import DiagnosticsError, did_you_mean, display_path, write_files
+from retarget.support import Diagnostic, DiagnosticsError, did_you_mean, display_path, write_files
 
-from retarget_ci.emit.files import SYSTEMS, emitted_files, emitted_problems, left_over_files
-from retarget_ci.emit.gitlab import child_pipeline
-from retarget_ci.emit.jobs import jobs_of, legs_of_jobs
-from retarget_ci.files import LOCK_FILE
-from retarget_ci.lock import coverage_of, lock_of, lock_problems
-from retarget_ci.schema import add_file_argument, declared_ci
+from retarget_ci.emit.jobs import child_pipeline, github_workflow, gitlab_pipeline, jobs_of, legs_of_jobs
+from retarget_ci.files import CI_FILE, LOCK_FILE
+from retarget_ci.lock import coverage_of, lock_of, lock_problems, text_problems, written
+from retarget_ci.schema import CiConfig, Event, add_file_argument, declared_ci
 
 
 def add(subparsers: Any) -> None:
@@ -80,3 +82,49 @@ def _legs(arguments: argparse.Namespace) -> int:
     else:
         sys.stdout.write(child_pipeline(declared_ci(arguments), plan))
     return 0
+
+
+SYSTEMS = ("github", "gitlab")
+
+_HEADER = "# Written by `retarget ci emit` from ci.toml. Change that and write it again: `retarget ci verify` compares."
+
+_GITHUB = Path(".github/workflows")
+_GITLAB = Path(".gitlab/retarget.yml")
+
+
+def emitted_files(config: CiConfig, systems: tuple[str, ...] | None = None) -> dict[Path, str]:
+    """Return the content of each file, by its path from the folder of `ci.toml`; `systems` default to its `emit`.
+
+    Raises `RetargetError` where Jinja is missing.
+    """
+    files: dict[Path, str] = {}
+    for system in config.emit if systems is None else systems:
+        if system == "github":
+            for event in config.events:
+                files[_GITHUB / _name(event)] = github_workflow(config, event, _HEADER)
+        else:
+            files[_GITLAB] = gitlab_pipeline(config, _HEADER)
+    return files
+
+
+def _name(event: Event) -> str:
+    return f"retarget-{event.name}.yml"
+
+
+def left_over_files(config: CiConfig) -> Iterator[Path]:
+    """Yield the files that were emitted for an event that `ci.toml` has no longer, or for no system of its `emit`."""
+    wanted = {_GITHUB / _name(event) for event in config.events} if "github" in config.emit else set()
+    wanted |= {_GITLAB} if "gitlab" in config.emit else set()
+    for path in [*sorted((config.folder / _GITHUB).glob("retarget-*.yml")), config.folder / _GITLAB]:
+        if path.relative_to(config.folder) not in wanted and (written(path) or "").startswith(f"{_HEADER}\n"):
+            yield path
+
+
+def emitted_problems(config: CiConfig, systems: tuple[str, ...] | None = None) -> Iterator[Diagnostic]:
+    """Yield what is other than `ci.toml` gives it. Raises as `emitted_files` does."""
+    for relative, expected in emitted_files(config, systems).items():
+        path = config.folder / relative
+        yield from text_problems(path, written(path), expected)
+    for path in left_over_files(config):
+        message = f"found a file that nothing in {CI_FILE} gives any more; `retarget ci emit` removes it"
+        yield Diagnostic(file=path, message=message)

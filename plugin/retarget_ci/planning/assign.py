@@ -33,7 +33,7 @@ from retarget.profiles import (
 from retarget.session import Declared, DeclaredTarget, is_of_family
 from retarget.support import RetargetError, did_you_mean
 
-from retarget_ci.model import CiConfig, Runner
+from retarget_ci.schema import CiConfig, Runner
 
 _DIGITS = 4
 """Of the number of a device; a longer one is of none."""

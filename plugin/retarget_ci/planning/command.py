@@ -14,10 +14,9 @@ from retarget.results import Plan, read_history
 from retarget.session import collect_targets
 from retarget.support import counted, display_path, revision, write_files
 
-from retarget_ci.model import Event
+from retarget_ci.planning.fingerprints import changes_since
 from retarget_ci.planning.plan import make_plan
-from retarget_ci.planning.since import changes_since
-from retarget_ci.schema import add_file_argument, declared_ci
+from retarget_ci.schema import Event, add_file_argument, declared_ci
 
 
 def add(subparsers: Any) -> None:

@@ -2,6 +2,12 @@
 golden rules.
 
 `retarget ci fingerprints` prints them. `retarget ci plan --since` compares those of two revisions.
+
+`--since REV`: which targets can have another result than at a revision, by their fingerprints.
+
+A target that is there under another name or in another file, with the same content, is the same. One whose fingerprint
+is not known counts as changed. So do all where a file has changed that no fingerprint covers: what pytest, installers
+and scripts read, nobody can list. `paths_ignore` in `ci.toml` names files that no target depends on.
 """
 
 from __future__ import annotations
@@ -9,19 +15,29 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import shlex
+import subprocess
 import sys
+import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 from retarget.cli import text_table
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, Target
+from retarget.results import HISTORY_SUFFIX
 from retarget.session import (
+    EXPECTATIONS_FILE,
+    MATRIX_FILE,
+    SUITE_FILE,
     CaseDigests,
     Declared,
     DeclaredTarget,
@@ -34,8 +50,9 @@ from retarget.session import (
     compile_target_name,
     golden_rules,
 )
-from retarget.support import counted
+from retarget.support import RetargetError, counted, first_line, read_toml
 
+from retarget_ci.files import CI_FILE, LOCK_FILE
 from retarget_ci.planning.plan import ByWords
 
 _SHOWN = 16
@@ -151,3 +168,172 @@ def _references(one: DeclaredTarget, registry: Registry) -> Sequence[str]:
         return ()
     names = loader.references(module, one.compiled.folder, one.compiled.compiler.name)
     return [compile_target_name(module.name, name) for name in names]
+
+
+_OF_A_HOOK = frozenset({"GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TREE"})
+"""The variables by which git tells its hooks of their checkout. A worktree is another one."""
+
+_OF_PATHSPECS = frozenset(f"GIT_{how}_PATHSPECS" for how in ("GLOB", "ICASE", "LITERAL", "NOGLOB"))
+"""The variables by which git reads pathspecs in another way: `git --literal-pathspecs` sets one for its hooks."""
+
+_OF_PLANNING = ("branches", "budget", "capacity", "compiles", "on", "only_changed", "schedule", "timeout", "verify")
+"""The keys of runners and events that change no target's result, nor which targets are run."""
+
+_DECLARATIONS = frozenset({SUITE_FILE, MATRIX_FILE, EXPECTATIONS_FILE, CI_FILE, LOCK_FILE})
+"""Names of files that fingerprints cover, or `_legs`; a lock follows from both."""
+
+
+class Changes(Struct, frozen=True, kw_only=True):
+    """`unchanged` are ids of targets that the revision has, too. `warnings` say what is not known."""
+
+    unchanged: frozenset[str]
+    warnings: tuple[str, ...] = ()
+
+
+def changes_since(
+    revision: str,
+    folder: Path,
+    paths: Sequence[str],
+    extensions: Sequence[str] = (),
+    *,
+    select: str = "",
+    ignored: Sequence[str] = (),
+) -> Changes:
+    """Compare what pytest collects from paths below a folder with what it collects there at a revision, as far as
+    `select` (as with `-m`) selects it. `ignored` are pathspecs of git, relative to the folder, of files that no target
+    depends on.
+
+    Where the declarations of the revision cannot be read, everything has changed. Raises `RetargetError` for a folder
+    that is in no git checkout, a revision that git does not know, and invalid declarations of the folder.
+    """
+    top, commit = _located(revision, folder)
+    here = folder.resolve().relative_to(top)
+    others = _others(folder, here, commit, ignored)
+    all_count = "so that all count as changed"
+    with _worktree(top, commit) as tree, ThreadPoolExecutor() as pool:
+        before = tree / here
+        there = _paths_at(before, paths)
+        old = pool.submit(_fingerprints, before, there, extensions, select) if there else None
+        new = pool.submit(_fingerprints, folder, paths, extensions, select).result()
+        warnings = [
+            f"{count} without a fingerprint, which count as changed: {why}" for why, count in new.unknown.items()
+        ]
+        try:
+            known = old.result() if old is not None else Fingerprints()
+        except RetargetError as error:
+            said = str(error).replace(f"{tree}{os.sep}", "")
+            warnings.append(f"the declarations of {revision} cannot be read, {all_count}: {said}")
+            return Changes(unchanged=frozenset(), warnings=tuple(warnings))
+        both_say = all((one / CI_FILE).is_file() for one in (before, folder))
+        if both_say and _legs(before) != _legs(folder):
+            said = f"setup, env, a runner or an event in {CI_FILE} is another than in {revision}, {all_count}"
+            return Changes(unchanged=frozenset(), warnings=(said,))
+    if others := others - new.files - known.files:
+        more = f" and {counted(len(others) - 1, 'further file')}" if len(others) > 1 else ""
+        said = f"{min(others)}{more} changed since {revision}, {all_count}"
+        said += f"; paths_ignore in {CI_FILE} can name files that no target depends on"
+        return Changes(unchanged=frozenset(), warnings=(said,))
+    before_all = {*known.of.values()}
+    unchanged = frozenset(name for name, one in new.of.items() if one in before_all)
+    return Changes(unchanged=unchanged, warnings=tuple(warnings))
+
+
+def _others(folder: Path, here: PurePath, commit: str, ignored: Sequence[str]) -> set[str]:
+    """Return the files of a checkout that are not those of a commit, relative to a folder in it, without declarations,
+    the runs of a history, and those that git ignores."""
+    which = ("--", ":(top)", *(f":(exclude){one}" for one in ignored))
+    every = ("--no-renames", "--no-relative", "--ignore-submodules=none")  # whatever git is configured to leave out
+    listed = _git(folder, "diff", "--name-only", *every, "-z", commit, *which)
+    listed += _git(folder, "ls-files", "--others", "--exclude-standard", "--full-name", "-z", *which)
+    files = map(PurePath, filter(None, listed.split("\0")))
+    return {
+        os.path.relpath(one, here)
+        for one in files
+        if one.name not in _DECLARATIONS and not one.name.endswith(HISTORY_SUFFIX)
+    }
+
+
+def _legs(folder: Path) -> Sequence[object]:
+    """Return what the `ci.toml` of a folder says of which targets are run, where, and how."""
+    _, data, _ = read_toml(folder / CI_FILE)  # the rest may be wrong, or of another version
+    lists = [one for name in ("runner", "event") if isinstance(one := data.get(name), list)]
+    tables = [{key: data.get(key) for key in ("setup", "env")}, *(table for one in lists for table in one)]
+    return [
+        {key: one for key, one in table.items() if key not in _OF_PLANNING}
+        for table in tables
+        if isinstance(table, dict)
+    ]
+
+
+def _paths_at(folder: Path, paths: Sequence[str]) -> Sequence[str]:
+    """Return the paths of a folder's own `ci.toml`, those of today's where it has none, as far as they are there."""
+    written: object = paths
+    if (file := folder / CI_FILE).is_file():
+        _, data, _ = read_toml(file)  # only where to look: the rest may be wrong, or of another version
+        written = data.get("paths", ["."])
+    own = [path for path in written if isinstance(path, str)] if isinstance(written, list | tuple) else []
+    return [path for path in dict.fromkeys(own) if (folder / path.partition("::")[0]).exists()]
+
+
+def _located(revision: str, folder: Path) -> tuple[Path, str]:
+    """Return the checkout that a folder is in, and the commit that a revision means."""
+    try:
+        top = Path(_git(folder, "rev-parse", "--show-toplevel").strip())
+    except RetargetError as error:
+        msg = f"--since {revision}: {error}; expected {folder} in a git checkout"
+        raise RetargetError(msg) from error
+    try:
+        return top.resolve(), _git(
+            folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+        ).strip()
+    except RetargetError as error:
+        known = "expected a branch, a tag or a commit that this checkout has; a shallow one is deepened by `git fetch`"
+        msg = f"--since: found the unknown revision {revision!r}, {known}"
+        raise RetargetError(msg) from error
+
+
+@contextmanager
+def _worktree(top: Path, commit: str) -> Iterator[Path]:
+    """Check a commit out into a new folder, which is removed at the end. The checkout is not changed."""
+    with tempfile.TemporaryDirectory(prefix="retarget-since-", ignore_cleanup_errors=True) as temporary:
+        tree = Path(temporary).resolve() / "tree"
+        try:
+            _git(top, "worktree", "add", "--detach", "--force", str(tree), commit)
+            yield tree
+        finally:
+            with suppress(RetargetError):
+                _git(top, "worktree", "remove", "--force", "--force", str(tree))
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    try:
+        ran = subprocess.run(
+            ["git", "-C", str(folder), "-c", "core.hooksPath=/dev/null", *arguments],  # noqa: S607
+            env={name: value for name, value in os.environ.items() if name not in _OF_A_HOOK | _OF_PATHSPECS},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except OSError as error:
+        msg = f"git cannot be run: {error.strerror or error}"
+        raise RetargetError(msg) from error
+    if ran.returncode:
+        raise RetargetError(first_line(ran.stderr, f"git {arguments[0]} failed"))
+    return ran.stdout
+
+
+def _fingerprints(folder: Path, paths: Sequence[str], extensions: Sequence[str], select: str) -> Fingerprints:
+    """Collect in a folder, in a separate process: its imports stay there."""
+    loaded = [f"--retarget-extension={one}" for one in extensions]
+    options = ["--format=json", f"--select={select}"]
+    command = [sys.executable, "-P", "-m", "retarget.cli", "ci", *loaded, "fingerprints", *options, "--", *paths]
+    ran = subprocess.run(command, cwd=folder, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+    if ran.returncode:
+        raise RetargetError(ran.stderr.decode(errors="replace").strip() or f"exit status {ran.returncode}")
+    try:
+        return msgspec.json.decode(ran.stdout, type=Fingerprints)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        msg = f"`{shlex.join(command[3:])}` printed something else than fingerprints; does an extension print?"
+        raise RetargetError(msg) from error

@@ -14,8 +14,8 @@ from retarget.results import Leg, Plan, Waived, digest_of_ids
 from retarget.session import Declared, DeclaredTarget, Selector, compile_selector, mark_terms
 from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean, listed
 
-from retarget_ci.model import CiConfig, Event
 from retarget_ci.planning.assign import Place, Placement, Refused
+from retarget_ci.schema import CiConfig, Event
 
 _SHOWN = 5
 

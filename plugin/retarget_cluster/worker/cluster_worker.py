@@ -34,8 +34,7 @@ from retarget.session import (
 from retarget.support import RetargetError, ScratchFolder
 
 from retarget_cluster.jobs import Answer, AskBuild, AskCode, AskDevices, Failed, Job, compiles_at_hand, decoded, encoded
-from retarget_cluster.register import SilentError, expect_scheduler
-from retarget_cluster.security import dialled, worker_host
+from retarget_cluster.security import SilentError, dialled, expect_scheduler, worker_host
 from retarget_cluster.worker.content import Content, translated
 from retarget_cluster.worker.engine import LocalEngine
 

@@ -1,5 +1,8 @@
 """The compiler `iree`: IREE's compiler library in the process, its tool for the flags that only the tool takes;
-and the target configs that `retarget init` writes for it."""
+and the target configs that `retarget init` writes for it.
+
+The compiler `iree-opt`: passes of IREE over a module, whose output FileCheck judges (kind `filecheck`).
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,16 @@ from retarget.model import CompilerConfig, CompileTarget, DeviceInfo, RuntimeCon
 from retarget.profiles import Profile
 from retarget.support import did_you_mean
 
-from retarget_iree.builds import COMPILER_PACKAGE, CompilerBuild
+from retarget_iree.builds import COMPILER_PACKAGE, CompilerBuild, build_hint
+from retarget_iree.compiler.combined_targets import (
+    asked_devices,
+    asks_devices,
+    profile_target,
+    profile_words,
+    profiles_fact,
+    target_parts,
+    with_profiles,
+)
 from retarget_iree.compiler.flags import (
     PHASE_FLAG,
     device_order,
@@ -48,15 +60,6 @@ from retarget_iree.compiler.library import (
     library_error,
     precompile_with_library,
 )
-from retarget_iree.compiler.targets.combined import (
-    asked_devices,
-    asks_devices,
-    profile_target,
-    profile_words,
-    profiles_fact,
-    target_parts,
-    with_profiles,
-)
 from retarget_iree.compiler.tool import (
     compile_command,
     compile_with_tool,
@@ -68,10 +71,16 @@ from retarget_iree.compiler.tool import (
     tool_diagnostics,
     tool_runs,
 )
-from retarget_iree.modules.measure import FLOW_FLAGS, STREAM_FLAGS, flow_size, stream_statistics
-from retarget_iree.modules.onnx_import import import_onnx, onnx_version
+from retarget_iree.modules.onnx_import import (
+    FLOW_FLAGS,
+    STREAM_FLAGS,
+    flow_size,
+    import_onnx,
+    onnx_version,
+    stream_statistics,
+)
 from retarget_iree.noise import first_error, is_verdict
-from retarget_iree.toolchain import compiler_environment, environment_facts, find_compiler
+from retarget_iree.toolchain import command, compiler_environment, environment_facts, find_compiler
 
 _LOCAL = "--iree-hal-target-device=local"
 _PROBE_MODULE = b"util.func public @probe() {\n  util.return\n}\n"
@@ -337,3 +346,52 @@ def _gfx(devices: Sequence[DeviceInfo]) -> str:
             if found := re.search(r"\bgfx[0-9a-f]+\b", text):
                 return found[0]
     return ""
+
+
+class IreeOptCompiler(Compiler):
+    """Runs the passes that the flags name over `.mlir` and prints the result, as the tool `iree-opt` does."""
+
+    name = "iree-opt"
+    artifact_suffix = ".mlir"
+
+    def fingerprint(self, config: CompilerConfig) -> str:
+        """Name the compiler as `iree` does, with the tool that runs: a build folder may have built it alone."""
+        return _build(config.toolchain).fingerprint()
+
+    def toolchain_environment(self, config: CompilerConfig | RuntimeConfig) -> Sequence[tuple[str, str]]:
+        """Return the variable that selects a toolchain."""
+        return compiler_environment(config.toolchain)
+
+    def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:  # noqa: ARG002  the base class's
+        """Check the flags. Raises `UnavailableError` without the tool, `CompilerError` with its message."""
+        build = _build()
+        if diagnostics := tool_diagnostics(build, flags):
+            raise CompilerError("; ".join(diagnostics), diagnostics="\n".join(diagnostics), verdict=True)
+        return Resolved(build_id=build.build_id(), flags=flags, not_inputs=not_inputs(flags), build=build.describe())
+
+    def compile(self, request: CompileRequest) -> Compiled:
+        """Run the passes. Raises `CompilerError` whose summary is the tool's first error."""
+        return compile_with_tool(_build(), request.source, request)
+
+    def tags(self, config: CompilerConfig) -> Sequence[str]:  # noqa: ARG002  the base class's
+        """Return the name: passes are of no backend."""
+        return (self.name,)
+
+    def reproduce(self, target: CompileTarget, flags: tuple[str, ...], output: Path) -> Sequence[str]:
+        """Return the command."""
+        tool = command(self.name, target.compiler.toolchain)
+        return (tool, str(target.module.path), *flags, "-o", str(output))
+
+
+def _build(toolchain: Toolchain | None = None) -> CompilerBuild:
+    """Return the compiler of a toolchain, or of this process, with `iree-opt` as its tool.
+
+    It lies beside the library or `iree-compile`. Raises `UnavailableError`.
+    """
+    build = find_compiler(toolchain)
+    beside = [path.with_name("iree-opt") for path in (build.tool, build.library) if path is not None]
+    tool = next((path for path in beside if path.is_file()), None)
+    if tool is None:
+        msg = f"{build.folder} has no iree-opt, expected it beside {' or '.join(str(path.parent) for path in beside)}"
+        raise UnavailableError(msg, hint=build_hint("compiler"))
+    return replace(build, tool=tool)

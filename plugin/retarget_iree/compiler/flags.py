@@ -18,7 +18,7 @@ from retarget.extension import CompilerError
 from retarget.model import CompilerConfig
 from retarget.support import did_you_mean
 
-from retarget_iree.runtime.devices.hal import HAL_DRIVERS
+from retarget_iree.runtime.devices import HAL_DRIVERS
 
 PHASE_FLAG = "compile-to"
 """The tool's flag that ends a compile at a phase and makes its artifact the text of the program there."""

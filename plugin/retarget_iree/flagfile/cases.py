@@ -36,8 +36,7 @@ from retarget.support import (
 
 from retarget_iree.flagfile.parse import Flag, FlagFile, flags_of, load_flagfile, parse_flagfile, read_text, resolved
 from retarget_iree.flagfile.values import Location, Written, packed_text, parse_value, quoted
-from retarget_iree.runtime.drivers import IreeDriver
-from retarget_iree.runtime.tool.command import run_module_command
+from retarget_iree.runtime.drivers import IreeDriver, run_module_command
 
 _SOURCES = (".mlir", ".mlirbc")
 _IMPORTED = ".onnx"

@@ -34,7 +34,7 @@ from msgspec.structs import replace
 from retarget.support import Diagnostic, DiagnosticsError, did_you_mean, is_inside
 
 from retarget_iree.flagfile.values import Location, Value, Written, parse_number, parse_value, quoted, shortened
-from retarget_iree.runtime.devices.hal import HAL_DRIVERS
+from retarget_iree.runtime.devices import HAL_DRIVERS
 
 _THRESHOLDS = {
     "expected_f16_threshold": "float16",

@@ -1,10 +1,26 @@
-"""The HAL drivers of the IREE runtime. `DRIVERS` has those of IREE's own builds; a fork registers one more."""
+"""The HAL drivers of the IREE runtime. `DRIVERS` has those of IREE's own builds; a fork registers one more.
+
+The command that runs an artifact by hand.
+
+The requirements of a `.vmfb`, read from its bytes, in the language of `retarget.profiles.requirements`.
+
+For each device that it is compiled for, an artifact holds a message with the device's target, for the case that there
+is no such device. With it come:
+
+    SPIR-V      the capabilities that its modules declare (OpCapability), by the features of Vulkan that allow them
+    PTX         the architecture that its text names (`.target sm_80`)
+    CPU code    the CPU features of the target, those that LLVM derived from a CPU's name included
+
+Nothing is said of HIP, whose code objects run on the architecture they name alone, nor of a device with several
+executable targets: the runtime selects among them when it loads the module.
+"""
 
 from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Sequence
+import struct
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,12 +32,9 @@ from retarget.model import CompilerConfig, DeviceInfo, RuntimeConfig, Toolchain
 
 from retarget_iree.builds import RUNTIME_PACKAGE
 from retarget_iree.noise import clean_status
-from retarget_iree.runtime.apis.features import host_vendor, library_complaints, live_features, vulkan_complaints
-from retarget_iree.runtime.devices.hal import HAL_DRIVERS, HOST_DRIVERS
-from retarget_iree.runtime.devices.identity import describe_device, driver_of, select_device
-from retarget_iree.runtime.needs import artifact_needs
-from retarget_iree.runtime.tool.command import run_module_command
-from retarget_iree.toolchain import VARIABLE, describe_runtime, find_runtime, find_tool, select_runtime
+from retarget_iree.runtime.apis import host_vendor, library_complaints, live_features, vulkan_complaints
+from retarget_iree.runtime.devices import HAL_DRIVERS, HOST_DRIVERS, describe_device, driver_of, select_device
+from retarget_iree.toolchain import VARIABLE, command, describe_runtime, find_runtime, find_tool, select_runtime
 
 
 @dataclass(eq=False, kw_only=True)
@@ -72,8 +85,7 @@ class IreeDriver(Driver):
 
     def probe_on_host(self, config: RuntimeConfig) -> Sequence[DeviceInfo]:
         """List the devices that the tool finds on a host."""
-        from retarget_iree.runtime.tool.device import listed_devices
-        from retarget_iree.runtime.tool.places import open_place
+        from retarget_iree.runtime.tool import listed_devices, open_place
 
         with closing(open_place(config)) as place:
             return listed_devices(self.name, config, place)
@@ -87,7 +99,7 @@ class IreeDriver(Driver):
         """
         select_runtime()
         if self.runs_by_tool(config):
-            from retarget_iree.runtime.tool.device import open_tool
+            from retarget_iree.runtime.tool import open_tool
 
             if not config.run_under and config.host is None and config.toolchain is None:
                 for name in config.drivers:
@@ -226,3 +238,116 @@ DRIVERS = tuple(
     )
     for hal in HAL_DRIVERS.values()
 )
+
+
+def run_module_command(config: RuntimeConfig, artifact: Path, arguments: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the `iree-run-module` command for an artifact, without `run_under`.
+
+    None where a device of the config is not named by a URI: the tool takes no ordinals and no names.
+    """
+    uris = [_tool_uri(device) for device in config.devices] or [config.driver]
+    if None in uris:
+        return None
+    devices = (f"--device={uri}" for uri in uris)
+    tool = command("iree-run-module", config.toolchain)
+    return (tool, *devices, f"--module={artifact}", *arguments, *config.flags)
+
+
+def _tool_uri(device: str) -> str | None:
+    """Return a device as IREE's own tools take it: a URI with a path of the driver's, not an ordinal or a name."""
+    driver, separator, path = device.partition("://")
+    if not separator:
+        return None
+    if not path:
+        return driver
+    return device if re.match(r"GPU-|[0-9a-fA-F]{8}", path) else None
+
+
+_TARGET = re.compile(rb"not found or unavailable: (#hal\.device\.target<[\x20-\x7e]*)")
+_EXECUTABLE = re.compile(r'#hal\.executable\.target<"([\w-]+)"')
+_CPU_FEATURES = re.compile(r'\bcpu_features = "([^"]*)"')
+_PTX_TARGET = re.compile(rb"\n\.target sm_(\d+)(\d)(a?)")
+
+_SPIRV_MAGIC = struct.pack("<I", 0x07230203)
+_SPIRV_HEADER = 20  # bytes: magic, version, generator, bound, schema
+_OP_CAPABILITY = 2 << 16 | 17  # two words
+
+_FEATURES = {
+    9: "shaderFloat16",
+    10: "shaderFloat64",
+    11: "shaderInt64",
+    12: "shaderBufferInt64Atomics",
+    22: "shaderInt16",
+    39: "shaderInt8",
+    4433: "storageBuffer16BitAccess",
+    4434: "uniformAndStorageBuffer16BitAccess",
+    4435: "storagePushConstant16",
+    4441: "variablePointersStorageBuffer",
+    4442: "variablePointers",
+    4448: "storageBuffer8BitAccess",
+    4449: "uniformAndStorageBuffer8BitAccess",
+    4450: "storagePushConstant8",
+    5116: "shaderBFloat16Type",
+    5117: "shaderBFloat16DotProduct",
+    5118: "shaderBFloat16CooperativeMatrix",
+    5345: "vulkanMemoryModel",
+    5346: "vulkanMemoryModelDeviceScope",
+    5347: "bufferDeviceAddress",
+    6019: "shaderIntegerDotProduct",
+    6022: "cooperativeMatrix",
+    6033: "shaderBufferFloat32AtomicAdd",
+    6034: "shaderBufferFloat64AtomicAdd",
+    6095: "shaderBufferFloat16AtomicAdd",
+}
+"""Of capabilities of SPIR-V, the features of Vulkan that a device must have (Vulkan, appendix "SPIR-V Environment")."""
+
+_SUBGROUPS = {62: "VOTE", 63: "ARITHMETIC", 64: "BALLOT", 65: "SHUFFLE", 66: "SHUFFLE_RELATIVE"}
+_SUBGROUPS |= {67: "CLUSTERED", 68: "QUAD"}
+_SPIRV_NEEDS = {number: f"vulkan.{name}" for number, name in _FEATURES.items()}
+_SPIRV_NEEDS |= {
+    number: f"vulkan.subgroupSupportedOperations = VK_SUBGROUP_FEATURE_{name}_BIT"
+    for number, name in _SUBGROUPS.items()
+}
+
+
+def artifact_needs(artifact: bytes) -> list[str]:
+    """Return the requirements of an artifact; none for one that does not say what it is compiled for."""
+    needs: dict[str, None] = {}
+    targets = [match[1].decode("ascii") for match in _TARGET.finditer(artifact)]
+    executables = [_EXECUTABLE.findall(target) for target in targets]
+    alternatives = {backend for backends in executables if len(backends) > 1 for backend in backends}
+    for target, backends in zip(targets, executables, strict=True):
+        if len(backends) == 1 and backends[0] not in alternatives:
+            needs |= dict.fromkeys(_needs_of(backends[0], target, artifact))
+    return list(needs)
+
+
+def _needs_of(backend: str, target: str, artifact: bytes) -> Iterable[str]:
+    match backend:
+        case "vulkan-spirv":
+            return (_SPIRV_NEEDS[one] for one in sorted({*_capabilities(artifact)} & _SPIRV_NEEDS.keys()))
+        case "cuda":
+            # Code for `sm_90a` runs on 9.0 alone.
+            return (
+                f"cuda.computeCapability {'=' if match[3] else '>='} {int(match[1])}.{int(match[2])}"
+                for match in _PTX_TARGET.finditer(artifact)
+            )
+        case "llvm-cpu":
+            found = _CPU_FEATURES.search(target)
+            features = found[1].split(",") if found is not None else []
+            return (f"cpu.{feature[1:]}" for feature in features if feature.startswith("+"))
+    return ()
+
+
+def _capabilities(artifact: bytes) -> Iterator[int]:
+    """Yield the capabilities of all SPIR-V modules: they come first in each, at a multiple of 4 bytes."""
+    start = artifact.find(_SPIRV_MAGIC)
+    while start >= 0:
+        position = start + _SPIRV_HEADER
+        while start % 4 == 0 and position + 8 <= len(artifact):
+            instruction, capability = struct.unpack_from("<II", artifact, position)
+            if instruction != _OP_CAPABILITY:
+                break
+            yield capability
+            position += 8
+        start = artifact.find(_SPIRV_MAGIC, start + 1)

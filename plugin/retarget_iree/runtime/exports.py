@@ -1,18 +1,23 @@
-"""The functions that a module exports and their signatures, read without a device."""
+"""The functions that a module exports and their signatures, read without a device.
+
+Parameter archives for IREE's runtime, and what they hold where a module looks for something else.
+"""
 
 from __future__ import annotations
 
+import mmap
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import iree.runtime as rt
 from iree.runtime import version
 from retarget.extension import DriverError, FunctionInfo
 from retarget.model import split_types
-from retarget.support import did_you_mean
+from retarget.support import did_you_mean, display_path
 
 from retarget_iree.noise import RUNTIME_ERRORS, clean_status
 
@@ -143,3 +148,55 @@ def declared_types(declaration: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _types(parts: str) -> tuple[str, ...]:
     """Return the types of a declaration's argument or result list, without names (`%input0: i32` → `i32`)."""
     return tuple(re.sub(r"^%[\w$.-]+:\s*", "", part).split(" {")[0].strip() for part in split_types(parts))
+
+
+NO_PARAMETERS = (
+    "the module takes parameters from files: --parameters=SCOPE=FILE in a flagfile (kind run-module) or "
+    'parameters = { SCOPE = "FILE" } in a cases file (kind cases) names one'
+)
+_SHOWN = 4
+"""Keys that are named of each scope."""
+
+
+def load_archive(index: Any, path: Path) -> mmap.mmap:
+    """Add what a parameter file holds to a `ParameterIndex`, and return the mapping that its entries are in.
+
+    Writes of a program into a parameter stay in this process: the file never changes. Raises `DriverError` for a file
+    that is no archive.
+    """
+    try:
+        with path.open("rb") as file:
+            mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        handle = rt.FileHandle.wrap_memory(mapping, readable=True, writable=True)
+        index.load_from_file_handle(handle, path.suffix.removeprefix(".").lower())
+    except RUNTIME_ERRORS as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else clean_status(str(error))
+        msg = f"the parameter file {display_path(path)} cannot be loaded: {said}"
+        hint = "expected an .irpa, .gguf or .safetensors archive; `iree-dump-parameters` shows what one holds"
+        raise DriverError(msg, hint=hint) from error
+    return mapping
+
+
+def parameter_indices(parameters: Sequence[tuple[str, Path]]) -> Mapping[str, Any]:
+    """Return one index per scope, in the order of first mention; a scope may have several files.
+
+    Raises `DriverError` for a file that is no archive.
+    """
+    indices: dict[str, Any] = {}
+    for scope, path in parameters:
+        load_archive(indices.setdefault(scope, rt.ParameterIndex()), path)
+    return indices
+
+
+def parameters_hint(indices: Mapping[str, Any]) -> str:
+    """Return what to do about a parameter that a module did not find in what it was given."""
+    if not indices:
+        return NO_PARAMETERS
+    given = "; ".join(f"scope {scope or '(no name)'} with {_keys(index)}" for scope, index in indices.items())
+    return f"the module was given {given}; `iree-dump-parameters --parameters=FILE` shows more of a file"
+
+
+def _keys(index: Any) -> str:
+    keys = [key for key, _ in index.items()]
+    more = f" and {len(keys) - _SHOWN} more" if keys[_SHOWN:] else ""
+    return f"{', '.join(keys[:_SHOWN]) or 'no keys'}{more}"

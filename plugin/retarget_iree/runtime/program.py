@@ -22,10 +22,11 @@ from retarget_iree.runtime.exports import (
     function_info,
     load_module,
     naming,
+    parameter_indices,
+    parameters_hint,
     signature_of,
     unknown_function,
 )
-from retarget_iree.runtime.parameters import parameter_indices, parameters_hint
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -252,7 +253,7 @@ class IreeProgram(Program):
     def device_seconds(self, function: str, inputs: Sequence[Array], calls: int, artifact: Path) -> Sequence[float]:
         """Return the seconds of each call's dispatches, by IREE's own tools: the runtime cannot profile in this
         process."""
-        from retarget_iree.runtime.tool.device import (
+        from retarget_iree.runtime.tool import (
             input_flag,
             seconds_on_device,  # needed by benchmarks only
         )

@@ -345,7 +345,7 @@ def _step(bundle: Mapping[str, Any], options: argparse.Namespace) -> NoReturn:
             if step == "run":
                 _run(bundle, options, Path(path))
             else:
-                from retarget_repro.bundle.extended import compile_module
+                from retarget_repro.bundle.archive import compile_module
 
                 compile_module(bundle, HERE, Path(path), _note)
             _note(end=True)
@@ -373,7 +373,7 @@ def _run(bundle: Mapping[str, Any], options: argparse.Namespace, artifact: Path)
     if bundle["toolchain"] == "iree":
         device = _open(run, options.device)
     else:
-        from retarget_repro.bundle.extended import open_devices
+        from retarget_repro.bundle.archive import open_devices
 
         device = open_devices(run, options.device)
     content = json.loads((HERE / "cases" / "cases.json").read_bytes())

@@ -43,7 +43,7 @@ _LIBRARY = (
     "retarget.arrays.dtypes",
     "retarget.extension.drivers",
     "retarget.extension.products",
-    "retarget.model.calls",
+    "retarget.model.element_types",
     "retarget.model.devices",
     "retarget.model.element_types",
     "retarget.model.names",
@@ -54,7 +54,7 @@ _LIBRARY = (
     "retarget.support.text",
     "retarget_iree.noise",
     "retarget_iree.runtime.elements",
-    "retarget_iree.runtime.parameters",
+    "retarget_iree.runtime.exports",
     "retarget_iree.runtime.exports",
     "retarget_iree.runtime.program",
 )

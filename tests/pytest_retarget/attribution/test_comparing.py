@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pytest_retarget.attribution.reports import _Comparer
-from pytest_retarget.options.settings import SETTINGS, Settings
+from pytest_retarget.options import SETTINGS, Settings
 from retarget.model import OutputComparison
 from retarget.results import TargetRecord
 from retarget.support import RetargetError

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 from pytest_retarget.collect.requirements import Refusing
-from pytest_retarget.options.settings import SETTINGS
+from pytest_retarget.options import SETTINGS
 from pytest_retarget.record import RECORD
-from pytest_retarget.report import bundles, github, page, recording
+from pytest_retarget.report import bundles, github, recording
 from pytest_retarget.report.bundles import Bundles
 from pytest_retarget.report.github import GitHub
-from pytest_retarget.report.lastfailed import RememberBlocked
+from pytest_retarget.report.recording import RememberBlocked
 from retarget.model import Observation
 from retarget.results import BAD, CaseRecord, Outcome, Result, TargetRecord
 
@@ -77,12 +77,12 @@ def test_a_session_ends_with_the_address_of_its_page_or_why_there_is_none(
 ) -> None:
     (tmp_path / "a.jsonl").touch()
     done = SimpleNamespace(returncode=status, stdout="" if status else "file:///site\n", stderr="no space\n")
-    monkeypatch.setattr(page.subprocess, "run", lambda *_, **given: done if given["capture_output"] else None)
+    monkeypatch.setattr(bundles.subprocess, "run", lambda *_, **given: done if given["capture_output"] else None)
     terminal = Terminal()
     manager = SimpleNamespace(get_plugin=lambda _: None if said is None else terminal)
     config: Any = SimpleNamespace(pluginmanager=manager)
     session: Any = SimpleNamespace(exitstatus=0)
-    exhausted(page.Page(config, tmp_path / "site", tmp_path).pytest_sessionfinish(session))
+    exhausted(bundles.Page(config, tmp_path / "site", tmp_path).pytest_sessionfinish(session))
     assert session.exitstatus == (4 if status else 0)
     assert (terminal.red if status else terminal.lines) == ([] if said is None else [said])
 

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from pytest_retarget.session.cachedir import cache_dir
+from pytest_retarget.session.declared import cache_dir
 from retarget.session import cache_of_command
 
 INI = "[pytest]\nretarget_cache_dir = from-ini\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from model_targets import compile_target
-from pytest_retarget.session.marks import Marks
+from pytest_retarget.session.declared import Marks
 
 
 def test_a_device_with_a_colon_is_a_mark_that_pytest_does_not_warn_of(pytestconfig: pytest.Config) -> None:

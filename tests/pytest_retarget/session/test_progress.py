@@ -12,8 +12,7 @@ from typing import cast
 import pytest
 from _pytest._io import TerminalWriter
 from _pytest._io.wcwidth import wcswidth
-from pytest_retarget.session.progress import Progress, _fitting, status
-from pytest_retarget.session.workers import WorkersProgress, publish
+from pytest_retarget.session.progress import Progress, WorkersProgress, _fitting, publish, status
 from retarget.session import BuildActivity
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pytest_retarget.options.settings import Settings
+from pytest_retarget.options import Settings
 from pytest_retarget.session.services import _executor, compiles_at_a_time
 from retarget.session import ExecutorSession
 from retarget.worker import available_cores

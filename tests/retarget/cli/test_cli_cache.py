@@ -13,7 +13,7 @@ from retarget.model.outcomes import Failure, Stage
 from retarget.session.cache.key import digest_of
 from retarget.session.cache.store import Store
 from retarget.support.errors import RetargetError
-from retarget.support.locks import hold_lock
+from retarget.support.scratch import hold_lock
 
 KEY = digest_of(b"key")
 

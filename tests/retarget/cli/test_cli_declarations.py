@@ -617,7 +617,7 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "imported"), [(["schema"], ["schema"]), (["--help"], []), (["cache", "--help"], ["artifacts.cache"])]
 )
 def test_only_the_command_that_runs_is_imported(words: list[str], imported: list[str]) -> None:
-    modules = [*(command.module for command in _COMMANDS), "retarget_iree.import_xfails.command", "numpy", "iree"]
+    modules = [*(command.module for command in _COMMANDS), "retarget_iree.import_xfails", "numpy", "iree"]
     program = f"import sys, atexit; atexit.register(lambda: print([m for m in {modules} if m in sys.modules]))\n"
     program += f"from retarget.cli import main; main({words})\n"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

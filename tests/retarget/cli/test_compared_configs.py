@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from model_targets import compile_target, run_target
-from retarget.cli.compare.configs import _available, _choose, _one, _recorded, _report, _run_targets, _status, _verdict
+from retarget.cli.compare.command import _available, _choose, _one, _recorded, _report, _run_targets, _status, _verdict
 from retarget.cli.explain import _through
 from retarget.extension import UnavailableError
 from retarget.model.outcomes import (

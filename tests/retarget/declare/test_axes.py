@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from retarget.declare.axes import MAX_COMBINATIONS, combinations, fill, placeholders
+from retarget.declare.read import MAX_COMBINATIONS, combinations, fill, placeholders
 from retarget.support.toml import Problem
 
 

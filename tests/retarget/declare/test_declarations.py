@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from declaration_texts import compiler, declarations, runtime, suite, table, target
-from retarget.declare.configs.resolve import _bases_first
 from retarget.declare.load import DeclarationLoader, discover_suites, load_all
+from retarget.declare.resolved_configs import _bases_first
 from retarget.declare.schema.kept import Declared
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, RunTarget, RuntimeConfig, Suite
@@ -356,7 +356,7 @@ def test_all_suites_are_loaded_in_the_order_of_their_files(write: Write, tmp_pat
 def test_importing_the_loader_imports_no_pydantic_and_no_parser() -> None:
     program = """
 import sys
-import retarget.declare.load, retarget.targets.expansion, retarget.targets.tags
+import retarget.declare.load, retarget.targets.expansion, retarget.targets.selection
 heavy = {"pydantic", "pydantic_core", "tree_sitter", "numpy", "tomllib"}
 print(sorted(heavy & set(sys.modules)))
 """

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from retarget.declare.load import DeclarationLoader
-from retarget.declare.scope import redirections
+from retarget.declare.named_configs import redirections
 from retarget.extension.registry import Registry
 from retarget.model import Suite, Toolchain
 from retarget.support.errors import RetargetError
 from retarget.targets.expansion import expand_suite
-from retarget.targets.tags import marks_of
+from retarget.targets.selection import marks_of
 
 TEXT = """
 [[toolchain]]

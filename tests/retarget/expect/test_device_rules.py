@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_targets import compile_target, run_target
 from msgspec.structs import replace
-from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet, assign_goldens
+from retarget.expect.verdict import TargetRules
 from retarget.model import CompilerConfig, CompileTarget, Expectation, Golden, Origin
 from retarget.model.devices import DeviceTraits
 from retarget.model.metrics import Metric

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from model_targets import compile_target, run_target
 from msgspec.structs import replace
-from retarget.expect.cases import TargetRules, judge_target
 from retarget.expect.matching import RuleSet
-from retarget.expect.verdict import Ruling
+from retarget.expect.verdict import Ruling, TargetRules, judge_target
 from retarget.model import Expectation, Origin
 from retarget.model.outcomes import CaseOutcome, Failure, Stage, first_failure
 from retarget.support.errors import RetargetError

@@ -14,12 +14,12 @@ from retarget.cli import main
 from retarget.declare.load import DeclarationLoader, load_all
 from retarget.expect.diagnostics import RuleUsage
 from retarget.expect.matching import Assignment, RuleSet
-from retarget.expect.update.edits import served_suites
 from retarget.expect.verdict import Ruling, judge
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Expectation, Origin, Suite, Target
 from retarget.model.outcomes import CaseOutcome, Failure, Observation, Stage
 from retarget.model.signatures import observe, observe_all
+from retarget.results.rule_update import served_suites
 from retarget.support.errors import DiagnosticsError
 from retarget.targets.expansion import expand_suite
 

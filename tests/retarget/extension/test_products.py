@@ -31,8 +31,7 @@ from retarget.extension import (
     overrides,
     run_case_plan,
 )
-from retarget.extension.commands import CommandModule
-from retarget.extension.products import methods_of
+from retarget.extension.products import CommandModule, methods_of
 from retarget.extension.registry import Registry, registry_of
 from retarget.model import Module
 from retarget.model.outcomes import DeviceInfo

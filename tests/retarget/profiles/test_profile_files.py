@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 from retarget.model.devices import DeviceTraits
-from retarget.profiles.files import Capability, Profile, profile_text, read_profile, write_profile
-from retarget.profiles.names import name_error
+from retarget.profiles.files import Capability, Profile, name_error, profile_text, read_profile, write_profile
 from retarget.support.errors import DiagnosticsError, RetargetError
 
 GOOD = """\

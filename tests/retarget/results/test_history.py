@@ -13,10 +13,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from retarget.results.history import HISTORY_SUFFIX, History, add_run, pack, read_history, unpack
+from retarget.results.history import (
+    HISTORY_SUFFIX,
+    History,
+    Regression,
+    add_run,
+    changes_between,
+    pack,
+    read_history,
+    timeline_of,
+    timelines,
+    unpack,
+)
 from retarget.results.overview import Change, State, change_of, state_of
 from retarget.results.record import CaseRecord, Outcome, ReusedRecord, TimesRecord
-from retarget.results.timeline import Regression, changes_between, timeline_of, timelines
 from retarget.support.errors import RetargetError
 from sample_results import compiled, failed, passed, session
 

@@ -12,19 +12,17 @@ from msgspec import convert, json, to_builtins
 from msgspec.structs import replace
 from retarget.cli.main import main
 from retarget.model.outcomes import Rung
-from retarget.results.export.ctrf import ctrf
-from retarget.results.export.junit import junit
+from retarget.results.export import ctrf, junit
 from retarget.results.files import ResultsWriter, SessionEnd, SessionResults, new_session, read_results, results_of
-from retarget.results.history import pack, unpack
+from retarget.results.history import pack, timelines, unpack
 from retarget.results.measurements import totals
 from retarget.results.merge import check_agreement
 from retarget.results.overview import Change, State, change_of, state_of
 from retarget.results.plan import Leg, Plan, digest_of_ids
 from retarget.results.record import GOOD, CaseRecord, Outcome, Result, TargetRecord, TimesRecord
-from retarget.results.timeline import timelines
 from retarget_bringup.ladder.states import rung_of
 from retarget_ci.summary import markdown
-from retarget_ci.verify.results import verify_results
+from retarget_ci.verify_results import verify_results
 from retarget_report import read as page
 
 ID = "s/suite.toml::s::m_c_r"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 import pytest
-from retarget.cli.results.show import record_filter
+from retarget.cli.results.command import record_filter
 from sample_results import passed
 
 RECORD = passed(

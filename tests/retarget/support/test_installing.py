@@ -7,8 +7,8 @@ import shlex
 from pathlib import Path
 
 import pytest
-from retarget.support import installing
-from retarget.support.installing import install_hint
+from retarget.support import errors
+from retarget.support.errors import install_hint
 
 CHECKOUT = Path(__file__).parents[3]
 
@@ -20,9 +20,7 @@ REQUIRED = [
 ]
 
 
-@pytest.mark.skipif(
-    not Path(installing.__file__).is_relative_to(CHECKOUT / "matrix"), reason="needs an editable install"
-)
+@pytest.mark.skipif(not Path(errors.__file__).is_relative_to(CHECKOUT / "matrix"), reason="needs an editable install")
 def test_in_a_checkout_the_command_names_its_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(CHECKOUT)
     assert install_hint("onnx") == "install it with `pip install -e '.[onnx]'`"
@@ -31,7 +29,7 @@ def test_in_a_checkout_the_command_names_its_folder(monkeypatch: pytest.MonkeyPa
 
 
 def test_elsewhere_it_names_the_packages_of_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installing, "_checkout", lambda: None)
+    monkeypatch.setattr(errors, "_checkout", lambda: None)
     monkeypatch.setattr(importlib.metadata, "requires", lambda name: REQUIRED)
     assert install_hint("onnx") == "install it with `pip install 'onnx>=1.16'` (the extra [onnx] of retarget)"
     pocl = "pocl-binary-distribution>=3.0; (platform_system == 'Linux' and os_name == 'posix')"
@@ -39,6 +37,6 @@ def test_elsewhere_it_names_the_packages_of_the_extra(monkeypatch: pytest.Monkey
 
 
 def test_every_extra_of_the_project_has_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installing, "_checkout", lambda: None)
+    monkeypatch.setattr(errors, "_checkout", lambda: None)
     for extra in ("iree", "opencl", "onnx", "filecheck"):
         assert f"retarget[{extra}]" not in install_hint(extra)

@@ -7,8 +7,8 @@ import fcntl
 from pathlib import Path
 
 import pytest
-from retarget.support import locks
-from retarget.support.locks import hold_existing, hold_lock, remove_unheld
+from retarget.support import scratch
+from retarget.support.scratch import hold_existing, hold_lock, remove_unheld
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_without_locks_of_the_file_system_nothing_is_held(path: Path, monkeypatc
 
 def test_a_file_that_another_was_written_in_the_place_of_stays(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path.touch()
-    monkeypatch.setattr(locks, "_is_same", lambda *_: False)
+    monkeypatch.setattr(scratch, "_is_same", lambda *_: False)
     assert hold_existing(path) is None
     assert not remove_unheld(path)
     assert path.exists()

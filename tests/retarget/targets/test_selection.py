@@ -18,10 +18,10 @@ from retarget.targets.selection import (
     compile_selector,
     compile_selector_of,
     mark_terms,
+    marks_of,
     names_devices,
     rule_terms,
 )
-from retarget.targets.tags import marks_of
 from selection_table import COMPILED, ERRORS, RUN, SELECTED
 
 

@@ -12,7 +12,7 @@ from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, Host, Module, Origin, RuntimeConfig, Suite, TargetConfig, Toolchain
 from retarget.model.names import as_config_name, config_name_error, is_tag, name_error, tag_error
 from retarget.targets.expansion import expand_suite
-from retarget.targets.tags import MARK_FIELDS, marks_of, tag_sources
+from retarget.targets.selection import MARK_FIELDS, marks_of, tag_sources
 
 ORIGIN = Origin(file=Path("suite.toml"), key_path="module_test_suite[0]")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from retarget.worker.messages import DriverChecks, ListDriverChecks
-from retarget.worker.spare import SpareWorker
+from retarget.worker.process import SpareWorker
 
 
 def test_a_spare_worker_answers_and_is_taken_once() -> None:
@@ -36,7 +36,7 @@ FORKED = """
 import os, signal, sys
 from pathlib import Path
 from retarget.worker.messages import DriverChecks, ListDriverChecks, Refused
-from retarget.worker.spare import SpareWorker
+from retarget.worker.process import SpareWorker
 
 def is_forked(pid):
     return Path(f"/proc/{pid}/cmdline").read_bytes() == Path("/proc/self/cmdline").read_bytes()

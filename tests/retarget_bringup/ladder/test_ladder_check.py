@@ -14,15 +14,14 @@ from hypothesis import strategies as st
 from laddered import DIGEST, compiles, fails, id_of, ladder, passes, record, rule, session, target
 from msgspec.structs import replace
 from msgspec.structs import replace as with_fields
-from retarget.expect.cases import RankedRule
+from retarget.expect.verdict import RankedRule
 from retarget.model import Origin, Rung
 from retarget.results import Outcome, Result, SessionResults, TargetRecord
 from retarget.results.record import CompileRecord
 from retarget.session import TargetRules
 from retarget.support import RetargetError
 from retarget_bringup.ladder.check import Checked, check, lowered, raised, rungs_of, summary
-from retarget_bringup.ladder.files import Ladder, Line
-from retarget_bringup.ladder.settings import Settings
+from retarget_bringup.ladder.files import Ladder, Line, Settings
 from retarget_bringup.ladder.states import LadderTarget, Standing, TargetState, states
 
 M = id_of("m")

@@ -16,8 +16,7 @@ from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Observation
 from retarget.results import Outcome, Result, ResultsWriter, TargetRecord, new_session
 from retarget.session import Engine
-from retarget_bringup.ladder.files import read_ladder
-from retarget_bringup.ladder.settings import read_settings
+from retarget_bringup.ladder.files import read_ladder, read_settings
 from retarget_bringup.ladder.states import DRIVER
 from retarget_bringup.status.gather import read_found
 

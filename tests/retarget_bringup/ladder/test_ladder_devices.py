@@ -8,8 +8,7 @@ import pytest
 from laddered import fails, ladder, passes, session, target
 from retarget.results import DeviceRecord
 from retarget_bringup.ladder.check import apply_options
-from retarget_bringup.ladder.files import Ladder, read_ladder, write_ladder
-from retarget_bringup.ladder.settings import Settings, read_settings
+from retarget_bringup.ladder.files import Ladder, Settings, read_ladder, read_settings, write_ladder
 from retarget_bringup.ladder.states import DRIVER, Devices, TargetState, states
 
 GIB = 2**30

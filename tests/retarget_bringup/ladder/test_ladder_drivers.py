@@ -9,8 +9,8 @@ from laddered import ladder
 from msgspec.structs import replace
 from retarget.model import CheckState, DriverCheckOutcome, DriverReport, Rung
 from retarget.results import SessionResults, read_results
+from retarget_bringup.driver import driver_targets, write_checks
 from retarget_bringup.ladder.check import summary
-from retarget_bringup.ladder.drivers import driver_targets, write_checks
 from retarget_bringup.ladder.files import Ladder, Line
 from retarget_bringup.ladder.states import Standing, TargetState, states
 

@@ -12,7 +12,7 @@ import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from mlir_modules import DIFFERS, GOOD, REFUSED
 from retarget.cli import main
-from retarget_bringup.status.model import Status
+from retarget_bringup.status.assemble import Status
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from retarget.extension import ModuleSize, UnavailableError
 from retarget.model import CompileTarget, Module, Rung, Suite, Target
 from retarget.session import Declared, DeclaredTarget
 from retarget.support import DiagnosticsError, RetargetError
-from retarget_bringup.ladder.settings import Settings
+from retarget_bringup.ladder.files import Settings
 from retarget_bringup.status import gather
 from retarget_bringup.status.gather import _config, _key, _runtimes, _selected, _sizes, new_folder, run_pytest
 

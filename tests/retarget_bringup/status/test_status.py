@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from retarget.extension import ModuleSize
 from retarget.model import Rung
 from retarget_bringup.ladder.states import TargetState
-from retarget_bringup.status.assemble import status_of
-from retarget_bringup.status.model import Move, Moves, Status
+from retarget_bringup.status.assemble import Move, Moves, Status, status_of
 from retarget_bringup.status.text import status_lines
 from status_states import check, failed, matches, node_id, not_compiled, state
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from retarget_bringup.status import command
-from retarget_bringup.status.model import Blocker, Next, Status
+from retarget_bringup.status.assemble import Blocker, Next, Status
 
 NEXT = Next(what="w", why="y")
 BLOCKERS = tuple(

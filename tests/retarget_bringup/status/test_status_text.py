@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 import pytest
-from retarget_bringup.status.model import (
+from retarget_bringup.status.assemble import (
     Blocker,
     Check,
     Commit,

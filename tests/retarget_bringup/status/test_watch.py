@@ -15,9 +15,8 @@ from retarget.support import RetargetError
 from retarget_bringup.ladder.files import Line
 from retarget_bringup.ladder.states import TargetState
 from retarget_bringup.status import command
-from retarget_bringup.status.assemble import status_of
+from retarget_bringup.status.assemble import Moves, Status, status_of
 from retarget_bringup.status.command import changed_files, difference, is_ours, watched
-from retarget_bringup.status.model import Moves, Status
 from status_states import failed, matches, node_id
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from retarget.support import DiagnosticsError
 from retarget_cases.files.read import CasesFile, default_generator, read_cases_file
-from retarget_cases.files.tolerances import DEFAULT_TOLERANCES
+from retarget_cases.files.values import DEFAULT_TOLERANCES
 
 CASE = "[[case]]\n"
 JUDGED = "expected = [1]\n"

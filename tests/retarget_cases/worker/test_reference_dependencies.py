@@ -14,8 +14,7 @@ import pytest
 from retarget.arrays import dtype_named
 from retarget.support import RetargetError, dependencies, dependency_state
 from retarget.support.dependencies import Recorder, recording
-from retarget_cases.worker.evaluators import evaluate
-from retarget_cases.worker.reference import References
+from retarget_cases.worker.reference import References, evaluate
 
 TOP = "import os, sys\nfrom pathlib import Path\nimport numpy as np\nHERE = Path(__file__).parent\n"
 LIB = "sys.path.insert(0, str(HERE / 'lib'))\n"

@@ -11,9 +11,8 @@ from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite
 from retarget.cli import main
 from retarget.results import Plan, read_plan
 from retarget.support import RetargetError
-from retarget_ci.planning import since
-from retarget_ci.planning.fingerprints import Fingerprints
-from retarget_ci.planning.since import _paths_at, changes_since
+from retarget_ci.planning import fingerprints
+from retarget_ci.planning.fingerprints import Fingerprints, _paths_at, changes_since
 
 MODULE = """\
 func.func @f() {
@@ -181,7 +180,7 @@ def test_paths_are_those_of_the_revisions_own_file_or_of_today_that_are_there(tm
 def test_a_target_whose_kind_is_made_by_other_code_of_the_checkout_has_changed(checkout: Path) -> None:
     code = """\
 from retarget.extension import hookimpl
-from retarget_iree.checks.loader import CheckCaseLoader
+from retarget_iree.checks import CheckCaseLoader
 
 class Mine(CheckCaseLoader):
     kind = "mine"
@@ -250,7 +249,7 @@ def test_after_a_change_of_what_no_fingerprint_covers_all_have_changed(checkout:
 
 def others(checkout: Path, *ignored: str, here: str = ".") -> set[str]:
     covered = {f"old/{name}.mlir" for name in ("same", "moved", "edited")}
-    return since._others(checkout / here, PurePath(here), "HEAD", ignored) - covered
+    return fingerprints._others(checkout / here, PurePath(here), "HEAD", ignored) - covered
 
 
 def test_declarations_and_what_git_ignores_are_no_other_files_and_paths_are_relative_to_the_folder(
@@ -373,7 +372,7 @@ def fingerprints_of(monkeypatch: pytest.MonkeyPatch, before: object, now: Finger
             return before
         return now
 
-    monkeypatch.setattr(since, "_fingerprints", found)
+    monkeypatch.setattr(fingerprints, "_fingerprints", found)
     return folders
 
 
@@ -432,8 +431,8 @@ class Ran:
 
 def test_fingerprints_come_from_a_process_of_their_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     process = Ran(0, b'{"of":{"a":"1"},"unknown":{}}')
-    monkeypatch.setattr(since.subprocess, "run", process)
-    assert since._fingerprints(tmp_path, ["x", "y"], ["e"], "a or b") == Fingerprints(of={"a": "1"}, unknown={})
+    monkeypatch.setattr(fingerprints.subprocess, "run", process)
+    assert fingerprints._fingerprints(tmp_path, ["x", "y"], ["e"], "a or b") == Fingerprints(of={"a": "1"}, unknown={})
     assert process.folder == tmp_path
     assert process.command[1:] == [
         *("-P", "-m", "retarget.cli", "ci", "--retarget-extension=e", "fingerprints", "--format=json"),
@@ -455,7 +454,7 @@ def test_fingerprints_come_from_a_process_of_their_own(monkeypatch: pytest.Monke
 def test_a_process_that_gives_no_fingerprints_is_an_error(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, process: Ran, message: str
 ) -> None:
-    monkeypatch.setattr(since.subprocess, "run", process)
+    monkeypatch.setattr(fingerprints.subprocess, "run", process)
     with pytest.raises(RetargetError) as caught:
-        since._fingerprints(tmp_path, ["x"], [], "")
+        fingerprints._fingerprints(tmp_path, ["x"], [], "")
     assert str(caught.value).startswith(message)

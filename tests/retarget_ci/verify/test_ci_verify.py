@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from planned_results import BUILD, PLAN, RUN, records_of, write_leg
 from retarget.cli import main
 from retarget_ci.files.read import read_ci
-from retarget_ci.verify.command import skipped_by_rules
+from retarget_ci.verify import skipped_by_rules
 
 
 @pytest.fixture(autouse=True)

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from ci_trees import declare, emit, is_in_order, problems, write
 from retarget.model import diagnostics_at
-from retarget_ci.emit.files import emitted_problems
+from retarget_ci.emit.command import emitted_problems
 from retarget_ci.files.read import read_ci
 from retarget_ci.lock import coverage_of, lock_problems
-from retarget_ci.verify.command import budget_problems
+from retarget_ci.verify import budget_problems
 
 TREE = {
     "ci.toml": """

@@ -14,7 +14,7 @@ from retarget.model import Observation
 from retarget.results import CaseRecord, Leg, Outcome, TargetRecord, read_results
 from retarget.results.record import CompileRecord
 from retarget.support import RetargetError
-from retarget_ci.verify.results import Verified, verify_results
+from retarget_ci.verify_results import Verified, verify_results
 
 pytestmark = pytest.mark.usefixtures("cwd")
 FAILURES = {Outcome.FAILED, Outcome.ERROR, Outcome.XPASSED}

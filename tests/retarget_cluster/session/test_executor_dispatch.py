@@ -22,10 +22,10 @@ from retarget.session import host_platform
 from retarget.support import RetargetError
 from retarget.worker import CompiledModule, CompileModule, Refusal, Refused
 from retarget.worker.messages import RunModule
+from retarget_cluster import executor as executors
+from retarget_cluster.executor import ClusterExecutor, _Turns
 from retarget_cluster.jobs import Answer, AskBuild, AskCode, AskDevices, Failed, Job, decoded
-from retarget_cluster.session import executor as executors
-from retarget_cluster.session.executor import ClusterExecutor, _Turns
-from retarget_cluster.session.link import Declined, GoneError, Lost, Worker
+from retarget_cluster.link import Declined, GoneError, Lost, Worker
 from targets_of_doubles import compile_target, run_target, runtime_config
 
 DONE = CompiledModule(artifact=b"a", diagnostics="", seconds=1.0, resident=0)

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 pytest.importorskip("distributed")
+from retarget_cluster import link as links
 from retarget_cluster.jobs import Answer, encoded
+from retarget_cluster.link import Declined, GoneError, Link, Lost, Worker
 from retarget_cluster.relay import VERSION
-from retarget_cluster.session import link as links
-from retarget_cluster.session.link import Declined, GoneError, Link, Lost, Worker
 
 ANSWER = Answer(worker="a", value="")
 INFO = {

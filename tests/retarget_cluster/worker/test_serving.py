@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("distributed")
 from retarget.support import RetargetError
-from retarget_cluster.register import SilentError
+from retarget_cluster.security import SilentError
 from retarget_cluster.worker import cluster_worker, command
 from retarget_cluster.worker.cluster_worker import ClusterWorker, WorkerOptions
 

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 from retarget.extension import CompilerError
-from retarget_iree.checks.__main__ import main
-from retarget_iree.checks.returned import ReturnedCheck, checks_in, checks_text
-from retarget_iree.checks.rewrite import return_checks
+from retarget_iree.checks import ReturnedCheck, checks_in, checks_text, main, return_checks
 
 CHECKS = """\
 func.func @f() -> i32 attributes {iree.reflection = {own = "kept"}} {

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from retarget.extension import Compiled, CompileRequest, CompilerError, UnavailableError
 from retarget.model import CompilerConfig, Toolchain
 from retarget_iree.builds import CompilerBuild
-from retarget_iree.compiler import opt
-from retarget_iree.compiler.opt import IreeOptCompiler
+from retarget_iree.compiler import compiler
+from retarget_iree.compiler.compiler import IreeOptCompiler
 
 TWO = """\
 func.func @sum() -> i32 {
@@ -68,7 +68,7 @@ def test_a_flag_that_the_tool_does_not_take() -> None:
 
 def test_a_build_without_the_tool(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     build = CompilerBuild(folder=tmp_path, tool=tmp_path / "tools" / "iree-compile")
-    monkeypatch.setattr(opt, "find_compiler", lambda _: build)
+    monkeypatch.setattr(compiler, "find_compiler", lambda _: build)
     with pytest.raises(UnavailableError) as caught:
         compiled(TWO)
     assert str(caught.value) == f"{tmp_path} has no iree-opt, expected it beside {tmp_path / 'tools'}"

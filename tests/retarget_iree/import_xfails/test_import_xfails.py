@@ -14,7 +14,7 @@ from hypothesis import given
 from retarget.cli import main
 from retarget.model import CompileTarget
 from retarget.session import DeclarationLoader, Registry, RuleSet, expand_suite
-from retarget_iree.import_xfails.read import LISTS
+from retarget_iree.import_xfails import LISTS
 
 CPU = """\
 {

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from retarget.extension import DriverError
-from retarget_iree.checks.loader import CheckCaseLoader
+from retarget_iree.checks import CheckCaseLoader
 from retarget_iree.flagfile.loader import RunModuleCaseLoader
 from retarget_iree.runtime import program
 from retarget_iree.runtime.program import IreeDevice, IreeProgram
@@ -94,8 +94,8 @@ def test_the_clock_of_one_device_of_its_own_times_calls(
 
     tool = known.get("tool", Path("/tools/iree-benchmark-module"))
     monkeypatch.setattr("retarget_iree.toolchain.find_runtime", lambda: SimpleNamespace(tool=tool))
-    monkeypatch.setattr("retarget_iree.runtime.tool.device.seconds_on_device", measure)
-    monkeypatch.setattr("retarget_iree.runtime.tool.device.input_flag", lambda array, *rest: (array.tolist(), *rest))
+    monkeypatch.setattr("retarget_iree.runtime.tool.seconds_on_device", measure)
+    monkeypatch.setattr("retarget_iree.runtime.tool.input_flag", lambda array, *rest: (array.tolist(), *rest))
     info = SimpleNamespace(uri="vulkan://0", exclusive=known.get("exclusive", True))
     made = IreeProgram.__new__(IreeProgram)
     made._device = SimpleNamespace(infos=[info] * known.get("devices", 1))  # type: ignore[assignment]

@@ -14,7 +14,7 @@ from iree_support import OpenDevice, driver_named, runtime_config
 from msgspec.structs import replace
 from retarget.extension import Device, DriverError, UnavailableError, run_case_plan
 from retarget.model import DeviceInfo
-from retarget_iree.runtime.devices.identity import describe_device, select_device
+from retarget_iree.runtime.devices import describe_device, select_device
 from retarget_iree.runtime.drivers import DRIVERS, IreeDriver
 from retarget_iree.toolchain import command, select_runtime
 

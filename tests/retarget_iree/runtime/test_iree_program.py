@@ -11,7 +11,7 @@ import pytest
 from iree_modules import ARITHMETIC, ELEMENT_TYPES
 from iree_support import LLVM_CPU, VULKAN, Compile, OpenDevice, checks_of, driver_named
 from retarget.extension import CaseRequest, Check, Device, DriverError, FunctionInfo
-from retarget_iree.checks.loader import CheckCaseLoader
+from retarget_iree.checks import CheckCaseLoader
 
 DTYPES = {name: np.dtype(getattr(ml_dtypes, dtype, dtype)) for name, (_, dtype, _) in ELEMENT_TYPES.items()}
 

@@ -7,7 +7,7 @@ import struct
 import pytest
 from iree_support import Compile
 from retarget.profiles import parse_requirement
-from retarget_iree.runtime.needs import artifact_needs
+from retarget_iree.runtime.drivers import artifact_needs
 
 SUM = """\
 func.func @sum(%a: tensor<16x{type}>) -> tensor<16x{type}> {{

@@ -15,7 +15,7 @@ from opencl_support import find_or_skip
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo
 from retarget.profiles import RequirementStatus, answer_requirement, parse_requirement, profile_of_device, value_error
-from retarget.profiles.names import name_error
+from retarget.profiles.files import name_error
 from retarget_opencl.device.devices import FoundDevice, find_device, info_of, list_devices, profile_of
 from retarget_opencl.device.profile import compile_profile
 

@@ -13,9 +13,8 @@ from opencl_support import shipped
 from retarget_opencl.artifact.file import Constant, Function, Kernel, OpenClArtifact, Program, Scalar
 from retarget_opencl.run.commands import Commands
 from retarget_opencl.run.errors import ProgramError
-from retarget_opencl.run.instructions import Machine
+from retarget_opencl.run.instructions import Machine, Parameters
 from retarget_opencl.run.memory import Span, View
-from retarget_opencl.run.parameters import Parameters
 from retarget_opencl.run.program import load_program
 
 
@@ -333,7 +332,7 @@ def test_archives_of_parameters_are_opened_once_for_the_instructions_that_need_t
             assert hasattr(Parameters, name)
             return lambda *words: seen.append((name, *words)) or (7, 8)
 
-    monkeypatch.setattr("retarget_opencl.run.parameters.Parameters", Opened)
+    monkeypatch.setattr("retarget_opencl.run.instructions.Parameters", Opened)
     machine([("return", ())])
     assert seen == []
     loaded = machine(

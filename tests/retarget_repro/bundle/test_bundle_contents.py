@@ -31,7 +31,7 @@ from retarget.model import (
 from retarget.session import load_extensions
 from retarget.support import RetargetError
 from retarget_repro.attempt import Chosen, FailedTarget
-from retarget_repro.bundle import extended, write
+from retarget_repro.bundle import archive, write
 from retarget_repro.bundle.format import CheckStep, read_bundle
 
 GONE = Failure(stage=Stage.RUN, summary="\x1b[1mINTERNAL; gone\x1b[0m")
@@ -357,10 +357,10 @@ class Extensions:
 
 def compiled(folder: Path, extensions: Extensions, monkeypatch: pytest.MonkeyPatch, **more: Any) -> list[Any]:
     notes: list[Any] = []
-    monkeypatch.setattr(extended, "load_extensions", lambda: extensions)
+    monkeypatch.setattr(archive, "load_extensions", lambda: extensions)
     (folder / "m.mlir").write_bytes(b"source")
     step = {"compiler": "tiny", "source": "m.mlir", "flags": ["--a={bundle}/b"], "facts": [["x", "1"]]}
-    extended.compile_module({"compile": step, **more}, folder, folder / "a", lambda **what: notes.append(what))
+    archive.compile_module({"compile": step, **more}, folder, folder / "a", lambda **what: notes.append(what))
     return notes
 
 
@@ -418,7 +418,7 @@ def test_an_artifact_is_judged_where_its_kind_does_that(
 def test_devices_of_another_driver_are_opened_with_what_its_config_says(
     uris: list[str], devices: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extended, "load_extensions", Extensions)
+    monkeypatch.setattr(archive, "load_extensions", Extensions)
     run = {
         "driver": "d",
         "devices": [{"uri": "d://0"}, {"uri": "d://1"}],
@@ -426,6 +426,6 @@ def test_devices_of_another_driver_are_opened_with_what_its_config_says(
         "flags": ["--x"],
         "run_under": ["env"],
     }
-    name, config = extended.open_devices(run, uris)  # type: ignore[misc]  (the double's answer)
+    name, config = archive.open_devices(run, uris)  # type: ignore[misc]  (the double's answer)
     assert (name, config.driver, config.devices) == ("d", "d", devices)
     assert (config.used, config.flags, config.run_under) == ((True, None), ("--x",), ("env",))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from retarget.extension import Check, DriverError
 from retarget.model import Stage
-from retarget_repro.bundle import extended, repro
+from retarget_repro.bundle import archive, repro
 from retarget_repro.bundle.repro import CannotTell
 
 CASE = {"name": "f", "function": "f", "inputs": [], "expected": None, "tolerances": {}, "must_check": False}
@@ -174,7 +174,7 @@ def test_devices_of_other_extensions_are_opened_by_them(
 ) -> None:
     asked: list[Any] = []
     device = Device()
-    monkeypatch.setattr(extended, "open_devices", lambda run, uris: asked.append((run["run_under"], uris)) or device)
+    monkeypatch.setattr(archive, "open_devices", lambda run, uris: asked.append((run["run_under"], uris)) or device)
     (here / "cases" / "cases.json").write_text(json.dumps({"cases": None, "parameters": []}))
     options: Any = SimpleNamespace(device=["d://1"])
     repro._run({"toolchain": "retarget", "run": {"run_under": ["x"]}}, options, here / "a.vmfb")

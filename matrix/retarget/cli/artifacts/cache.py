@@ -8,8 +8,8 @@ import sys
 
 from retarget.session.cache.folder import cache_of_command, leftovers, sweep
 from retarget.session.cache.generated import module_sets
-from retarget.session.cache.remote.objects import remote_settings
-from retarget.session.cache.remote.store import RemoteStore
+from retarget.session.cache.remote_objects import remote_settings
+from retarget.session.cache.remote_store import RemoteStore
 from retarget.session.cache.store import Store
 from retarget.support.errors import RetargetError
 from retarget.support.text import size_text

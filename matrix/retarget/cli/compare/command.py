@@ -1,11 +1,37 @@
-"""The arguments of `retarget compare`, and which of its two comparisons they mean."""
+"""The arguments of `retarget compare`, and which of its two comparisons they mean.
+
+`retarget compare MODULE --configs a,b`: two ways to run a module, on the same inputs, and the first difference.
+"""
 
 from __future__ import annotations
 
 import argparse
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from retarget.cli.compare import configs, toolchains
-from retarget.cli.support import add_expression_arguments, add_path_arguments, add_toolchain_argument
+from msgspec import Struct
+
+from retarget.cli.compare import toolchains
+from retarget.cli.support import (
+    add_expression_arguments,
+    add_path_arguments,
+    add_toolchain_argument,
+    print_note,
+    read_declared,
+)
+from retarget.extension import Tolerance, UnavailableError, overrides
+from retarget.extension.registry import Registry, load_extensions
+from retarget.model import Module, Origin, RunTarget, Suite, Target
+from retarget.model.outcomes import Failure, OutputComparison, OutputDifference, RunOutcome, Stage
+from retarget.session.cache.folder import cache_of_command
+from retarget.session.engine import Engine
+from retarget.support.errors import RetargetError, did_you_mean, display_path
+from retarget.support.scratch import ScratchFolder
+from retarget.support.text import counted, first_line, strip_colour
+from retarget.targets.expansion import expand_suite
+from retarget.worker.artifact import is_recorded
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "or `environment` for what is installed",
     )
     of_configs = parser.add_argument_group("with --configs")
-    configs.add_arguments(of_configs)
+    add_config_arguments(of_configs)
     of_toolchains = parser.add_argument_group("with --toolchains")
     add_expression_arguments(of_toolchains)
     of_toolchains.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
@@ -43,4 +69,303 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.mark or arguments.keyword or arguments.format != "text":
         msg = "-m, -k and --format are for --toolchains; --configs compares one module"
         raise argparse.ArgumentError(None, msg)
-    return configs.run(arguments)
+    return compare_configs(arguments)
+
+
+_SUITE_FILE = "suite.toml"
+_TIMEOUT = 600.0
+"""Seconds for a compile or a run of a module that no suite declares: it may be a whole network."""
+
+
+class _Found(Struct, frozen=True, kw_only=True):
+    """A module in a suite, with all its run targets."""
+
+    suite: Suite
+    module: Module
+    targets: tuple[RunTarget, ...]
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether a file declares the suite: a module that none declares has only inputs that are generated."""
+        return bool(self.suite.origin.key_path)
+
+
+def add_config_arguments(parser: argparse._ActionsContainer) -> None:
+    """Declare the arguments of this comparison alone."""
+    parser.add_argument(
+        "--atol", type=_error, default=0.0, help="absolute error to overlook, in units of the values (0)"
+    )
+    parser.add_argument("--rtol", type=_error, default=0.0, help="relative error to overlook, as a ratio (0)")
+    parser.add_argument("--ulp", type=_count_of, default=None, help="distance to overlook, in representable values")
+    parser.add_argument(
+        "--seed", type=_count_of, default=0, help="other inputs for functions that have no data of their own (0)"
+    )
+
+
+def compare_configs(arguments: argparse.Namespace) -> int:
+    """Compile, run and compare. Return 0 if the outputs are equal, 1 if they differ, there are none or one side fails.
+
+    Raises `argparse.ArgumentError` for a module or a config that is not there, `RetargetError` for invalid declarations
+    and for what cannot run here.
+    """
+    names = [name.strip() for name in str(arguments.configs).split(",")]
+    if len(names) != 2 or not all(names):
+        msg = f"found --configs {arguments.configs}, expected two, such as: --configs llvm-cpu,vmvx"
+        raise argparse.ArgumentError(None, msg)
+    registry = load_extensions(arguments.retarget_extension)
+    found, *alike = _choose(_declaring(arguments, registry), names)
+    tolerance = Tolerance(atol=arguments.atol, rtol=arguments.rtol, ulp=arguments.ulp)
+    with (
+        ScratchFolder("outputs") as scratch,
+        Engine(
+            registry=registry, cache=cache_of_command().folder, extensions=arguments.retarget_extension, note=print_note
+        ) as engine,
+    ):
+        targets = [_available(engine, _matching(found, name), name) for name in names]
+        if targets[0] == targets[1]:
+            msg = f"found --configs {arguments.configs}, which both mean {targets[0].name}; expected two to compare"
+            raise argparse.ArgumentError(None, msg)
+        sides = (_pair(targets[0]), _pair(targets[1]))
+        folders = (scratch.path / "a", scratch.path / "b")
+        outcomes = [_recorded(engine, *one, arguments.seed) for one in zip(targets, folders, strict=True)]
+        comparison = None
+        if all(is_recorded(folder) for folder in folders):
+            comparison = engine.compare(folders, sides, tolerance)
+    suites = [found.suite.name, *(f"(also in suite {one.suite.name})" for one in alike)]
+    declared = f"suite {' '.join(suites)}" if found.is_declared else "in no suite; generated inputs"
+    title = f"{found.module.name} ({display_path(found.module.path)}), {declared}"
+    sys.stdout.write("\n".join([title, *_report(found, targets, outcomes, comparison)]) + "\n")
+    return _status(outcomes, comparison)
+
+
+def _status(outcomes: Sequence[RunOutcome], comparison: OutputComparison | None) -> int:
+    failed = any(outcome.failure is not None and outcome.failure.stage != Stage.COMPARE for outcome in outcomes)
+    same = comparison is not None and not comparison.differing and not comparison.unmatched and comparison.values
+    return 0 if same and not failed else 1
+
+
+def _error(text: str) -> float:
+    """Return a finite number from 0 on."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if 0.0 <= value < float("inf"):
+        return value
+    msg = f"found {text!r}, expected a number from 0 on"
+    raise argparse.ArgumentTypeError(msg)
+
+
+def _count_of(text: str) -> int:
+    """Return a whole number from 0 on."""
+    if text.isascii() and text.isdigit():
+        return int(text)
+    msg = f"found {text!r}, expected a whole number from 0 on"
+    raise argparse.ArgumentTypeError(msg)
+
+
+# ---------------------------------------------------------------- which module, which targets
+
+
+def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found]:
+    """Return the suites that declare a module, with its run targets. A file's suite is looked for from it upwards."""
+    path = Path(arguments.module)
+    if path.is_file():
+        wanted = path.resolve()
+        for folder in wanted.parents:
+            file = folder / _SUITE_FILE
+            if file.is_file() and (found := _in(file, wanted, registry, arguments.retarget_toolchain)):
+                return _one(path, found)
+        return [_undeclared(wanted, registry, arguments.retarget_toolchain)]
+    declared = read_declared(arguments, arguments.path)
+    found = [
+        _Found(suite=one.suite, module=module, targets=_run_targets(one.targets, module))
+        for one in declared.suites
+        for module in one.suite.modules
+        if module.name == arguments.module
+    ]
+    if not found:
+        hint = did_you_mean(arguments.module, {module.name for one in declared.suites for module in one.suite.modules})
+        where = ", ".join(arguments.path)
+        msg = f"found no file and no module {arguments.module!r} in {where}{hint or '; `retarget list` shows all'}"
+        raise argparse.ArgumentError(None, msg)
+    return found
+
+
+def _undeclared(path: Path, registry: Registry, toolchains: Sequence[str]) -> _Found:
+    """Return a module that no suite declares, in one of all configs that a suite in its folder would see."""
+    from retarget.declare.load import DeclarationLoader
+    from retarget.declare.named_configs import redirections
+    from retarget.declare.sources import MATRIX_FILE
+
+    shown, folder = display_path(path), path.parent
+    loader = DeclarationLoader(registry, redirections(toolchains, Path.cwd()))
+    targets = tuple(loader.scope_of(folder).targets.configs.values())
+    kinds = [kind for kind, one in registry.case_loaders.items() if overrides(one, "declared_functions")]
+    if not targets or not kinds:
+        init = f"retarget init {shlex.quote(display_path(folder))}"
+        msg = (
+            f"no suite declares the module {shown}, and no {MATRIX_FILE} at or above its folder has a "
+            f"[[target_config]] to compile and run it with; `{init}` writes one"
+        )
+        raise argparse.ArgumentError(None, msg)
+    module = Module(name=path.stem, path=path)
+    origin = Origin(file=folder / _SUITE_FILE, key_path="")
+    suite = Suite(
+        name="none", folder=folder, modules=(module,), kind=kinds[0], targets=targets, timeout=_TIMEOUT, origin=origin
+    )
+    return _Found(suite=suite, module=module, targets=_run_targets(expand_suite(suite, registry), module))
+
+
+def _one(path: Path, found: list[_Found]) -> list[_Found]:
+    """Return what was found of a file. Raises `argparse.ArgumentError` if that is several modules."""
+    names = list(dict.fromkeys(one.module.name for one in found))
+    if len(names) > 1:
+        msg = (
+            f"{display_path(path)} holds {len(names)} modules; expected the name of one ({names[0]}, {names[1]}, …) "
+            "and the folder that its suite is in"
+        )
+        raise argparse.ArgumentError(None, msg)
+    return found
+
+
+def _in(suite_file: Path, wanted: Path, registry: Registry, toolchains: Sequence[str]) -> list[_Found]:
+    from retarget.declare.load import load_all
+    from retarget.declare.named_configs import redirections
+
+    found = []
+    for suite in load_all([suite_file], registry, redirections(toolchains, Path.cwd())):
+        modules = [one for one in suite.modules if wanted in {path.resolve() for path in (one.path, *one.data)}]
+        targets = expand_suite(suite, registry) if modules else ()
+        found += [_Found(suite=suite, module=one, targets=_run_targets(targets, one)) for one in modules]
+    return found
+
+
+def _run_targets(targets: Sequence[Target], module: Module) -> tuple[RunTarget, ...]:
+    return tuple(target for target in targets if isinstance(target, RunTarget) and target.compile.module == module)
+
+
+def _choose(candidates: Sequence[_Found], names: Sequence[str]) -> list[_Found]:
+    """Return the suites that run the module in both ways; else say what there is. They share one module."""
+    running = [found for found in candidates if found.targets]
+    if not running:
+        kinds = ", ".join(dict.fromkeys(f"suite {found.suite.name} (kind {found.suite.kind})" for found in candidates))
+        msg = f"module {candidates[0].module.name} is run nowhere: {kinds} has compile targets only"
+        raise argparse.ArgumentError(None, msg)
+    if able := [found for found in running if all(_matching(found, name) for name in names)]:
+        return _of_one_module(able)
+    pairs = dict.fromkeys(_pair(target) for found in running for target in found.targets)
+    known = [*dict.fromkeys(pair.partition("/")[0] for pair in pairs), *pairs]
+    missing = [name for name in names if not any(_matching(found, name) for found in running)]
+    if not missing:
+        msg = f"no suite runs module {running[0].module.name} as {names[0]} and as {names[1]}: {', '.join(pairs)}"
+        raise argparse.ArgumentError(None, msg)
+    name = missing[0]
+    hint = did_you_mean(name, known).removesuffix("?")
+    msg = (
+        f"found config {name!r}{f'{hint}?' if hint else ';'} module {running[0].module.name} runs as {', '.join(pairs)}"
+    )
+    raise argparse.ArgumentError(None, msg)
+
+
+def _of_one_module(able: list[_Found]) -> list[_Found]:
+    """Raises `argparse.ArgumentError` for modules of one name that are not the same."""
+    files = {(found.module.path, found.module.entry): found for found in able}
+    if len(files) == 1:
+        return able
+    name = able[0].module.name
+    listed = ", ".join(f"{display_path(found.module.path)} (suite {found.suite.name})" for found in files.values())
+    msg = (
+        f"found {len(files)} modules {name!r}: {listed}; "
+        "expected the file of one, or the name and the folder of its suite"
+    )
+    raise argparse.ArgumentError(None, msg)
+
+
+def _matching(found: _Found, name: str) -> list[RunTarget]:
+    return [target for target in found.targets if name in {target.compile.compiler.name, _pair(target)}]
+
+
+def _available(engine: Engine, targets: Sequence[RunTarget], name: str) -> RunTarget:
+    """Return the first that can run here. Raises `RetargetError` with every reason."""
+    reasons = []
+    for target in targets:
+        try:
+            engine.check_available(target)
+        except (UnavailableError, RetargetError) as error:
+            reason = first_line(str(error))
+        else:
+            if not engine.registry.gives_no_outputs(target.runtime):
+                return target
+            reason = "out of run_under come no outputs to compare"
+        reasons.append(reason if _pair(target) == name else f"{_pair(target)}: {reason}")
+    msg = f"{name} cannot be compared here: {'; '.join(reasons)}"
+    raise RetargetError(msg)
+
+
+def _recorded(engine: Engine, target: RunTarget, folder: Path, seed: int) -> RunOutcome:
+    """Compile and run a target; its outputs are recorded in `folder`. A compile that fails is a failure at compile."""
+    compiled = engine.compile(target.compile)
+    if compiled.artifact is None:
+        failure = compiled.failure or Failure(stage=Stage.COMPILE, summary="there is no artifact")
+        return RunOutcome(devices=(), failure=failure)
+    return engine.run(target, compiled.artifact, record=folder, seed=seed)
+
+
+def _pair(target: RunTarget) -> str:
+    return f"{target.compile.compiler.name}/{target.runtime.name}"
+
+
+# ---------------------------------------------------------------- the report
+
+
+def _report(
+    found: _Found, targets: Sequence[RunTarget], outcomes: Sequence[RunOutcome], comparison: OutputComparison | None
+) -> Iterator[str]:
+    width = max(len(_pair(target)) for target in targets)
+    for target, outcome in zip(targets, outcomes, strict=True):
+        yield f"  {_pair(target).ljust(width)}  {_verdict(outcome, comparison, found)}"
+    if comparison is None:
+        yield "nothing to compare: not both have outputs"
+        path = found.module.path
+        if path.is_file() and not found.module.entry and found.is_declared:
+            yield f"for all that is known: pytest {shlex.quote(display_path(path))}"
+        return
+    compared = f"{counted(comparison.values, 'value')} of {counted(comparison.cases, 'case')} compared"
+    for case, side in comparison.unmatched:
+        yield f"not compared: case {case}, which {side} did not finish"
+    if not comparison.values and not comparison.differing:
+        yield "nothing to compare: no case returned or checked any value"
+    elif comparison.first is None or comparison.worst is None:
+        yield f"equal: {compared}"
+    else:
+        yield from _difference("first difference", comparison.first)
+        if comparison.worst != comparison.first:
+            yield from _difference("worst difference", comparison.worst)
+        verb = "differs" if comparison.arrays == 1 else "differ"
+        yield f"{comparison.differing} of {counted(comparison.arrays, 'array')} {verb}; {compared}"
+
+
+def _verdict(outcome: RunOutcome, comparison: OutputComparison | None, found: _Found) -> str:
+    failure = outcome.failure
+    if failure is None and (not found.is_declared if comparison is None else not comparison.judged):
+        return "ran; the module has no expected values of its own"
+    if failure is None:
+        partly = comparison is not None and comparison.judged < comparison.cases
+        where = f" in {comparison.judged} of {comparison.cases} cases" if comparison is not None and partly else ""
+        return f"agrees with what the module expects{where}"
+    failed = [case for case in outcome.cases if case.failure is not None]
+    summary = strip_colour(failure.summary)
+    if len(outcome.cases) > 1 and failed and failed[0].failure == failure and f"'{failed[0].name}'" not in summary:
+        summary = f"{failed[0].name}{f' and {len(failed) - 1} more' if len(failed) > 1 else ''}: {summary}"
+    if failure.stage == Stage.COMPARE and not failure.transient:
+        return f"does not agree with what the module expects: {summary}"
+    return f"{failure.stage}: {summary}"
+
+
+def _difference(title: str, difference: OutputDifference) -> Iterator[str]:
+    yield f"{title}: {difference.case}, {difference.place}:"
+    lines = difference.mismatch.report.split("\n")
+    if difference.max_ulp is not None and lines[-1].startswith("max abs error"):
+        lines[-1] += f", {difference.max_ulp} ulp"
+    yield from (f"  {line}" for line in lines)

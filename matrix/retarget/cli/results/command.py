@@ -1,39 +1,44 @@
-"""`retarget results merge|show|diff|update|export`."""
+"""`retarget results merge|show|diff|update|export`.
+
+`retarget results show`: outcomes by config, failures by signature, sessions that did not end.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import asdict
 
-from retarget.cli.results import show
-from retarget.cli.support import add_action
+from retarget.cli.support import add_action, text_table
 from retarget.extension.registry import load_extensions
-from retarget.results.export.ctrf import ctrf
-from retarget.results.export.junit import junit
-from retarget.results.export.pytest_benchmark import pytest_benchmark
-from retarget.results.export.trace import trace
-from retarget.results.files import SessionResults, attempts_of, faulty_sessions, results_of
+from retarget.results.export import ctrf, junit, pytest_benchmark, trace
+from retarget.results.files import SessionResults, attempts_of, faulty_sessions, read_results, results_of
 from retarget.results.merge import check_agreement, merge_into
 from retarget.results.overview import (
     Change,
     Difference,
     State,
+    by_config,
+    by_outcome,
     differences,
+    failure_groups,
     is_unexplained,
     is_worse,
     state_of,
     worse_cases,
 )
-from retarget.results.record import Outcome, TargetRecord
+from retarget.results.record import BAD, INCOMPLETE, Outcome, TargetRecord
 from retarget.results.rule_update import RuleUpdate
-from retarget.support.errors import RetargetError, display_path
+from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.files import user_path, write_files
 from retarget.support.text import counted, shown
+from retarget.targets.selection import ExpressionError, compile_selector_of, mark_terms
 
 _FORMATS = {"ctrf": ctrf, "junit": junit, "pytest-benchmark": pytest_benchmark, "trace": trace}
 
@@ -43,26 +48,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="action")
     does = "write the results of all sessions to one file, sorted; sessions that say different things are an error"
     merge = add_action(actions, "merge", _merge, does)
-    show.add_paths(merge)
+    add_paths(merge)
     merge.add_argument(
         "-o", dest="out", required=True, metavar="OUT", help="a file (*.jsonl) or folder; what it has stays"
     )
-    show.add(actions)
+    add(actions)
     does = (
         "compare two sets of results; exit status 1 where a target is newly broken, no longer run, gone, or new and bad"
     )
     diff = add_action(actions, "diff", _diff, does)
     diff.add_argument("before", metavar="A", help="folder or file of results: before")
     diff.add_argument("after", metavar="B", help="folder or file of results: after")
-    show.add_selection(diff)
+    add_selection(diff)
     does = "change expectations to what results show, as pytest --retarget-update-expectations does for its own"
     epilog = "of several results of a target on one device the last counts; where devices differ, rules say on(…)"
     more = "; run it where pytest ran"
-    show.add_paths(add_action(actions, "update", _update, does, more=more, epilog=epilog))
+    add_paths(add_action(actions, "update", _update, does, more=more, epilog=epilog))
     does = "write results in the format of other tools: CTRF, junit, pytest-benchmark, or Chrome's trace events"
     export = add_action(actions, "export", _export, does)
     export.add_argument("as_format", choices=_FORMATS, metavar="|".join(_FORMATS), help="the format")
-    show.add_paths(export)
+    add_paths(export)
     export.add_argument("-o", dest="out", required=True, metavar="FILE", help="the file to write")
 
 
@@ -77,7 +82,7 @@ def _merge(arguments: argparse.Namespace) -> int:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    sessions = show.read_sessions(arguments.paths)
+    sessions = read_sessions(arguments.paths)
     check_agreement(sessions)
     out = user_path(arguments.out)
     write_files([(out, _FORMATS[arguments.as_format](sessions))], force=True)
@@ -94,7 +99,7 @@ def _say_faults(sessions: Sequence[SessionResults]) -> bool:
 
 
 def _diff(arguments: argparse.Namespace) -> int:
-    choose = show.record_filter(arguments)
+    choose = record_filter(arguments)
     (old, was_complete, was_at_fault), (new, is_complete, is_at_fault) = (
         _results(written) for written in (arguments.before, arguments.after)
     )
@@ -102,7 +107,7 @@ def _diff(arguments: argparse.Namespace) -> int:
         {target: state_of(record) for target, record in records.items() if choose(record)} for records in (old, new)
     )
     if not (before or after):
-        show.refuse_none(arguments.mark, (old | new).values())
+        refuse_none(arguments.mark, (old | new).values())
     if not was_complete:  # a killed session lacks targets that exist: they are not new
         before = dict.fromkeys(after, State(Outcome.NOT_RUN)) | before
     if not is_complete:  # and they are not gone
@@ -142,7 +147,7 @@ def _diff(arguments: argparse.Namespace) -> int:
 def _results(written: str) -> tuple[dict[str, TargetRecord], bool, bool]:
     """Return the result of each target, whether all sessions are complete, and whether one has a fault, which is
     said."""
-    sessions = show.read_sessions([written])
+    sessions = read_sessions([written])
     faults = _say_faults(sessions)
     return results_of(sessions), all(session.is_complete and not session.lacking for session in sessions), faults
 
@@ -163,7 +168,7 @@ def _text_of(found: Sequence[Difference], counts: Mapping[Change, int], same: in
 
 def _update(arguments: argparse.Namespace) -> int:
     update = RuleUpdate()
-    for session in sorted(show.read_sessions(arguments.paths), key=lambda one: (one.start.started, one.start.session)):
+    for session in sorted(read_sessions(arguments.paths), key=lambda one: (one.start.started, one.start.session)):
         if not session.is_complete:
             files = ", ".join(map(display_path, session.files))
             msg = f"{files}: found a session that did not end, which may say too little: run it again, or leave it out"
@@ -173,3 +178,173 @@ def _update(arguments: argparse.Namespace) -> int:
     for line, _ in update.write(load_extensions((), folders=[Path.cwd()]), in_full=False):
         print(line)
     return 1 if update.left_over else 0
+
+
+_SHOWN_FILES = 3
+
+
+def add_paths(parser: argparse.ArgumentParser) -> None:
+    """Declare where results are."""
+    parser.add_argument("paths", nargs="+", metavar="DIR", help="folders or files of `pytest --retarget-results`")
+
+
+def read_sessions(paths: Iterable[str]) -> tuple[SessionResults, ...]:
+    """Read results. Raises `RetargetError` for what `read_results` refuses."""
+    return read_results(user_path(path) for path in paths)
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """Declare what of them is meant, and how to print it."""
+    parser.add_argument("-m", dest="mark", default="", metavar="EXPR", help="only what this selects, as in pytest")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
+
+
+def record_filter(arguments: argparse.Namespace) -> Callable[[TargetRecord], bool]:
+    """Return what `-m` selects. Raises `argparse.ArgumentError` where it is no expression."""
+    try:
+        return compile_selector_of(arguments.mark, attrgetter("marks"))
+    except ExpressionError as error:
+        raise argparse.ArgumentError(None, str(error)) from error
+
+
+def refuse_none(mark: str, records: Iterable[TargetRecord]) -> None:
+    """Raise `argparse.ArgumentError` where `-m` selects none of all the records there are: it may be misspelt."""
+    if known := [*records]:
+        tags = {tag for record in known for tag in record.tags}
+        hints = (did_you_mean(term.text, tags) for term in mark_terms(mark) if term.text not in tags)
+        msg = f"-m {mark!r} selects none of {counted(len(known), 'target')}{next(filter(None, hints), '')}"
+        raise argparse.ArgumentError(None, msg)
+
+
+def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare `show`."""
+    does = (
+        "count outcomes by config and failures by signature; exit status 1 where a target or case failed or was not run"
+    )
+    parser = add_action(actions, "show", _show, does)
+    add_paths(parser)
+    add_selection(parser)
+    parser.add_argument(
+        "--outcome",
+        action="append",
+        default=[],
+        choices=[str(outcome) for outcome in Outcome],
+        metavar="OUTCOME",
+        help=f"list the targets with this outcome; may be repeated: {', '.join(Outcome)}",
+    )
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    choose = record_filter(arguments)
+    sessions = read_sessions(arguments.paths)
+    known = results_of(sessions)
+    results = {target: record for target, record in sorted(known.items()) if choose(record)}
+    if not results:
+        refuse_none(arguments.mark, known.values())
+    missing = {one.start.session: one.lacking for one in sessions}
+    listed = [record for record in results.values() if record.outcome in arguments.outcome]
+    if arguments.format == "json":
+        print(json.dumps(_content(sessions, results, missing, listed if arguments.outcome else None), indent=1))
+    else:
+        print("\n".join(_text(sessions, results, missing, listed)))
+    bad = any(one.outcome in BAD | INCOMPLETE or is_unexplained(one, results) for one in results.values())
+    return 1 if bad or faulty_sessions(sessions) else 0
+
+
+def _text(
+    sessions: Sequence[SessionResults],
+    results: Mapping[str, TargetRecord],
+    missing: Mapping[str, int],
+    listed: Sequence[TargetRecord],
+) -> Iterator[str]:
+    outcomes = by_outcome(results.values())
+    counts = [f"{count} {outcome}" for outcome, count in outcomes.items()]
+    counts += [f"{sum(missing.values())} without a result"] if any(missing.values()) else []
+    unchanged = sum(record.unchanged for record in results.values())
+    counts += [f"{unchanged} of them unchanged since an earlier run"] if unchanged else []
+    heading = f"{counted(len(results), 'target')} of {counted(len(sessions), 'session')}"
+    yield f"{heading}: {', '.join(counts)}" if counts else heading
+    if results:
+        rows = [
+            (compiler, runtime or "-", str(sum(found.values())), *(str(found.get(one, "")) for one in outcomes))
+            for (compiler, runtime), found in by_config(results.values()).items()
+        ]
+        yield ""
+        yield text_table(("compiler", "runtime", "targets", *map(str, outcomes)), rows)
+    groups = failure_groups(results.values())
+    if groups:
+        yield ""
+        yield "failures by signature, with the smallest module of each:"
+    for group in groups:
+        words = shown(": ".join(text for text in (group.stage, group.signature) if text))
+        yield f"{len(group.records):5}  {words}"
+        yield f"       {shown(group.records[0].nodeid)}"
+    if lost := [record for record in results.values() if is_unexplained(record, results)]:
+        first = f"{shown(lost[0].nodeid)}: {shown(lost[0].reason)}"
+        yield ""
+        yield f"{counted(len(lost), 'target')} blocked by what does not fail among these results, such as {first}"
+    if listed:
+        yield ""
+        yield from (f"{shown(record.nodeid)}: {shown(str(state_of(record)))}" for record in listed)
+    twice = sum(len(session.latest) for session in sessions) - len(results_of(sessions))
+    if twice:
+        yield ""
+        yield f"{counted(twice, 'result')} of earlier sessions left out: of a target the last session counts"
+    came = {record.nodeid: session.start.session for session in sessions for record in session.records}
+    if old := [one for one in results.values() if one.outcome in BAD and one.session != came[one.nodeid]]:
+        first = f"{shown(old[0].nodeid)}: no later session has it as expected on that device"
+        yield ""
+        yield f"{counted(len(old), 'failure')} of earlier sessions still counted, such as {first}"
+    for session in faulty_sessions(sessions):
+        yield ""
+        yield f"{'failed' if session.is_complete and not session.lacking else 'incomplete'}: {_named(session)}"
+
+
+def _named(session: SessionResults) -> str:
+    leg = f" of the leg {shown(session.start.leg)}" if session.start.leg else ""
+    files = ", ".join(map(display_path, session.files[:_SHOWN_FILES]))
+    return f"session {session.start.session[:8]}{leg} in {files}: {session.fault}"
+
+
+def _content(
+    sessions: Sequence[SessionResults],
+    results: Mapping[str, TargetRecord],
+    missing: Mapping[str, int],
+    listed: Sequence[TargetRecord] | None,
+) -> dict[str, Any]:
+    content: dict[str, Any] = {
+        "targets": len(results),
+        "without_result": sum(missing.values()),
+        "outcomes": by_outcome(results.values()),
+        "configs": [
+            {"compiler": compiler, "runtime": runtime, "outcomes": found}
+            for (compiler, runtime), found in by_config(results.values()).items()
+        ],
+        "failures": [
+            {
+                "stage": group.stage,
+                "signature": group.signature,
+                "count": len(group.records),
+                "targets": [record.nodeid for record in group.records],
+            }
+            for group in failure_groups(results.values())
+        ],
+        "sessions": [
+            {
+                "session": one.start.session,
+                "leg": one.start.leg,
+                "plan": one.start.plan,
+                "started": one.start.started,
+                "complete": one.is_complete,
+                "status": one.end.status if one.end is not None else None,
+                "selected": one.start.selected,
+                "without_result": missing[one.start.session],
+                "fault": one.fault,
+                "files": [display_path(path) for path in one.files],
+            }
+            for one in sessions
+        ],
+    }
+    if listed is not None:
+        content["listed"] = [{"target": record.nodeid} | asdict(state_of(record)) for record in listed]
+    return content

@@ -11,13 +11,21 @@ from collections.abc import Iterator
 
 from msgspec.structs import asdict
 
-from retarget.cli.results.show import add_paths, read_sessions
+from retarget.cli.results.command import add_paths, read_sessions
 from retarget.cli.support import add_action, text_table
 from retarget.model.metrics import Metric, quantity_text
-from retarget.results.history import History, HistoryRun, add_run, read_history
+from retarget.results.history import (
+    History,
+    HistoryRun,
+    Timeline,
+    add_run,
+    changes_between,
+    read_history,
+    timeline_of,
+    timelines,
+)
 from retarget.results.merge import check_agreement
 from retarget.results.overview import Change
-from retarget.results.timeline import Timeline, changes_between, timeline_of, timelines
 from retarget.support.checkout import short_revision
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.text import counted, shown

@@ -119,7 +119,7 @@ def text_key(text: str) -> str:
 def _code() -> str:
     here = Path(__file__).parent
     toml = here.parents[1] / "support" / "toml.py"
-    sources = (*sorted(here.glob("*.py")), here.parent / "axes.py", here.parent / "read.py", toml)
+    sources = (*sorted(here.glob("*.py")), here.parent / "read.py", toml)
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
 
 

@@ -14,11 +14,10 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet
 from retarget.expect.update.covering import fit_rules
 from retarget.expect.update.edited_rules import EditedRules, Key, Observations, SuiteTargets, key_of, module_of
-from retarget.expect.verdict import allows, is_expired
+from retarget.expect.verdict import TargetRules, allows, is_expired
 from retarget.model import Expectation, Origin, RunTarget, Target
 from retarget.model.names import matches_case
 from retarget.model.outcomes import Observation

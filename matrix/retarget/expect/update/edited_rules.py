@@ -10,8 +10,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from retarget.expect.cases import says
 from retarget.expect.matching import Effect, RuleSet, Specificity, is_judged_at, specificity
+from retarget.expect.verdict import says
 from retarget.model import CompileTarget, Expectation, Origin, Suite, Target
 from retarget.model.names import is_glob
 from retarget.model.outcomes import Observation

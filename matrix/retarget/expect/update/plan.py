@@ -14,13 +14,12 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet
 from retarget.expect.update.by_case import CasesSeen, CaseUpdate, plan_cases, without_cases
 from retarget.expect.update.covering import fit_rules
 from retarget.expect.update.edited_rules import EditedRules, Key, Observations, SuiteTargets, cell_of, index_of, key_of
 from retarget.expect.update.text import RuleChange
-from retarget.expect.verdict import Ruling, judge
+from retarget.expect.verdict import Ruling, TargetRules, judge
 from retarget.model import CompileTarget, Expectation, RunTarget, Target
 from retarget.model.devices import DeviceTraits, has_traits
 from retarget.model.outcomes import Observation

@@ -20,8 +20,7 @@ from msgspec.structs import replace
 from retarget.session.cache.generated import unfinished_sets
 from retarget.session.cache.store import Store
 from retarget.support.files import user_path
-from retarget.support.locks import hold_lock
-from retarget.support.scratch import abandoned_folders, sweep_scratch
+from retarget.support.scratch import abandoned_folders, hold_lock, sweep_scratch
 from retarget.worker.artifact import CACHE_DIR_VARIABLE, user_cache
 
 if TYPE_CHECKING:

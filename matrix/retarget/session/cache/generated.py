@@ -2,9 +2,11 @@
 
 Layout of the folder `made` of the cache, for each set of modules::
 
-    <kind>-<digest>/        the modules, whole .<kind>-<digest>.sum    their digest and size .<kind>-<digest>.lock
-    held shared by each session that uses them, exclusively while they are written or removed .new-<kind>-<digest>/
-    while they are written .gone-<kind>-<digest>/  while they are removed
+    <kind>-<digest>/        the modules, whole
+    .<kind>-<digest>.sum    their digest and size
+    .<kind>-<digest>.lock   held shared by each session that uses them, exclusively while they are written or removed
+    .new-<kind>-<digest>/   while they are written
+    .gone-<kind>-<digest>/  while they are removed
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from retarget.session.cache.key import digest_of
 from retarget.session.cache.sealed_files import DamagedError, read_sealed, seal
 from retarget.support.errors import RetargetError
 from retarget.support.files import UNFINISHED, files_below, read_regular, write_atomically
-from retarget.support.locks import HeldLock, hold_lock
+from retarget.support.scratch import HeldLock, hold_lock
 
 GENERATED_FOLDER = "made"
 """The folder of the cache in which they lie."""

@@ -50,11 +50,11 @@ from retarget.session.cache.sealed_files import (
 )
 from retarget.support.errors import RetargetError
 from retarget.support.files import read_bytes, write_atomically, write_once
-from retarget.support.locks import HeldLock, hold_lock, remove_unheld
+from retarget.support.scratch import HeldLock, hold_lock, remove_unheld
 from retarget.worker.artifact import KEPT, is_damaged
 
 if TYPE_CHECKING:
-    from retarget.session.cache.remote.store import RemoteStore
+    from retarget.session.cache.remote_store import RemoteStore
 
 DEFAULT_MAX_BYTES = 4 * 1024**3
 

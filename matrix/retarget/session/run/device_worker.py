@@ -21,8 +21,7 @@ from retarget.session.refusals import device_infos
 from retarget.support.dependencies import versions_of_arrays
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import Devices, Done, MoveBytes, OpenDevices, Progress, Refused
-from retarget.worker.process import WorkerProcess
-from retarget.worker.spare import SpareWorker
+from retarget.worker.process import SpareWorker, WorkerProcess
 from retarget.worker.started import Spawner
 
 AnswerT = TypeVar("AnswerT")

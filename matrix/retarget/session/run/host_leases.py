@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import Host
 from retarget.session.run.lease import Holder, Lease, LeaseWait, OnLeaseWait, parse_holder
-from retarget.worker.hosts.connection import Answer, Connection, HostError, lease_folder_of
+from retarget.worker.hosts import Answer, Connection, HostError, lease_folder_of
 
 BEAT_SECONDS = 2.0
 STALE_SECONDS = 15.0

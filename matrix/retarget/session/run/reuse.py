@@ -26,8 +26,7 @@ from typing import Any
 
 import msgspec
 
-from retarget.expect.cases import TargetRules, judge_target
-from retarget.expect.verdict import Ruling, is_expired
+from retarget.expect.verdict import Ruling, TargetRules, is_expired, judge_target
 from retarget.extension import UnavailableError, code_digest
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target

@@ -56,10 +56,9 @@ from retarget.worker.messages import (
     Refusal,
     Refused,
     RunModule,
+    checked_outcome,
 )
-from retarget.worker.process import WorkerProcess
-from retarget.worker.request import checked_outcome
-from retarget.worker.spare import SpareWorker
+from retarget.worker.process import SpareWorker, WorkerProcess
 from retarget.worker.started import Spawner
 
 if TYPE_CHECKING:

@@ -13,8 +13,16 @@ from typing import NoReturn
 from msgspec import Struct
 from msgspec.structs import replace
 
-from retarget.expect.cases import TargetRules, TargetVerdict, judge_target
-from retarget.expect.verdict import Ruling, Verdict, excuse_text, is_expired, observed_text
+from retarget.expect.verdict import (
+    Ruling,
+    TargetRules,
+    TargetVerdict,
+    Verdict,
+    excuse_text,
+    is_expired,
+    judge_target,
+    observed_text,
+)
 from retarget.model.locations import SourceLocations
 from retarget.model.names import is_one_of
 from retarget.model.outcomes import CaseOutcome, Failure, Observation

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from msgspec.structs import replace
 
-from retarget.expect.cases import TargetRules, judge_target
-from retarget.expect.verdict import Ruling, excuse_text, is_expired, judge, observed_text
+from retarget.expect.verdict import Ruling, TargetRules, excuse_text, is_expired, judge, judge_target, observed_text
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, Target
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, Observation, Rung, RunOutcome, Stage

@@ -63,8 +63,8 @@ from retarget.worker.messages import (
     ResolveFlags,
     RunModule,
     Setup,
+    check_artifact,
 )
-from retarget.worker.request import check_artifact
 
 if TYPE_CHECKING:
     from retarget.extension import Device
@@ -184,7 +184,7 @@ class _Server:
             case RunModule():
                 return self._run(message)
             case ExportCases():
-                from retarget.worker.child.export_cases import export_cases  # imports NumPy
+                from retarget.worker.child.outputs import export_cases  # imports NumPy
 
                 with recording():
                     return export_cases(self._registry, message)
@@ -196,7 +196,7 @@ class _Server:
                 artifact = read_artifact(message.artifact, message.digest)
                 return CheckedArtifact(cases=check_artifact(checker, target, artifact))
             case ListDriverChecks():
-                from retarget.worker.child.conformance.run import driver_checks
+                from retarget.worker.child.conformance.commands import driver_checks
 
                 return DriverChecks(checks=tuple(driver_checks()))
             case CheckDriver():
@@ -256,7 +256,7 @@ class _Server:
         return run_in_process(driver, self._device, loader, message, self._send, read_output=self._output.read)
 
     def _check_driver(self, message: CheckDriver) -> CheckedDriver:
-        from retarget.worker.child.conformance.run import run_check
+        from retarget.worker.child.conformance.commands import run_check
 
         start = time.perf_counter()
         checked = run_check(self._device, message.config.driver, message.check)

@@ -20,9 +20,8 @@ from retarget.model.outcomes import CaseOutcome, Failure, Rung, RunOutcome, Stag
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, cut_stacks, first_line, strip_colour
 from retarget.worker.artifact import read_artifact
-from retarget.worker.messages import Progress, RunModule
+from retarget.worker.messages import Progress, RunModule, case_outcome, case_request, not_finished
 from retarget.worker.process import OUTPUT_LIMIT, signal_name
-from retarget.worker.request import case_outcome, case_request, not_finished
 
 _RUNGS = {Stage.LOAD: Rung.COMPILES, Stage.RUN: Rung.DISPATCHES, Stage.COMPARE: Rung.COMPLETES}
 """How far a case came that failed at a stage: its process loads the artifact."""

@@ -1,18 +1,24 @@
-"""Runs the cases of one artifact on the devices that this worker holds open."""
+"""Runs the cases of one artifact on the devices that this worker holds open.
+
+Inputs for functions without cases, generated from their declared types: the same in every run.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
+import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from retarget.arrays.comparison import failing_checks, failing_results
+from retarget.arrays.dtypes import bits_of, dtype_of, kind_of
 from retarget.extension import (
     Case,
     CaseData,
@@ -23,12 +29,14 @@ from retarget.extension import (
     Driver,
     DriverError,
     ExtensionError,
+    FunctionInfo,
     NoCasesError,
     Program,
     UnavailableError,
     overrides,
 )
 from retarget.model import RuntimeConfig
+from retarget.model.element_types import parse_type
 from retarget.model.names import selected_cases
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Rung, RunOutcome, Stage, first_failure
 from retarget.profiles.files import profile_of_device
@@ -37,11 +45,20 @@ from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
 from retarget.worker.artifact import map_artifact, read_artifact
 from retarget.worker.child.outputs import CaseOutputs, OutputsWriter, read_outputs
-from retarget.worker.messages import Progress, RunModule, Timing
-from retarget.worker.request import agreed_config, case_outcome, case_request, not_finished, tolerances_of
+from retarget.worker.messages import (
+    Progress,
+    RunModule,
+    Timing,
+    agreed_config,
+    case_outcome,
+    case_request,
+    not_finished,
+    tolerances_of,
+)
 
 if TYPE_CHECKING:
     from retarget.extension import Array
+
 
 NOTHING_TO_RUN = Failure(
     stage=Stage.LOAD,
@@ -144,7 +161,6 @@ def _load_cases(loader: CaseLoader, request: CaseRequest, seed: int | None) -> t
         cases = ()
     if seed is None:
         return cases
-    from retarget.worker.child.seeded import seeded_cases  # only `retarget compare` asks for them
 
     return (*cases, *seeded_cases(loader.declared_functions(request), cases, seed))
 
@@ -347,3 +363,62 @@ class _Run(Struct, kw_only=True):
 def _not_loaded(error: RetargetError) -> Failure:
     text = str(error)
     return Failure(stage=Stage.LOAD, summary=first_line(text), text=text)
+
+
+_DYNAMIC = 4
+"""The size of a dimension that the type leaves open."""
+
+
+def seeded_cases(functions: Sequence[FunctionInfo], cases: Iterable[Case], seed: int) -> list[Case]:
+    """Return a case for each function that takes arguments and that none of `cases` calls."""
+    called = {case.function for case in cases}
+    return [
+        Case(name=function.name, function=function.name, read=_reader(function, seed))
+        for function in functions
+        if function.arguments and function.name not in called
+    ]
+
+
+def _reader(function: FunctionInfo, seed: int) -> Callable[[], CaseData]:
+    return lambda: CaseData(inputs=_inputs(function, seed))
+
+
+def _inputs(function: FunctionInfo, seed: int) -> tuple[Array, ...]:
+    if len(function.argument_types) != function.arguments:
+        msg = f"no inputs can be generated for function {function.name!r}: the artifact does not say what it takes"
+        raise RetargetError(msg)
+    return tuple(_input(function, position, text, seed) for position, text in enumerate(function.argument_types))
+
+
+def _input(function: FunctionInfo, position: int, text: str, seed: int) -> Array:
+    declared = parse_type(text)
+    dtype = dtype_of(declared)
+    if dtype is None or declared.shape is None:
+        msg = (
+            f"no inputs can be generated for function {function.name!r}: argument {position} is a {text}, "
+            "expected a number or a tensor of numbers"
+        )
+        raise RetargetError(msg)
+    digest = hashlib.sha256(f"{seed} {function.name} {position}".encode()).digest()
+    random = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:8], "little")))
+    return _drawn(random, tuple(_DYNAMIC if size is None else size for size in declared.shape), dtype)
+
+
+def _drawn(random: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Draw from -2 to 2 for floats and from -8 to 8 for integers, as far as they go: no overflow in a few
+    products, both signs."""
+    values: Any
+    kind, bits = kind_of(dtype), bits_of(dtype)
+    if kind == "b":
+        values = random.integers(0, 2, shape)
+    elif kind == "i":
+        values = random.integers(max(-8, -1 << bits - 1), min(9, 1 << bits - 1), shape)
+    elif kind == "u":
+        values = random.integers(0, min(9, 1 << bits), shape)
+    elif kind == "c":
+        values = random.uniform(-2, 2, shape) + 1j * random.uniform(-2, 2, shape)
+    else:
+        values = random.uniform(-2, 2, shape)
+        if dtype.name == "float8_e8m0fnu":  # powers of two, without a sign
+            values = np.abs(values)
+    return np.asarray(values).astype(dtype)

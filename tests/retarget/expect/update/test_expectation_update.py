@@ -16,7 +16,6 @@ from hypothesis import HealthCheck, assume, given, settings
 from msgspec.structs import replace
 from retarget.expect.matching import COMPILE_STAGES, Assignment, Effect, RuleSet
 from retarget.expect.update.edited_rules import Key, key_of
-from retarget.expect.update.edits import diff, expanded, put_in_place, rewritten
 from retarget.expect.update.plan import FileEdit, SuiteTargets, Update, plan_update
 from retarget.expect.update.text import RuleChange, rewrite, rule_text
 from retarget.expect.verdict import Ruling, Verdict, judge
@@ -33,6 +32,7 @@ from retarget.model import (
     TargetConfig,
 )
 from retarget.model.outcomes import Observation
+from retarget.results.rule_update import diff, expanded, put_in_place, rewritten
 from retarget.support.errors import RetargetError
 from retarget.targets.expansion import expand_suite
 from retarget.targets.selection import mark_terms

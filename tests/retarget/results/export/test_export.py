@@ -15,9 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from retarget.results.export.ctrf import ctrf
-from retarget.results.export.junit import junit
-from retarget.results.export.trace import Span, lanes, trace
+from retarget.results.export import Span, ctrf, junit, lanes, trace
 from retarget.results.files import Attribution, SessionResults
 from retarget.results.record import CaseRecord, CompileRecord, DeviceRecord, Outcome, Result, RunRecord, TargetRecord
 from sample_results import compiled, failed, passed, session

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 from retarget.model.outcomes import CallTimes, DeviceInfo
-from retarget.results.export.properties import properties
 from retarget.results.record import (
     CaseRecord,
     CompileRecord,
@@ -13,6 +12,7 @@ from retarget.results.record import (
     ReusedRecord,
     RunRecord,
     TimesRecord,
+    properties,
 )
 from sample_results import passed
 

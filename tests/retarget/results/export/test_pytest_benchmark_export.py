@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from retarget.results.export.pytest_benchmark import pytest_benchmark
+from retarget.results.export import pytest_benchmark
 from retarget.results.record import CaseRecord, Outcome, TimesRecord
 from sample_results import passed, session
 

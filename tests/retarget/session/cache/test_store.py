@@ -16,7 +16,7 @@ from retarget.session.cache.key import digest_of
 from retarget.session.cache.store import Store, StoreError, default_max_bytes
 from retarget.support.errors import RetargetError
 from retarget.support.files import write_atomically
-from retarget.support.locks import hold_existing, hold_lock, remove_unheld
+from retarget.support.scratch import hold_existing, hold_lock, remove_unheld
 
 KEY = digest_of(b"key")
 OTHER = digest_of(b"other")

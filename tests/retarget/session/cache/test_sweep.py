@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 from retarget.session.cache.folder import leftovers, sweep, sweep_daily
 from retarget.session.cache.store import Store
-from retarget.support.locks import hold_lock
-from retarget.support.scratch import ScratchFolder, abandoned_folders, sweep_scratch
+from retarget.support.scratch import ScratchFolder, abandoned_folders, hold_lock, sweep_scratch
 
 
 @pytest.fixture(autouse=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
-from retarget.expect.cases import TargetRules
 from retarget.expect.matching import RuleSet
+from retarget.expect.verdict import TargetRules
 from retarget.model import Expectation, Origin
 from retarget.model.outcomes import CaseOutcome, Failure, Stage
 from retarget.results.record import Outcome

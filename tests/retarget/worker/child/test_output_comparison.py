@@ -13,7 +13,7 @@ from retarget.extension import Case, FunctionInfo, Tolerance
 from retarget.model.outcomes import OutputComparison
 from retarget.support.errors import RetargetError
 from retarget.worker.child.outputs import OutputsWriter, compare_outputs, read_outputs
-from retarget.worker.child.seeded import seeded_cases
+from retarget.worker.child.run_in_process import seeded_cases
 
 SIDES = ("llvm-cpu", "vmvx")
 

@@ -14,12 +14,10 @@ from model_targets import compile_target, run_target
 from retarget.extension import Case, CaseData, Check, DriverError, ExtensionError, FunctionInfo, Program, Tolerance
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Rung, RunOutcome, Stage
 from retarget.support.errors import RetargetError
-from retarget.worker.child.export_cases import export_cases
-from retarget.worker.child.outputs import read_outputs
+from retarget.worker.child.outputs import export_cases, read_outputs
 from retarget.worker.child.run_external import run_external
 from retarget.worker.child.run_in_process import run_in_process
-from retarget.worker.messages import ExportCases, Progress, RunModule, Timing
-from retarget.worker.request import tolerances_of
+from retarget.worker.messages import ExportCases, Progress, RunModule, Timing, tolerances_of
 
 ONE, TWO = np.ones(2, np.float32), np.full(2, 2, np.float32)
 

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import msgspec.structs
 import pytest
-from retarget.worker.hosts.calls import RemoteCalls
-from retarget.worker.hosts.connection import HostError
+from retarget.worker.hosts import HostError, RemoteCalls
 from ssh_server import SshServer, local_host
 
 DAY = 24 * 3600

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 from retarget.model import Host
-from retarget.worker.hosts import connection
-from retarget.worker.hosts.connection import Connection, HostError, by_hand
+from retarget.worker import hosts
+from retarget.worker.hosts import Connection, HostError, by_hand
 from ssh_server import ORIGIN, SshServer, local_host
 
 SHELLS = [shell for shell in ("dash", "bash", "bash --posix", "busybox sh", "mksh") if shutil.which(shell.split()[0])]
@@ -34,7 +34,7 @@ def test_a_command_returns_its_status_and_what_it_wrote_to_both_streams(here: Co
 
 def test_any_text_reaches_the_host_as_it_is(here: Connection) -> None:
     text = 'it\'s "quoted" $HOME `x` \\n\nsecond line\n\n  * 漢'
-    assert here.run(f"printf %s {connection.shlex.quote(text)}").out.decode() == text
+    assert here.run(f"printf %s {hosts.shlex.quote(text)}").out.decode() == text
 
 
 def test_commands_have_no_input_and_bytes_come_back_as_they_are(here: Connection) -> None:
@@ -70,7 +70,7 @@ def test_a_client_that_is_not_installed_is_named_and_leaves_no_folder(
 
 
 def test_a_host_that_does_not_answer_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(hosts, "ANSWER_SECONDS", 0.2)
     with pytest.raises(HostError) as error:
         Connection(local_host(tmp_path, run=("sleep", "100")))
     assert str(error.value) == "host 'here' is not reached: no answer in 0.2 s"
@@ -156,7 +156,7 @@ def _until(is_so: object) -> None:
 def test_a_server_that_is_stopped_is_given_up(
     ssh_server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(hosts, "ANSWER_SECONDS", 0.5)
     server = ssh_server._process.pid
     os.kill(server, signal.SIGSTOP)
     try:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from retarget_iree.compiler.targets.vulkan import GpuTarget, device_target, spirv_executable
+from retarget_iree.compiler.vulkan_targets import GpuTarget, device_target, spirv_executable
 
 
 def test_a_gpu_target_is_written_as_attribute_of_iree() -> None:

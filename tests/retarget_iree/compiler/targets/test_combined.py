@@ -16,8 +16,8 @@ from retarget.extension import CompileRequest, CompilerError, TargetPart
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin
 from retarget.session import DeclarationLoader, load_extensions
 from retarget_iree.compile_for import main as compile_for
+from retarget_iree.compiler.combined_targets import profiles_fact
 from retarget_iree.compiler.compiler import IreeCompiler
-from retarget_iree.compiler.targets.combined import profiles_fact
 from retarget_iree.compiler.tool import compile_command
 
 VULKAN = """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from retarget.profiles import read_profile
-from retarget_iree.compiler.targets.vulkan import CAPABILITIES, vulkan_target
+from retarget_iree.compiler.vulkan_targets import CAPABILITIES, vulkan_target
 
 LAVAPIPE = """
 format = 1

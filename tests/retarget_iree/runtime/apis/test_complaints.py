@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from retarget_iree.runtime.apis.features import library_complaints
+from retarget_iree.runtime.apis import library_complaints
 
 
 def test_a_library_that_is_not_there_is_no_complaint() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from retarget_iree.runtime.apis import cuda
+from retarget_iree.runtime import apis
 
 CUDA_H = """
 MAX_THREADS_PER_BLOCK 1 1024
@@ -110,13 +110,13 @@ FIRST, SECOND = (f"ab{'0' * 28}0{ordinal}" for ordinal in (0, 1))
     ],
 )
 def test_each_device_has_its_features_by_its_uuid(monkeypatch: pytest.MonkeyPatch, api: Api, found: object) -> None:
-    monkeypatch.setattr(cuda.ctypes, "CDLL", lambda _: api)
-    assert cuda.cuda_features.__wrapped__() == found
+    monkeypatch.setattr(apis.ctypes, "CDLL", lambda _: api)
+    assert apis.cuda_features.__wrapped__() == found
 
 
 def test_without_the_library_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(_: str) -> None:
         raise OSError
 
-    monkeypatch.setattr(cuda.ctypes, "CDLL", missing)
-    assert cuda.cuda_features.__wrapped__() == {}
+    monkeypatch.setattr(apis.ctypes, "CDLL", missing)
+    assert apis.cuda_features.__wrapped__() == {}

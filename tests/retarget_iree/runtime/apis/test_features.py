@@ -14,32 +14,31 @@ from hypothesis import strategies as st
 from iree_support import driver_named
 from retarget.extension import UnavailableError
 from retarget.profiles import value_error
-from retarget.profiles.names import name_error
-from retarget_iree.runtime.apis import vulkan
-from retarget_iree.runtime.apis.cuda import cuda_features
-from retarget_iree.runtime.apis.features import host_memory, host_triple, live_features
+from retarget.profiles.files import name_error
+from retarget_iree.runtime import apis
+from retarget_iree.runtime.apis import cuda_features, host_memory, host_triple, live_features
 
 
 @pytest.mark.needs_vulkan
 def test_the_features_of_a_vulkan_device_are_those_that_iree_prints() -> None:
     info = driver_named("vulkan").probe()[0]
-    features = dict(info.features)
+    apis = dict(info.features)
     printed = dict(re.findall(r"(\w+)=(yes|no)", dict(info.capabilities)["features"]))
-    both = [name for name in printed if f"vulkan.{name}" in features]
+    both = [name for name in printed if f"vulkan.{name}" in apis]
     assert len(both) >= 8
-    assert {name: features[f"vulkan.{name}"] for name in both} == {name: printed[name] == "yes" for name in both}
-    assert f"size={features['vulkan.subgroupSize']} " in dict(info.capabilities)["subgroup"]
+    assert {name: apis[f"vulkan.{name}"] for name in both} == {name: printed[name] == "yes" for name in both}
+    assert f"size={apis['vulkan.subgroupSize']} " in dict(info.capabilities)["subgroup"]
     assert [message for name, value in info.features if (message := name_error(name) or value_error(name, value))] == []
 
 
 def test_the_features_of_the_cpu_are_those_of_llvm() -> None:
     info = driver_named("local-sync").probe()[0]
-    features = dict(info.features)
-    assert features["cpu.triple"] == host_triple()
-    assert features["device_type"] == "cpu"
-    assert isinstance(features["cpu.name"], str)
+    apis = dict(info.features)
+    assert apis["cpu.triple"] == host_triple()
+    assert apis["device_type"] == "cpu"
+    assert isinstance(apis["cpu.name"], str)
     quick = dict(live_features("local-sync", "", "", complete=False))
-    assert quick.items() <= features.items()
+    assert quick.items() <= apis.items()
     assert [message for name, value in info.features if (message := name_error(name) or value_error(name, value))] == []
 
 
@@ -47,16 +46,16 @@ def test_products_of_matrices_are_those_that_a_subgroup_computes() -> None:
     def answer(_: object, count: Any, products: int | None) -> int:
         count[0] = 2
         for at, scope in enumerate((2, 3)) if products else ():
-            found = ctypes.cast(products, ctypes.POINTER(vulkan._CooperativeMatrix))[at]
+            found = ctypes.cast(products, ctypes.POINTER(apis._CooperativeMatrix))[at]
             found.sizes, found.types, found.scope = (16 * at, 8, 32), (0, 0, 1, 77), scope
         return 0
 
     query = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint32), ctypes.c_void_p)(answer)
     api: Any = SimpleNamespace(vkGetInstanceProcAddr=lambda *_: ctypes.cast(query, ctypes.c_void_p).value)
     asked = (api, ctypes.c_void_p(), ctypes.c_void_p())
-    assert [*vulkan._matrices(*asked)] == ["16x8x32 float16 float16 float32 77"]
+    assert [*apis._matrices(*asked)] == ["16x8x32 float16 float16 float32 77"]
     api.vkGetInstanceProcAddr = lambda *_: None
-    assert [*vulkan._matrices(*asked)] == []
+    assert [*apis._matrices(*asked)] == []
 
 
 def test_a_device_that_no_api_knows_has_no_features() -> None:

@@ -15,8 +15,8 @@ from iree_modules import ARITHMETIC, ELEMENT_TYPES, FAILING, element_types_modul
 from iree_support import ORIGIN, VMVX, Compile, OpenDevice, checks_of, driver_named, runtime_config
 from retarget.extension import Check, Device, DriverError, UnavailableError
 from retarget.model import RuntimeConfig, Stage, Toolchain
-from retarget_iree.checks.rewrite import return_checks
-from retarget_iree.runtime.tool.device import open_tool
+from retarget_iree.checks import return_checks
+from retarget_iree.runtime.tool import open_tool
 
 CRASHING = ("sh", "-c", 'case "$*" in *--function*) {};; *) exec "$@";; esac', "sh")
 

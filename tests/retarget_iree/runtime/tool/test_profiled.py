@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from retarget_iree.runtime.tool.device import seconds_of_calls
+from retarget_iree.runtime.tool import seconds_of_calls
 
 
 def event(nanoseconds: int, **changed: object) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from retarget.extension import DriverError
-from retarget_iree.runtime.tool.device import count_dispatches, recorded_dispatches
+from retarget_iree.runtime.tool import count_dispatches, recorded_dispatches
 
 
 def line(operation: str, device: int, number: int, **payload: int) -> str:

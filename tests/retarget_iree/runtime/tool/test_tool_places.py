@@ -13,8 +13,8 @@ from model_targets import ORIGIN, compile_target, run_target
 from retarget.extension import UnavailableError
 from retarget.model import Host, RuntimeConfig
 from retarget.worker import RemoteCalls
-from retarget_iree.runtime.tool import places
-from retarget_iree.runtime.tool.places import HostPlace, Place, _machine, _pushed
+from retarget_iree.runtime import tool as places
+from retarget_iree.runtime.tool import HostPlace, Place, _machine, _pushed
 
 
 def elf(number: int) -> bytes:

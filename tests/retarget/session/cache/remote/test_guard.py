@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 
 import pytest
-from retarget.session.cache.remote import objects as module
-from retarget.session.cache.remote.objects import Guard, LeftOutError
+from retarget.session.cache import remote_objects as module
+from retarget.session.cache.remote_objects import Guard, LeftOutError
 
 
 class Clock:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from faulty_proxy import FaultyProxy
 from retarget.session.cache.key import digest_of
-from retarget.session.cache.remote.objects import RemoteSettings, remote_settings
-from retarget.session.cache.remote.store import RemoteStore
+from retarget.session.cache.remote_objects import RemoteSettings, remote_settings
+from retarget.session.cache.remote_store import RemoteStore
 from retarget.session.cache.store import Store
 
 KEY = digest_of(b"key")

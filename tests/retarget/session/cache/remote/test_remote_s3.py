@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 from faulty_proxy import FaultyProxy
 from retarget.session.cache.key import digest_of
-from retarget.session.cache.remote.objects import RemoteSettings
-from retarget.session.cache.remote.store import RemoteStore
+from retarget.session.cache.remote_objects import RemoteSettings
+from retarget.session.cache.remote_store import RemoteStore
 from retarget.session.cache.store import Store
 
 ARTIFACTS = [bytes([number]) * 5000 for number in range(8)]
@@ -191,7 +191,7 @@ def test_what_is_damaged_on_the_way_is_not_used(machine: Machine, proxy: FaultyP
 def test_a_store_that_answers_again_is_used_again(
     machine: Machine, proxy: FaultyProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("retarget.session.cache.remote.objects._FIRST_PAUSE", 0.5)
+    monkeypatch.setattr("retarget.session.cache.remote_objects._FIRST_PAUSE", 0.5)
     fill(machine("first"))
     store = machine("second", seconds=5)
     proxy.fault = "403"

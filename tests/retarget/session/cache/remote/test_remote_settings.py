@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.session.cache.remote.objects import RemoteSettings, remote_settings, without_secrets
+from retarget.session.cache.remote_objects import RemoteSettings, remote_settings, without_secrets
 from retarget.support.errors import RetargetError
 
 

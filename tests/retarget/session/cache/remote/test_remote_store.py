@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from retarget.model.outcomes import Failure, Stage
 from retarget.session.cache.key import digest_of
-from retarget.session.cache.remote.objects import RemoteSettings
-from retarget.session.cache.remote.store import RemoteStatistics, RemoteStore
+from retarget.session.cache.remote_objects import RemoteSettings
+from retarget.session.cache.remote_store import RemoteStatistics, RemoteStore
 from retarget.session.cache.sealed_files import seal
 from retarget.session.cache.store import Store
 
@@ -327,7 +327,7 @@ def test_a_folder_that_is_not_there_is_left_out_and_not_created(machine: Machine
 
 
 def test_no_more_is_queued_than_fits(machine: Machine, share: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("retarget.session.cache.remote.store._MOST_QUEUED", 3)
+    monkeypatch.setattr("retarget.session.cache.remote_store._MOST_QUEUED", 3)
     store = machine("first")
     with remote(store)._changed:  # nothing is taken out meanwhile
         for number in range(5):

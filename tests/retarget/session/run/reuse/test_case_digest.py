@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
-from retarget.expect.cases import RankedRule, TargetRules
+from retarget.expect.verdict import RankedRule, TargetRules
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Expectation, Module, Requirement, RunTarget
 from retarget.session.run.reuse import CaseDigests

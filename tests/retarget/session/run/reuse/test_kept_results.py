@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 from model_targets import compile_target, run_target
-from retarget.expect.cases import TargetRules
+from retarget.expect.verdict import TargetRules
 from retarget.extension.registry import Registry
 from retarget.model import Expectation, Origin
 from retarget.model.outcomes import Artifact, CaseOutcome, DeviceInfo, Failure, Mismatch, Rung, RunOutcome, Stage
 from retarget.session.cache.key import digest_of
-from retarget.session.cache.remote.objects import RemoteSettings
-from retarget.session.cache.remote.store import RemoteStore
+from retarget.session.cache.remote_objects import RemoteSettings
+from retarget.session.cache.remote_store import RemoteStore
 from retarget.session.cache.store import Store
 from retarget.session.run.reuse import CaseDigests, KeptResult, ReusableResults, is_reusable
 from retarget.support.dependencies import Dependency

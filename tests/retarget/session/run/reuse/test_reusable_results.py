@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from model_targets import compile_target, run_target
 from msgspec.structs import replace
-from retarget.expect.cases import TargetRules
+from retarget.expect.verdict import TargetRules
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Module, RunTarget
 from retarget.model.outcomes import Artifact, CaseOutcome, DeviceInfo, RunOutcome

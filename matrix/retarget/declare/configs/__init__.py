@@ -1,1 +1,0 @@
-"""Config tables → configs: names, inheritance, references, and the devices of runtime configs."""

@@ -1,0 +1,348 @@
+"""The action `start`: the configs of a new backend and of the one that it is compared with, and modules for it."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import re
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from string import Template
+
+from msgspec import Struct
+from retarget.extension import SuggestedTarget
+from retarget.model import config_name_error
+from retarget.session import (
+    MATRIX_FILE,
+    SUITE_FILE,
+    DeclarationLoader,
+    Registry,
+    Scope,
+    discover_suites,
+    load_extensions,
+)
+from retarget.support import RetargetError, counted, did_you_mean, display_path, toml_table, toml_value, write_files
+
+from retarget_bringup.ladder.files import ACTIONS, ladder_text
+
+STARTER = Path(__file__).parent / "starter"
+"""The modules of the starter suite."""
+
+_SUITE = STARTER / "suite.toml.tmpl"
+"""Their order. It is a template, which is no TOML, and has a name by which nothing collects it."""
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_LONGEST = 60
+"""Characters of a name: it is in the names of files and of all targets."""
+
+
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the action."""
+    parser = subparsers.add_parser(
+        "start",
+        help="write the configs, a starter suite and the ladder of a new backend",
+        description="Write what the bring-up of a backend begins with, below bringup/ of the project: its configs, a "
+        "suite from one op on one element to whole models, what the bring-up is about, and an empty ladder. Nothing is "
+        "overwritten. Without --like and --extension, NAME is a target config of the project: it is brought up with "
+        "the suites that test it; the starter suite is written where none does.",
+    )
+    parser.add_argument("name", metavar="NAME", help="what the backend is called")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--like", metavar="BACKEND", default="", help="begin with the configs of vulkan, opencl, cuda, …")
+    what.add_argument(
+        "--extension",
+        action="store_true",
+        help="write a package with a new compiler and a new driver, which says what to fill in; the driver keeps its "
+        "buffers in host memory and passes rungs 0 to 2",
+    )
+    parser.set_defaults(act=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    name, root = arguments.name, Path.cwd()
+    if problem := _name_problem(name):
+        msg = f"NAME: {problem}"
+        raise argparse.ArgumentError(None, msg)
+    registry = load_extensions(arguments.retarget_extension)
+    configs = _configs(arguments, root, registry)
+    folder = root / f"retarget-{name.replace('+', '-')}" if arguments.extension else None
+    files: dict[Path, str | bytes] = dict(_package_files(name, folder)) if folder is not None else {}
+    files |= _files(name, root, configs)
+    if taken := [path for path in files if os.path.lexists(path)]:
+        msg = f"found {display_path(taken[0])}, which is not overwritten; choose another NAME, or remove what is there"
+        raise RetargetError(msg)
+    write_files([*files.items()])
+    if not configs.paths:
+        DeclarationLoader(registry).load_suite_file(root / "bringup" / name / SUITE_FILE)
+    sys.stdout.write("\n".join(_report(name, root, configs, folder)) + "\n")
+    return 0
+
+
+def _name_problem(name: str) -> str | None:
+    """Return why a name cannot be that of configs, of a folder and of a ladder; None if it can."""
+    if name in ACTIONS:
+        return f"found {name!r}, which is an action of `retarget bringup`; expected another name"
+    if len(name) > _LONGEST:
+        return f"found {len(name)} characters, expected at most {_LONGEST}: the name is part of those of all targets"
+    return config_name_error(name)
+
+
+def _configs(arguments: argparse.Namespace, root: Path, registry: Registry) -> Configs:
+    name = arguments.name
+    scope = DeclarationLoader(registry).scope_of(root / "bringup" / name)
+    if arguments.extension:
+        return extension_configs(name, scope, registry)
+    if not arguments.like and (declared := declared_configs(name, root, scope, registry)) is not None:
+        return declared
+    return configs_like(name, arguments.like, scope, registry)
+
+
+def _files(name: str, root: Path, configs: Configs) -> Iterator[tuple[Path, str | bytes]]:
+    """Yield the files below `bringup/`, with their texts."""
+    above, home = root / "bringup", root / "bringup" / name
+    paths = configs.paths or (f"bringup/{name}",)
+    words = {
+        "name": name,
+        "configs": configs.text,
+        "targets": toml_value(configs.targets),
+        "paths": toml_value(paths),
+        "reference": toml_value(configs.reference),
+        "compiler": configs.reference.partition("/")[0],
+    }
+    yield above / f"{name}.toml", _filled(_TEMPLATES / "about.toml", words)
+    yield above / f"{name}.ladder", ladder_text(name, ())
+    if configs.paths:
+        return
+    if configs.text:
+        yield home / MATRIX_FILE, _filled(_TEMPLATES / f"{MATRIX_FILE}.tmpl", words)
+    models = [*model_files(home, words["compiler"])] if configs.reference else []
+    yield (home / SUITE_FILE, _filled(_SUITE, words) + (Template(SUITE).substitute(words) if models else ""))
+    yield from models
+    yield from ((home / path.name, path.read_text(encoding="utf-8")) for path in sorted(STARTER.glob("*.mlir")))
+
+
+def _filled(template: Path, words: Mapping[str, str]) -> str:
+    return Template(template.read_text(encoding="utf-8")).substitute(words)
+
+
+def _package_files(name: str, folder: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the files of the package in a folder, with their texts."""
+    module = f"retarget_{re.sub(r'[^a-z0-9]+', '_', name.lower())}"
+    classes = "".join(word[:1].upper() + word[1:] for word in re.split(r"[^A-Za-z0-9]+", name))
+    words = {
+        "name": name,
+        "package": folder.name,
+        "module": module,
+        "class": f"The{classes}" if classes[:1].isdigit() else classes,
+    }
+    for path in sorted((_TEMPLATES / "package").iterdir()):
+        at = folder / ("" if path.suffix == ".toml" else module)
+        yield at / path.name.removesuffix(".tmpl"), Template(path.read_text(encoding="utf-8")).substitute(words)
+
+
+# ---------------------------------------------------------------- what is printed
+
+
+def _report(name: str, root: Path, configs: Configs, package: Path | None) -> Iterator[str]:
+    """Yield what was written, and the next three commands."""
+    above, home = root / "bringup", root / "bringup" / name
+    modules = counted(len([*home.glob("*.mlir"), *home.glob("*.onnx")]), "module")
+    written = [(package, "the package: a driver that has buffers, a compiler to fill in")] if package else []
+    written += [
+        (above / f"{name}.toml", "what the bring-up is about"),
+        (above / f"{name}.ladder", "how far each target has come: none was tried yet"),
+    ]
+    if not configs.paths:
+        written += [(home / MATRIX_FILE, "the configs")] if configs.text else []
+        written.append((home / SUITE_FILE, f"the starter suite: {modules}, the smallest first"))
+    yield from _columns("wrote ", [(display_path(path), what) for path, what in written], "  ")
+    yield "next:"
+    install = f"pip install --no-build-isolation --no-deps -e {shlex.quote(package.name)}" if package else ""
+    steps = [
+        (install, "make the package known"),
+        (f"retarget bringup driver {shlex.join(configs.drivers)}", "rungs 0 to 2: the driver alone"),
+        (f"retarget bringup {name}", "rungs 3 to 8: every module, and what blocks the most"),
+        (f"retarget bringup {name} --next", "the one thing to do next"),
+    ]
+    yield from _columns("  ", [step for step in steps if step[0]][:3], "  # ")
+
+
+def _columns(before: str, rows: Sequence[tuple[str, str]], between: str) -> Iterator[str]:
+    width = max(len(first) for first, _ in rows)
+    yield from (f"{before}{first.ljust(width)}{between}{second}" for first, second in rows)
+
+
+_NAMES = "# What suites name: what is compiled how, and run where.\n"
+_Suggestion = tuple[SuggestedTarget, str]
+"""A target config that a compiler suggests, and the compiler."""
+
+
+class Configs(Struct, frozen=True, kw_only=True):
+    """The configs of a bring-up. `drivers` are the backend's; `reference` is COMPILER/RUNTIME of the backend to compare
+    with, or empty. `text` declares the configs that no file declares yet, `targets` are the target configs of the
+    starter suite; `paths` are the top folders of suites that test the backend already, in place of a starter
+    suite."""
+
+    drivers: tuple[str, ...]
+    reference: str
+    text: str = ""
+    targets: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+
+
+def configs_like(name: str, like: str, scope: Scope, registry: Registry) -> Configs:
+    """Return configs that differ from those of a backend by their name alone.
+
+    Raises `argparse.ArgumentError` for a backend that no compiler suggests, `RetargetError` for a name that is taken.
+    """
+    known = _suggestions(registry)
+    if like not in known:
+        found = f"--like: found {like!r}" if like else f"found no target config {name!r} here"
+        msg = f"{found}; expected --like with one of {', '.join(known)}, or --extension{did_you_mean(like, known)}"
+        raise argparse.ArgumentError(None, msg)
+    suggested, compiler = known[like]
+    drivers = suggested.drivers
+    runtimes = {name if len(drivers) == 1 else f"{name}-{driver}": driver for driver in drivers}
+    _expect_free(name, runtimes, scope)
+    tables = [
+        f"# {suggested.comment}\n{_compiler_text(name, suggested, compiler)}",
+        *(toml_table("runtime_config", name=runtime, driver=driver) for runtime, driver in runtimes.items()),
+        _NAMES + toml_table("target_config", name=name, compiler=name, runtimes=tuple(runtimes)),
+    ]
+    return _with_reference(name, tables, drivers, _reference(known, {like}), scope)
+
+
+def extension_configs(name: str, scope: Scope, registry: Registry) -> Configs:
+    """Return the configs of a package whose compiler and driver have the backend's name. Raises `RetargetError` for a
+    name that is taken."""
+    _expect_free(name, (name,), scope)
+    tables = [
+        f"# The compiler of the package retarget-{name}. Add `flags` as it learns to read them.\n"
+        + toml_table("compiler_config", name=name, compiler=name),
+        "# Its driver.\n" + toml_table("runtime_config", name=name, driver=name),
+        _NAMES + toml_table("target_config", name=name, compiler=name, runtimes=(name,)),
+    ]
+    return _with_reference(name, tables, (name,), _reference(_suggestions(registry), set()), scope)
+
+
+def declared_configs(name: str, root: Path, scope: Scope, registry: Registry) -> Configs | None:
+    """Return the configs of the target config that suites of the project test, or else that a `matrix.toml` above
+    declares; None where there is no such target config."""
+    loader = DeclarationLoader(registry)
+    suites = [suite for path in discover_suites([root]) for suite in loader.read_suite_file(path)[0]]
+    using = {suite: target for suite in suites for target in suite.targets if target.name == name}
+    declared = next(iter(using.values()), scope.targets.configs.get(name))
+    if declared is None:
+        return None
+    own = {config.name for config in declared.compilers}
+    drivers = tuple(dict.fromkeys(driver for config in declared.runtimes for driver in config.drivers))
+    if not using:
+        return _with_reference(name, [], drivers, _reference(_suggestions(registry), own), scope)
+    others = [target for suite in using for target in suite.targets if target.runtimes]
+    pairs = [(compiler.name, target.runtimes[-1].name) for target in others for compiler in target.compilers]
+    reference = next((f"{compiler}/{runtime}" for compiler, runtime in pairs if compiler not in own), "")
+    paths = dict.fromkeys((suite.folder.relative_to(root).parts or (".",))[0] for suite in using)
+    return Configs(drivers=drivers, reference=reference, paths=tuple(paths))
+
+
+def _suggestions(registry: Registry) -> Mapping[str, _Suggestion]:
+    """Return what compilers suggest where every driver finds a device, by the names of the compiler configs."""
+    known: dict[str, _Suggestion] = {}
+    for name, compiler in sorted(registry.compilers.items()):
+        for target in compiler.suggest_targets(dict.fromkeys(registry.drivers, ())):
+            known.setdefault(target.compiler_config, (target, name))
+    return known
+
+
+def _reference(known: Mapping[str, _Suggestion], own: set[str]) -> _Suggestion | None:
+    """Return the first suggestion that is another backend."""
+    return next((pair for name, pair in known.items() if name not in own), None)
+
+
+def _with_reference(
+    name: str, tables: Iterable[str], drivers: tuple[str, ...], reference: _Suggestion | None, scope: Scope
+) -> Configs:
+    """Add the configs of the reference backend, as far as no file above declares them."""
+    texts = list(tables)
+    targets: tuple[str, ...] = (name,)
+    written = ""
+    if reference is not None:
+        suggested, compiler = reference
+        config, driver = suggested.compiler_config, suggested.drivers[-1]
+        targets, written = (name, f"{name}-reference"), f"{config}/{driver}"
+        comment = f"# The backend to compare with. {suggested.comment}\n"
+        added = []
+        if config not in scope.compilers.configs:
+            added.append(_compiler_text(config, suggested, compiler))
+        if driver not in scope.runtimes.configs:
+            added.append(toml_table("runtime_config", name=driver, driver=driver))
+        added.append(toml_table("target_config", name=targets[1], compiler=config, runtimes=(driver,)))
+        texts += [comment + added[0], *added[1:]]
+    return Configs(targets=targets, drivers=drivers, text="\n\n".join(texts), reference=written)
+
+
+def _compiler_text(name: str, suggested: SuggestedTarget, compiler: str) -> str:
+    profiles = suggested.target_from
+    target_from = profiles[0] if len(profiles) == 1 else profiles or None
+    flags = suggested.flags or None
+    return toml_table("compiler_config", name=name, compiler=compiler, flags=flags, target_from=target_from)
+
+
+def _expect_free(name: str, runtimes: Iterable[str], scope: Scope) -> None:
+    """Raise `RetargetError` where a file above declares one of the configs that would be written."""
+    taken = [scope.compilers.configs.get(name), scope.targets.configs.get(name)]
+    for other in (*taken, *(scope.runtimes.configs.get(runtime) for runtime in runtimes)):
+        if other is not None:
+            where = f"{other.origin.key_path} of {display_path(other.origin.file)}"
+            msg = f"found the name {other.name!r} in {where} already; choose another NAME"
+            raise RetargetError(msg)
+
+
+_MODEL = Path("backend") / "test" / "data" / "light" / "light_squeezenet.onnx"
+_OPSET = 17
+"""IREE imports the operators of this set; the model is of set 9."""
+
+_PIXELS = 64
+"""Of 224: a backend that is slow has an answer within its time."""
+
+SUITE = """
+# A whole model: SqueezeNet of the package onnx, with constants for weights, of 64 x 64 pixels and without its softmax.
+# Its results are compared with those of $compiler.
+[[module_test_suite]]
+name = "$name-models"
+srcs = ["model-squeezenet.onnx"]
+kind = "cases"
+targets = $targets
+"""
+
+_CASES = """\
+[[case]]
+inputs = [{ random = "normal" }]
+agree_with = "$compiler"
+tolerance = { rtol = 1e-4, atol = 1e-6 }
+"""
+
+
+def model_files(folder: Path, compiler: str) -> Iterator[tuple[Path, str | bytes]]:
+    """Yield the model and its cases, which compare a backend with a compiler config; nothing without the package."""
+    spec = importlib.util.find_spec("onnx")
+    if spec is None or spec.origin is None or not (path := Path(spec.origin).parent / _MODEL).is_file():
+        return
+    import onnx
+    from onnx import version_converter
+
+    model = version_converter.convert_version(onnx.load(str(path)), _OPSET)
+    graph = model.graph
+    del graph.value_info[:]
+    weights = {tensor.name for tensor in graph.initializer}
+    image = next(value for value in graph.input if value.name not in weights)
+    for size in image.type.tensor_type.shape.dim[2:]:
+        size.dim_value = _PIXELS
+    last = max(at for at, node in enumerate(graph.node) if node.op_type == "GlobalAveragePool")
+    del graph.node[last + 1 :]  # with constant weights, softmax gives 0.001 whatever came before
+    graph.output[0].name = graph.node[last].output[0]
+    yield folder / "model-squeezenet.onnx", model.SerializeToString(deterministic=True)
+    yield folder / "model-squeezenet.cases.toml", _CASES.replace("$compiler", compiler)

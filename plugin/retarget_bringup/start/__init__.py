@@ -1,1 +1,0 @@
-"""`retarget bringup start`: configs, a starter suite and a ladder for a new backend; for an extension its package."""

@@ -1,1 +1,0 @@
-"""The side of a session: it hands out compiles and runs."""

@@ -1,1 +1,0 @@
-"""Device profiles → IREE's targets: `#hal.device.target`, or the flags of llvm-cpu, CUDA and ROCm."""

@@ -1,1 +1,0 @@
-"""The subcommand `import-xfails`: config files of iree-test-suites become configs and expectation rules."""

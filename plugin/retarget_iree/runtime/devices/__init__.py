@@ -1,1 +1,0 @@
-"""The devices that the drivers list: what each is physically, and which one a runtime config names."""
