@@ -47,7 +47,6 @@ RUNNING = (
     "retarget.model.element_types",
     "retarget_iree.runtime.elements",
     "retarget_iree.runtime.exports",
-    "retarget_iree.runtime.exports",
 )
 """From an artifact to results."""
 

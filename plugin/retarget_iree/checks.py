@@ -66,7 +66,7 @@ class CheckCaseLoader(CaseLoader):
 
     def return_checks_version(self) -> str:
         """Name the rewriting by its code."""
-        return sha256(Path(__file__).with_name("rewrite.py").read_bytes()).hexdigest()
+        return sha256(Path(__file__).read_bytes()).hexdigest()
 
     def return_checks(self, source: bytes, name: str) -> bytes:
         """Return the module with checks as results; see `rewrite.return_checks`."""

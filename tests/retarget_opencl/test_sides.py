@@ -63,7 +63,8 @@ IN_THE_KEY = (
     "retarget.session.cache",
     "retarget.profiles",
     "retarget_iree.builds",
-    "retarget_iree.compiler.targets",
+    "retarget_iree.compiler.combined_targets",
+    "retarget_iree.compiler.vulkan_targets",
     "retarget_iree.runtime.devices",
     "retarget_profiles",
 )

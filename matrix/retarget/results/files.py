@@ -38,6 +38,8 @@ _ALIKE = ("file", "suite", "compiler", "runtime", "driver", "module", "tags", "d
 
 _LONGEST_NAME = 80
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9.+-]+")
+_SELECTS_NOTHING = re.compile(r"-[vqsxl]+|-n.*|auto|\d+|--(tb|durations|color|maxfail|retarget-results)\b.*")
+"""Words of pytest's command line that change what is shown, or how fast."""
 
 
 class _Line(
@@ -422,12 +424,21 @@ def results_of(sessions: Iterable[SessionResults]) -> dict[str, TargetRecord]:
 
 def faulty_sessions(sessions: Sequence[SessionResults]) -> list[SessionResults]:
     """Return the sessions with a fault; but not those that came to their end and of which later ones have all results,
-    one of them, of the same command, without a fault."""
+    one of them, which ran as much, without a fault."""
     current = {record.session for record in results_of(sessions).values()}
-    well = {one.start.arguments: number for number, one in enumerate(sessions) if not one.fault}
     return [
         one
-        for number, one in enumerate(sessions)
+        for number, one in enumerate(sessions, start=1)
         if one.fault
-        and (not one.is_complete or one.start.session in current or well.get(one.start.arguments, -1) < number)
+        and (
+            not one.is_complete
+            or one.start.session in current
+            or not any(not later.fault and _asks_no_more(later.start, one.start) for later in sessions[number:])
+        )
     ]
+
+
+def _asks_no_more(session: SessionStart, other: SessionStart) -> bool:
+    """Return whether a session has no words of a command line that another did not have, so that it selects as much:
+    each further path or expression selects less. Those that select nothing do not count."""
+    return {word for word in session.arguments if not _SELECTS_NOTHING.fullmatch(word)} <= {*other.arguments}

@@ -299,12 +299,26 @@ def test_a_failure_on_a_device_stands_until_the_target_is_as_expected_there(
     assert results_of(sessions)["t"].session == result
 
 
-def test_what_else_failed_counts_until_the_same_command_ends_well() -> None:
-    narrow, same = {"arguments": ("s",)}, {"arguments": ()}
-    failed_otherwise = session("a", passed("t"), status=2)
-    for later, stands in (({**narrow}, True), ({**same, "status": 1}, True), (same, False)):
-        sessions = [failed_otherwise, session("b", passed("t"), day=1, **later)]
-        assert (failed_otherwise in faulty_sessions(sessions)) is stands
+@pytest.mark.parametrize(
+    ("before", "later", "stands"),
+    [
+        ((), (), False),
+        ((), ("s",), True),
+        (("s",), (), False),
+        (("s", "-x"), ("s", "-n", "2", "-vv"), False),
+        (("s",), ("t",), True),
+        (("s",), ("s", "-k", "a"), True),
+        (("-m", "run"), ("-m", "compile"), True),
+    ],
+)
+def test_what_else_failed_counts_until_a_session_that_runs_as_much_ends_well(
+    before: tuple[str, ...], later: tuple[str, ...], stands: bool
+) -> None:
+    failed = session("a", passed("t"), status=2, arguments=before)
+    sessions = [failed, session("b", passed("t"), day=1, arguments=later)]
+    assert (failed in faulty_sessions(sessions)) is stands
+    fails_too = session("b", passed("t"), day=1, arguments=later, status=1)
+    assert failed in faulty_sessions([failed, fails_too])
 
 
 def test_what_a_file_leaves_out_is_what_its_readers_take_for_it() -> None:

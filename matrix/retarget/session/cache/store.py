@@ -5,9 +5,9 @@ Layout below the cache folder::
     CACHEDIR.TAG                      makes backup tools skip it (https://bford.info/cachedir/)
     v1/entries/<k>/<key>              what a compile came to, by compile key: the SHA-256 hex of the rest, then JSON
     v1/artifacts/<d>/<digest><suffix> what it produced, by the SHA-256 hex of its content
-    v1/resolutions/<k>/<key>          what a compiler config came to on this machine (`engine.compile.resolution`), and
+    v1/resolutions/<k>/<key>          what a compiler config came to on this machine (`session.compile.pool`), and
                                       the tables in a declaration file (`declare.schema.kept`)
-    v1/results/<k>/<key>              what a run came to (`engine.run.reuse.kept_results`)
+    v1/results/<k>/<key>              what a run came to (`session.run.reuse`)
     v1/binaries/<k>/<key>             what drivers made for devices (`retarget.worker.artifact`)
     v1/locks/<lock>                   held by the process that compiles a key which begins with these three digits,
                                       or runs a front end (`.1`, `.2` after them)
