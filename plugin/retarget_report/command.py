@@ -83,7 +83,7 @@ VIEWS: Mapping[str, View] = {
     "failures": failures.data,
     "time": durations.data,
     "history": history.data,
-    "benchmarks": history.data,
+    "benchmarks": history.benchmark_rows,
     "bringup": lambda report: [("bringup", report.bringups)],  # as `retarget bringup NAME --json` prints them
 }
 """The views in the order of the navigation: the name of the script in app/, and what yields its data."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 from retarget.extension import UnavailableError
-from retarget.model import CompileTarget, RunTarget, Target
+from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
 from retarget.session import (
     NO_RULES,
     AsExpected,
@@ -122,6 +122,11 @@ class MatrixItem(pytest.Item):
                 rules=self.in_force,
             )
         return self._trial
+
+    @property
+    def runtime(self) -> RuntimeConfig | None:
+        """The runtime config, None for a compile target: for hooks of a project's `conftest.py`."""
+        return self.target.runtime
 
     @property
     def compile_id(self) -> str:
