@@ -118,7 +118,7 @@ NOT_STARTED = "the scheduler of local:2 did not start: "
     [
         (f"{STARTED}\nsys.stdin.read()", (30, 30), ("", 0)),
         (f"{STARTED}\ntime.sleep(30)", (30, 0.1), ("", -signal.SIGKILL)),
-        ("print('no address', flush=True)\nsys.stdin.read()", (30, 30), ("no address", -signal.SIGKILL)),
+        ("print('no address', flush=True)\ntime.sleep(30)", (30, 30), ("no address", -signal.SIGKILL)),
         ("time.sleep(30)", (0.1, 30), ("nothing came in 0 s", -signal.SIGKILL)),
         ("sys.exit('\\n'.join('01234 5'))", (30, 30), ("it ended\n  its last lines:\n  1\n  2\n  3\n  4\n  5", 1)),
     ],
@@ -129,7 +129,9 @@ def test_a_scheduler_that_starts_prints_its_address_and_is_waited_for_at_the_end
     (package := tmp_path / "retarget_cluster").mkdir()
     (package / "__init__.py").touch()
     (package / "forked.py").write_text(f"import json, os, sys, time\n{forked}\n")
-    for name, value in zip(("_START_SECONDS", "_END_SECONDS", "available_cores"), (*limits, lambda: 9), strict=True):
+    for name, value in zip(
+        ("_START_SECONDS", "_LOCAL_END_SECONDS", "available_cores"), (*limits, lambda: 9), strict=True
+    ):
         monkeypatch.setattr(cluster_executor, name, value)
     with monkeypatch.context() as changed:
         changed.syspath_prepend(tmp_path)
