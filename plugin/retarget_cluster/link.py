@@ -128,26 +128,32 @@ class Link:
         self, payload: bytes, *, title: str, among: Sequence[str], resources: Mapping[str, float], urgent: bool = False
     ) -> Answer | Lost | Declined:
         """Dispatch a job to one of the workers `among`, by address; at most one begins it. Raises `GoneError`."""
+        from distributed.client import ClosedClientError
+
         attempt = uuid.uuid4().hex
         try:
             for number in range(1000):
                 self.expect_there()
                 settled: asyncio.Future[Any] = self._loop.create_future()
                 self._attempts[attempt] = (settled, among)
-                future = self._client.submit(
-                    perform,
-                    attempt,
-                    self.id,
-                    title,
-                    payload,
-                    key=f"retarget-{attempt}-{number}",
-                    workers=list(among),
-                    allow_other_workers=False,
-                    resources=dict(resources) or None,
-                    priority=1 if urgent else 0,
-                    pure=False,
-                    retries=0,
-                )
+                try:
+                    future = self._client.submit(
+                        perform,
+                        attempt,
+                        self.id,
+                        title,
+                        payload,
+                        key=f"retarget-{attempt}-{number}",
+                        workers=list(among),
+                        allow_other_workers=False,
+                        resources=dict(resources) or None,
+                        priority=1 if urgent else 0,
+                        pure=False,
+                        retries=0,
+                    )
+                except ClosedClientError as error:  # Dask's client has given the scheduler up
+                    silent = f"the scheduler at {self.address} does not answer any more"
+                    raise GoneError(self.gone or silent) from error
                 future.add_done_callback(lambda ended: self._dask_ended(attempt, ended))
                 try:
                     outcome = await settled
