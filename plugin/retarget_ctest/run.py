@@ -94,7 +94,7 @@ def _request(arguments: argparse.Namespace) -> RunRequest:
 
 
 def _options(arguments: argparse.Namespace) -> Iterator[str]:
-    """Yield what pytest's plugin is told with the same words."""
+    """Yield the options of pytest that have the same names and values."""
     yield from (f"--retarget-case={case}" for case in arguments.case)
     for name in ("results", "compile_timeout", "run_timeout"):
         if (value := getattr(arguments, name)) is not None:

@@ -16,7 +16,7 @@ from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite
 from mlir_modules import GOOD
 from retarget.cli import main
 from retarget.results import read_plan, read_results
-from retarget_ci.emit.jobs import _ACTIONS
+from retarget_ci.emit.github import _ACTIONS
 from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[2]

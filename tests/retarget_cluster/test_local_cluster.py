@@ -16,8 +16,7 @@ from msgspec.structs import replace
 from retarget.model import RunTarget
 from retarget.session import Engine, ExecutorSession, connect_executor, load_extensions
 from retarget.support import RetargetError
-from retarget_cluster import executor as cluster_executor
-from retarget_cluster import link
+from retarget_cluster import link, local
 from retarget_cluster.executor import ClusterExecutor
 from targets_of_doubles import EXTENSIONS, compile_target, has_ended, lines_of, run_target, runtime_config, wait_until
 
@@ -89,7 +88,7 @@ def test_a_cluster_that_does_not_start_says_why_and_the_session_compiles_meanwhi
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "distributed.py").write_text("raise ImportError('no such thing')\n")
-    monkeypatch.setattr(cluster_executor, "_START_SECONDS", 20.0)
+    monkeypatch.setattr(local, "_START_SECONDS", 20.0)
     registry = load_extensions(EXTENSIONS)
     session = ExecutorSession(extensions=EXTENSIONS, cache=tmp_path / "cache", jobs=None)
     with monkeypatch.context() as changed:
@@ -129,13 +128,11 @@ def test_a_scheduler_that_starts_prints_its_address_and_is_waited_for_at_the_end
     (package := tmp_path / "retarget_cluster").mkdir()
     (package / "__init__.py").touch()
     (package / "forked.py").write_text(f"import json, os, sys, time\n{forked}\n")
-    for name, value in zip(
-        ("_START_SECONDS", "_LOCAL_END_SECONDS", "available_cores"), (*limits, lambda: 9), strict=True
-    ):
-        monkeypatch.setattr(cluster_executor, name, value)
+    for name, value in zip(("_START_SECONDS", "_END_SECONDS", "available_cores"), (*limits, lambda: 9), strict=True):
+        monkeypatch.setattr(local, name, value)
     with monkeypatch.context() as changed:
         changed.syspath_prepend(tmp_path)
-        made = cluster_executor.LocalCluster("2", cache=Path("c"), extensions=("e",))
+        made = local.LocalCluster("2", cache=Path("c"), extensions=("e",))
     pid, (said, status) = made._process.pid, ends
     if not said:
         started: Any = made.start()
@@ -158,7 +155,7 @@ def test_a_cluster_on_this_machine_has_1_to_256_workers(
 ) -> None:
     monkeypatch.setattr("subprocess.Popen", lambda *_, **__: SimpleNamespace(pid=1))
     with nullcontext() if cores else pytest.raises(RetargetError, match=r"found local:.*, expected local:N with a "):
-        made = cluster_executor.LocalCluster(text, cache=tmp_path, extensions=())
+        made = local.LocalCluster(text, cache=tmp_path, extensions=())
         made._errors.close()
         assert made.cores == cores
 

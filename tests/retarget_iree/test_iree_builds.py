@@ -256,7 +256,7 @@ def test_a_library_without_packages_is_called_through_the_environments(tmp_path:
 def test_what_does_not_load_is_unavailable_with_the_words_of_the_loader(tmp_path: Path) -> None:
     filled(tmp_path, f"lib/{LIBRARY}")
     assert loaded(tmp_path) == [
-        "retarget.model.element_types.UnavailableError: the IREE compiler does not load: "
+        "retarget.model.calls.UnavailableError: the IREE compiler does not load: "
         f"{tmp_path}/lib/{LIBRARY}: file too short"
     ]
 

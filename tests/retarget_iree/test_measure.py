@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from retarget_iree.modules.onnx_import import flow_size
+from retarget_iree.modules.measure import flow_size
 
 FLOW = """\
 module attributes {stream.affinity.default = #hal.device.affinity<@__device_0>} {

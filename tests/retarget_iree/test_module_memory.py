@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from retarget_iree.modules.onnx_import import Allocation, disassembled, memory_line
+from retarget_iree.modules.measure import Allocation, disassembled, memory_line
 
 
 @pytest.mark.parametrize(

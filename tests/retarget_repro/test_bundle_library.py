@@ -18,7 +18,7 @@ sys.path[:0] = [{lib!r}]
 sys.modules["iree"] = sys.modules["pluggy"] = sys.modules["msgspec"] = None
 import numpy as np
 from retarget.arrays.comparison import failing_checks, failing_results
-from retarget.model.element_types import Check, Tolerance
+from retarget.model.calls import Check, Tolerance
 from retarget.model.outcomes import Failure, Stage
 from retarget.model.signatures import observe
 from retarget_iree.noise import clean_diagnostics, first_error

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from retarget.extension import FunctionInfo
-from retarget_iree.modules.onnx_import import Allocation, memory_line
+from retarget_iree.modules.measure import Allocation, memory_line
 from retarget_iree.runtime.exports import declared_types
 
 from retarget_opencl.artifact.file import (

@@ -20,11 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from retarget.arrays.dtypes import bits_of, kind_of, resigned
-from retarget.model.element_types import Check, Tolerance
+from retarget.model.calls import Check, Tolerance
 from retarget.model.outcomes import Mismatch
 
 if TYPE_CHECKING:
-    from retarget.model.element_types import Array
+    from retarget.model.calls import Array
 
 _BLOCK = 1 << 16
 """Bytes of each array that are compared at a time. The intermediate arrays of a block then stay in the cache and below

@@ -15,7 +15,7 @@ from retarget.model.element_types import ELEMENT_TYPES, DeclaredType, Kind, mlir
 from retarget.support.errors import RetargetError
 
 if TYPE_CHECKING:
-    from retarget.model.element_types import Array
+    from retarget.model.calls import Array
 
 _LETTERS = {Kind.BOOLEAN: "b", Kind.SIGNLESS: "i", Kind.SIGNED: "i", Kind.UNSIGNED: "u", Kind.FLOAT: "f"}
 

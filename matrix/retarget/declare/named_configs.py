@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from msgspec import Struct, field
 
 from retarget.declare.schema.kept import Declared, FileTables
+from retarget.declare.schema.values import fields_of
 from retarget.declare.sources import MATRIX_FILE
 from retarget.model import (
     CompilerConfig,
@@ -26,7 +27,6 @@ from retarget.model import (
     TargetConfig,
     Toolchain,
 )
-from retarget.model.metrics import fields_of
 from retarget.model.names import is_glob, known_words, name_error, tag_error
 from retarget.support.errors import Diagnostic, RetargetError, did_you_mean, display_path
 from retarget.support.files import user_path

@@ -26,10 +26,10 @@ from retarget.declare.named_configs import (
     word_problems,
 )
 from retarget.declare.schema.kept import Declared, FileTables
+from retarget.declare.schema.values import fields_of
 from retarget.extension import CompilerError, overrides
 from retarget.model import CompilerConfig, Host, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
 from retarget.model.devices import DEVICE_TYPES
-from retarget.model.metrics import fields_of
 from retarget.model.names import config_name_error, name_error
 from retarget.profiles.files import located_profile, reference_error
 from retarget.profiles.requirements import requirement_error

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from retarget.declare.named_configs import Scope, find_named, word_problems
 from retarget.declare.resolved_configs import requirements, target_error
 from retarget.declare.schema.kept import Declared, FileTables
+from retarget.declare.schema.values import fields_of
 from retarget.declare.sources import find_modules, select_modules
 from retarget.extension import CaseLoader, overrides
 from retarget.model import Module, ModuleOverride, Origin, Suite, TargetConfig
-from retarget.model.metrics import fields_of
 from retarget.model.names import is_glob, known_words, name_error
 from retarget.profiles.requirements import requirement_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean, display_path

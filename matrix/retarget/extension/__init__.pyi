@@ -33,6 +33,13 @@ from retarget.extension.products import ExtensionError as ExtensionError
 from retarget.extension.products import overrides as overrides
 from retarget.extension.registry import hookimpl as hookimpl
 from retarget.extension.registry import load_extensions as load_extensions
+from retarget.model.calls import Check as Check
+from retarget.model.calls import CheckSink as CheckSink
+from retarget.model.calls import CompilerError as CompilerError
+from retarget.model.calls import DriverError as DriverError
+from retarget.model.calls import FunctionInfo as FunctionInfo
+from retarget.model.calls import Tolerance as Tolerance
+from retarget.model.calls import UnavailableError as UnavailableError
 from retarget.model.declared import CompilerConfig as CompilerConfig
 from retarget.model.declared import CompileTarget as CompileTarget
 from retarget.model.declared import Host as Host
@@ -41,13 +48,6 @@ from retarget.model.declared import RunTarget as RunTarget
 from retarget.model.declared import RuntimeConfig as RuntimeConfig
 from retarget.model.declared import Suite as Suite
 from retarget.model.declared import Toolchain as Toolchain
-from retarget.model.element_types import Check as Check
-from retarget.model.element_types import CheckSink as CheckSink
-from retarget.model.element_types import CompilerError as CompilerError
-from retarget.model.element_types import DriverError as DriverError
-from retarget.model.element_types import FunctionInfo as FunctionInfo
-from retarget.model.element_types import Tolerance as Tolerance
-from retarget.model.element_types import UnavailableError as UnavailableError
 from retarget.model.outcomes import DeviceInfo as DeviceInfo
 from retarget.model.outcomes import Stage as Stage
 from retarget.profiles.files import Profile as Profile
@@ -58,4 +58,4 @@ from retarget.support.errors import DiagnosticsError as DiagnosticsError
 from retarget.support.errors import RetargetError as RetargetError
 
 if TYPE_CHECKING:
-    from retarget.model.element_types import Array as Array
+    from retarget.model.calls import Array as Array

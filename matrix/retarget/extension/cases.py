@@ -13,12 +13,12 @@ from msgspec import Struct, field
 from retarget.extension.drivers import RunPlan
 from retarget.extension.products import Product, called_in_process, checked_value, not_overridden
 from retarget.model import Module, RuntimeConfig, Suite
-from retarget.model.element_types import FunctionInfo, Tolerance
+from retarget.model.calls import FunctionInfo, Tolerance
 from retarget.model.outcomes import Stage
 from retarget.support.errors import Diagnostic, RetargetError
 
 if TYPE_CHECKING:
-    from retarget.model.element_types import Array
+    from retarget.model.calls import Array
 
 RUN_CASE = "retarget.worker.run_case"
 """What `python3 -m` runs."""

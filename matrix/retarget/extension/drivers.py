@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retarget.extension.products import Builds, Product, called_in_process, not_overridden
-from retarget.model.element_types import CheckSink, DriverError, FunctionInfo
+from retarget.model.calls import CheckSink, DriverError, FunctionInfo
 from retarget.model.outcomes import DeviceInfo, Stage
 
 if TYPE_CHECKING:
     from retarget.model import RuntimeConfig
-    from retarget.model.element_types import Array
+    from retarget.model.calls import Array
 
 
 class Program(Product, is_base=True):

@@ -24,7 +24,7 @@ from pathlib import Path
 from types import FunctionType, NoneType, UnionType
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from retarget.model.element_types import CompilerError, DriverError, UnavailableError
+from retarget.model.calls import CompilerError, DriverError, UnavailableError
 from retarget.support.errors import RetargetError
 
 if TYPE_CHECKING:

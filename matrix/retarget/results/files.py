@@ -411,8 +411,7 @@ def _has_failed(records: Sequence[TargetRecord]) -> bool:
 
 
 def _is_left_out(record: TargetRecord) -> bool:
-    """Whether a target was skipped for what a machine lacks or a session was told, not for what is declared of it, or
-    is blocked."""
+    """Whether a target is blocked, or was skipped by the machine or the options of a session, not by a declaration."""
     is_skipped = record.outcome is Outcome.SKIPPED and not (record.excused or record.unsuitable)
     return is_skipped or record.outcome is Outcome.BLOCKED
 

@@ -43,7 +43,7 @@ from retarget.session.commands import BY_HAND as BY_HAND
 from retarget.session.commands import Commands as Commands
 from retarget.session.commands import shell_program as shell_program
 from retarget.session.compile.pool import CompilePool as CompilePool
-from retarget.session.compile.pool import NotBuiltError as NotBuiltError
+from retarget.session.compile.resolution import NotBuiltError as NotBuiltError
 from retarget.session.compile.service import BuildActivity as BuildActivity
 from retarget.session.engine import Engine as Engine
 from retarget.session.executor import CompileJob as CompileJob

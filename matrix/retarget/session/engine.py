@@ -80,12 +80,12 @@ class Engine:
         `compiles` run at a time (None: one per core that this process may use). Timeouts are in seconds, for targets
         that declare none. `cases` are names and globs, all if there are none. Artifacts are taken from the folder
         `artifacts` and not compiled, if there is one, or written to the folder `export`. Unless `shared` is false, the
-        shared store that the environment names is behind the cache. Processes that wait for a device are told the
-        `command` of this one, of which those with one `session` are one. `waiting` is entered around what takes long:
-        compiles, runs, the opening of devices; `note` takes a line on each wait for a device that another session uses,
-        or for uploads. An `executor` compiles and runs in place of this machine, and is closed with the engine. A
-        `spare` worker is used for the first device, and is the caller's to close afterwards. With a `timing` this is a
-        benchmark: cases that pass are called again.
+        shared store that the environment names is behind the cache. A process that waits for a device shows the
+        `command` of this one; all processes with the same `session` count as one. `waiting` is entered around what
+        takes long: compiles, runs, the opening of devices; `note` takes a line on each wait for a device that another
+        session uses, or for uploads. An `executor` compiles and runs in place of this machine, and is closed with the
+        engine. A `spare` worker is used for the first device, and is the caller's to close afterwards. With a `timing`
+        this is a benchmark: cases that pass are called again.
         """
         self.registry = registry
         self._cache = cache

@@ -117,7 +117,7 @@ class ServiceHooks:
         """Queue the compiles of the selection, ahead of need."""
         config = session.config
         runs_all_the_same = hasattr(config, "workerinput") or config.getoption("continue_on_collection_errors")
-        failed = session.testsfailed and not runs_all_the_same  # a worker of xdist runs what it is told to
+        failed = session.testsfailed and not runs_all_the_same  # the controller of xdist decides what its workers run
         items = [item for item in session.items if isinstance(item, MatrixItem)]
         if self._spare is not None and not any(isinstance(item.target, RunTarget) for item in items):
             self._spare.close()

@@ -71,14 +71,8 @@ from retarget_iree.compiler.tool import (
     tool_diagnostics,
     tool_runs,
 )
-from retarget_iree.modules.onnx_import import (
-    FLOW_FLAGS,
-    STREAM_FLAGS,
-    flow_size,
-    import_onnx,
-    onnx_version,
-    stream_statistics,
-)
+from retarget_iree.modules.measure import FLOW_FLAGS, STREAM_FLAGS, flow_size, stream_statistics
+from retarget_iree.modules.onnx_import import import_onnx, onnx_version
 from retarget_iree.noise import first_error, is_verdict
 from retarget_iree.toolchain import command, compiler_environment, environment_facts, find_compiler
 

@@ -21,7 +21,7 @@ from retarget.support import RetargetError, decoded
 from retarget_iree.builds import CompilerBuild, build_hint, locate
 from retarget_iree.compiler.combined_targets import is_pure, with_profiles
 from retarget_iree.compiler.flags import PHASE_FLAG, phase_of, with_devices, with_one_phase
-from retarget_iree.modules.onnx_import import disassembled, memory_line
+from retarget_iree.modules.measure import disassembled, memory_line
 from retarget_iree.noise import clean_diagnostics, clean_status, first_error, is_verdict
 from retarget_iree.toolchain import command, find_compiler, linker_flags
 

@@ -43,7 +43,7 @@ _LIBRARY = (
     "retarget.arrays.dtypes",
     "retarget.extension.drivers",
     "retarget.extension.products",
-    "retarget.model.element_types",
+    "retarget.model.calls",
     "retarget.model.devices",
     "retarget.model.element_types",
     "retarget.model.names",

@@ -8,8 +8,8 @@ import pytest
 from model_targets import compile_target
 from msgspec.structs import replace
 from retarget.model import Origin, RuntimeConfig
+from retarget.model.calls import CompilerError, DriverError, Tolerance, UnavailableError
 from retarget.model.driver_checks import CheckState, DriverCheckOutcome
-from retarget.model.element_types import CompilerError, DriverError, Tolerance, UnavailableError
 from retarget.model.locations import SourceLocations, diagnostics_at, suite_line
 from retarget.model.outcomes import Rung, Stage
 from retarget.support.toml import Problem

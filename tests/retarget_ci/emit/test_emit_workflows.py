@@ -14,7 +14,8 @@ from retarget.cli import main
 from retarget.results import Leg, Plan
 from retarget.support import DiagnosticsError, RetargetError
 from retarget_ci.emit.command import emitted_files, emitted_problems, left_over_files
-from retarget_ci.emit.jobs import child_pipeline, jobs_of, legs_of_jobs
+from retarget_ci.emit.gitlab import child_pipeline
+from retarget_ci.emit.jobs import jobs_of, legs_of_jobs
 from retarget_ci.files.read import read_ci
 from retarget_ci.files.tables import CiConfig
 from ruamel.yaml import YAML

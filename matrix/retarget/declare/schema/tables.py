@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from retarget.model.metrics import METRICS, OUTCOMES, STAGES
+from retarget.declare.schema.values import METRICS, OUTCOMES, STAGES
 
 
 def _listed(value: object) -> object:

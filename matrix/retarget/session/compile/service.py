@@ -21,7 +21,8 @@ from retarget.model import CompilerConfig, CompileTarget
 from retarget.model.outcomes import CompileOutcome, DeviceInfo, Failure, Stage
 from retarget.session.cache.key import InputDigests, Inputs
 from retarget.session.cache.store import Store, StoreError
-from retarget.session.compile.pool import CompilePool, NotBuiltError, Resolver
+from retarget.session.compile.pool import CompilePool
+from retarget.session.compile.resolution import NotBuiltError, Resolver
 from retarget.session.compile.steps import CompileSteps, key_of, with_fact
 from retarget.session.toolchains import worker_environment
 from retarget.support.errors import RetargetError

@@ -580,7 +580,7 @@ def test_the_current_folder_and_the_host_count_for_a_stored_resolution(
     assert make().result(target).failure is None
     monkeypatch.chdir(tmp_path)
     assert make().result(target).failure is None
-    monkeypatch.setattr("retarget.session.compile.pool.host_identity", lambda: "another machine")
+    monkeypatch.setattr("retarget.session.compile.resolution.host_identity", lambda: "another machine")
     assert make().result(target).failure is None
     assert lines_of(log).count("resolve double") == 3
 

@@ -11,7 +11,7 @@ from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, Origin
 from retarget.session.cache.store import Store
-from retarget.session.compile.pool import Resolver
+from retarget.session.compile.resolution import Resolver
 from retarget.session.compile.service import BuildService
 
 CONFIG = CompilerConfig(name="c", compiler="absent", origin=Origin(file=Path("matrix.toml"), key_path=""))
