@@ -447,9 +447,8 @@ def _asks_no_more(session: SessionStart, other: SessionStart) -> bool:
     """Return whether a session selects at least what another did: by the same words of a command line but for those
     that leave targets out, or all of the project where the other had nothing but paths. An option may be needed for
     what it finds."""
-    asked, before = (
-        _SELECTS_NOTHING.sub("", "".join(f"{word}\n" for word in one.arguments)) for one in (session, other)
-    )
+    lines = ("".join(f"{word}\n" for word in one.arguments) for one in (session, other))
+    asked, before = (_SELECTS_NOTHING.sub("", one) for one in lines)
     wide = _NARROWS.sub("", before)
     if not asked and not session.cwd:
         return not any(word.startswith("-") for word in wide.splitlines())

@@ -29,7 +29,7 @@ from retarget.results.history import HistoryRun
 from retarget.results.plan import Leg, Plan, digest_of_ids, read_plan
 from retarget.results.record import CompileRecord, DeviceRecord, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
-from sample_results import passed, session
+from sample_results import failed, passed, session
 
 
 def start(**known: object) -> SessionStart:
@@ -297,6 +297,15 @@ def test_a_failure_on_a_device_stands_until_the_target_is_as_expected_there(
     records = [passed("t", outcome=outcome, devices=(device,) if device else ()) for device, outcome in seen]
     sessions = [session(str(number), record, day=number) for number, record in enumerate(records)]
     assert results_of(sessions)["t"].session == result
+
+
+@pytest.mark.parametrize(("device", "result"), [(_A, Outcome.SKIPPED), (_B, Outcome.FAILED)])
+def test_a_device_that_lacks_what_is_required_mends_no_failure_on_another(
+    device: DeviceRecord, result: Outcome
+) -> None:
+    skipped = passed("t", outcome=Outcome.SKIPPED, unavailable=True, unsuitable=True, devices=(device,))
+    sessions = [session("a", failed("t", devices=(_A,))), session("b", skipped, day=1)]
+    assert results_of(sessions)["t"].outcome is result
 
 
 @pytest.mark.parametrize(
