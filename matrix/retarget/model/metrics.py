@@ -1,7 +1,5 @@
-"""The metrics of benchmarks: metrics with their units, and quantities as texts.
-
-What tables with a model and tables without one have in common: words, and how values are frozen.
-"""
+"""The metrics of benchmarks with their units, and quantities as texts; and what declared tables have in common whether
+pydantic read them or not: their words, and how their values are frozen."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Checks of the commands that are submitted: fills, copies, updates.
-
-Runs one check on an opened device, and returns its outcome.
-"""
+"""Checks of the commands that are submitted: fills, copies, updates; and how any one check is run on a device."""
 
 from __future__ import annotations
 
