@@ -66,7 +66,9 @@ class Results:
         """Write the header. Raises `pytest.UsageError` where that fails."""
         self._left = dict.fromkeys(ids)
         arguments = tuple(map(str, self._config.invocation_params.args))
-        start = session_start(self._left, self._config.rootpath, arguments, **self._of_leg)
+        root, cwd = self._config.rootpath, self._config.invocation_params.dir
+        below = "" if cwd == root else os.path.relpath(cwd, root)
+        start = session_start(self._left, root, arguments, cwd=below, **self._of_leg)
         self._session = start.session
         with usage_errors("--retarget-results: "):
             self._writer = ResultsWriter(self._folder, start)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -315,3 +317,13 @@ def test_text_of_any_sort_is_kept_and_read_back(project: Project) -> None:
     assert record.text.startswith("<script>\0\\udcffxxx")
     assert record.text.endswith("xxx\n… and 983050 more characters")
     assert Path(record.module_file).stem == "a<b>&'q"
+
+
+@pytest.mark.slow
+def test_a_session_says_in_which_folder_of_the_project_it_was_started(project: Project) -> None:
+    project.doubles(a="f: pass")
+    project.write({"pytest.ini": "[pytest]\n"})
+    for folder in ("suites", "."):
+        argv = [sys.executable, "-m", "pytest", *DOUBLES, "--retarget-results", str(project.path / "results")]
+        subprocess.run(argv, cwd=project.path / folder, check=True, capture_output=True)
+    assert [session.start.cwd for session in read_results([project.path / "results"])] == ["suites", ""]

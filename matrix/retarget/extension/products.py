@@ -1,13 +1,11 @@
-"""The base of all that extensions provide, and the check of what it returns.
+"""The base of all that extensions provide, the check of what it returns, and the base class of subcommands.
 
 An extension subclasses a base class, such as `Driver`, and overrides what it has. Each overriding method is checked
 when it returns: one that returns something else than the base class declares raises an `ExtensionError` that names the
 extension, the method, what it returned and what was expected. Otherwise the mistake would show far away, as a
 traceback of a worker.
 
-Imports nothing but the calls and the errors: a bundle that reproduces a failure holds a copy.
-
-The base class of the subcommands of `retarget`.
+Imports nothing but the element types and the errors: a bundle that reproduces a failure holds a copy.
 """
 
 from __future__ import annotations

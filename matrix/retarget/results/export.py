@@ -1,13 +1,14 @@
-"""Results as a junit file, as pytest's `--junitxml` writes it (family xunit2), with the properties of each target.
+"""Results in the formats of other tools.
 
-Results as CTRF, the Common Test Report Format: https://ctrf.io, schema in the npm package `ctrf`.
+A junit file, as pytest's `--junitxml` writes it (family xunit2), with the properties of each target.
+
+CTRF, the Common Test Report Format: https://ctrf.io, schema in the npm package `ctrf`.
 
 Benchmarks as pytest-benchmark saves them (`--benchmark-json`), for its command `pytest-benchmark compare`, and for
 the services that read this form.
 
-Results as Chrome's trace events, which Perfetto (https://ui.perfetto.dev) opens: a timeline of workers and devices.
-
-Format: "Trace Event Format", https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
+Chrome's trace events, which Perfetto (https://ui.perfetto.dev) opens: a timeline of workers and devices. Format: "Trace
+Event Format", https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
 """
 
 from __future__ import annotations

@@ -38,8 +38,12 @@ _ALIKE = ("file", "suite", "compiler", "runtime", "driver", "module", "tags", "d
 
 _LONGEST_NAME = 80
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9.+-]+")
-_SELECTS_NOTHING = re.compile(r"-[vqsxl]+|-n.*|auto|\d+|--(tb|durations|color|maxfail|retarget-results)\b.*")
-"""Words of pytest's command line that change what is shown, or how fast."""
+_SELECTS_NOTHING = re.compile(
+    r"^(-[vqsxl]+|(-n|--(numprocesses|tb|durations|color|maxfail|retarget-results))(.+|\n.*))\n", re.MULTILINE
+)
+"""Options of pytest's command line, a word in a line, that change what is shown, or how fast: with their values."""
+_NARROWS = re.compile(r"^(-[km]|--(deselect|ignore|ignore-glob))(.+|\n.*)\n", re.MULTILINE)
+"""Options that leave targets out."""
 
 
 class _Line(
@@ -54,7 +58,7 @@ class SessionStart(_Line, tag="session", frozen=True, kw_only=True):
     `selected` targets are to run, whose ids have the digest `digest` (see `retarget.results.plan.digest_of_ids`).
     `started` is in seconds since 1970, UTC. `leg` and `plan` are those of the plan that it runs, empty without one.
     `revision` is the commit of the checkout, with `+` where it has changes, empty where it is none. `arguments` are
-    pytest's.
+    pytest's, which was started in the folder `cwd` of the project, empty for the project's own.
     """
 
     version: int
@@ -71,6 +75,7 @@ class SessionStart(_Line, tag="session", frozen=True, kw_only=True):
     platform: str = ""
     cores: int = 0
     arguments: tuple[str, ...] = ()
+    cwd: str = ""
 
 
 class SessionEnd(_Line, tag="end", frozen=True, kw_only=True):
@@ -438,6 +443,12 @@ def faulty_sessions(sessions: Sequence[SessionResults]) -> list[SessionResults]:
 
 
 def _asks_no_more(session: SessionStart, other: SessionStart) -> bool:
-    """Return whether a session has no words of a command line that another did not have, so that it selects as much:
-    each further path or expression selects less. Those that select nothing do not count."""
-    return {word for word in session.arguments if not _SELECTS_NOTHING.fullmatch(word)} <= {*other.arguments}
+    """Return whether a session selects at least what another did: by the same words of a command line but for those
+    that leave targets out, or all of the project where the other had nothing but paths. An option may be needed for
+    what it finds."""
+    lines = ("".join(f"{word}\n" for word in one.arguments) for one in (session, other))
+    asked, before = (_SELECTS_NOTHING.sub("", one) for one in lines)
+    wide = _NARROWS.sub("", before)
+    if not asked and not session.cwd:
+        return not any(word.startswith("-") for word in wide.splitlines())
+    return session.cwd == other.cwd and asked in {before, wide}

@@ -1,11 +1,9 @@
-"""Temporary folders that clean up themselves: a later session removes what a killed one has left.
+"""Locks of files, and temporary folders that clean up themselves: a later session removes what a killed one has left.
 
-Each holds a lock file that its owner keeps locked as long as it lives. A folder without one is somebody else's.
+Each folder holds a lock file that its owner keeps locked as long as it lives. A folder without one is somebody else's.
 
-Locks that the system holds for a process and frees when it ends, however it ends: flock(2) on a file.
-
-Shared ones say "in use", an exclusive one "being written or removed". The exclusive holder of a lock may delete its
-file.
+The system holds a lock for a process and frees it when that ends, however it ends: flock(2) on a file. Shared ones say
+"in use", an exclusive one "being written or removed". The exclusive holder of a lock may delete its file.
 """
 
 from __future__ import annotations

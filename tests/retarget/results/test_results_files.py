@@ -29,7 +29,7 @@ from retarget.results.history import HistoryRun
 from retarget.results.plan import Leg, Plan, digest_of_ids, read_plan
 from retarget.results.record import CompileRecord, DeviceRecord, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
-from sample_results import passed, session
+from sample_results import failed, passed, session
 
 
 def start(**known: object) -> SessionStart:
@@ -299,26 +299,56 @@ def test_a_failure_on_a_device_stands_until_the_target_is_as_expected_there(
     assert results_of(sessions)["t"].session == result
 
 
+@pytest.mark.parametrize(("device", "result"), [(_A, Outcome.SKIPPED), (_B, Outcome.FAILED)])
+def test_a_device_that_lacks_what_is_required_mends_no_failure_on_another(
+    device: DeviceRecord, result: Outcome
+) -> None:
+    skipped = passed("t", outcome=Outcome.SKIPPED, unavailable=True, unsuitable=True, devices=(device,))
+    sessions = [session("a", failed("t", devices=(_A,))), session("b", skipped, day=1)]
+    assert results_of(sessions)["t"].outcome is result
+
+
 @pytest.mark.parametrize(
     ("before", "later", "stands"),
     [
-        ((), (), False),
-        ((), ("s",), True),
-        (("s",), (), False),
-        (("s", "-x"), ("s", "-n", "2", "-vv"), False),
-        (("s",), ("t",), True),
-        (("s",), ("s", "-k", "a"), True),
-        (("-m", "run"), ("-m", "compile"), True),
+        ("", "", False),
+        ("", "s", True),
+        ("s", "", False),
+        ("s t -k a", "", False),
+        ("s -x", "s -n 2 -vv --tb short", False),
+        ("s --maxfail=1", "s -nauto --color yes", False),
+        ("s", "t", True),
+        ("s t", "s", True),  # t was not collected
+        ("", "2", True),  # a folder
+        ("2", "2", False),
+        ("s", "s -k a", True),
+        ("s -k a --deselect s::b", "s", False),
+        ("-k a", "-k 2", True),
+        ("-m run", "-m compile", True),
+        ("-m run -k a", "-m a -k run", True),
+        ("-o a=b", "-o a=c", True),
+        ("-p x s", "-p x s", False),
+        ("-p x s", "s", True),
+        ("--retarget-require vulkan", "", True),
+        ("--run-slow s", "s", True),
     ],
 )
 def test_what_else_failed_counts_until_a_session_that_runs_as_much_ends_well(
-    before: tuple[str, ...], later: tuple[str, ...], stands: bool
+    before: str, later: str, stands: bool
 ) -> None:
-    failed = session("a", passed("t"), status=2, arguments=before)
-    sessions = [failed, session("b", passed("t"), day=1, arguments=later)]
-    assert (failed in faulty_sessions(sessions)) is stands
-    fails_too = session("b", passed("t"), day=1, arguments=later, status=1)
+    failed = session("a", passed("t"), status=2, arguments=tuple(before.split()))
+    known: dict[str, Any] = {"day": 1, "arguments": tuple(later.split())}
+    assert (failed in faulty_sessions([failed, session("b", passed("t"), **known)])) is stands
+    fails_too = session("b", passed("t"), **known, status=1)
     assert failed in faulty_sessions([failed, fails_too])
+
+
+@pytest.mark.parametrize(
+    ("before", "later", "stands"), [("", "a", True), ("a", "", False), ("a", "a", False), ("a", "b", True)]
+)
+def test_a_session_in_a_folder_of_the_project_runs_what_is_there(before: str, later: str, stands: bool) -> None:
+    failed = session("a", passed("t"), status=2, cwd=before)
+    assert (failed in faulty_sessions([failed, session("b", passed("t"), day=1, cwd=later)])) is stands
 
 
 def test_what_a_file_leaves_out_is_what_its_readers_take_for_it() -> None:

@@ -1,6 +1,6 @@
 """`retarget results merge|show|diff|update|export`.
 
-`retarget results show`: outcomes by config, failures by signature, sessions that did not end.
+`show` prints outcomes by config, failures by signature, sessions that did not end.
 """
 
 from __future__ import annotations

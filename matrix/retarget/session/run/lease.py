@@ -103,9 +103,9 @@ def current_holder(command: Sequence[str], session: str = "") -> Holder:
     text = shlex.join([name, *command[1:]])
     return Holder(
         pid=pid,
-        user=_user(),
-        command=text[:_LONGEST_TEXT],
-        folder=_current_folder(),
+        user=printable(_user()),
+        command=printable(text[:_LONGEST_TEXT]),
+        folder=printable(_current_folder()),  # JSON has no bytes that are no text
         session=session or f"{os.uname().nodename} {pid}",
     )
 

@@ -60,6 +60,8 @@ class RunTrial(Trial):
         try:
             self._record_devices(self.services.engine.devices_of(self.target))
         except UnavailableError as error:
+            if isinstance(error, UnsuitableError):  # a failure on other devices stands
+                self._record_devices(self.services.engine.devices(runtime))
             self._unavailable_device(error)
         except RetargetError:  # its module compiles all the same, if it does
             with suppress(RetargetError, Skip):

@@ -381,8 +381,9 @@ class Trial:
         )
 
 
-def session_start(ids: Iterable[str], folder: Path, arguments: Sequence[str], **of_leg: str) -> SessionStart:
-    """Return a session that starts now, of the targets with these node ids, in the checkout that `folder` is in."""
+def session_start(ids: Iterable[str], folder: Path, arguments: Sequence[str], **known: str) -> SessionStart:
+    """Return a session that starts now, of the targets with these node ids, in the checkout that `folder` is in, and
+    what else is known of it: its leg and plan, where it was started."""
     selected = dict.fromkeys(ids)
     return new_session(
         selected=len(selected),
@@ -394,7 +395,7 @@ def session_start(ids: Iterable[str], folder: Path, arguments: Sequence[str], **
         platform=platform.platform(),
         cores=available_cores(),
         arguments=tuple(arguments),
-        **of_leg,
+        **known,
     )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import retarget.declare.read
 from retarget.declare.load import DeclarationLoader, discover_suites
+from retarget.declare.schema import kept
 from retarget.extension.registry import load_extensions
 from retarget.model import Suite
 from retarget.session.cache.store import Store
@@ -186,3 +188,25 @@ def test_what_has_another_form_is_read_anew(suite_file: Path, text: str) -> None
     loaded(suite_file, store)
     store.texts = dict.fromkeys(store.texts, text)
     assert loaded(suite_file, store) == anew
+
+
+def test_the_key_covers_the_code_that_makes_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    covered: set[Path] = set()
+    read_bytes = Path.read_bytes
+
+    def read(path: Path) -> bytes:
+        covered.add(path)
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", read)
+    kept._code.__wrapped__()
+
+    root = Path(kept.__file__).parents[2]
+    words = {root / name for name in ("declare/schema/export.py", "support/errors.py", "support/files.py")}
+    waiting, needed = {Path(retarget.declare.read.__file__)}, set[Path]()
+    while waiting:
+        needed.add(file := waiting.pop())
+        imported = re.findall(r"^from retarget\.([\w.]+) import", file.read_text(), re.MULTILINE)
+        found = {root / f"{name.replace('.', '/')}.py" for name in imported}
+        waiting |= found - needed - words  # of errors: tables with one are not kept
+    assert needed <= covered

@@ -237,6 +237,14 @@ def test_a_user_without_a_name_goes_by_the_number(monkeypatch: pytest.MonkeyPatc
     assert current_holder(["pytest"]).user == str(os.getuid())
 
 
+def test_a_command_and_a_folder_that_are_no_text_hold_a_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "cwd", lambda: Path("/suites\udcff"))
+    holder = current_holder(["pytest", "m\udcfe"])
+    assert (holder.command, holder.folder) == ("pytest 'm?'", "/suites?")
+    with DeviceLeases(tmp_path / "leases", holder).hold([Lease(physical_id="gpu", device="gpu")]):
+        pass
+
+
 def test_runs_of_one_session_wait_for_one_another_without_a_word(
     tmp_path: Path, start: Callable[[int], Process]
 ) -> None:

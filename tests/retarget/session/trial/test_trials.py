@@ -389,6 +389,7 @@ def test_a_target_that_is_not_compiled_here_names_none_that_blocks_it(monkeypatc
         ([], {"compiler": RetargetError("no such"), "selected": "m_c"}, BY_COMPILE),
         ([], {"compiler": RetargetError("no such"), "settings": {"artifacts": Path("x")}}, ("", "")),
         ([], {"devices": UnavailableError("no GPU")}, ("unavailable", "r: no GPU")),
+        ([], {"devices": UnsuitableError("small")}, ("unsuitable", "r: small")),
         ([], {"devices": SickDeviceError("lost")}, ("lost", "lost")),
         ([], {"devices": RetargetError("broken")}, ("RetargetError", "broken")),
     ],
@@ -399,7 +400,8 @@ def test_a_run_that_lacks_something_is_not_tried(
     trial = World(monkeypatch, *rules, **known).trial()
     assert end_of(trial.prepare) == end
     assert trial.started > 0
-    assert [one.name for one in trial.record.devices] == (["GPU"] if end == ("", "") else [])
+    has_devices = end == ("", "") or end[0] == "unsuitable"
+    assert [one.name for one in trial.record.devices] == (["GPU"] if has_devices else [])
 
 
 @pytest.mark.parametrize(
@@ -427,6 +429,7 @@ def test_a_compile_that_lacks_something_is_not_tried(
         ([rule(stages=("compile",))], {"compile": compiled(REFUSED)}, ("AsExpected", "r0"), "none"),
         ([rule(stages=("compile",))], {}, PASSED_COMPILE, "compiles"),
         ([rule(stages=("compile", "run"))], {}, ("", ""), "compiles"),
+        ([], {"checker": True}, ("", ""), "matches"),
     ],
 )
 def test_a_compile_ends_so(

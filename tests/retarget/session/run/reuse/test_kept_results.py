@@ -134,7 +134,7 @@ def test_rules_judge_a_result_anew_and_one_that_differs_makes_the_target_run_alw
     assert kept.found(rules()) is None
 
 
-def test_what_fails_on_one_machine_after_it_passed_on_another_runs_always_on_all(tmp_path: Path) -> None:
+def test_what_fails_on_one_machine_after_it_passed_on_another_runs_always_where_it_was_not_kept(tmp_path: Path) -> None:
     (tmp_path / "share").mkdir()
 
     def kept_by(machine: str, *outcomes: RunOutcome) -> bool:
