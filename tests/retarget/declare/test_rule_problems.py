@@ -45,7 +45,7 @@ def test_a_rule_that_says_enough_has_no_problem(known: dict[str, Any]) -> None:
         ({"stage": ["run", "run"]}, "e.stage.1", "found 'run' a second time, expected it once"),
         ({"case": ["a", "a"]}, "e.case.1", "found 'a' a second time, expected it once"),
         ({"case": ["a", " "]}, "e.case.1", "found an empty string, expected the name of a case or a glob"),
-        ({"case": ["a"], "stage": ["compile"]}, "e.case", 'found case with stage "compile", expected load, run, compa'),
+        ({"case": ["a"], "stage": ["run", "compile"]}, "e.case", 'found case with stage "compile", expected load, run'),
         ({"stage": ["ran"]}, "e.stage.0", "found 'ran', expected one of compile, load, run, compare, crash, timeout"),
         ({"outcome": "xfial"}, "e.outcome", "found 'xfial', expected one of xfail, skip, flaky, intermittent; did you"),
         (

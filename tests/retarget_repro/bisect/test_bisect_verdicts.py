@@ -327,6 +327,8 @@ def test_the_first_bad_version_is_found_and_printed(
         "  3",
     ]
     assert bench.asked_pre == [False]
+    assert _bisected(monkeypatch, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["first"] == "3"
 
 
 def test_where_it_cannot_be_told_the_versions_between_are_named_and_the_status_is_1(
