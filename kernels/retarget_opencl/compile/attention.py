@@ -1,6 +1,6 @@
 """Attention as one kernel of our own, or as products of matrices, a softmax between them.
 
-IREE (3.13) keeps `iree_linalg_ext.attention` as one kernel, which its SPIR-V does not compile. Where `clc.attention`
+IREE (3.13) keeps `iree_linalg_ext.attention` as one kernel, which its SPIR-V does not compile. Where `clc.source`
 has a kernel for it, IREE compiles one that only fills the result, in whose place that is written. Elsewhere attention
 is taken apart before kernels are formed: its products get tiles and matrix units as others do. The scores of all rows
 are then in memory at once: as many `f32` as there are queries times keys.
