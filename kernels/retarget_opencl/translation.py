@@ -25,7 +25,8 @@ BFLOAT16 = "retarget.bfloat16"
 
 
 ATTENTION = "retarget.attention"
-"""The attribute of an executable's export whose kernel is attention, not what IREE compiled: a `clc.source.Attention` as JSON."""
+"""The attribute of an executable's export whose kernel is attention, not what IREE compiled: `clc.source.Attention` as
+JSON."""
 
 
 class TranslationError(Exception):

@@ -86,9 +86,12 @@ def test_a_device_that_fails_at_the_end_of_timing_has_its_own_queue_again(
     def fail() -> None:
         raise OSError
 
-    with pytest.raises(OSError), commands.profiled():  # noqa: PT011 - the device's, whatever it says
-        assert commands.pool.queue is not plain
-        monkeypatch.setattr(commands, "finish", fail)
+    timing = commands.profiled()
+    timing.__enter__()
+    assert commands.pool.queue is not plain
+    monkeypatch.setattr(commands, "finish", fail)
+    with pytest.raises(OSError):  # noqa: PT011 - the device's, whatever it says
+        timing.__exit__(None, None, None)
     assert (commands.pool.queue is plain, commands.events) == (True, None)
 
 
