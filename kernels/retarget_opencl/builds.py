@@ -16,8 +16,10 @@ FRONT_END = (
     "retarget_opencl.compile.frontend",
     "retarget_opencl.compile.rewriting",
     "retarget_opencl.compile.attention",
+    "retarget_opencl.compile.constants",
     "retarget_opencl.compile.contractions",
     "retarget_opencl.compile.kernels",
+    "retarget_opencl.clc.attention",  # which attention has a kernel
     "retarget_opencl.translation",
     "retarget_iree.compiler.library",  # diagnostics, which are stored
     "retarget_iree.modules.onnx_import",

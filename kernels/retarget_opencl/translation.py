@@ -25,7 +25,8 @@ BFLOAT16 = "retarget.bfloat16"
 
 
 ATTENTION = "retarget.attention"
-"""The attribute of an executable's export whose kernel is attention, not what IREE compiled: `clc.attention`'s text."""
+"""The attribute of an executable's export whose kernel is attention, not what IREE compiled: an `Attention`
+(`clc.attention`) as JSON."""
 
 
 class TranslationError(Exception):

@@ -46,6 +46,12 @@ compiler.compile(CompileRequest(source=source, source_name=path.name, source_pat
 print(json.dumps([name for name in sys.modules if name.startswith("retarget")]))
 """
 
+READ = """
+import json, sys
+import retarget_opencl.compile.frontend
+print(json.dumps([name for name in sys.modules if name.startswith("retarget_opencl")]))
+"""
+
 RUN = """
 import json, sys
 from retarget_opencl.run.driver import OpenClDriver
@@ -103,6 +109,14 @@ def test_the_build_of_the_compile_side_covers_what_a_compile_imports_and_nothing
     assert [name for name in names if not is_below(name, (*covered, *IN_THE_KEY, *INDIFFERENT))] == []
     ours = [name for name in covered if name.startswith("retarget_opencl")]
     assert not any(is_below(name, ("retarget_opencl.run", "retarget_opencl.device.devices")) for name in ours)
+
+
+def test_the_build_of_the_front_end_covers_what_it_imports_but_for_data_of_kernels() -> None:
+    data = ("artifact.file", "builds", "clc.nodes", "clc.source", "clc.types", "device.profile")
+    indifferent = tuple(f"retarget_opencl.{name}" for name in data)
+    names = imported(READ, b"")
+    assert "retarget_opencl.compile.frontend" in names
+    assert [name for name in names if not is_below(name, (*FRONT_END, *indifferent))] == []
 
 
 @pytest.mark.slow

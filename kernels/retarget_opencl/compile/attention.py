@@ -13,7 +13,7 @@ from collections.abc import Collection
 import msgspec
 from msgspec.structs import replace
 
-from retarget_opencl.clc.source import Attention
+from retarget_opencl.clc.attention import Attention
 from retarget_opencl.translation import ATTENTION, Ir, kernels_of, walk
 
 _OP = "iree_linalg_ext.attention"

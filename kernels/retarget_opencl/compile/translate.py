@@ -12,9 +12,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from retarget_opencl.artifact.file import Constant, Export, Function, Kernel, KernelSource, Program, Scalar
+from retarget_opencl.clc.attention import Attention, attention_kernel
 from retarget_opencl.clc.kernel import KernelWriter
 from retarget_opencl.clc.nodes import KernelText
-from retarget_opencl.clc.source import Attention, attention_kernel, can_share, joint_kernel, kernel_source
+from retarget_opencl.clc.source import can_share, joint_kernel, kernel_source
 from retarget_opencl.clc.statements import identifier
 from retarget_opencl.clc.types import TypeNames, TypeSyntaxError
 from retarget_opencl.compile.target import device_needs

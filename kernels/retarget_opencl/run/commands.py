@@ -149,8 +149,10 @@ class Commands:
         try:
             yield self.events
         finally:
-            self.finish()
-            self.pool.queue, self.events = plain, None
+            try:
+                self.finish()
+            finally:  # the queue is of all programs of the device
+                self.pool.queue, self.events = plain, None
 
     def finish(self) -> None:
         """Wait until all commands are done."""

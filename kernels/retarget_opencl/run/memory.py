@@ -78,7 +78,11 @@ class Pool:
             self._constants.popitem(last=False)
         span = Span(memory, 0, size)
         if found is None:
-            self.write_host_data(span, 0, data)
+            try:
+                self.write_host_data(span, 0, data)
+            except BaseException:
+                self._constants.pop(key, None)  # or the next program takes it as it is
+                raise
         return span
 
     def write_host_data(self, span: Span, offset: int, data: HostData) -> None:

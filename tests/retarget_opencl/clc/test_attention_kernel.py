@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from opencl_support import find_or_skip
+from retarget_opencl.clc.attention import HELPERS, Attention, attention_kernel
 from retarget_opencl.clc.nodes import KernelText
-from retarget_opencl.clc.source import HELPERS, Attention, attention_kernel, template
+from retarget_opencl.clc.source import template
 
 Halves = npt.NDArray[np.float16]
 WARP = Path(__file__).with_name("warp.cl").read_text()
@@ -84,7 +85,7 @@ def test_it_computes_attention(
 ) -> None:
     """With more elements to a query Intel's compiler takes minutes; 64 to 128 were compared once."""
     for name, value in changed.items():
-        monkeypatch.setattr(f"retarget_opencl.clc.source.{name}", value)
+        monkeypatch.setattr(f"retarget_opencl.clc.attention.{name}", value)
     one = attention(queries, 192, 16, 16, batches=2)
     kernel = attention_kernel("attend", one, "test", asynchronous=False)
     assert (one.groups, kernel.local_memory) == ((1, 2, 1), stages * 64 * 2 * (16 + 16 + 16))

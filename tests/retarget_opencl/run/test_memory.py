@@ -10,7 +10,7 @@ import pytest
 from opencl_support import Compile, call
 from retarget_opencl.device.devices import FoundDevice
 from retarget_opencl.run.device import OpenClDevice
-from retarget_opencl.run.memory import Memory, Pool, size_class
+from retarget_opencl.run.memory import Memory, Pool, host_data, size_class
 
 LARGEST = 1 << 30
 MIB = 1 << 20
@@ -106,6 +106,24 @@ func.func @add(%a: tensor<?xf32>) -> tensor<?xf32> {
   return %0 : tensor<?xf32>
 }
 """
+
+
+def test_a_constant_whose_upload_failed_is_uploaded_by_the_next_program(
+    pool: Callable[[int], Pool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large, data, written = pool(MIB), host_data(b"1234"), []
+
+    def fail(*words: object) -> None:
+        raise OSError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(large, "write", fail)
+        with pytest.raises(OSError):  # noqa: PT011 - the device's, whatever it says
+            large.upload("key", data)
+    monkeypatch.setattr(large, "write", lambda *words: written.append(bytes(words[2])))
+    large.upload("key", data)
+    large.upload("key", data)
+    assert written == [b"1234"]
 
 
 def test_launchers_do_not_keep_the_buffers_of_the_last_call(found: FoundDevice, compiled: Compile) -> None:

@@ -78,6 +78,23 @@ def test_the_device_says_how_long_kernels_took_and_is_used_as_before_afterwards(
     assert program.call("product", INPUTS, print)[0].tolist() == [32.0 * 48] * 64
 
 
+def test_a_device_that_fails_at_the_end_of_timing_has_its_own_queue_again(
+    small: OpenClProgram, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands, plain = small._commands, small._commands.pool.queue
+
+    def fail() -> None:
+        raise OSError
+
+    timing = commands.profiled()
+    timing.__enter__()
+    assert commands.pool.queue is not plain
+    monkeypatch.setattr(commands, "finish", fail)
+    with pytest.raises(OSError):  # noqa: PT011 - the device's, whatever it says
+        timing.__exit__(None, None, None)
+    assert (commands.pool.queue is plain, commands.events) == (True, None)
+
+
 def test_a_call_without_results_returns_once_its_work_is_done(small: OpenClProgram) -> None:
     with small._commands.profiled() as events:
         small.call("step", (), print)
