@@ -43,7 +43,6 @@ _LIBRARY = (
     "retarget.arrays.dtypes",
     "retarget.extension.drivers",
     "retarget.extension.products",
-    "retarget.model.element_types",
     "retarget.model.devices",
     "retarget.model.element_types",
     "retarget.model.names",
@@ -54,7 +53,6 @@ _LIBRARY = (
     "retarget.support.text",
     "retarget_iree.noise",
     "retarget_iree.runtime.elements",
-    "retarget_iree.runtime.exports",
     "retarget_iree.runtime.exports",
     "retarget_iree.runtime.program",
 )
