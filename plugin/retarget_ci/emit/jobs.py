@@ -182,7 +182,7 @@ def _block(commands: Sequence[str], indent: int) -> str:
 
 
 _IMAGE = "python:3.12"
-_LOCK_MINUTES = "30 minutes"
+_GITLAB_TIMEOUT = "30 minutes"
 _PLAN = f"{FOLDER}/plan.json"
 _CHILD = f"{FOLDER}/legs.yml"
 
@@ -207,7 +207,7 @@ def gitlab_pipeline(config: CiConfig, header: str) -> str:
             "interruptible": True,
             "tags": list(home_of(config).labels),
             "rules": rules,
-            "timeout": _LOCK_MINUTES,
+            "timeout": _GITLAB_TIMEOUT,
             "variables": {**dict(config.env), **({"GIT_DEPTH": "0"} if event.only_changed else {})},
             "script": [
                 *config.setup,
@@ -249,7 +249,7 @@ def _pattern(glob: str) -> str:
 def child_pipeline(config: CiConfig, plan: Plan) -> str:
     """Return the pipeline of the legs of a plan."""
     event = config.event(plan.event)
-    home = {"tags": list(home_of(config).labels), "timeout": _LOCK_MINUTES, "image": _IMAGE}
+    home = {"tags": list(home_of(config).labels), "timeout": _GITLAB_TIMEOUT, "image": _IMAGE}
     jobs: dict[str, Any] = {
         "stages": ["plan", "build", "run", "verify"],
         "variables": dict(config.env),
