@@ -77,7 +77,6 @@ INDIFFERENT = (
     "retarget_iree.compiler.tool",
     "retarget_iree.compiler.compiler",
     "retarget_iree.compiler.flags",
-    "retarget_iree.modules.onnx_import",
     "retarget_iree.toolchain",
     "retarget_opencl.builds",
 )

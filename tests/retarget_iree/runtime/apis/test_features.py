@@ -22,23 +22,23 @@ from retarget_iree.runtime.apis import cuda_features, host_memory, host_triple, 
 @pytest.mark.needs_vulkan
 def test_the_features_of_a_vulkan_device_are_those_that_iree_prints() -> None:
     info = driver_named("vulkan").probe()[0]
-    apis = dict(info.features)
+    features = dict(info.features)
     printed = dict(re.findall(r"(\w+)=(yes|no)", dict(info.capabilities)["features"]))
-    both = [name for name in printed if f"vulkan.{name}" in apis]
+    both = [name for name in printed if f"vulkan.{name}" in features]
     assert len(both) >= 8
-    assert {name: apis[f"vulkan.{name}"] for name in both} == {name: printed[name] == "yes" for name in both}
-    assert f"size={apis['vulkan.subgroupSize']} " in dict(info.capabilities)["subgroup"]
+    assert {name: features[f"vulkan.{name}"] for name in both} == {name: printed[name] == "yes" for name in both}
+    assert f"size={features['vulkan.subgroupSize']} " in dict(info.capabilities)["subgroup"]
     assert [message for name, value in info.features if (message := name_error(name) or value_error(name, value))] == []
 
 
 def test_the_features_of_the_cpu_are_those_of_llvm() -> None:
     info = driver_named("local-sync").probe()[0]
-    apis = dict(info.features)
-    assert apis["cpu.triple"] == host_triple()
-    assert apis["device_type"] == "cpu"
-    assert isinstance(apis["cpu.name"], str)
+    features = dict(info.features)
+    assert features["cpu.triple"] == host_triple()
+    assert features["device_type"] == "cpu"
+    assert isinstance(features["cpu.name"], str)
     quick = dict(live_features("local-sync", "", "", complete=False))
-    assert quick.items() <= apis.items()
+    assert quick.items() <= features.items()
     assert [message for name, value in info.features if (message := name_error(name) or value_error(name, value))] == []
 
 
