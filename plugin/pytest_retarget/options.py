@@ -196,7 +196,7 @@ class Settings(Struct, frozen=True, kw_only=True):
                 "`pytest -m compile --retarget-export DIR` on the host that compiles"
             )
             raise pytest.UsageError(msg)
-        folder_of_option(config, "cache_dir")  # only to refuse a bad one: `cachedir` chooses
+        folder_of_option(config, "cache_dir")  # only to refuse a bad one: `cache_dir` of `session.declared` chooses
         _check_variables()
         return cls(
             require=tuple(map(_requirement, config.getoption("retarget_require") or ())),
@@ -262,7 +262,8 @@ def _check_together(config: pytest.Config) -> None:
             msg = f"{_option(name)} and {_option(other)} were both given; expected {expected}"
             raise pytest.UsageError(msg)
     for name, other, expected in _ADDITIONS:
-        if config.getoption(_option(name)) and not config.getoption(_option(other)):
+        given, of = (config.getoption(_option(one)) not in {None, False} for one in (name, other))
+        if given and not of:  # an empty text is given: what reads it says that it is wrong
             msg = f"{_option(name)} was given without {_option(other)}; expected {expected}"
             raise pytest.UsageError(msg)
 

@@ -69,7 +69,7 @@ class CheckCaseLoader(CaseLoader):
         return sha256(Path(__file__).read_bytes()).hexdigest()
 
     def return_checks(self, source: bytes, name: str) -> bytes:
-        """Return the module with checks as results; see `rewrite.return_checks`."""
+        """Return the module with checks as results; see the function `return_checks`."""
         return return_checks(source, name)
 
     def return_checks_command(self, source: Path, output: Path) -> Sequence[str]:

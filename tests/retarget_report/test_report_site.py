@@ -14,8 +14,8 @@ from report_results import failed, node_id, record, some_records, write_leg_plan
 from retarget.cli import main
 from retarget.results import Outcome, Plan
 from retarget.support import RetargetError
-from retarget_report.command import as_script, write_site
-from retarget_report.read import read_report
+from retarget_report.command import VIEWS, as_script, write_site
+from retarget_report.read import Report, read_report
 from retarget_report.views import matrix
 
 
@@ -25,6 +25,12 @@ def test_data_are_a_script_that_no_text_can_end() -> None:
     assert script.startswith('Retarget.data("name", [')
     assert not {"<", "\u2028", "\u2029", "\x00"} & set(script)
     assert json.loads(script.removeprefix('Retarget.data("name", ').removesuffix(");\n")) == [text]
+
+
+def test_each_view_yields_the_data_of_its_name() -> None:
+    empty = Report(title="", sessions=(), targets=())
+    first = {name: next(iter(view(empty)))[0] for name, view in VIEWS.items()}
+    assert first == {name: name for name in VIEWS}
 
 
 def test_names_are_written_without_what_they_share_with_the_one_before(tmp_path: Path) -> None:

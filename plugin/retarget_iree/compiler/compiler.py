@@ -321,7 +321,7 @@ def _phase_error(build: CompilerBuild, flag: str) -> str:
 
 
 def _precompile(flags: Sequence[str]) -> str:
-    """Take a module without code to where its targets are known, and return its text. See `hostcpu`."""
+    """Take a module without code to where its targets are known, and return its text. See `explicit_host`."""
     build = find_compiler()
     if _loads(build):
         text, diagnostics = precompile_with_library(flags, _PROBE_MODULE)

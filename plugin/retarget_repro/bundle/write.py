@@ -55,7 +55,6 @@ _LIBRARY = (
     "retarget_iree.noise",
     "retarget_iree.runtime.elements",
     "retarget_iree.runtime.exports",
-    "retarget_iree.runtime.exports",
     "retarget_iree.runtime.program",
 )
 """The modules that a bundle holds copies of, which import each other and nothing else of these packages.
