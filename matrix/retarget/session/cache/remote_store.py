@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -60,11 +60,14 @@ class RemoteStatistics(Struct, kw_only=True):
 
 
 class _Upload(Struct, frozen=True, kw_only=True):
-    """A sealed body under its name, and the artifact that it names: its name, digest and file."""
+    """A sealed body under its name, and the artifact that it names: its name, digest and file. Where the store has
+    `stays` under the name, that stays, and `on_stays` is called."""
 
     name: str
     content: bytes
     artifact: tuple[str, str, Path] | None
+    stays: bytes
+    on_stays: Callable[[], None] | None
 
 
 class RemoteStore:
@@ -161,11 +164,23 @@ class RemoteStore:
 
     # ------------------------------------------------------------ uploading
 
-    def offer(self, kind: str, key: str, body: dict[str, Any], artifact: tuple[str, str, Path] | None = None) -> None:
-        """Upload a body in the background, after its artifact if there is one: its digest, its suffix and its file."""
+    def offer(
+        self,
+        kind: str,
+        key: str,
+        body: dict[str, Any],
+        artifact: tuple[str, str, Path] | None = None,
+        *,
+        stays: dict[str, Any] | None = None,
+        on_stays: Callable[[], None] | None = None,
+    ) -> None:
+        """Upload a body in the background, after its artifact if there is one: its digest, its suffix and its file.
+
+        Where the store has the body `stays`, nothing is uploaded, and `on_stays` is called in the background.
+        """
         if not self.settings.writes:
             return
-        content = seal({"format": _FORMAT, "kind": kind, "key": key, "body": body})
+        content = _sealed(kind, key, body)
         named = None
         if artifact is not None:
             digest, suffix, path = artifact
@@ -174,7 +189,9 @@ class RemoteStore:
             if self._closed or len(self._queue) >= _MOST_QUEUED or len(content) > _MOST_SEALED:
                 self._dropped += 1
                 return
-            self._queue.append(_Upload(name=_name(kind, key), content=content, artifact=named))
+            kept = b"" if stays is None else _sealed(kind, key, stays)
+            upload = _Upload(name=_name(kind, key), content=content, artifact=named, stays=kept, on_stays=on_stays)
+            self._queue.append(upload)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._upload, name="retarget-upload", daemon=True)
                 self._thread.start()
@@ -233,6 +250,12 @@ class RemoteStore:
             if looked and size >= _BATCH_BYTES:
                 break
             looked += 1
+            if upload.stays and self._has(upload.name, upload.stays):
+                if upload.on_stays is not None:
+                    upload.on_stays()
+                with self._changed:
+                    self._sending -= 1  # nothing is missing
+                continue
             if upload.artifact is not None:
                 name, digest, path = upload.artifact
                 content = _content(path, digest)
@@ -250,6 +273,13 @@ class RemoteStore:
         except (LeftOutError, FileNotFoundError):
             return looked, 0, 0
         return looked, len(bodies), size
+
+    def _has(self, name: str, content: bytes) -> bool:
+        try:
+            objects = self._opened(self._writes)
+            return self._writes.call(partial(objects.read, name, len(content))) == content
+        except (LeftOutError, FileNotFoundError):
+            return False
 
     # ------------------------------------------------------------ what to report
 
@@ -289,6 +319,10 @@ class RemoteStore:
 
 def _name(kind: str, key: str, suffix: str = "") -> str:
     return f"v1/{kind}/{key[:2]}/{key}{suffix}"
+
+
+def _sealed(kind: str, key: str, body: dict[str, Any]) -> bytes:
+    return seal({"format": _FORMAT, "kind": kind, "key": key, "body": body})
 
 
 def _body(data: bytes, name: str, kind: str, key: str) -> dict[str, Any]:

@@ -65,8 +65,6 @@ _CLOCKS_DIFFER = 60.0
 _GROWTH = 0.05
 _KINDS = ("entries", "artifacts", "resolutions", "results", KEPT)
 """The folders of files."""
-_SHARED = ("entries", "results")
-"""Of these, what other machines may use, with the artifacts that entries name. Resolutions hold on this machine."""
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This file marks a cache folder of retarget.\n"
 
 
@@ -255,22 +253,33 @@ class Store:
             return hold_lock(folder / (f"{key[:3]}.{step}" if step else key[:3]), wait=False, is_needed=False)
 
     def read_resolution(self, key: str) -> dict[str, Any] | None:
-        """Return what `write_resolution` stored under `key`, or None. A damaged one is removed and noted."""
-        return self._read("resolutions", key)
+        """Return what `write_resolution` stored under `key`, or None. A damaged one is removed and noted.
+
+        Resolutions hold on this machine: no shared store has them.
+        """
+        return self._read("resolutions", key, is_shared=False)
 
     def write_resolution(self, key: str, body: dict[str, Any]) -> None:
         """Store a resolution. Raises `StoreError` if it cannot be written."""
-        self._write("resolutions", key, body)
+        self._write_here("resolutions", key, body)
 
-    def read_result(self, key: str) -> dict[str, Any] | None:
-        """Return what `write_result` stored under `key`, or None. A damaged one is removed and noted."""
-        return self._read("results", key)
+    def read_result(self, key: str, *, local_only: bool = False) -> dict[str, Any] | None:
+        """Return what `write_result` stored under `key`, or None; `local_only` asks no shared store. A damaged one is
+        removed and noted."""
+        return self._read("results", key, is_shared=not local_only)
 
-    def write_result(self, key: str, body: dict[str, Any]) -> None:
-        """Store the result of a run, in place of what is there. Raises `StoreError` if it cannot be written."""
-        self._write("results", key, body)
+    def write_result(self, key: str, body: dict[str, Any], *, stays: dict[str, Any] | None = None) -> None:
+        """Store the result of a run, in place of what is there. Where a shared store has the body `stays`, that stays
+        there, and is soon here too. Raises `StoreError` if it cannot be written here."""
+        self._write_here("results", key, body)
+        if self._remote is not None:
+            self._remote.offer("results", key, body, stays=stays, on_stays=partial(self._take_over, key, stays or {}))
 
-    def _read(self, kind: str, key: str) -> dict[str, Any] | None:
+    def _take_over(self, key: str, body: dict[str, Any]) -> None:
+        with suppress(StoreError):  # the session's own writes report it
+            self._write_here("results", key, body)
+
+    def _read(self, kind: str, key: str, *, is_shared: bool) -> dict[str, Any] | None:
         path = self._path(kind, key)
         with self._reported():
             try:
@@ -282,14 +291,9 @@ class Store:
                 body = None
         if body is not None:
             _mark_used(path)
-        elif self._remote is not None and kind in _SHARED and (body := self._remote.read(kind, key)) is not None:
+        elif is_shared and self._remote is not None and (body := self._remote.read(kind, key)) is not None:
             self._write_here(kind, key, body)
         return body
-
-    def _write(self, kind: str, key: str, body: dict[str, Any]) -> None:
-        self._write_here(kind, key, body)
-        if self._remote is not None and kind in _SHARED:
-            self._remote.offer(kind, key, body)
 
     def _write_here(self, kind: str, key: str, body: dict[str, Any]) -> None:
         data = seal(body)

@@ -184,7 +184,8 @@ class ReusableResults:
         if not key or not self._hold(target, outcome.dependencies):
             return
         try:
-            known = self._store.read_result(key)
+            is_kept = is_reusable(rules, outcome)
+            known = self._store.read_result(key, local_only=is_kept)  # a shared one is asked for few: see `stays`
             kept = _decoded(known)
             if known is not None and (
                 kept is None or kept.dependencies == outcome.dependencies or self._hold(target, kept.dependencies)
@@ -192,10 +193,10 @@ class ReusableResults:
                 is_verdict = outcome.failure is None or not outcome.failure.no_verdict
                 if kept is not None and is_verdict and (kept.failure is None) != (outcome.failure is None):
                     self._store.write_result(key, _BY_CHANCE)
-            elif is_reusable(rules, outcome):
+            elif is_kept:
                 gave = {name: getattr(outcome, name) for name in _FIELDS}
                 kept = KeptResult(host=outcome.host or platform.node(), ended=time.time(), **gave)
-                self._store.write_result(key, msgspec.to_builtins(kept))
+                self._store.write_result(key, msgspec.to_builtins(kept), stays=_BY_CHANCE)
         except StoreError as error:
             if not self.notes:
                 self.notes.append(f"results are not kept: {error}")
