@@ -118,7 +118,7 @@ def text_key(text: str) -> str:
 @cache
 def _code() -> str:
     here = Path(__file__).parent
-    others = ("declare/read.py", "support/toml.py")
+    others = ("declare/read.py", "model/metrics.py", "support/toml.py")
     sources = (*sorted(here.glob("*.py")), *(here.parents[1] / other for other in others))
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
 
