@@ -22,7 +22,7 @@ from mutations import mutated, mutated_json
 from retarget.arrays import read_npy, read_npz
 from retarget.extension import CaseLoader, CaseRequest, FunctionInfo
 from retarget.model import CompilerConfig, CompileTarget, Failure, Module, Origin, Stage
-from retarget.profiles import find_profile, profile_text, read_profile
+from retarget.profiles import Profile
 from retarget.results import (
     Leg,
     Outcome,
@@ -253,11 +253,11 @@ def _profiles(folder: Path) -> list[Kind]:
         for path in files:
             shutil.copyfile(path, there / path.name)
     return [
-        Kind(name="profiles", files=sorted(own.iterdir()), read=lambda path: profile_text(read_profile(path))),
+        Kind(name="profiles", files=sorted(own.iterdir()), read=lambda path: Profile.read(path).text()),
         Kind(
             name="reports of devices",
             files=sorted(imported.iterdir()),
-            read=lambda path: profile_text(import_profile([path], name="p")),
+            read=lambda path: import_profile([path], name="p").text(),
             mutate=_either,
         ),
     ]
@@ -501,7 +501,7 @@ def _opencl(folder: Path) -> Kind:
         exports=(Export(name="main", function=0, arguments=("i32",), results=("i32",)),),
         kernels=(Kernel(name="k", bindings=(0, 2), constants=(1,), workgroup_size=(32, 2, 1), groups=0),),
     )
-    profile = compile_profile(find_profile("opencl-cpu"))
+    profile = compile_profile(Profile.find("opencl-cpu"))
     sources = (KernelSource(prelude="", text="__kernel void k() {}"),)
     data = write_artifact(
         OpenClArtifact(profile=profile, needs=("opencl.fp64",), sources=sources, program=program, blobs=(b"abc", b""))

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from retarget.extension import Device, DriverError
-from retarget.profiles import Profile, RequirementStatus, answer_requirement, parse_requirement
+from retarget.profiles import Profile, RequirementStatus, parse_requirement
 from retarget.worker import available_cores, kept_folder, read_kept, write_kept
 
 from retarget_opencl.artifact.file import ArtifactError, Kernel, KernelSource, OpenClArtifact, joined, read_artifact
@@ -237,7 +237,7 @@ class OpenClDevice(Device):
 
 def unmet_needs(artifact: OpenClArtifact, device: Profile) -> list[str]:
     """Return what the artifact needs and the device does not have, each with the device's value."""
-    answers = [(need, answer_requirement(parse_requirement(need), (device,))) for need in artifact.needs]
+    answers = [(need, parse_requirement(need).answer((device,))) for need in artifact.needs]
     # What a device does not report it does not have, but for the size of subgroups, of which each kernel is asked.
     unmet = [
         f"{need} ({found.reason})"

@@ -17,7 +17,7 @@ from retarget.extension import Compiler, Driver, overrides
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompilerConfig, Origin, RunTarget, RuntimeConfig, Suite, Target
 from retarget.model.locations import SourceLocations, diagnostics_at
-from retarget.profiles.files import PREFIXES, Profile, find_profile
+from retarget.profiles.files import PREFIXES, Profile
 from retarget.profiles.requirements import parse_requirement
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.text import counted
@@ -186,7 +186,7 @@ def _profiles(configs: Iterable[RuntimeConfig]) -> tuple[dict[RuntimeConfig, Pro
     diagnostics: list[Diagnostic] = []
     for config in dict.fromkeys(config for config in configs if config.profile):
         try:
-            profile = find_profile(config.profile)
+            profile = Profile.find(config.profile)
             message = profile_mismatch(config, profile)
         except DiagnosticsError as error:
             diagnostics += error.diagnostics

@@ -22,14 +22,7 @@ from pathlib import Path
 from msgspec import Struct
 from retarget.extension import overrides
 from retarget.model import CompilerConfig, CompileTarget, Host, RunTarget, RuntimeConfig, SourceLocations, Toolchain
-from retarget.profiles import (
-    Profile,
-    RequirementStatus,
-    answer_requirement,
-    find_profile,
-    parse_requirement,
-    profile_file,
-)
+from retarget.profiles import Profile, RequirementStatus, parse_requirement, profile_file
 from retarget.session import Declared, DeclaredTarget, is_of_family
 from retarget.support import RetargetError, did_you_mean
 
@@ -148,7 +141,7 @@ class _Machine(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, runner: Runner) -> _Machine:
         uris = tuple(device for device in runner.devices if "://" in device)
-        profiles = tuple(find_profile(device) for device in runner.devices if device not in uris)
+        profiles = tuple(Profile.find(device) for device in runner.devices if device not in uris)
         ways = (runner.drivers, (one.driver for one in profiles), (uri.partition("://")[0] for uri in uris))
         drivers: Counter[str] = Counter()
         for way in ways:  # one device may be written in each
@@ -226,7 +219,7 @@ class _Machine(Struct, frozen=True, kw_only=True):
         devices = [self._profile(driver, which, runtime) for driver, which in wanted]
         for requirement in target.requires:
             try:
-                found = answer_requirement(parse_requirement(requirement.text), devices)
+                found = parse_requirement(requirement.text).answer(devices)
             except RetargetError as error:
                 return self._no(_LAST, f"cannot be asked: {error}")
             if found.status is RequirementStatus.UNMET:

@@ -19,7 +19,7 @@ from typing import Literal
 
 import msgspec
 from retarget.model import CompileTarget, DeviceInfo, RunTarget
-from retarget.profiles import profile_of_device, profile_text
+from retarget.profiles import Profile
 from retarget.session import COMPILE_TIMEOUT, RUN_TIMEOUT, Engine, ReferenceRuns
 from retarget.support import RetargetError, ScratchFolder, first_line, strip_colour
 
@@ -135,7 +135,7 @@ def fill(
     if artifact is not None and ran is not None and isinstance(target, RunTarget):
         run = _run_step(folder, target, ran.devices, without_env)
         for number, info in enumerate(ran.devices):
-            profile = profile_text(profile_of_device(info, info.runtime or info.driver))
+            profile = Profile.of_device(info, info.runtime or info.driver).text()
             (folder / f"device{number}.toml").write_text(profile)
         builds += [info.runtime for info in ran.devices]
         with closing(ReferenceRuns(engine)) as runs:

@@ -39,8 +39,8 @@ from retarget.model import RuntimeConfig
 from retarget.model.element_types import parse_type
 from retarget.model.names import selected_cases
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Rung, RunOutcome, Stage, first_failure
-from retarget.profiles.files import profile_of_device
-from retarget.profiles.requirements import RequirementStatus, answer_requirement, parse_requirement
+from retarget.profiles.files import Profile
+from retarget.profiles.requirements import RequirementStatus, parse_requirement
 from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
 from retarget.worker.artifact import map_artifact, read_artifact
@@ -182,8 +182,8 @@ def _check_needs(needs: Sequence[str], infos: Sequence[DeviceInfo]) -> None:
 
     An unreported capability is no reason for a skip: loading the artifact shows whether it has it.
     """
-    devices = [profile_of_device(info, info.runtime) for info in infos]
-    answers = [(need, answer_requirement(parse_requirement(need), devices)) for need in needs]
+    devices = [Profile.of_device(info, info.runtime) for info in infos]
+    answers = [(need, parse_requirement(need).answer(devices)) for need in needs]
     unmet = [f"{need}, and {found.reason}" for need, found in answers if found.status is RequirementStatus.UNMET]
     if unmet:
         msg = f"the artifact needs {'; '.join(unmet)}"
