@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from retarget.results import BAD, Leg, Outcome, Plan, SessionResults, TargetRecord
-from retarget.session import observed_text
 from retarget.support import counted, did_you_mean, display_path, first_line, listed, short_revision, shown
 
 _LONGEST = 200
@@ -292,7 +291,7 @@ def _blocker(record: TargetRecord) -> str:
 
 
 def _signature(record: TargetRecord) -> str:
-    said = observed_text(record.observation) if record.observation is not None else record.message
+    said = record.observation.text if record.observation is not None else record.message
     for name in filter(None, (record.target, f"{record.module}_{record.compiler}")):
         said = said.replace(name, "…")  # so that many targets have one signature
     return _one_line(said) or "no reason was given"

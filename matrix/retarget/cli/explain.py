@@ -19,7 +19,7 @@ from retarget.cli.support import (
     read_declared,
 )
 from retarget.expect.matching import RuleSet, assign_goldens
-from retarget.expect.verdict import TargetRules, excuse_text, expected_text, is_expired
+from retarget.expect.verdict import TargetRules, is_expired
 from retarget.extension import CompilerError, UnavailableError
 from retarget.extension.registry import Registry, named_extensions
 from retarget.model import (
@@ -265,7 +265,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
             for rule in rules.all:
                 outcome = f"flaky, up to {rule.retries} retries" if rule.outcome == "flaky" else rule.outcome
                 cases = f"case {' or '.join(rule.cases)}: " if rule.cases else ""
-                where = f", expected to {expected_text(rule)}" if rule.stages else ""
+                where = f", expected to {rule.expected}" if rule.stages else ""
                 yield f"{whose}{cases}{outcome}{where}", self.at(rule.origin)
                 yield from _words_of(rule, "excuses", here if device else None, ("signature", rule.signature))
 
@@ -365,7 +365,7 @@ def _words_of(
 ) -> Iterator[tuple[str, str]]:
     """Yield a rule's properties besides its outcome; `here` are those in force, None where no device decides."""
     expired = f" (expired: it {does} nothing any more)" if is_expired(rule) else ""
-    words = [*own, ("reason", excuse_text(rule)), ("until", f"{rule.until}{expired}" if rule.until is not None else "")]
+    words = [*own, ("reason", rule.excuse), ("until", f"{rule.until}{expired}" if rule.until is not None else "")]
     if here is not None:
         words += [("when", rule.when), ("here", "in force" if rule.origin in here else "not in force")]
     yield from ((f"  {word.ljust(9)} {text}", "") for word, text in words if text)

@@ -39,6 +39,8 @@ from retarget.model.names import is_glob as is_glob
 from retarget.model.names import known_words as known_words
 from retarget.model.names import name_error as name_error
 from retarget.model.names import tag_error as tag_error
+from retarget.model.outcomes import CRASH as CRASH
+from retarget.model.outcomes import TIMEOUT as TIMEOUT
 from retarget.model.outcomes import Artifact as Artifact
 from retarget.model.outcomes import CaseOutcome as CaseOutcome
 from retarget.model.outcomes import CompileOutcome as CompileOutcome
@@ -50,8 +52,4 @@ from retarget.model.outcomes import OutputComparison as OutputComparison
 from retarget.model.outcomes import Rung as Rung
 from retarget.model.outcomes import RunOutcome as RunOutcome
 from retarget.model.outcomes import Stage as Stage
-from retarget.model.signatures import CRASH as CRASH
-from retarget.model.signatures import TIMEOUT as TIMEOUT
 from retarget.model.signatures import normalise as normalise
-from retarget.model.signatures import observe as observe
-from retarget.model.signatures import observe_all as observe_all

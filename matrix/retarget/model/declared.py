@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from retarget.model.devices import DeviceTraits
 from retarget.model.metrics import Metric, quantity_text
+from retarget.model.outcomes import CRASH, TIMEOUT
 
 
 class PartlyCompared(Struct, frozen=True, kw_only=True):
@@ -251,6 +252,21 @@ class Expectation(PartlyCompared, frozen=True, kw_only=True, eq=False):
     until: date | None = None
     origin: Origin
 
+    @property
+    def excuse(self) -> str:
+        """Why the rule excuses something: the reason, and where the error is reported."""
+        return f"{self.reason} ({self.issue})" if self.issue else self.reason
+
+    @property
+    def expected(self) -> str:
+        """What is expected, after "expected to": `fail at compile`, `pass or fail at run or time out`."""
+        stages = [stage for stage in self.stages if stage not in {CRASH, TIMEOUT}]
+        words = ["pass"] if self.outcome == "intermittent" else []
+        words += [f"fail at {' or '.join(stages)}"] if stages else []
+        words += ["crash"] if CRASH in self.stages else []
+        words += ["time out"] if TIMEOUT in self.stages else []
+        return " or ".join(words)
+
 
 class Golden(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """The bound of a metric of targets in a benchmark, and why.
@@ -269,6 +285,11 @@ class Golden(PartlyCompared, frozen=True, kw_only=True, eq=False):
     issue: str = ""
     until: date | None = None
     origin: Origin
+
+    @property
+    def excuse(self) -> str:
+        """Why the rule bounds something: the reason, and where the error is reported."""
+        return f"{self.reason} ({self.issue})" if self.issue else self.reason
 
     @property
     def bound(self) -> str:

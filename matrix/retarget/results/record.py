@@ -18,7 +18,6 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import force_setattr
 
-from retarget.expect.verdict import observed_text
 from retarget.model.devices import DeviceTraits
 from retarget.model.outcomes import CallTimes, DeviceInfo, Observation
 
@@ -341,7 +340,8 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     @property
     def chance(self) -> str:
         """The result of an intermittent target."""
-        return "not compiled" if self.result is Result.UNKNOWN else observed_text(self.observation)
+        seen = self.observation.text if self.observation is not None else "passed"
+        return "not compiled" if self.result is Result.UNKNOWN else seen
 
 
 def properties(record: TargetRecord) -> Iterator[tuple[str, str]]:

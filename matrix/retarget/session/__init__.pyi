@@ -19,10 +19,7 @@ from retarget.expect.matching import RuleSet as RuleSet
 from retarget.expect.matching import assign_goldens as assign_goldens
 from retarget.expect.matching import golden_rules as golden_rules
 from retarget.expect.verdict import TargetRules as TargetRules
-from retarget.expect.verdict import excuse_text as excuse_text
-from retarget.expect.verdict import expected_text as expected_text
 from retarget.expect.verdict import is_expired as is_expired
-from retarget.expect.verdict import observed_text as observed_text
 from retarget.extension.registry import EXTENSIONS_VARIABLE as EXTENSIONS_VARIABLE
 from retarget.extension.registry import Registry as Registry
 from retarget.extension.registry import extensions_environment as extensions_environment

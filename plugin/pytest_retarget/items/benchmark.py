@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import pytest
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget
-from retarget.session import excuse_text
 from retarget.support import RetargetError, counted
 
 from pytest_retarget.options import SETTINGS
@@ -73,7 +72,7 @@ class Benchmark:
             for rule, one in broken:
                 lines.append(f"{_of_case(one.case)}{one.text}")
                 lines.append(f"golden   {trial.services.locations.location(rule.origin)}: {one.rule}")
-                lines.append(f"reason   {excuse_text(rule)}")
+                lines.append(f"reason   {rule.excuse}")
             more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
             lines.append("next: find what changed, or if it is so now, change the bound")
             msg = f"golden rule broken: {lines[0]}{more}\n\n" + "\n".join(lines)

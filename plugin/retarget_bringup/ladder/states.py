@@ -29,16 +29,7 @@ from retarget.results import (
     TargetRecord,
     state_of,
 )
-from retarget.session import (
-    CaseDigests,
-    Declared,
-    DeclaredTarget,
-    Engine,
-    RuleSet,
-    TargetRules,
-    excuse_text,
-    is_expired,
-)
+from retarget.session import CaseDigests, Declared, DeclaredTarget, Engine, RuleSet, TargetRules, is_expired
 from retarget.support import RetargetError, counted, first_line, short_revision
 from retarget.support import dependency_state as state_of_file
 
@@ -314,7 +305,7 @@ def _state(
     cut: bool,
 ) -> TargetState:
     if (rule := target.skipped_by) is not None:
-        return TargetState(target=target, line=line, is_permanent=True, reason=excuse_text(rule))
+        return TargetState(target=target, line=line, is_permanent=True, reason=rule.excuse)
     tries: list[_Try] = []
     last: TargetRecord | None = None
     why = besides = ""

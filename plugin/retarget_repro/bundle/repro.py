@@ -135,11 +135,9 @@ def _words(at: str, stage: str, signature: str) -> str:
 
 def _ways(failures: Sequence[Failure]) -> dict[tuple[str, str, str], str]:
     """Return the ways in which it failed, each with the first message."""
-    from retarget.model import observe
-
     found: dict[tuple[str, str, str], str] = {}
     for failure in failures:
-        way = observe(failure)
+        way = failure.observation
         found.setdefault((str(failure.stage), way.stage, way.signature), failure.summary)
     return found
 

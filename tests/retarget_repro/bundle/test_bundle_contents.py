@@ -26,7 +26,6 @@ from retarget.model import (
     Suite,
     Target,
     Toolchain,
-    observe,
 )
 from retarget.session import load_extensions
 from retarget.support import RetargetError
@@ -78,7 +77,7 @@ class Bench:
             compiled=CompileOutcome(key="k", seconds=1.0, reused=False, artifact=artifact, build="comp 1"),
             ran=RunOutcome(devices=(DEVICE, DEVICE)) if runs else None,
             failure=GONE,
-            way=observe(GONE),
+            way=GONE.observation,
             cases=("f", "g"),
         )
 

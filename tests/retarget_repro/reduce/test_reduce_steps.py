@@ -25,7 +25,6 @@ from retarget.model import (
     Stage,
     Suite,
     Target,
-    observe_all,
 )
 from retarget.session import COMPILE_TIMEOUT
 from retarget.support import RetargetError
@@ -38,7 +37,7 @@ GONE = Failure(stage=Stage.RUN, summary="INTERNAL; gone")
 
 
 def failing(failure: Failure = BAD, *cases: CaseOutcome, **fields: Any) -> Attempt:
-    return Attempt(failure=failure, observation=observe_all(failure, cases), cases=cases, **fields)
+    return Attempt(failure=failure, observation=failure.observed_in(cases), cases=cases, **fields)
 
 
 class Plain(Compiler):

@@ -16,7 +16,6 @@ from typing import Any
 
 from retarget.model import CompileTarget, RunTarget
 from retarget.model.outcomes import Artifact, CaseOutcome, CompileOutcome, Failure, Observation, RunOutcome, Stage
-from retarget.model.signatures import observe_all
 from retarget.session.commands import BY_HAND, SHOWN_RUNS, Commands
 from retarget.support.errors import display_path
 from retarget.support.text import strip_colour
@@ -65,7 +64,7 @@ class StageFailedError(Exception):
     @property
     def observation(self) -> Observation:
         """How the target failed in all its cases, as rules describe it."""
-        return observe_all(self.failure, self.cases)
+        return self.failure.observed_in(self.cases)
 
 
 def headline(failure: Failure, where: str = "") -> str:

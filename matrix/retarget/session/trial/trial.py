@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from retarget import __version__
-from retarget.expect.verdict import Ruling, TargetRules, excuse_text, judge_target
+from retarget.expect.verdict import Ruling, TargetRules, judge_target
 from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, Expectation, RunTarget, Target
@@ -99,7 +99,7 @@ class Trial:
 
     def _skip_by_rule(self) -> None:
         if (rule := self.in_force.skipping) is not None:
-            raise Skip(SkipKind.RULE, excuse_text(rule))
+            raise Skip(SkipKind.RULE, rule.excuse)
 
     def resolve_rules(self) -> None:
         """Find which rules are in force on the target's devices. Skips the target if one says so."""
@@ -193,9 +193,7 @@ class Trial:
 
     def record_chance(self, rule: Expectation | None) -> None:
         """Record that the target's result, or that of its compile target, is chance."""
-        self.update_record(
-            outcome=Outcome.INTERMITTENT, reason=excuse_text(rule) if rule is not None else self.record.chance
-        )
+        self.update_record(outcome=Outcome.INTERMITTENT, reason=rule.excuse if rule is not None else self.record.chance)
 
     # ------------------------------------------------------------ compile
 
@@ -288,7 +286,7 @@ class Trial:
             msg = f"no case matches --retarget-case {' or '.join(self.services.settings.cases)}"
             raise Skip(SkipKind.UNSELECTED, msg)
         rules = [rule for rule in (self.rules.of(name) for name in selected) if rule is not None]
-        raise Skip(SkipKind.RULE, "; ".join(dict.fromkeys(excuse_text(rule) for rule in rules)))
+        raise Skip(SkipKind.RULE, "; ".join(dict.fromkeys(rule.excuse for rule in rules)))
 
     def attempted(self, run: RunOutcome, word: Callable[[Failure, Sequence[str]], StageFailedError]) -> Attempts:
         """The result of running, or checking, the target's cases. `word` words a failure and the expected cases."""
@@ -329,7 +327,7 @@ class Trial:
             return Outcome.PASSED, ""
         rule = self.rules.whole or self.in_force.compile_rule
         reason = f"{self.nodeid} passed at attempt {record.attempt}"
-        return Outcome.FLAKY, f"{reason} ({excuse_text(rule)})" if rule is not None else reason
+        return Outcome.FLAKY, f"{reason} ({rule.excuse})" if rule is not None else reason
 
     def finished(
         self,
