@@ -24,6 +24,7 @@ from retarget.extension import CaseLoader, CaseRequest, FunctionInfo
 from retarget.model import CompilerConfig, CompileTarget, Failure, Module, Origin, Stage
 from retarget.profiles import Profile
 from retarget.results import (
+    History,
     Leg,
     Outcome,
     Plan,
@@ -31,8 +32,6 @@ from retarget.results import (
     TargetRecord,
     digest_of_ids,
     new_session,
-    read_history,
-    read_plan,
     read_results,
 )
 from retarget.results.export import ctrf, junit, trace
@@ -308,7 +307,7 @@ def _results(folder: Path) -> list[Kind]:
         ctrf(read), junit(read), trace(read)
 
     def history(path: Path) -> None:
-        found = read_history(str(path.parent))
+        found = History.read(str(path.parent))
         if found.damaged:
             raise RetargetError("\n".join(found.damaged))
 
@@ -340,7 +339,7 @@ def _results(folder: Path) -> list[Kind]:
     return [
         Kind(name="results", files=sorted(there.iterdir()), read=results, mutate=lines, weight=2),
         Kind(name="histories", files=sorted((folder / "history").iterdir()), read=history, mutate=packed),
-        Kind(name="plans", files=[plan], read=read_plan, mutate=plan_again),
+        Kind(name="plans", files=[plan], read=Plan.read, mutate=plan_again),
     ]
 
 

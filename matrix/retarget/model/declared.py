@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from retarget.model.devices import DeviceTraits
-from retarget.model.metrics import Metric, quantity_text
+from retarget.model.metrics import Metric
 from retarget.model.outcomes import CRASH, TIMEOUT
 
 
@@ -295,7 +295,7 @@ class Golden(PartlyCompared, frozen=True, kw_only=True, eq=False):
     def bound(self) -> str:
         """Its metric and bound: `latency at most 12.5 ms`, `latency within 10 % of the baseline`."""
         if self.most is not None:
-            return f"{self.metric} at most {quantity_text(self.metric, self.most)}"
+            return f"{self.metric} at most {self.metric.text(self.most)}"
         return f"{self.metric} within {100 * (self.within or 0):g} % of the baseline"
 
 

@@ -50,15 +50,20 @@ class Outcome(StrEnum):
     SKIPPED = "skipped"
     NOT_RUN = "not run"
 
+    @property
+    def is_good(self) -> bool:
+        """Whether it is as the expectations say."""
+        return self in {Outcome.PASSED, Outcome.FLAKY, Outcome.INTERMITTENT, Outcome.XFAILED}
 
-GOOD = frozenset({Outcome.PASSED, Outcome.FLAKY, Outcome.INTERMITTENT, Outcome.XFAILED})
-"""As the expectations say."""
+    @property
+    def is_bad(self) -> bool:
+        """Whether it is not as they say. The others are no verdict: partial, blocked, skipped, not run."""
+        return self in {Outcome.FAILED, Outcome.XPASSED, Outcome.ERROR}
 
-BAD = frozenset({Outcome.FAILED, Outcome.XPASSED, Outcome.ERROR})
-"""Not as they say. The other outcomes are no verdict: partial, blocked, skipped, not run."""
-
-INCOMPLETE = frozenset({Outcome.PARTIAL, Outcome.NOT_RUN})
-"""Of a target that was to be tried, and was not, or not in all of its cases."""
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether the target was to be tried, and was not, or not in all of its cases."""
+        return self in {Outcome.PARTIAL, Outcome.NOT_RUN}
 
 
 class Result(StrEnum):
@@ -318,7 +323,7 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     plan: str = ""
 
     def __post_init__(self) -> None:
-        if self.outcome in GOOD and self.missing_cases:
+        if self.outcome.is_good and self.missing_cases:
             force_setattr(self, "outcome", Outcome.PARTIAL)
 
     @property
@@ -343,13 +348,12 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
         seen = self.observation.text if self.observation is not None else "passed"
         return "not compiled" if self.result is Result.UNKNOWN else seen
 
-
-def properties(record: TargetRecord) -> Iterator[tuple[str, str]]:
-    """Yield the properties of a target that was tried, for junit. Values that are empty are left out."""
-    for name, value in _properties(record) if record.stage else ():
-        text = f"{value:.6f}" if isinstance(value, float) else str(value)
-        if text:
-            yield f"retarget.{name}", text
+    def properties(self) -> Iterator[tuple[str, str]]:
+        """Yield the properties of a target that was tried, for junit. Values that are empty are left out."""
+        for name, value in _properties(self) if self.stage else ():
+            text = f"{value:.6f}" if isinstance(value, float) else str(value)
+            if text:
+                yield f"retarget.{name}", text
 
 
 def _properties(record: TargetRecord) -> Iterator[tuple[str, str | float]]:

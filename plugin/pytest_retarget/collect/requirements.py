@@ -28,7 +28,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from retarget.results import Leg, Outcome, Plan, TargetRecord, read_plan
+from retarget.results import Leg, Outcome, Plan, TargetRecord
 from retarget.session import Skip, SkipKind, mark_terms
 from retarget.support import RetargetError, did_you_mean, display_path, listed
 
@@ -284,7 +284,7 @@ class PlannedLeg(Refusing):
 
 def _planned(settings: Settings, file: Path) -> tuple[Plan, Leg]:
     """Return the plan and its leg. Raises `RetargetError`."""
-    plan = read_plan(file)
+    plan = Plan.read(file)
     path, names = display_path(file), [leg.name for leg in plan.legs]
     if not settings.leg:
         msg = f"--retarget-plan was given without --retarget-leg; expected the leg to run, one of {_named(names)}"

@@ -112,14 +112,14 @@ class Benchmark:
         return baseline_of([one for one in sessions if one.start.started < self._began])
 
     def _count(self, record: TargetRecord) -> None:
-        from retarget.model import Metric, quantity_text
-        from retarget.results import measurements_of
+        from retarget.model import Metric
+        from retarget.results import Measurement
 
-        for one in measurements_of(record):
+        for one in Measurement.of(record):
             if one.metric is Metric.LATENCY:
                 self._timed += 1
                 spread = f" -+ {100 * one.spread:.2g} %" if one.spread < 1 else ""
-                text = f"{quantity_text(one.metric, one.value)}{spread}, {counted(one.calls, 'call')}"
+                text = f"{one.metric.text(one.value)}{spread}, {counted(one.calls, 'call')}"
                 self._slowest.append((one.value, text, f"{record.nodeid} {_of_case(one.case)}".rstrip(": ")))
                 self._slowest = sorted(self._slowest, reverse=True)[:_SHOWN]
 

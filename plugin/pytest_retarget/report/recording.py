@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
-from retarget.results import CaseRecord, Outcome, TargetRecord, properties
+from retarget.results import CaseRecord, Outcome, TargetRecord
 from retarget.session import AsExpected, Skip, SkipKind
 
 from pytest_retarget.internals import SubtestContext, junit_log
@@ -50,7 +50,7 @@ class Recorder:
             error, outcome, reason, started=call.start, ended=call.stop, with_digests=self._with_digests
         )
         others = [pair for pair in item.user_properties if not pair[0].startswith("retarget.")]
-        item.user_properties[:] = [*others, *properties(record)]
+        item.user_properties[:] = [*others, *record.properties()]
         report.user_properties = list(item.user_properties)
         for adjustment in self._adjustments:
             record = adjustment(item, report, error, record)

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from retarget.cli import text_table
-from retarget.results import Plan, read_history
+from retarget.results import History, Plan
 from retarget.session import collect_targets
 from retarget.support import counted, display_path, revision, write_files
 
@@ -77,7 +77,7 @@ def _plan(arguments: argparse.Namespace) -> int:
 
 def durations_in(place: str, *, if_any: bool = False) -> dict[str, float]:
     """Return seconds by target id, as the history in a place has them, which need not be there yet with `if_any`."""
-    history = read_history(place, if_any=if_any)
+    history = History.read(place, if_any=if_any)
     sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in history.damaged)
     return history.durations()
 

@@ -24,7 +24,7 @@ from retarget.model.names import is_one_of
 from retarget.model.outcomes import CompileOutcome, Failure, Observation, Rung, RunOutcome, Stage, first_failure
 from retarget.results.files import SessionStart, new_session
 from retarget.results.plan import digest_of_ids
-from retarget.results.record import BAD, CompileRecord, DeviceRecord, Outcome, Result, Sibling, TargetRecord
+from retarget.results.record import CompileRecord, DeviceRecord, Outcome, Result, Sibling, TargetRecord
 from retarget.session.trial.attempts import Attempts, UnexpectedPassError, attempts, case_records
 from retarget.session.trial.failures import AsExpected, Skip, SkipKind, StageFailedError, compile_failed, failure_fields
 from retarget.session.trial.services import NO_RULES, RulesInForce, TrialServices
@@ -357,7 +357,7 @@ class Trial:
             blocked_by=skip.by if skip is not None and kind is SkipKind.BLOCKED else "",
             excused=kind is SkipKind.RULE,
             unchanged=self.record.unchanged and outcome in {Outcome.PASSED, Outcome.XFAILED},
-            siblings=self._siblings() if outcome in BAD else (),
+            siblings=self._siblings() if outcome.is_bad else (),
             **(self.digests if with_digests else {}),
             started=self.record.started or started,
             ended=ended,
