@@ -14,12 +14,13 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from retarget.model import Target, suite_line
+from retarget.model import Target
 from retarget.results import Outcome, ResultsLine, ResultsWriter, TargetRecord
 from retarget.session import SUITE_FILE, declared_record, session_start
 from retarget.support import RetargetError, strip_colour
 
 from pytest_retarget.collect.requirements import PlannedLeg
+from pytest_retarget.collect.suite_files import suite_line
 from pytest_retarget.items.targets import MatrixItem
 from pytest_retarget.options import usage_errors
 from pytest_retarget.record import earlier_records, record_of

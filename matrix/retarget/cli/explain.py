@@ -18,7 +18,7 @@ from retarget.cli.support import (
     part_lines,
     read_declared,
 )
-from retarget.expect.matching import RuleSet, assign_goldens
+from retarget.expect.matching import GoldenAssignment, RuleSet
 from retarget.expect.verdict import TargetRules, is_expired
 from retarget.extension import CompilerError, UnavailableError
 from retarget.extension.registry import Registry, named_extensions
@@ -284,7 +284,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
 
     def _goldens(self, suite: Suite, target: Target) -> Iterator[tuple[str, str]]:
         """The golden rules in force."""
-        found = assign_goldens(suite.goldens, [target])
+        found = GoldenAssignment.assign(suite.goldens, [target])
         for rules in (one.of(target.name) for one in found.assignments):
             device, here = self._in_force(target, rules)
             for golden in (found.goldens[rule.origin] for rule in rules.wholes):

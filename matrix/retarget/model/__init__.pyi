@@ -29,7 +29,6 @@ from retarget.model.element_types import shape_fits as shape_fits
 from retarget.model.element_types import split_types as split_types
 from retarget.model.locations import SourceLocations as SourceLocations
 from retarget.model.locations import diagnostics_at as diagnostics_at
-from retarget.model.locations import suite_line as suite_line
 from retarget.model.metrics import Metric as Metric
 from retarget.model.metrics import parse_percent as parse_percent
 from retarget.model.names import as_config_name as as_config_name

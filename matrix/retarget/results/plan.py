@@ -90,8 +90,8 @@ class Plan(_Part, frozen=True, kw_only=True, omit_defaults=False):  # the versio
 
     @classmethod
     def read(cls, path: Path) -> Plan:
-        """Read a plan. Raises `RetargetError` for one that cannot be read, is damaged, of another version, or was changed
-        after it was written."""
+        """Read a plan. Raises `RetargetError` for one that cannot be read, is damaged, of another version, or changed
+        since it was written."""
         again, where = "write it again with `retarget ci plan`", display_path(path)
         try:
             data = read_regular(path)

@@ -11,13 +11,10 @@ from retarget.declare.sources import SUITE_FILE as SUITE_FILE
 from retarget.declare.sources import discover_suites as discover_suites
 from retarget.expect.diagnostics import CaseUse as CaseUse
 from retarget.expect.diagnostics import RuleUsage as RuleUsage
-from retarget.expect.diagnostics import contradiction_diagnostics as contradiction_diagnostics
 from retarget.expect.matching import COMPILE_STAGES as COMPILE_STAGES
 from retarget.expect.matching import Assignment as Assignment
 from retarget.expect.matching import GoldenAssignment as GoldenAssignment
 from retarget.expect.matching import RuleSet as RuleSet
-from retarget.expect.matching import assign_goldens as assign_goldens
-from retarget.expect.matching import golden_rules as golden_rules
 from retarget.expect.verdict import TargetRules as TargetRules
 from retarget.expect.verdict import is_expired as is_expired
 from retarget.extension.registry import EXTENSIONS_VARIABLE as EXTENSIONS_VARIABLE
@@ -44,12 +41,10 @@ from retarget.session.compile.resolution import NotBuiltError as NotBuiltError
 from retarget.session.compile.service import BuildActivity as BuildActivity
 from retarget.session.engine import Engine as Engine
 from retarget.session.executor import CompileJob as CompileJob
-from retarget.session.executor import Executor as Executor
 from retarget.session.executor import ExecutorSession as ExecutorSession
 from retarget.session.executor import RunJob as RunJob
 from retarget.session.executor import Working as Working
 from retarget.session.executor import check_executor_address as check_executor_address
-from retarget.session.executor import connect_executor as connect_executor
 from retarget.session.limits import CHECK_TIMEOUT as CHECK_TIMEOUT
 from retarget.session.limits import COMPILE_TIMEOUT as COMPILE_TIMEOUT
 from retarget.session.limits import OPEN_TIMEOUT as OPEN_TIMEOUT

@@ -14,8 +14,8 @@ from typing import ParamSpec
 
 from msgspec.structs import replace
 
-from retarget.extension import ExtensionError, RunPlan, UnavailableError, overrides, run_case_plan
-from retarget.extension.cases import RUN_CASE
+from retarget.extension import ExtensionError, RunPlan, UnavailableError, overrides
+from retarget.extension.cases import RUN_CASE, run_case_plan
 from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
 from retarget.model.outcomes import Artifact, CaseOutcome

@@ -32,12 +32,12 @@ class ScratchFolder:
     """A new temporary folder, removed when it is closed. `path` is where it lies."""
 
     def __init__(self, purpose: str, *, token: str = "") -> None:
-        """Other processes that know the `token` find the folder: see `shared_folder`.
+        """Other processes that know the `token` find the folder: see `shared`.
 
         Raises `OSError` if it cannot be created.
         """
         if token:
-            self.path = shared_folder(purpose, token)
+            self.path = self.shared(purpose, token)
             self.path.mkdir(mode=0o700)
         else:
             self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{purpose}-"))
@@ -45,6 +45,11 @@ class ScratchFolder:
         lock = hold_lock(beside)
         beside.rename(self.path / _LOCK)  # so that no process sees it unlocked
         self._lock = lock
+
+    @staticmethod
+    def shared(purpose: str, token: str) -> Path:
+        """Return where one lies that was made with a token."""
+        return Path(tempfile.gettempdir()) / f"{_PREFIX}{purpose}-{token}"
 
     def __enter__(self) -> Self:
         return self
@@ -85,11 +90,6 @@ def _remove_old(folder: Path) -> None:
         with suppress(OSError):
             if path.lstat().st_mtime < oldest:
                 path.unlink()
-
-
-def shared_folder(purpose: str, token: str) -> Path:
-    """Return where a `ScratchFolder` lies that was made with a token."""
-    return Path(tempfile.gettempdir()) / f"{_PREFIX}{purpose}-{token}"
 
 
 def abandoned_folders() -> Iterator[Path]:

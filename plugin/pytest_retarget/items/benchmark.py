@@ -87,7 +87,7 @@ class Benchmark:
                 trial.update_record(compile=replace(compiled, dispatches=found.dispatches, transient=found.transient))
 
     def _rules(self, path: Path, name: str) -> GoldenAssignment:
-        from retarget.session import assign_goldens
+        from retarget.session import GoldenAssignment
 
         from pytest_retarget.session.declared import declared
 
@@ -96,7 +96,7 @@ class Benchmark:
             found = declared(self._config)
             suite = next(one for one in found.suites(path) if one.name == name)
             targets = found.targets(suite, path) if suite.goldens else ()
-            self._goldens[key] = assign_goldens(suite.goldens, targets)
+            self._goldens[key] = GoldenAssignment.assign(suite.goldens, targets)
         return self._goldens[key]
 
     @cached_property

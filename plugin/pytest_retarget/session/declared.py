@@ -28,7 +28,6 @@ from retarget.session import (
     RuleUsage,
     Store,
     choose_cache,
-    contradiction_diagnostics,
     discover_suites,
     expand_suite,
     load_extensions,
@@ -141,9 +140,8 @@ class Declared:
             return self._assignments[key]
         checks = self.registry.artifact_checker(suite.kind) is not None
         assignment = RuleSet(suite.expectations, checks_artifacts=checks).assign(targets)
-        if assignment.contradictions:
-            error = DiagnosticsError(contradiction_diagnostics(assignment.contradictions))
-            raise self.collect_error(error, path)
+        if contradictions := assignment.diagnostics:
+            raise self.collect_error(DiagnosticsError(contradictions), path)
         self.usage.add(suite, assignment, targets)
         self._assignments[key] = assignment
         return assignment

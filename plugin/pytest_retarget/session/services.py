@@ -21,7 +21,7 @@ from pytest_retarget.session.declared import cache_dir, declared
 from pytest_retarget.session.progress import Progress, publish
 
 if TYPE_CHECKING:
-    from retarget.session import Executor
+    from retarget.session import ExecutorSession
     from retarget.worker import SpareWorker, Timing
 
 
@@ -49,6 +49,10 @@ class Services(TrialServices):
             toolchains=settings.toolchains,
             timeouts=(settings.compile_timeout, settings.run_timeout),
         )
+        executor = None
+        if settings.cluster:
+            with usage_errors("--retarget-cluster: "):
+                executor = session_of_executor(settings, cache_dir(config)).connect(settings.cluster)
         engine = Engine(
             registry=registry,
             cache=cache_dir(config),
@@ -64,7 +68,7 @@ class Services(TrialServices):
             session=workerinput.get("testrunuid", ""),
             waiting=progress.waiting,
             note=progress.note,
-            executor=_executor(settings, cache_dir(config)) if settings.cluster else None,
+            executor=executor,
             spare=spare,
             timing=_timing(settings.benchmark) if settings.benchmark else None,
         )
@@ -96,13 +100,11 @@ def _timing(benchmark: BenchmarkSettings) -> Timing:
     return Timing(spread=benchmark.spread, seconds=benchmark.seconds)
 
 
-def _executor(settings: Settings, cache: Path) -> Executor:
-    """Connect to the cluster. Raises `pytest.UsageError`."""
-    from retarget.session import ExecutorSession, connect_executor
+def session_of_executor(settings: Settings, cache: Path) -> ExecutorSession:
+    """Return what a cluster is told of the session."""
+    from retarget.session import ExecutorSession
 
-    session = ExecutorSession(extensions=settings.extensions, cache=cache, jobs=settings.jobs or None)
-    with usage_errors("--retarget-cluster: "):
-        return connect_executor(settings.cluster, session)
+    return ExecutorSession(extensions=settings.extensions, cache=cache, jobs=settings.jobs or None)
 
 
 SERVICES = pytest.StashKey[Services]()

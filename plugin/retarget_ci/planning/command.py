@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from retarget.cli import text_table
 from retarget.results import History, Plan
 from retarget.session import collect_targets
-from retarget.support import counted, display_path, revision, write_files
+from retarget.support import Checkout, counted, display_path, write_files
 
 from retarget_ci.planning.fingerprints import changes_since
 from retarget_ci.planning.plan import make_plan
@@ -63,7 +63,7 @@ def _plan(arguments: argparse.Namespace) -> int:
     plan = make_plan(
         config, event, declared, today=date.today(), durations=known, unchanged=unchanged, since=arguments.since
     )
-    plan = replace(plan, revision=revision(config.folder))
+    plan = replace(plan, revision=Checkout(config.folder).revision)
     if arguments.output is not None:
         write_files([(arguments.output, plan.text)], force=True)
     if arguments.format == "json":

@@ -48,7 +48,6 @@ from retarget.session import (
     collect_targets,
     compile_selector,
     compile_target_name,
-    golden_rules,
 )
 from retarget.support import RetargetError, counted, first_line, read_toml
 
@@ -119,7 +118,7 @@ def fingerprints(declared: Declared, engine: Engine, select: str = "") -> Finger
 
     @cache
     def goldens(suite_id: str) -> Sequence[RuleSet]:
-        return golden_rules(suites[suite_id].goldens)
+        return RuleSet.of_goldens(suites[suite_id].goldens)
 
     suites = {one.suite_id: one.suite for one in declared.targets}
     found: dict[str, str] = {}

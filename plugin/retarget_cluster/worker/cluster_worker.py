@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-from retarget.cli import Finding, find_devices
+from retarget.cli import find_devices
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo, RuntimeConfig
 from retarget.session import (
@@ -195,7 +195,7 @@ class ClusterWorker:
             return
         names = tuple(self._engine(()).registry.drivers)
         loop = asyncio.get_running_loop()
-        found: Sequence[Finding] = await loop.run_in_executor(
+        found = await loop.run_in_executor(
             self._threads, lambda: find_devices(names, extensions=self._options.extensions, timeout=OPEN_TIMEOUT)
         )
         self._devices |= {one.driver: one.usable for one in found if one.usable}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from retarget.support import scratch
-from retarget.support.scratch import ScratchFolder, abandoned_folders, keep_file, shared_folder, sweep_scratch
+from retarget.support.scratch import ScratchFolder, abandoned_folders, keep_file, sweep_scratch
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def test_a_kept_file_stays_for_a_week_after_its_last_use() -> None:
 
 def test_processes_that_share_a_token_share_a_folder() -> None:
     with ScratchFolder("progress", token="abc") as folder:  # noqa: S106
-        assert folder.path == shared_folder("progress", "abc")
+        assert folder.path == ScratchFolder.shared("progress", "abc")
         assert folder.path.stat().st_mode & 0o777 == 0o700
         with pytest.raises(FileExistsError):
             ScratchFolder("progress", token="abc")  # noqa: S106

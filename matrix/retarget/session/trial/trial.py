@@ -28,7 +28,7 @@ from retarget.results.record import CompileRecord, DeviceRecord, Outcome, Result
 from retarget.session.trial.attempts import Attempts, UnexpectedPassError, attempts, case_records
 from retarget.session.trial.failures import AsExpected, Skip, SkipKind, StageFailedError, compile_failed, failure_fields
 from retarget.session.trial.services import NO_RULES, RulesInForce, TrialServices
-from retarget.support.checkout import revision
+from retarget.support.checkout import Checkout
 from retarget.support.errors import RetargetError
 from retarget.targets.selection import marks_of
 from retarget.worker.process import available_cores
@@ -386,7 +386,7 @@ def session_start(ids: Iterable[str], folder: Path, arguments: Sequence[str], **
     return new_session(
         selected=len(selected),
         digest=digest_of_ids(selected),
-        revision=revision(folder),
+        revision=Checkout(folder).revision,
         retarget=__version__,
         python=platform.python_version(),
         host=platform.node(),
