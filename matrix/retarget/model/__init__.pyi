@@ -24,7 +24,6 @@ from retarget.model.element_types import Kind as Kind
 from retarget.model.element_types import brackets as brackets
 from retarget.model.element_types import element_dtype as element_dtype
 from retarget.model.element_types import mlir_name as mlir_name
-from retarget.model.element_types import parse_type as parse_type
 from retarget.model.element_types import shape_fits as shape_fits
 from retarget.model.element_types import split_types as split_types
 from retarget.model.locations import SourceLocations as SourceLocations

@@ -13,13 +13,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec.structs import force_setattr
 
 from retarget.model.devices import DeviceTraits
 from retarget.model.outcomes import CallTimes, DeviceInfo, Observation
+
+if TYPE_CHECKING:
+    from retarget.extension.registry import Registry
+    from retarget.model.declared import Target
 
 When = Annotated[float, msgspec.Meta(ge=0, le=253_402_300_799)]
 """Seconds since 1970, UTC, up to the year 9999: what a date can be."""
@@ -354,6 +358,28 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
             text = f"{value:.6f}" if isinstance(value, float) else str(value)
             if text:
                 yield f"retarget.{name}", text
+
+    @classmethod
+    def declared(cls, target: Target, registry: Registry, **known: Any) -> TargetRecord:
+        """Return what is declared of a target, and what else is known: its node id, its file, its place there."""
+        from retarget.targets.selection import marks_of  # only where targets are, not where results are read
+
+        compiled = target.compiled
+        runtime = target.runtime
+        module = compiled.module
+        return cls(
+            suite=compiled.suite,
+            target=target.name,
+            module=module.name,
+            module_file="" if module.entry else str(module.path),
+            compiler=compiled.compiler.name,
+            runtime=runtime.name if runtime is not None else "",
+            driver=runtime.driver if runtime is not None else "",
+            tags=target.tags,
+            marks=marks_of(target),
+            runs_external=runtime is not None and registry.gives_no_outputs(runtime),
+            **known,
+        )
 
 
 def _properties(record: TargetRecord) -> Iterator[tuple[str, str | float]]:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from retarget.arrays import bits_of, dtype_of, pack, unpack
 from retarget.extension import Check, CheckSink, Device, DriverError, Program, UnavailableError
-from retarget.model import DeviceInfo, Host, RuntimeConfig, Stage, parse_type
+from retarget.model import DeclaredType, DeviceInfo, Host, RuntimeConfig, Stage
 from retarget.session import platform_mismatch, platform_words
 from retarget.support import ScratchFolder, cut_stacks, first_line, keep_file
 from retarget.worker import HostError, RemoteCalls
@@ -286,7 +286,7 @@ def input_flag(array: Array, letter: str, declared: str, file: Path) -> str:
 
 def output_flag(letter: str, declared: str, stem: Path) -> tuple[str, Path]:
     """Return the flag of a result and the file that it names: `.npy`, which has the shape, where the tool writes it."""
-    element = parse_type(declared).element or ""
+    element = DeclaredType.parse(declared).element or ""
     has_npy = letter != "r" or not element.startswith(("bf", "f8"))
     file = stem.with_suffix(".npy" if has_npy else ".bin")
     return f"--output=@{file}", file
@@ -294,7 +294,7 @@ def output_flag(letter: str, declared: str, stem: Path) -> tuple[str, Path]:
 
 def read_output(file: Path, letter: str, declared: str) -> Array:
     """Return the result in a file that the tool has written. Raises `DriverError`."""
-    dtype = dtype_of(parse_type(declared))
+    dtype = dtype_of(DeclaredType.parse(declared))
     if file.suffix == ".npy":
         with file.open("rb") as stream:
             np.lib.format.read_magic(stream)
@@ -304,7 +304,7 @@ def read_output(file: Path, letter: str, declared: str) -> Array:
             return scalar_result(content.view(stored)[0], letter, declared)
         kept = dtype if dtype is not None and bits_of(dtype) in {2, 4} else stored
         return as_declared(unpack(content, kept, shape), declared)
-    sizes = parse_type(declared).shape
+    sizes = DeclaredType.parse(declared).shape
     if dtype is None or sizes is None or sizes.count(None) > 1:
         msg = f"a {declared} comes back without its shape: iree-run-module writes its elements to files without one"
         hint = "let the module return a type with at most one dynamic size, or extend its elements (`arith.extf`)"

@@ -301,3 +301,18 @@ class Skip(End):
         self.hint = hint
         self.by = by
         self.elsewhere = elsewhere
+
+    @property
+    def is_requested(self) -> bool:
+        """Whether somebody asked for it: a rule, or who gave the artifacts."""
+        return self.kind in {SkipKind.RULE, SkipKind.NOT_COMPILED}
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether a device was lost that the target needs."""
+        return self.kind is SkipKind.LOST
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether another target failed."""
+        return self.kind is SkipKind.BLOCKED

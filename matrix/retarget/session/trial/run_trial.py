@@ -40,7 +40,8 @@ from retarget.session.trial.failures import (
     first_line,
     run_failed,
 )
-from retarget.session.trial.trial import Trial
+from retarget.session.trial.services import RulesInForce, TrialServices
+from retarget.session.trial.trial import SuiteContext, Trial
 from retarget.support.errors import RetargetError
 
 if TYPE_CHECKING:
@@ -321,3 +322,11 @@ class CompileTrial(Trial):
                 expected=expected,
             ),
         )
+
+
+def trial_of(
+    target: Target, *, suite: SuiteContext, services: TrialServices, position: int, rules: RulesInForce
+) -> Trial:
+    """Return a trial of a target. `position` is that of the target in its suite, `rules` are those in force for it."""
+    of = RunTrial if isinstance(target, RunTarget) else CompileTrial
+    return of(target=target, suite=suite, services=services, position=position, rules=rules)
