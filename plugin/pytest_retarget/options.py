@@ -38,7 +38,7 @@ _CACHE_DIR_VARIABLE = "RETARGET_CACHE_DIR"
 _CACHE_SIZE_VARIABLE = "RETARGET_CACHE_SIZE"
 _CLUSTER_VARIABLE = "RETARGET_CLUSTER"
 _REUSE_VARIABLE = "RETARGET_REUSE_RESULTS"
-_EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
+EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
 _MOST_BUNDLES = 10
 
 _OPTIONS = {
@@ -88,7 +88,7 @@ _OPTIONS = {
     "--retarget-run-timeout SECONDS": "end a run after this long, unless its declaration says otherwise "
     f"(default: {RUN_TIMEOUT:.0f})",
     "--retarget-extension MODULE …": "load this module as an extension, besides those installed (repeatable; also "
-    f"{_EXTENSIONS_VARIABLE})",
+    f"{EXTENSIONS_VARIABLE})",
     "--retarget-toolchain NAME=PATH …": "take the toolchain NAME from PATH, not from where it is declared (repeatable)",
 }
 """What each option does; after its name that of its value, and … if it may be repeated."""
@@ -315,10 +315,10 @@ def _requirement(text: str) -> str:
 def _check_variables() -> None:
     """Raise `pytest.UsageError` for a size of the cache or a shared store that the environment names wrong."""
     if os.environ.get(_CACHE_SIZE_VARIABLE):
-        from retarget.session import default_max_bytes  # imported only if it is set
+        from retarget.session import Store  # imported only if it is set
 
         with usage_errors():
-            default_max_bytes()
+            Store.default_max_bytes()
     if any(name.startswith("RETARGET_REMOTE_STORE") for name in os.environ):
         from retarget.session import remote_settings  # as above
 
@@ -338,7 +338,7 @@ def _toolchains(config: pytest.Config) -> Mapping[str, Path | None]:
 
 def _extensions(config: pytest.Config) -> Iterable[str]:
     yield from texts_of_option(config, "extension", "the name of a module")
-    yield from (name for name in os.environ.get(_EXTENSIONS_VARIABLE, "").split(os.pathsep) if name)
+    yield from (name for name in os.environ.get(EXTENSIONS_VARIABLE, "").split(os.pathsep) if name)
     yield from config.getini("retarget_extensions")
 
 

@@ -45,7 +45,6 @@ from retarget.model.outcomes import DeviceInfo as DeviceInfo
 from retarget.model.outcomes import Failure as Failure
 from retarget.model.outcomes import FeatureValue as FeatureValue
 from retarget.model.outcomes import Observation as Observation
-from retarget.model.outcomes import OutputComparison as OutputComparison
 from retarget.model.outcomes import Rung as Rung
 from retarget.model.outcomes import RunOutcome as RunOutcome
 from retarget.model.outcomes import Stage as Stage

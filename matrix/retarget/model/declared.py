@@ -176,6 +176,17 @@ class RuntimeConfig(PartlyCompared, frozen=True, kw_only=True, eq=False):
         schemes = (device.partition("://")[0] for device in self.devices if "://" in device)
         return tuple(dict.fromkeys((self.driver, *schemes)))
 
+    def mismatch(self, hosts: Sequence[tuple[str, str]], which: str) -> str | None:
+        """Return why it can run on none of some hosts, each a system and an architecture; None if it can. `which`
+        begins the words about them."""
+        for system, architecture in hosts:
+            system_fits = not self.host_os or system in self.host_os
+            if system_fits and (not self.host_arch or architecture in self.host_arch):
+                return None
+        wanted = " on ".join(" or ".join(words) for words in (self.host_os, self.host_arch) if words)
+        found = ", ".join(f"{system} on {architecture}" for system, architecture in hosts)
+        return f"runtime config {self.name!r} needs {wanted}; {which} {found}"
+
     def with_devices(self, order: Sequence[int]) -> RuntimeConfig:
         """Return this config with its devices in the order of the given indices."""
         return replace(

@@ -215,6 +215,11 @@ class Profile(Struct, frozen=True, kw_only=True):
         """Return the value of a capability; None where the profile does not say."""
         return next((one.value for one in self.capabilities if one.name == name), None)
 
+    def is_of_family(self, drivers: Iterable[str]) -> bool:
+        """Return whether one of the drivers reports its device: the first word of their names is that of its driver, as
+        of `local-task` and `local-sync`."""
+        return self.driver.partition("-")[0] in {other.partition("-")[0] for other in drivers}
+
     @classmethod
     def read(cls, file: Path) -> Profile:
         """Read a profile. Raises `DiagnosticsError` with every error of the file."""

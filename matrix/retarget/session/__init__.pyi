@@ -17,12 +17,10 @@ from retarget.expect.matching import GoldenAssignment as GoldenAssignment
 from retarget.expect.matching import RuleSet as RuleSet
 from retarget.expect.verdict import TargetRules as TargetRules
 from retarget.expect.verdict import is_expired as is_expired
-from retarget.extension.registry import EXTENSIONS_VARIABLE as EXTENSIONS_VARIABLE
 from retarget.extension.registry import Registry as Registry
 from retarget.extension.registry import extensions_environment as extensions_environment
 from retarget.extension.registry import load_extensions as load_extensions
 from retarget.extension.registry import named_extensions as named_extensions
-from retarget.session.cache.folder import CACHE_INI_KEY as CACHE_INI_KEY
 from retarget.session.cache.folder import cache_of_command as cache_of_command
 from retarget.session.cache.folder import choose_cache as choose_cache
 from retarget.session.cache.key import InputDigests as InputDigests
@@ -32,7 +30,6 @@ from retarget.session.cache.key import host_identity as host_identity
 from retarget.session.cache.remote_objects import remote_settings as remote_settings
 from retarget.session.cache.remote_store import RemoteStore as RemoteStore
 from retarget.session.cache.store import Store as Store
-from retarget.session.cache.store import default_max_bytes as default_max_bytes
 from retarget.session.commands import BY_HAND as BY_HAND
 from retarget.session.commands import Commands as Commands
 from retarget.session.commands import shell_program as shell_program
@@ -68,9 +65,6 @@ from retarget.session.trial.trial import Trial as Trial
 from retarget.targets.availability import HOST_ARCHITECTURES as HOST_ARCHITECTURES
 from retarget.targets.availability import HOST_SYSTEMS as HOST_SYSTEMS
 from retarget.targets.availability import host_platform as host_platform
-from retarget.targets.availability import is_of_family as is_of_family
-from retarget.targets.availability import platform_mismatch as platform_mismatch
-from retarget.targets.availability import platform_words as platform_words
 from retarget.targets.availability import word_error as word_error
 from retarget.targets.collected import CollectedSuite as CollectedSuite
 from retarget.targets.collected import Declared as Declared

@@ -11,7 +11,7 @@ from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.files import Profile
 from retarget.profiles.requirements import Answer, RequirementStatus, parse_requirement, value_text
 from retarget.support.errors import RetargetError
-from retarget.targets.availability import is_of_family, profile_mismatch
+from retarget.targets.availability import profile_mismatch
 
 _SHOWN = 3
 """How many capabilities that differ are shown with their values; the others are counted."""
@@ -121,7 +121,7 @@ def difference(
     found = [
         f"{one.name} = {value_text(value)}, not {value_text(one.value)}"
         for device in devices
-        if is_of_family(expected.driver, (device.driver,))
+        if expected.is_of_family((device.driver,))
         for one in expected.capabilities
         if (value := device.get(one.name)) is not None and value != one.value
     ]

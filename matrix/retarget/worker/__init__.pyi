@@ -3,7 +3,6 @@ from retarget.worker.hosts import HostError as HostError
 from retarget.worker.hosts import RemoteCalls as RemoteCalls
 from retarget.worker.messages import CompiledModule as CompiledModule
 from retarget.worker.messages import CompileModule as CompileModule
-from retarget.worker.messages import Refusal as Refusal
 from retarget.worker.messages import Refused as Refused
 from retarget.worker.messages import Timing as Timing
 from retarget.worker.process import SpareWorker as SpareWorker

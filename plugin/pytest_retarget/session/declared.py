@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 from retarget.model import Module, Suite, Target, Toolchain
 from retarget.session import (
-    CACHE_INI_KEY,
     MATRIX_FILE,
     SUITE_FILE,
     Assignment,
@@ -293,7 +292,7 @@ def _choose(config: pytest.Config) -> Path:
         return folder.path
     return choose_cache(
         option=str(config.getoption("retarget_cache_dir") or ""),
-        ini=str(config.getini(CACHE_INI_KEY) or ""),
+        ini=str(config.getini("retarget_cache_dir") or ""),
         ini_file=config.inipath,
         folder=config.invocation_params.dir,
     ).folder

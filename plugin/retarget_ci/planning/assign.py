@@ -23,7 +23,7 @@ from msgspec import Struct
 from retarget.extension import overrides
 from retarget.model import CompilerConfig, CompileTarget, Host, RunTarget, RuntimeConfig, SourceLocations, Toolchain
 from retarget.profiles import Profile, RequirementStatus, parse_requirement, profile_file
-from retarget.session import Declared, DeclaredTarget, is_of_family
+from retarget.session import Declared, DeclaredTarget
 from retarget.support import RetargetError, did_you_mean
 
 from retarget_ci.schema import CiConfig, Runner
@@ -237,7 +237,7 @@ class _Machine(Struct, frozen=True, kw_only=True):
         return own[min(int(which), len(own) - 1) if which.isdecimal() else 0]
 
     def _own(self, driver: str) -> Sequence[Profile]:
-        return [profile for profile in self.profiles if is_of_family(driver, [profile.driver])]
+        return [profile for profile in self.profiles if profile.is_of_family([driver])]
 
     def _no(self, step: int, reason: str) -> Refused:
         return Refused(step=step, reason=f"runner {self.runner.name!r} {reason}")

@@ -26,7 +26,7 @@ from retarget.session import (
     RemoteStore,
     RunJob,
     SickDeviceError,
-    default_max_bytes,
+    Store,
     host_identity,
     host_platform,
     remote_settings,
@@ -83,7 +83,7 @@ class ClusterWorker:
         self._loading = threading.Lock()
         settings = remote_settings()
         self._remote = RemoteStore(settings) if settings is not None else None
-        self._content = Content(options.cache / "cluster", default_max_bytes(), self._remote)
+        self._content = Content(options.cache / "cluster", Store.default_max_bytes(), self._remote)
         self._scratch = ScratchFolder("cluster-job")
         self._devices: dict[str, tuple[DeviceInfo, ...]] = {}
         self._failures: dict[str, int] = {}

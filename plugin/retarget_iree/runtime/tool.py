@@ -27,7 +27,7 @@ import numpy as np
 from retarget.arrays import bits_of, dtype_of, pack, unpack
 from retarget.extension import Check, CheckSink, Device, DriverError, Program, UnavailableError
 from retarget.model import DeclaredType, DeviceInfo, Host, RuntimeConfig, Stage
-from retarget.session import platform_mismatch, platform_words
+from retarget.session import host_platform
 from retarget.support import ScratchFolder, cut_stacks, first_line, keep_file
 from retarget.worker import HostError, RemoteCalls
 
@@ -465,8 +465,8 @@ class HostPlace(Place):
         """
         host, found = self._calls.host, self._calls.platform
         where = f"host {host.name!r}"
-        platform = platform_words(found.system, found.machine)
-        if mismatch := platform_mismatch(config, [platform], f"{where} is"):
+        platform = host_platform(found.system, found.machine)
+        if mismatch := config.mismatch([platform], f"{where} is"):
             raise UnavailableError(mismatch)
         if build is None or build.tool is None:
             digest = self._calls.digest(host.run_with)
