@@ -21,7 +21,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from retarget.extension import Compiler, overrides
 from retarget.model import TIMEOUT, RunTarget, Stage, Target
-from retarget.session import COMPILE_TIMEOUT, Engine, extensions_environment, worker_environment
+from retarget.session import COMPILE_TIMEOUT, Engine, extensions_environment
 from retarget.support import RetargetError, first_line
 
 from retarget_repro.attempt import Attempt, Chosen, attempt
@@ -152,7 +152,7 @@ class _Reduction(Struct, kw_only=True):
         if compiler is None or is_made or not overrides(compiler, "shrink_command"):
             self.why_not = "; its compiler makes no smaller variants of such a module"
             return size, size
-        env = dict(worker_environment(self.chosen.registry, self.chosen.compiled.compiler))
+        env = dict(self.chosen.registry.worker_environment(self.chosen.compiled.compiler))
         keep_types = isinstance(self.chosen.target, RunTarget)
         refused: dict[str, None] = {}
         first = has = ""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from retarget.extension import Device, DriverError
-from retarget.profiles import Profile, RequirementStatus, parse_requirement
+from retarget.profiles import Profile, parse_requirement
 from retarget.worker import KeptFiles, available_cores
 
 from retarget_opencl.artifact.file import ArtifactError, Kernel, KernelSource, OpenClArtifact, joined, read_artifact
@@ -242,8 +242,7 @@ def unmet_needs(artifact: OpenClArtifact, device: Profile) -> list[str]:
     unmet = [
         f"{need} ({found.reason})"
         for need, found in answers
-        if found.status is RequirementStatus.UNMET
-        or (found.status is RequirementStatus.UNKNOWN and "subgroupSizes" not in need)
+        if found.is_unmet or (found.is_unknown and "subgroupSizes" not in need)
     ]
     limits = numbers(device.get("opencl.maxWorkItemSizes"))
     sizes = sorted({kernel.workgroup_size for kernel in artifact.program.kernels})

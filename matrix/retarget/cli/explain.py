@@ -40,7 +40,7 @@ from retarget.profiles.requirements import Answer
 from retarget.session.cache.folder import cache_of_command
 from retarget.session.commands import Commands
 from retarget.session.engine import Engine
-from retarget.session.toolchains import describe_build, worker_environment
+from retarget.session.toolchains import describe_build
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.targets.availability import host_mismatch
 from retarget.targets.expansion import active_overrides, compile_target_name, excluding_override, run_target_name
@@ -313,7 +313,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
             reasons += [_error_of(registry.driver, driver) for driver in runtime.drivers]
             reasons.append(host_mismatch(runtime))
         configs = [config for config in (compiled.compiler, runtime) if config is not None]
-        reasons += [_error_of(worker_environment, registry, config) for config in configs]
+        reasons += [_error_of(registry.worker_environment, config) for config in configs]
         found = dict.fromkeys(reason for reason in reasons if reason is not None)
         yield from ((reason, "") for reason in found)
         if not found:

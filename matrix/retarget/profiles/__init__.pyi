@@ -7,5 +7,4 @@ from retarget.profiles.files import profile_file as profile_file
 from retarget.profiles.files import reference_error as reference_error
 from retarget.profiles.files import shipped_profiles as shipped_profiles
 from retarget.profiles.files import value_error as value_error
-from retarget.profiles.requirements import RequirementStatus as RequirementStatus
 from retarget.profiles.requirements import parse_requirement as parse_requirement

@@ -94,6 +94,16 @@ class Answer(Struct, frozen=True, kw_only=True):
     status: RequirementStatus
     reason: str
 
+    @property
+    def is_unmet(self) -> bool:
+        """Whether they lack it."""
+        return self.status is RequirementStatus.UNMET
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether they do not say."""
+        return self.status is RequirementStatus.UNKNOWN
+
 
 # ---------------------------------------------------------------- reading
 

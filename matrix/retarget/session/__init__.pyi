@@ -51,8 +51,6 @@ from retarget.session.run.reuse import CaseDigests as CaseDigests
 from retarget.session.run.service import RunService as RunService
 from retarget.session.run.service import check_drivers as check_drivers
 from retarget.session.run.sick_devices import SickDeviceError as SickDeviceError
-from retarget.session.toolchains import with_toolchain as with_toolchain
-from retarget.session.toolchains import worker_environment as worker_environment
 from retarget.session.trial.failures import AsExpected as AsExpected
 from retarget.session.trial.failures import Skip as Skip
 from retarget.session.trial.failures import StageFailedError as StageFailedError

@@ -20,7 +20,6 @@ from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
 from retarget.model.outcomes import Artifact, CaseOutcome
 from retarget.session.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
-from retarget.session.toolchains import worker_environment
 from retarget.support.errors import RetargetError
 
 BY_HAND = "to reproduce this by hand:"
@@ -192,7 +191,7 @@ class Commands:
     def _environment(self, config: CompilerConfig | RuntimeConfig, argv: Sequence[str]) -> tuple[tuple[str, str], ...]:
         """The config's variables, and what selects its toolchain for a command that imports it."""
         try:
-            return worker_environment(self._registry, config) if argv[1:2] == ("-m",) else config.env
+            return self._registry.worker_environment(config) if argv[1:2] == ("-m",) else config.env
         except (UnavailableError, RetargetError):  # reported where the target is not run
             return config.env
 

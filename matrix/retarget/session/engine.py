@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -32,7 +32,6 @@ from retarget.session.requirements import OpenedDevices
 from retarget.session.run.lease import WaitNotes, current_holder
 from retarget.session.run.reuse import CaseDigests, KeptResult, ReusableResults
 from retarget.session.run.service import RunService
-from retarget.session.toolchains import worker_environment
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.scratch import HeldLock, hold_existing
 from retarget.targets.availability import host_mismatch
@@ -511,7 +510,7 @@ class Engine:
             extensions=self._extensions,
             default_timeout=self._run_timeout,
             holder=self._holder,
-            environment=partial(worker_environment, self.registry),
+            environment=self.registry.worker_environment,
             spare=self._spare,
             cache=self._store.folder,
         )

@@ -96,7 +96,7 @@ class OpenedDevices:
             if found.status is not RequirementStatus.MET
         ]
         if unmet:
-            lacks = any(found.status is RequirementStatus.UNMET for _, found in asked)
+            lacks = any(found.is_unmet for _, found in asked)
             raise (UnsuitableError if lacks else UnavailableError)("; ".join(unmet))
 
 

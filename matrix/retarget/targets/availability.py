@@ -11,7 +11,7 @@ from functools import cache
 from retarget.model import Origin, Requirement, RunTarget, RuntimeConfig
 from retarget.model.locations import SourceLocations
 from retarget.profiles.files import Profile
-from retarget.profiles.requirements import RequirementStatus, parse_requirement
+from retarget.profiles.requirements import parse_requirement
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.text import counted
 from retarget.support.toml import Problem
@@ -115,7 +115,7 @@ class ProfileFit:
                     found = parse_requirement(text).answer(devices)
                 except RetargetError as error:
                     return index, str(error)
-                if found.status is RequirementStatus.UNMET:  # the rest may be met
+                if found.is_unmet:  # the rest may be met
                     return index, found.reason
             return None
 

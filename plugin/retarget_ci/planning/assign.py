@@ -22,7 +22,7 @@ from pathlib import Path
 from msgspec import Struct
 from retarget.extension import overrides
 from retarget.model import CompilerConfig, CompileTarget, Host, RunTarget, RuntimeConfig, SourceLocations, Toolchain
-from retarget.profiles import Profile, RequirementStatus, parse_requirement, profile_file
+from retarget.profiles import Profile, parse_requirement, profile_file
 from retarget.session import Declared, DeclaredTarget
 from retarget.support import RetargetError, did_you_mean
 
@@ -222,7 +222,7 @@ class _Machine(Struct, frozen=True, kw_only=True):
                 found = parse_requirement(requirement.text).answer(devices)
             except RetargetError as error:
                 return self._no(_LAST, f"cannot be asked: {error}")
-            if found.status is RequirementStatus.UNMET:
+            if found.is_unmet:
                 return self._no(_LAST, f"does not meet {requirement.text!r}: {found.reason}")
         return None
 

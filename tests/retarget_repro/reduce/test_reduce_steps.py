@@ -92,7 +92,9 @@ class Bench:
         self.left = " ".join
         self.compiler: Any = Words()
         self.registry: Any = SimpleNamespace(
-            compilers={"iree": self.compiler}, module_generator=lambda kind: "it" if kind == "generated" else None
+            worker_environment=lambda _: (("TOOLS", "x"),),
+            compilers={"iree": self.compiler},
+            module_generator=lambda kind: "it" if kind == "generated" else None,
         )
 
     def engine(self, **given: Any) -> Any:
@@ -124,7 +126,6 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.setattr(reduce, "Engine", made.engine)
     monkeypatch.setattr(reduce, "attempt", made.attempt)
     monkeypatch.setattr(reduce, "_reduce_by_tool", made.tool)
-    monkeypatch.setattr(reduce, "worker_environment", lambda *_: (("TOOLS", "x"),))
     monkeypatch.setattr(reduce, "time", SimpleNamespace(monotonic=lambda: made.now))
     monkeypatch.setattr(reduce, "subprocess", SimpleNamespace(**{**vars(subprocess), "run": shrink}))
     return made

@@ -36,7 +36,6 @@ from retarget.session.run.lease import (
     default_lease_folder,
 )
 from retarget.session.run.sick_devices import HealthyRuns
-from retarget.session.toolchains import worker_environment
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.text import cut_stacks
 from retarget.worker.messages import (
@@ -368,7 +367,7 @@ def check_drivers(
     `done` are those of `selected_checks` and `check_driver`; `ended` gets each report as it comes, `note` a line on
     each wait for a device that another session uses. Raises `RetargetError` for a glob that fits no check.
     """
-    environment = partial(worker_environment, registry)
+    environment = registry.worker_environment
     on_wait = None if note is None else WaitNotes(note)
     reports = []
     with RunService(extensions=extensions, default_timeout=timeout, environment=environment) as service:

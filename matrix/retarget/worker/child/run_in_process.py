@@ -40,7 +40,7 @@ from retarget.model.element_types import DeclaredType
 from retarget.model.names import selected_cases
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Rung, RunOutcome, Stage, first_failure
 from retarget.profiles.files import Profile
-from retarget.profiles.requirements import RequirementStatus, parse_requirement
+from retarget.profiles.requirements import parse_requirement
 from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
 from retarget.worker.artifact import map_artifact, read_artifact
@@ -184,7 +184,7 @@ def _check_needs(needs: Sequence[str], infos: Sequence[DeviceInfo]) -> None:
     """
     devices = [Profile.of_device(info, info.runtime) for info in infos]
     answers = [(need, parse_requirement(need).answer(devices)) for need in needs]
-    unmet = [f"{need}, and {found.reason}" for need, found in answers if found.status is RequirementStatus.UNMET]
+    unmet = [f"{need}, and {found.reason}" for need, found in answers if found.is_unmet]
     if unmet:
         msg = f"the artifact needs {'; '.join(unmet)}"
         raise UnavailableError(msg, hint="compile for this device: compare the compiler config's target with it")
