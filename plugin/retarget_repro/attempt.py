@@ -25,7 +25,7 @@ from retarget.model import (
     Suite,
     Target,
 )
-from retarget.session import Commands, Engine, ReferenceRuns, Registry, RuleSet, TargetRules, named_extensions
+from retarget.session import Commands, Engine, ReferenceRuns, Registry, RuleSet, TargetRules
 from retarget.support import RetargetError, counted, did_you_mean, display_path, first_line, strip_colour
 
 
@@ -157,9 +157,7 @@ def attempt(engine: Engine, chosen: Chosen) -> Attempt:
 
 def by_hand(engine: Engine, chosen: Chosen, found: Attempt, extensions: Sequence[str]) -> tuple[str, ...]:
     """Return the lines that do by hand what a target did, to be pasted into a shell."""
-    words = Commands(
-        registry=chosen.registry, folder=Path.cwd(), compiles=True, extensions=named_extensions(extensions)
-    )
+    words = Commands(registry=chosen.registry, folder=Path.cwd(), compiles=True, extensions=extensions)
     compiled = engine.generated(chosen.compiled)
     if isinstance(chosen.target, RunTarget):
         failed = [case for case in found.cases if case.failure is not None]

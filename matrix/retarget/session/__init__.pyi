@@ -20,7 +20,6 @@ from retarget.expect.verdict import is_expired as is_expired
 from retarget.extension.registry import Registry as Registry
 from retarget.extension.registry import extensions_environment as extensions_environment
 from retarget.extension.registry import load_extensions as load_extensions
-from retarget.extension.registry import named_extensions as named_extensions
 from retarget.session.cache.folder import cache_of_command as cache_of_command
 from retarget.session.cache.folder import choose_cache as choose_cache
 from retarget.session.cache.key import InputDigests as InputDigests
@@ -60,10 +59,9 @@ from retarget.session.trial.services import SessionErrors as SessionErrors
 from retarget.session.trial.services import TrialServices as TrialServices
 from retarget.session.trial.trial import SuiteContext as SuiteContext
 from retarget.session.trial.trial import Trial as Trial
-from retarget.targets.availability import HOST_ARCHITECTURES as HOST_ARCHITECTURES
-from retarget.targets.availability import HOST_SYSTEMS as HOST_SYSTEMS
+from retarget.targets.availability import architecture_error as architecture_error
 from retarget.targets.availability import host_platform as host_platform
-from retarget.targets.availability import word_error as word_error
+from retarget.targets.availability import system_error as system_error
 from retarget.targets.collected import CollectedSuite as CollectedSuite
 from retarget.targets.collected import Declared as Declared
 from retarget.targets.collected import DeclaredTarget as DeclaredTarget
@@ -78,7 +76,6 @@ from retarget.targets.collected import pytest_plugin as pytest_plugin
 from retarget.targets.expansion import compile_target_name as compile_target_name
 from retarget.targets.expansion import expand_suite as expand_suite
 from retarget.targets.selection import ExpressionError as ExpressionError
-from retarget.targets.selection import Selector as Selector
 from retarget.targets.selection import compile_selector as compile_selector
 from retarget.targets.selection import mark_terms as mark_terms
 from retarget.targets.selection import marks_of as marks_of

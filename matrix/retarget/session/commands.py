@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from retarget.extension import ExtensionError, RunPlan, UnavailableError, overrides
 from retarget.extension.cases import RUN_CASE, run_case_plan
-from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry
+from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry, named_extensions
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
 from retarget.model.outcomes import Artifact, CaseOutcome
 from retarget.session.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
@@ -49,7 +49,8 @@ def _or_why(lines: Callable[_LinesT, list[str]]) -> Callable[_LinesT, list[str]]
 
 
 class Commands:
-    """Words commands for a session that was started in `folder`, with `extensions` in addition to those installed."""
+    """Words commands for a session that was started in `folder`, with `extensions` in addition to those installed
+    and those that `RETARGET_EXTENSIONS` names."""
 
     def __init__(
         self,
@@ -66,7 +67,7 @@ class Commands:
         self._registry = registry
         self._toolchains = toolchains or {}
         self._timeouts = timeouts
-        self._extensions = os.pathsep.join(extensions)
+        self._extensions = os.pathsep.join(named_extensions(extensions))
         self._folder = folder
         self._compiles = compiles
         self._temporary = Path(tempfile.gettempdir())

@@ -29,7 +29,6 @@ from retarget.support.github import on_github as on_github
 from retarget.support.github import workflow_command as workflow_command
 from retarget.support.scratch import ScratchFolder as ScratchFolder
 from retarget.support.scratch import hold_lock as hold_lock
-from retarget.support.scratch import keep_file as keep_file
 from retarget.support.text import cmake_list as cmake_list
 from retarget.support.text import cmake_text as cmake_text
 from retarget.support.text import counted as counted

@@ -10,22 +10,16 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import functools
-import hashlib
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Self
 
-from retarget.support.files import write_atomically
-
 _PREFIX = "retarget-"
 _LOCK = ".retarget-scratch"
-_KEPT_SECONDS = 7 * 24 * 3600
 
 
 class ScratchFolder:
@@ -67,29 +61,6 @@ class ScratchFolder:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
-
-
-def keep_file(purpose: str, content: bytes) -> Path:
-    """Write a file for commands that people paste later; return its path. It stays for a week after its last use.
-
-    Users have their own. Raises `OSError`.
-    """
-    folder = Path(tempfile.gettempdir()) / f"{_PREFIX}{purpose}-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    path = folder / f"{hashlib.sha256(content).hexdigest()[:16]}.bin"
-    write_atomically(path, content)
-    _remove_old(folder)
-    return path
-
-
-@functools.cache
-def _remove_old(folder: Path) -> None:
-    """Remove what was kept long enough: once in a process."""
-    oldest = time.time() - _KEPT_SECONDS
-    for path in folder.iterdir():
-        with suppress(OSError):
-            if path.lstat().st_mtime < oldest:
-                path.unlink()
 
 
 def abandoned_folders() -> Iterator[Path]:

@@ -82,8 +82,18 @@ def host_mismatch(runtime: RuntimeConfig, platforms: Collection[tuple[str, str]]
     return None if runtime.host is not None else runtime.mismatch(hosts, which)
 
 
+def system_error(word: str) -> str | None:
+    """Return what is wrong with the name of a system in `host_os`, or None."""
+    return word_error(word, HOST_SYSTEMS)
+
+
+def architecture_error(word: str) -> str | None:
+    """Return what is wrong with the name of an architecture in `host_arch`, or None."""
+    return word_error(word, HOST_ARCHITECTURES)
+
+
 def word_error(word: str, known: Sequence[str]) -> str | None:
-    """Return what is wrong with `word` as one of `HOST_SYSTEMS` or `HOST_ARCHITECTURES`, or None."""
+    """Return what is wrong with `word` as one of the `known` ones, or None."""
     if word in known:
         return None
     same = _SAME.get(word.lower(), word.lower())

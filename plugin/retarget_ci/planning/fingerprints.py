@@ -46,7 +46,6 @@ from retarget.session import (
     RuleSet,
     cache_of_command,
     collect_targets,
-    compile_selector,
     compile_target_name,
 )
 from retarget.support import RetargetError, counted, first_line, read_toml
@@ -130,7 +129,7 @@ def fingerprints(declared: Declared, engine: Engine, select: str = "") -> Finger
         if isinstance(one.target, RunTarget):
             runs.setdefault((one.suite_id, one.compiled.name), []).append(one.target)
         files |= {one.suite.origin.file, module.path, *module.data, *(digests.named_files(one.compiled) or ())}
-    for one in filter(ByWords(compile_selector(select)), declared.targets):
+    for one in filter(ByWords(select), declared.targets):
         try:
             made = generated(one.suite_id, one.compiled.name)
             target: Target = replace(one.target, compile=made) if isinstance(one.target, RunTarget) else made

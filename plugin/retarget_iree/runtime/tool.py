@@ -8,6 +8,7 @@ Where the tool runs: on this machine, or on a host.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import math
@@ -16,9 +17,10 @@ import re
 import signal
 import subprocess
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +30,7 @@ from retarget.arrays import bits_of, dtype_of, pack, unpack
 from retarget.extension import Check, CheckSink, Device, DriverError, Program, UnavailableError
 from retarget.model import DeclaredType, DeviceInfo, Host, RuntimeConfig, Stage
 from retarget.session import host_platform
-from retarget.support import ScratchFolder, cut_stacks, first_line, keep_file
+from retarget.support import ScratchFolder, cut_stacks, first_line, write_atomically
 from retarget.worker import HostError, RemoteCalls
 
 from retarget_iree.builds import RuntimeBuild
@@ -434,7 +436,7 @@ class Place:
     def by_hand(self, argv: Sequence[str], files: Mapping[Path, Path | None]) -> Sequence[str]:
         """Return a command for people. `files` are those that it names, with the permanent path of each on this
         machine; files without one are copied."""
-        kept = {str(path): str(stays or keep_file("inputs", path.read_bytes())) for path, stays in files.items()}
+        kept = {str(path): str(stays or keep_input(path.read_bytes())) for path, stays in files.items()}
         return RemoteCalls.with_paths(argv, kept)
 
     def close(self) -> None:
@@ -513,3 +515,29 @@ def _machine(tool: Path) -> str:
 def open_place(config: RuntimeConfig) -> Place:
     """Return where a config's tool runs. Raises `UnavailableError`."""
     return Place(config) if config.host is None else HostPlace(config, config.host)
+
+
+_KEPT_SECONDS = 7 * 24 * 3600
+
+
+def keep_input(content: bytes) -> Path:
+    """Write a file for commands that people paste later; return its path. It stays for a week after its last use.
+
+    Users have their own. Raises `OSError`.
+    """
+    folder = Path(tempfile.gettempdir()) / f"retarget-inputs-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    path = folder / f"{hashlib.sha256(content).hexdigest()[:16]}.bin"
+    write_atomically(path, content)
+    _remove_old(folder)
+    return path
+
+
+@functools.cache
+def _remove_old(folder: Path) -> None:
+    """Remove what was kept long enough: once in a process."""
+    oldest = time.time() - _KEPT_SECONDS
+    for path in folder.iterdir():
+        with suppress(OSError):
+            if path.lstat().st_mtime < oldest:
+                path.unlink()
